@@ -8,10 +8,10 @@ import { scimTokens } from '../../dist/store/credentials.js';
 import { insertEmailKeys } from '../../dist/store/email-keys.js';
 import { encryption } from '../../dist/store/encryption.js';
 import { exchangeStore } from '../../dist/store/exchange-log.js';
-import { outcomeColumns, toRow } from '../../dist/store/identity-row.js';
+import { toRow } from '../../dist/store/identity-row.js';
 import { countIdentities } from '../../dist/store/list-counters.js';
 import { openDatabase } from '../../dist/store/open-database.js';
-import { compiledInsert } from '../../dist/store/queries.js';
+import { insertInBatches } from '../../dist/store/queries.js';
 import { requestLog } from '../../dist/store/request-log.js';
 import { rulesStore } from '../../dist/store/rules-in-force.js';
 import { travelStore } from '../../dist/store/travel-writes.js';
@@ -48,7 +48,6 @@ await database.close();
 process.send({ filled: true });
 
 async function fillPeople() {
-  const insert = compiledInsert((db, rows) => db.insertInto('identity').values(rows));
   for (let first = 0; first < size; first += PEOPLE_AT_ONCE) {
     const length = Math.min(PEOPLE_AT_ONCE, size - first);
     const people = Array.from({ length }, (_, at) => person(first + at, now));
@@ -57,11 +56,15 @@ async function fillPeople() {
         for (const connection of CONNECTIONS) {
           const scope = database.scopeOf(connection);
           const own = people.filter((one) => one.connection === connection);
-          const toColumns = (one) => ({ ...toRow(one, scope.account, now), ...outcomeColumns(one) });
-          await insert(tx, own.map(toColumns));
+          const rows = own.map((one) => toRow(one, scope.account, now));
+          await insertInBatches(rows, (some) => tx.insertInto('identity').values(some));
           await insertEmailKeys(tx, scope, own);
           const counted = own.map((one) => ({
-            now: { deleted_at: one.deletedAt ?? null, active: Number(one.desired.active) },
+            now: {
+              deleted_at: one.deletedAt ?? null,
+              active: Number(one.desired.active),
+              claimed: Number(one.claimed),
+            },
           }));
           await countIdentities(tx, scope, counted);
         }
@@ -101,7 +104,7 @@ async function fillCredentials() {
 
 /** Most entries are of a few admins; `ada` and the action `revokeAccount` are rare. */
 async function fillAudit() {
-  const insert = compiledInsert((db, rows) => db.insertInto('audit_entry').values(rows));
+  const insert = (db, rows) => insertInBatches(rows, (some) => db.insertInto('audit_entry').values(some));
   const entry = (n) => ({
     position: n + 1,
     at: now - (AUDIT_ENTRIES - n) * 300_000,

@@ -94,7 +94,7 @@ async function markFound(
   connection: string,
   rows: ListedIdentity[],
 ): Promise<ListedIdentity[]> {
-  const ids = rows.filter(({ isStranger }) => isStranger !== false).map(({ id }) => id);
+  const ids = rows.filter(({ isStranger }) => isStranger).map(({ id }) => id);
   const views = rows.map(({ isStranger: _, ...view }) => view);
   if (ids.length === 0) return views;
   try {

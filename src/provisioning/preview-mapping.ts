@@ -13,7 +13,7 @@ import {
 } from './mapping-effect.ts';
 import { type RulesSnapshot, type RulesSnapshots, toRulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Identities } from './store-ports.ts';
+import type { Identities, IdentityPage } from './store-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 const BATCH = 100;
@@ -78,17 +78,22 @@ export async function previewChange(
 ): Promise<MappingPreview> {
   const counter = previewCounter(examples, change.to.lookups);
   const yieldIfDue = yieldBetweenBatches(deps.runtime.now);
-  for (let offset = 0; ; offset += BATCH) {
-    const { identities, total } = await deps.identities.findPage(change.connection.id, offset, BATCH);
+  let from: Parameters<Identities['findPage']>[1] = 0;
+  for (let done = 0; ; ) {
+    const page: IdentityPage = await deps.identities.findPage(change.connection.id, from, BATCH);
+    const { identities, total, next } = page;
     for (const identity of identities) {
       // Unclaimed identities follow the travel service and are never sent, whatever the rules.
       if (identity.claimed) counter.add(identity, await differenceFor(deps, change, identity));
       await yieldIfDue();
     }
-    onBatch?.(Math.min(offset + BATCH, total), total);
-    const isLast = identities.length < BATCH;
-    if (!isLast && !isOver?.()) continue;
-    const cut = isLast ? {} : ({ isCut: true } as const);
+    done += identities.length;
+    onBatch?.(Math.min(done, total), total);
+    if (next && !isOver?.()) {
+      from = next;
+      continue;
+    }
+    const cut = next ? ({ isCut: true } as const) : {};
     return { ...counter.total(), ...cut, ...findMappingFaults(change.to) };
   }
 }

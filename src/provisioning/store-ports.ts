@@ -1,7 +1,15 @@
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Identity, Origin, Outcome, Progress, Succession } from './identity.ts';
-import type { HiddenPeople, ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
+import type {
+  HiddenPeople,
+  ListPage,
+  ListQuery,
+  ListScan,
+  SortKey,
+  UserField,
+  UserOrder,
+} from './list-ports.ts';
 
 /** A lease to acquire or to extend. */
 export interface LeaseRequest {
@@ -113,8 +121,8 @@ export interface IdentityView {
  */
 export interface ListedIdentity extends Omit<IdentityView, 'desired'> {
   desired: string | undefined;
-  /** True if the connection has neither written nor found the user by a filter; undefined if that was not read. */
-  isStranger?: boolean;
+  /** True if the connection has neither written nor found the user by a filter. */
+  isStranger?: true;
 }
 
 /** An identity as stored. Most of it is parsed only when it is needed, because most repeated writes change nothing. */
@@ -171,6 +179,8 @@ export interface NewUserMatches {
 export interface IdentityPage {
   total: number;
   identities: Identity[];
+  /** The key of the last identity, if another page follows. */
+  next?: SortKey | undefined;
 }
 
 /** The store of identities. */
@@ -184,8 +194,11 @@ export interface Identities {
   findForNewUser(connection: string, user: NewUser): Promise<NewUserMatches>;
   /** Returns every match, tombstones included, newest first. */
   find(connection: string, match: IdentityMatch): Promise<Identity[]>;
-  /** Reads complete live identities by `position`; with `limit` 0 it only counts them. */
-  findPage(connection: string, offset: number, limit: number): Promise<IdentityPage>;
+  /**
+   * Reads complete live identities by `position`, after this many of them or after the one with this key; with `limit` 0 it only counts
+   * them.
+   */
+  findPage(connection: string, from: number | SortKey, limit: number): Promise<IdentityPage>;
   /** Returns one page of the live identities, with an exact total. By default nobody is hidden. */
   list(
     connection: string,

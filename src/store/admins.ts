@@ -2,7 +2,6 @@ import type { Kysely, Selectable, Updateable } from 'kysely';
 import type { Role } from '../admin/contract/operation.ts';
 import type { AdminAccount, AdminAccounts, AdminSessions, AdminToken, AdminTokens } from '../admin/ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import type { AdminAccountTable, AdminTokenTable } from './admin-table-types.ts';
 import { revokeById } from './credentials.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
@@ -94,7 +93,7 @@ async function isOnlyAdmin(tx: Kysely<Tables>, dialect: Dialect, id: string): Pr
 async function changeAndSignOut(
   tx: Kysely<Tables>,
   id: string,
-  change: Updateable<AdminAccountTable>,
+  change: Updateable<Tables['admin_account']>,
   { from, session }: { from?: string; session?: string } = {},
 ): Promise<boolean> {
   if (!(await changeActive(tx, id, change, from))) return false;
@@ -117,7 +116,7 @@ export async function revokeTokensOf(tx: Kysely<Tables>, accountId: string, now:
 async function changeActive(
   db: Kysely<Tables>,
   id: string,
-  change: Updateable<AdminAccountTable>,
+  change: Updateable<Tables['admin_account']>,
   passwordHash?: string,
 ): Promise<boolean> {
   let update = db
@@ -129,7 +128,7 @@ async function changeActive(
   return (await update.executeTakeFirst()).numUpdatedRows > 0n;
 }
 
-function toAccount(row: Selectable<AdminAccountTable>): AdminAccount {
+function toAccount(row: Selectable<Tables['admin_account']>): AdminAccount {
   return {
     id: row.id,
     name: row.name,
@@ -284,7 +283,7 @@ function tokensWithMakers(db: Kysely<Tables>) {
     ]);
 }
 
-type TokenRow = Selectable<AdminTokenTable> &
+type TokenRow = Selectable<Tables['admin_token']> &
   Record<'maker_name' | 'maker_role' | 'maker_subject', string | null>;
 
 function toToken(row: TokenRow): AdminToken {

@@ -1,6 +1,5 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { AuditEntry, AuditLog } from '../admin/ports.ts';
-import type { AuditEntryTable } from './admin-table-types.ts';
 import type { Database } from './database.ts';
 import { takeFeedNumbers } from './sequences.ts';
 import type { Tables } from './tables.ts';
@@ -98,7 +97,7 @@ async function readDistinct(
   return rows.map(({ text }) => text);
 }
 
-function toEntry(row: Selectable<AuditEntryTable>): AuditEntry {
+function toEntry(row: Selectable<Tables['audit_entry']>): AuditEntry {
   return {
     position: row.position,
     at: row.at,

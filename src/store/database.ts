@@ -1,4 +1,4 @@
-import type { CompiledQuery, Kysely, QueryResult, Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { ConnectionScopes, Scope } from './connection-scopes.ts';
 import type { Dialect } from './dialect.ts';
 import type { Tables } from './tables.ts';
@@ -14,13 +14,6 @@ export interface Database {
    * own queries and, if it takes long, `yieldToEventLoop`: on SQLite nothing else reads or writes meanwhile.
    */
   transaction: RunTransaction;
-  /**
-   * Runs statements in order in one transaction, and returns their results after the commit. For statements that do not depend on the
-   * results of others: PostgreSQL gets them, and the commit, in one message.
-   */
-  batch: RunBatch;
-  /** Runs two statements that only read. PostgreSQL gets them in one message. */
-  readBoth: ReadBoth;
   /** The connections of the database, as far as this process knows. */
   scopes: ConnectionScopes;
   /** Returns the key under which all rows of a connection are stored. Throws for a connection that does not exist. */
@@ -46,16 +39,6 @@ export type RunTransaction = <T>(
   work: (tx: Transaction<Tables>) => Promise<T>,
   options?: TransactionOptions<T>,
 ) => Promise<T>;
-
-export type RunBatch = <Row>(
-  queries: readonly CompiledQuery<Row>[],
-  options?: Pick<TransactionOptions<unknown>, 'durable'>,
-) => Promise<QueryResult<Row>[]>;
-
-export type ReadBoth = <First, Second>(
-  first: CompiledQuery<First>,
-  second: CompiledQuery<Second>,
-) => Promise<[QueryResult<First>, QueryResult<Second>]>;
 
 export interface TransactionOptions<T> {
   /**

@@ -3,7 +3,7 @@ import type { Retention } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { countIdentities } from './list-counters.ts';
-import { batches, compiledQuery } from './queries.ts';
+import { batches } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /** A condition that selects the identities to delete. */
@@ -11,20 +11,12 @@ type IdentityCondition = (row: ExpressionBuilder<Tables, 'identity'>) => Express
 
 /** Deletes unclaimed identities with their memberships and counters. Returns the number of deleted identities. */
 export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityCondition): Promise<number> {
-  return countDeleted(tx, await deleteUnclaimedWhere(tx, which).execute());
-}
-
-function deleteUnclaimedWhere(db: Kysely<Tables>, which: IdentityCondition) {
-  return db
+  const erased = await tx
     .deleteFrom('identity')
     .where('claimed', '=', sql.lit(0))
     .where(which)
-    .returning(['account', 'connection_id', 'id', 'deleted_at', 'active', 'claimed']);
-}
-
-type DeletedRow = Awaited<ReturnType<ReturnType<typeof deleteUnclaimedWhere>['execute']>>[number];
-
-async function countDeleted(tx: Kysely<Tables>, erased: DeletedRow[]): Promise<number> {
+    .returning(['account', 'connection_id', 'id', 'deleted_at', 'active', 'claimed'])
+    .execute();
   const scopes = new Map(erased.map((row) => [row.connection_id, row.account]));
   for (const [connection, account] of scopes) {
     const scope = { account, connection };
@@ -47,23 +39,19 @@ export async function deleteUnclaimedOf(
   tx: Kysely<Tables>,
   { account, connection, travelId, keep }: LinkedTraveler,
 ): Promise<void> {
-  await countDeleted(tx, (await deleteRivals(tx, { account, connection, travelId, keep })).rows);
+  await deleteUnclaimed(tx, (row) =>
+    row.and([
+      row('account', '=', account),
+      row('travel_id', '=', travelId),
+      row.or([row('connection_id', '<>', connection), row('id', '<>', keep)]),
+    ]),
+  );
 }
 
 interface LinkedTraveler extends Scope {
   travelId: string;
   keep: string;
 }
-
-const deleteRivals = compiledQuery((db, { account, connection, travelId, keep }: LinkedTraveler) =>
-  deleteUnclaimedWhere(db, (row) =>
-    row.and([
-      row('account', '=', account),
-      row('travel_id', '=', travelId),
-      row.or([row('connection_id', '<>', connection), row('id', '<>', keep)]),
-    ]),
-  ),
-);
 
 /**
  * Deletes those of these unclaimed identities whose traveler another connection of the account has linked. Such an identity remains

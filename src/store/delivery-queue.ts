@@ -8,7 +8,7 @@ import type {
   DueQuery,
 } from '../travel/webhooks/ports.ts';
 import type { Database } from './database.ts';
-import { compiledQuery, parseJson, toJson } from './queries.ts';
+import { parseJson, toJson } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -294,7 +294,18 @@ export async function countDeliveries(
   webhookId: string,
   { pending = 0, succeeded = 0, failed = 0, canceled = 0 }: Partial<Record<DeliveryStatus, number>>,
 ): Promise<void> {
-  await addToCounts(tx, { webhookId, pending, succeeded, failed, canceled });
+  await tx
+    .insertInto('travel_delivery_queue')
+    .values({ webhook_id: webhookId, pending, succeeded, failed, canceled })
+    .onConflict((same) =>
+      same.column('webhook_id').doUpdateSet((row) => ({
+        pending: sql<number>`${row.ref('travel_delivery_queue.pending')} + ${pending}`,
+        succeeded: sql<number>`${row.ref('travel_delivery_queue.succeeded')} + ${succeeded}`,
+        failed: sql<number>`${row.ref('travel_delivery_queue.failed')} + ${failed}`,
+        canceled: sql<number>`${row.ref('travel_delivery_queue.canceled')} + ${canceled}`,
+      })),
+    )
+    .execute();
 }
 
 /**
@@ -308,19 +319,3 @@ export async function lockQueue(tx: Kysely<Tables>, webhookId: string): Promise<
     .where('webhook_id', '=', webhookId)
     .execute();
 }
-
-const addToCounts = compiledQuery<Record<DeliveryStatus, number> & { webhookId: string }, unknown>(
-  (db, { webhookId, pending, succeeded, failed, canceled }) => {
-    return db
-      .insertInto('travel_delivery_queue')
-      .values({ webhook_id: webhookId, pending, succeeded, failed, canceled })
-      .onConflict((same) =>
-        same.column('webhook_id').doUpdateSet((row) => ({
-          pending: sql<number>`${row.ref('travel_delivery_queue.pending')} + ${pending}`,
-          succeeded: sql<number>`${row.ref('travel_delivery_queue.succeeded')} + ${succeeded}`,
-          failed: sql<number>`${row.ref('travel_delivery_queue.failed')} + ${failed}`,
-          canceled: sql<number>`${row.ref('travel_delivery_queue.canceled')} + ${canceled}`,
-        })),
-      );
-  },
-);

@@ -12,8 +12,6 @@ export interface Dialect {
   isShared: boolean;
   /** The number of counters of each list, so that concurrent writers seldom wait for each other. */
   counterSlots: number;
-  /** True if many rows are read as one text (`joined-rows.ts`). */
-  joinsRows: boolean;
   /**
    * Locks the selected rows until the end of the transaction; other transactions that lock or change them wait. SQLite
    * has one writer at a time, so that its transactions need no row locks.
@@ -58,9 +56,11 @@ export type Lock = <DB, TB extends keyof DB, Row>(
 export const sqlite: Dialect = {
   name: 'sqlite',
   isShared: false,
-  columnTypes: { orderedText: 'text', bigint: 'integer', keyOnly: 'without rowid' },
+  columnTypes: {
+    ...{ orderedText: 'text', bigint: 'integer', keyOnly: 'without rowid' },
+    firstMigration: '0001-schema-63b97ee2',
+  },
   counterSlots: 1,
-  joinsRows: false,
   lockRows: (query) => query,
   lockValues: (query) => query,
   shareRows: (query) => query,
@@ -87,8 +87,8 @@ const diskFaults: [message: string, reason: string][] = [
   ['unable to open database file', 'a file of the database cannot be opened or made'],
 ];
 
-/** A time some milliseconds after another, as an SQL expression. */
-export function timeAfter(time: Expression<number>, ms: number): Expression<number> {
+/** A time some milliseconds after another, as an SQL expression; null if their number is null. */
+export function timeAfter(time: Expression<number>, ms: number | null): Expression<number> {
   // PostgreSQL would otherwise take the parameter for an integer of 32 bits.
   return sql<number>`${time} + cast(${ms} as bigint)`;
 }
@@ -106,9 +106,11 @@ export function postgres(clock: DatabaseClock): Dialect {
   return {
     name: 'postgres',
     isShared: true,
-    columnTypes: { orderedText: 'text collate "C"', bigint: 'bigint', keyOnly: '' },
+    columnTypes: {
+      ...{ orderedText: 'text collate "C"', bigint: 'bigint', keyOnly: '' },
+      firstMigration: '0001-schema-eccd744d',
+    },
     counterSlots: 8,
-    joinsRows: true,
     lockRows: (query) => query.forUpdate(),
     lockValues: (query) => query.forNoKeyUpdate(),
     shareRows: (query) => query.forKeyShare(),
@@ -142,11 +144,8 @@ export function postgres(clock: DatabaseClock): Dialect {
   };
 }
 
-/**
- * Serialization failures, deadlocks, and prepared statements that are missing, taken or outdated: the transaction is run again with
- * unnamed ones.
- */
-const retryable = ['40001', '40P01', '26000', '42P05', '0A000'];
+/** Serialization failures and deadlocks. */
+const retryable = ['40001', '40P01'];
 
 /** Error codes of PostgreSQL, or their beginnings, that end without a change here, and the reason shown to the operator. */
 const serverFaults: [code: string, reason: string][] = [

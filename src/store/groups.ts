@@ -14,9 +14,8 @@ import {
 } from './group-members.ts';
 import { countGroups } from './list-counters.ts';
 import { groupList, toGroup } from './list-definitions.ts';
-import { listRows, type PageEnds } from './list-query.ts';
+import { listRows } from './list-query.ts';
 import { changeMembers, removeAllMembers } from './member-changes.ts';
-import { PageMemory } from './page-memory.ts';
 import { nextPosition } from './positions.ts';
 import { batches, compiledQuery, parseJson, toJson } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
@@ -24,17 +23,14 @@ import type { Tables } from './tables.ts';
 
 /** Returns the store of groups. */
 export function groups(database: Database): Groups {
-  const { db, readBoth, scopeOf } = database;
-  const pageEnds: PageEnds = new PageMemory();
+  const { db, scopeOf } = database;
   return {
     findById: async (connection, id) => {
       const [row] = (await selectGroupById(db, { ...scopeOf(connection), id })).rows;
       return row && toGroup(row);
     },
-    list: (connection, query, scan) => {
-      const scope = { db, readBoth, ...scopeOf(connection) };
-      return listRows({ definition: groupList, scope, query, scan, pageEnds });
-    },
+    list: (connection, query, scan) =>
+      listRows({ definition: groupList, scope: { db, ...scopeOf(connection) }, query, scan }),
     streamMembers: (connection, id) => readMembers(db, { ...scopeOf(connection), id }),
     membersOfSmallGroups: (connection, groupIds) => readSmallGroups(db, scopeOf(connection), groupIds),
     allMembers: async (connection, groupIds, pause) => {

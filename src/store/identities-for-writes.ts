@@ -7,9 +7,9 @@ import type {
   StoredIdentity,
 } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
-import { readColumnNames, toIdentity } from './identity-row.ts';
+import { toIdentity } from './identity-row.ts';
 import { inGroups, toShownIdentity } from './list-definitions.ts';
-import { hideFromPlanner } from './list-filter.ts';
+import { withoutIndex } from './list-filter.ts';
 import { compiledQuery } from './queries.ts';
 import { caseFoldedKey, exactKey, numberSearchKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
@@ -40,9 +40,8 @@ export async function findForWrite(
 const selectForWrite = compiledQuery((db, key: Scope & { id: string }) =>
   db
     .selectFrom('identity')
-    .select(readColumnNames)
+    .selectAll()
     .select([
-      'extensions',
       inGroups.as('in_groups'),
       sql<0 | 1>`case when exists (
         select 1 from identity_reference
@@ -65,10 +64,10 @@ export async function findForNewUser(
   scope: Scope,
   user: NewUser,
 ): Promise<NewUserMatches> {
-  const keys = toKeys(scope, user);
-  // Most new users have no match. This statement then returns two columns in place of those of an identity.
-  const [first] = (await selectWhetherMatched(db, keys)).rows;
-  const rows = first?.has_matches === 1 ? (await selectMatches(db, keys)).rows : [];
+  const [rows, inForce] = await Promise.all([
+    selectMatches(db, toKeys(scope, user)).execute(),
+    generationInForce(db, scope).executeTakeFirst(),
+  ]);
   const by = (match: Match) =>
     rows
       .filter((row) => row.match === match)
@@ -83,7 +82,7 @@ export async function findForNewUser(
     creator: by('creator')[0],
     employeeNumber: withoutPlaceholder(by('employeeNumber')),
     waiters: by('waiter'),
-    generation: (rows[0] ?? first)?.generation ?? 0,
+    generation: inForce?.generation ?? 0,
   };
 }
 
@@ -102,8 +101,10 @@ export async function findByEmployeeNumber(
   account: string,
   number: string,
 ): Promise<Identity[] | undefined> {
-  const key = numberSearchKey(number);
-  const { rows } = await selectByNumber(db, { account, employeeNumber: key });
+  const rows = await withNumber(db, { account, employeeNumber: numberSearchKey(number) })
+    .selectAll('identity')
+    .limit(sql.lit(MAX_NUMBER_HOLDERS + 1))
+    .execute();
   return withoutPlaceholder(rows.map(toIdentity));
 }
 
@@ -111,12 +112,6 @@ interface NumberKey {
   account: string;
   employeeNumber: string | null;
 }
-
-const selectByNumber = compiledQuery((db, key: NumberKey) =>
-  withNumber(db, key)
-    .select(readColumnNames)
-    .limit(sql.lit(MAX_NUMBER_HOLDERS + 1)),
-);
 
 /** Searches each connection of the account, because the index of the keys begins with it. */
 function withNumber(db: Kysely<Tables>, { account, employeeNumber }: NumberKey) {
@@ -169,37 +164,11 @@ function hasMatch(db: Kysely<Tables>, keys: NewUserKeys): RawBuilder<SqlBool> {
   return sql`(${sql.join(conditions, sql` or `)})`;
 }
 
-/** Selects whether there is any match, and the generation of the rules in force. Always returns one row. */
-const selectWhetherMatched = compiledQuery((db, keys: NewUserKeys) =>
-  db.selectNoFrom((row) => [
-    generationInForce(db, keys).as('generation'),
-    row
-      .case()
-      .when(hasMatch(db, keys))
-      .then(sql.lit<0 | 1>(1))
-      .else(sql.lit<0 | 1>(0))
-      .end()
-      .as('has_matches'),
-  ]),
-);
-
-/** Returns true if the condition of `isNewUser` holds. */
-export async function holdsFor(
-  db: Kysely<Tables>,
-  scope: Scope,
-  condition: NewUserCondition,
-): Promise<boolean> {
-  const [row] = (await selectWhetherMatched(db, toKeys(scope, condition))).rows;
-  return row?.has_matches === 0 && row.generation === condition.generation;
-}
-
-/** Selects a row for each match, with the generation of the rules in force. An identity may match several times. */
-const selectMatches = compiledQuery((db, keys: NewUserKeys) => {
+/** Selects a row for each match. An identity may match several times. */
+function selectMatches(db: Kysely<Tables>, keys: NewUserKeys) {
   const queries = matchQueries(db, keys);
   const select = (match: Match) =>
-    queries[match]
-      .select(readColumnNames)
-      .select([sql<Match>`${sql.lit(match)}`.as('match'), generationInForce(db, keys).as('generation')]);
+    queries[match].selectAll('identity').select(sql<Match>`${sql.lit(match)}`.as('match'));
   const waiters = select('waiter').limit(sql.lit(MAX_WAITERS));
   const numbers = select('employeeNumber').limit(sql.lit(MAX_NUMBER_HOLDERS + 1));
   return select('userName')
@@ -209,7 +178,7 @@ const selectMatches = compiledQuery((db, keys: NewUserKeys) => {
     .unionAll(select('creator'))
     .unionAll(db.selectFrom(waiters.as('waiters')).selectAll())
     .unionAll(db.selectFrom(numbers.as('numbers')).selectAll());
-});
+}
 
 function matchQueries(db: Kysely<Tables>, keys: NewUserKeys) {
   const { connection, account, userName, externalId, email } = keys;
@@ -232,7 +201,7 @@ function matchQueries(db: Kysely<Tables>, keys: NewUserKeys) {
  * it, and read all travelers of the account.
  */
 export function isLinked(table: string): RawBuilder<SqlBool> {
-  return sql`${hideFromPlanner(sql`${sql.ref(`${table}.travel_id`)} is not null`)}`;
+  return sql`${withoutIndex(sql`${sql.ref(`${table}.travel_id`)} is not null`)}`;
 }
 
 function generationInForce(db: Kysely<Tables>, scope: Scope) {

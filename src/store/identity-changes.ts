@@ -1,183 +1,220 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CompiledQuery, ExpressionBuilder, Kysely } from 'kysely';
-import type { Decision, Identity, Origin, Progress, Succession } from '../provisioning/identity.ts';
-import type { LeaseRequest } from '../provisioning/store-ports.ts';
-import { isActive } from '../schema/resource.ts';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Kysely,
+  type SqlBool,
+  sql,
+  type UpdateObject,
+} from 'kysely';
+import type { Decision, Identity, Origin, Progress } from '../provisioning/identity.ts';
+import type { IdentityChange } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import { type Dialect, timeAfter } from './dialect.ts';
-import { replaceEmailKeys } from './email-keys.ts';
+import { insertEmailKeys, replaceEmailKeys } from './email-keys.ts';
+import { type ConditionKeys, isLinked, isNewUser, toConditionKeys } from './identities-for-writes.ts';
 import {
   creatingColumns,
-  desiredColumns,
   findingsColumns,
   observedColumns,
   progressColumns,
   toAppliedJson,
-  writtenColumnNames,
-  writtenStateNames,
+  toRow,
+  writeTime,
+  writtenColumns,
 } from './identity-row.ts';
 import { type CountedIdentity, countIdentities, isLive } from './list-counters.ts';
-import { compiledQuery, parseJson, pick, toJson } from './queries.ts';
-import { contactKeys } from './search-keys.ts';
-import type { Tables } from './tables.ts';
+import { identityTables } from './migrations/identity-tables.ts';
+import { compiledQuery, parseJson, toJson } from './queries.ts';
+import { caseFoldedKey, contactKeys } from './search-keys.ts';
+import type { IdentityTable, Tables } from './tables.ts';
 
-/** Writes the IdP's columns of an identity if it is still at the expected version; returns false if not. */
-export async function updateIdentity(
-  tx: Kysely<Tables>,
-  scope: Scope,
-  { identity, expected }: { identity: Identity; expected: number },
-): Promise<boolean> {
-  const { id } = identity;
-  const [before] = (await selectAtVersion(tx, { ...scope, id, expected })).rows;
-  if (!before) return false;
-  const becomesClaimed = before.claimed === 0 && identity.claimed;
-  if (becomesClaimed && before.travel_id !== null)
-    await deleteUnclaimedOf(tx, { ...scope, travelId: before.travel_id, keep: id });
-  const now = writtenColumns(identity);
-  const writtenAt = writeTime(identity);
-  const written = await updateAtVersion(tx, now, { id, expected, writtenAt, ...scope });
-  if (written.numAffectedRows !== 1n) return false;
-  if (becomesClaimed) await saveApplied(tx, scope, identity);
-  await replaceEmailKeys(tx, scope, identity);
-  await updateCountersAndGroups(tx, scope, {
-    ...pick(identity, ['id', 'lastModified']),
-    before,
-    now,
-  });
-  return true;
+/** The transaction of a write, and the connection of the identities. */
+export interface WriteContext {
+  tx: Kysely<Tables>;
+  dialect: Dialect;
+  scope: Scope;
 }
 
-/** The statements that update an identity and take its lease in a write of the IdP, by the clock of the database. */
-function createLeasedUpdates(dialect: Dialect) {
-  return {
-    update: updateAndLeaseWith(dialect, writtenColumnNames),
-    /** For the identities whose keys stay: the indexes of columns that a statement does not name are not written. */
-    updateState: updateAndLeaseWith(dialect, writtenStateNames),
+/** A change of this kind. */
+type Change<Kind extends IdentityChange['kind']> = Extract<IdentityChange, { kind: Kind }>;
+
+/** A function that inserts an identity. */
+export type InsertIdentity = (context: WriteContext, change: Change<'insert'>) => Promise<boolean>;
+
+/**
+ * Returns the function that inserts an identity with its email keys, and counts it. If it is linked to a traveler, the unclaimed
+ * identities of that traveler are deleted. The function returns false if the condition does not hold, or if a traveler has the address
+ * that the identity reserves: the transaction must then be rolled back.
+ */
+export function identityInsert(dialect: Dialect): InsertIdentity {
+  const insertAlways = compiledQuery((db, values: InsertValues) =>
+    insertSelected(db, selectValues(db, dialect, values)),
+  );
+  const insertIfNew = compiledQuery((db, values: InsertValues & ConditionKeys) =>
+    insertSelected(db, selectValues(db, dialect, values).where(isNewUser(db, values))),
+  );
+  return async ({ tx, scope }, { identity, condition, lease }) => {
+    const { id, claimed, travelId } = identity;
+    if (claimed && travelId !== undefined) await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
+    const row = { ...toRow(identity, scope.account), lease_token: lease?.token ?? null };
+    const values = { ...row, ms: lease?.ms ?? null, now: lease?.now ?? 0 };
+    const { numAffectedRows } = condition
+      ? await insertIfNew(tx, { ...values, ...toConditionKeys(scope, condition) })
+      : await insertAlways(tx, values);
+    if (numAffectedRows !== 1n) return false;
+    await countIdentities(tx, scope, [{ now: row }]);
+    await insertEmailKeys(tx, scope, [identity]);
+    // After the insert: the reserved address then refuses others until the end of the transaction, so a traveler with it is either
+    // linked already or will not be.
+    return !(await isReservedEmailTaken(tx, scope, identity));
   };
 }
 
-function updateAndLeaseWith(dialect: Dialect, names: readonly (typeof writtenColumnNames)[number][]) {
-  return compiledQuery((db, placeholders: LeasedColumns) =>
-    db
-      .updateTable('identity')
-      .set((row) => ({
-        ...pick(placeholders, [...names, 'progress', 'check_at']),
-        ...raisedColumns(row, placeholders.writtenAt),
-        ...leaseColumns(dialect, placeholders),
-      }))
-      .where(inScope(placeholders))
-      .where('id', '=', placeholders.id)
-      .where('revision', '=', placeholders.known)
-      .where('lease_token', 'is', null),
+/** The columns of a new identity, and the duration and beginning of its lease; the duration is null without a lease. */
+interface InsertValues extends IdentityTable {
+  ms: number | null;
+  now: number;
+}
+
+const columnNames = Object.keys(identityTables.identity.columns) as (keyof IdentityTable)[]; // The keys of this record.
+
+function selectValues(db: Kysely<Tables>, dialect: Dialect, values: InsertValues) {
+  const leaseEnd = timeAfter(dialect.now(values.now), values.ms);
+  return db.selectNoFrom(
+    columnNames.map((name) => sql`${name === 'lease_until' ? leaseEnd : values[name]}`.as(name)),
   );
 }
 
-const leasedUpdatesOf = new WeakMap<Dialect, ReturnType<typeof createLeasedUpdates>>();
-
-function leasedUpdates(dialect: Dialect) {
-  const known = leasedUpdatesOf.get(dialect) ?? createLeasedUpdates(dialect);
-  leasedUpdatesOf.set(dialect, known);
-  return known;
-}
-
-type LeasedColumns = ReturnType<typeof writtenColumns> &
-  ReturnType<typeof progressColumns> &
-  IdentityKey &
-  LeaseRequest & { known: number; writtenAt: number };
-
-/** Returns the columns of a lease that begins now. */
-export function leaseColumns(dialect: Dialect, { token, ms, now }: LeaseRequest) {
-  return { lease_token: token, lease_until: timeAfter(dialect.now(now), ms) };
-}
-
-interface LeasedUpdate {
-  identity: Identity;
-  lease: LeaseRequest & { before: Identity; progress: Progress };
-}
-
-interface LeasedScope {
-  scope: Scope;
-  dialect: Dialect;
+function insertSelected(db: Kysely<Tables>, selection: ReturnType<typeof selectValues>) {
+  return db.insertInto('identity').columns(columnNames).expression(selection);
 }
 
 /**
- * Writes the IdP's columns of an identity, takes its lease and saves the progress of the attempt that begins. Returns
- * false if the stored identity has changed since it was read, or has a lease.
+ * Returns true if a traveler of the account now has the address that a new identity reserves. It was free when it was
+ * checked before the transaction.
  */
-export async function updateAndLease(
+async function isReservedEmailTaken(
   tx: Kysely<Tables>,
-  { scope, dialect }: LeasedScope,
-  { identity, lease }: LeasedUpdate,
+  { account }: Scope,
+  { creating, travelId }: Identity,
 ): Promise<boolean> {
-  const written = await tx.executeQuery(leasedUpdate(tx, { scope, dialect }, { identity, lease }));
-  if (written.numAffectedRows !== 1n) return false;
-  const { before } = lease;
-  if (!hasSameContacts(identity, before)) await replaceEmailKeys(tx, scope, identity);
-  await updateCountersAndGroups(tx, scope, {
-    ...pick(identity, ['id', 'lastModified']),
-    before: countedIdentity(before),
-    now: countedIdentity(identity),
-  });
+  if (creating === undefined || travelId !== undefined) return false;
+  const holder = await tx
+    .selectFrom('identity')
+    .select('id')
+    .where('account', '=', account)
+    .where('travel_email_key', '=', caseFoldedKey(creating))
+    .where('claimed', '=', sql.lit(1))
+    .where(isLinked('identity'))
+    .where('deleted_at', 'is', null)
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  return holder !== undefined;
+}
+
+/** Changes columns of an identity. Returns false if there is no identity with this id that meets the condition. */
+async function setColumns(
+  tx: Kysely<Tables>,
+  { id, ...scope }: IdentityKey,
+  columns: (row: Row) => UpdateObject<Tables, 'identity'>,
+  condition: (row: Row) => Expression<SqlBool>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('identity')
+    .set(columns)
+    .where(inScope(scope))
+    .where('id', '=', id)
+    .where(condition)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+interface IdentityKey extends Scope {
+  id: string;
+}
+
+type Row = ExpressionBuilder<Tables, 'identity'>;
+
+/**
+ * Writes the IdP's columns of an identity. Takes the lease and saves the progress of the attempt that begins, if the identity is still
+ * as it was read and has no lease. `unleased`: it is not, but it still has the expected version.
+ */
+export async function updateIdentity(
+  context: WriteContext,
+  { identity, expected, lease }: Change<'update'>,
+): Promise<'done' | 'unleased' | 'stale'> {
+  if (lease && (await updateAndLease(context, identity, lease))) return 'done';
+  const { tx, scope } = context;
+  const before = await tx
+    .selectFrom('identity')
+    .select(['claimed', 'travel_id', 'deleted_at', 'active'])
+    .where(inScope(scope))
+    .where('id', '=', identity.id)
+    .where('version', '=', expected)
+    .executeTakeFirst();
+  if (!before) return 'stale';
+  const becomesClaimed = before.claimed === 0 && identity.claimed;
+  if (becomesClaimed && before.travel_id !== null)
+    await deleteUnclaimedOf(tx, { ...scope, travelId: before.travel_id, keep: identity.id });
+  const columns = {
+    ...writtenColumns(identity),
+    // The traveler of an identity that becomes claimed already has these values.
+    ...(becomesClaimed ? { applied: toAppliedJson(identity.applied) } : {}),
+  };
+  const isWritten = await setColumns(
+    tx,
+    { ...scope, id: identity.id },
+    (row) => ({ ...columns, ...raisedColumns(row, identity) }),
+    (row) => row('version', '=', expected),
+  );
+  if (!isWritten) return 'stale';
+  await replaceEmailKeys(tx, scope, identity);
+  await updateCountersAndGroups(context, identity, before);
+  return lease ? 'unleased' : 'done';
+}
+
+async function updateAndLease(
+  context: WriteContext,
+  identity: Identity,
+  { token, ms, now, before, progress }: NonNullable<Change<'update'>['lease']>,
+): Promise<boolean> {
+  const { tx, dialect, scope } = context;
+  const columns = {
+    ...changedColumns(writtenColumns(before), writtenColumns(identity)),
+    ...progressColumns(progress),
+    lease_token: token,
+    lease_until: timeAfter(dialect.now(now), ms),
+  };
+  const isWritten = await setColumns(
+    tx,
+    { ...scope, id: identity.id },
+    (row) => ({ ...columns, ...raisedColumns(row, identity) }),
+    (row) => row.and([row('revision', '=', before.revision), row('lease_token', 'is', null)]),
+  );
+  if (!isWritten) return false;
+  if (!isDeepStrictEqual(contactKeys(identity.desired), contactKeys(before.desired)))
+    await replaceEmailKeys(tx, scope, identity);
+  await updateCountersAndGroups(context, identity, writtenColumns(before));
   return true;
 }
 
-/** Returns the only statement of `updateAndLease`, or undefined if the write also changes addresses, counters or groups. */
-export function onlyLeasedUpdate(
-  db: Kysely<Tables>,
-  scope: LeasedScope,
-  update: LeasedUpdate,
-): CompiledQuery<unknown> | undefined {
-  const { identity, lease } = update;
-  const isAlone = hasSameKeys(identity, lease.before) && hasSameContacts(identity, lease.before);
-  return isAlone ? leasedUpdate(db, scope, update) : undefined;
-}
-
-function leasedUpdate(
-  db: Kysely<Tables>,
-  { scope, dialect }: LeasedScope,
-  { identity, lease }: LeasedUpdate,
-): CompiledQuery<unknown> {
-  const { update, updateState } = leasedUpdates(dialect);
-  const write = hasSameKeys(identity, lease.before) ? updateState : update;
-  const { progress, check_at } = progressColumns(lease.progress);
-  const key = { id: identity.id, known: lease.before.revision, writtenAt: writeTime(identity), ...scope };
-  return write.compile(db, writtenColumns(identity), withLease(lease, { progress, check_at, ...key }));
-}
-
-function withLease<Values extends object>({ token, ms, now }: LeaseRequest, values: Values) {
-  return { token, ms, now, ...values };
-}
-
-function countedIdentity({ desired, deletedAt, claimed }: Identity): CountedIdentity {
-  return {
-    active: isActive(desired) ? 1 : 0,
-    deleted_at: deletedAt ?? null,
-    claimed: claimed ? 1 : 0,
-  };
-}
-
-function hasSameContacts(identity: Identity, before: Identity): boolean {
-  return isDeepStrictEqual(contactKeys(identity.desired), contactKeys(before.desired));
-}
-
-/** True if two states of a claimed identity have the same columns that identities are found by. */
-function hasSameKeys(identity: Identity, before: Identity): boolean {
-  const names = ['userName', 'externalId', 'displayName', 'active'];
-  const isSame = (name: string) => identity.desired[name] === before.desired[name];
-  return identity.deletedAt === before.deletedAt && names.every(isSame);
+/** Returns the columns whose values differ: an index is not written if no statement names its columns. */
+function changedColumns<Columns extends object>(before: Columns, now: Columns): Partial<Columns> {
+  const names = Object.keys(now) as (keyof Columns)[]; // The keys of this object.
+  return Object.fromEntries(
+    names.filter((name) => before[name] !== now[name]).map((name) => [name, now[name]]),
+  ) as Partial<Columns>;
 }
 
 /** Returns the columns that every write of the IdP raises. */
-function raisedColumns(row: ExpressionBuilder<Tables, 'identity'>, writtenAt: number) {
-  return {
-    revision: row('revision', '+', 1),
-    seen_at: laterSeenAt(row, writtenAt),
-  };
+function raisedColumns(row: Row, identity: Identity) {
+  return { revision: row('revision', '+', 1), seen_at: laterSeenAt(row, writeTime(identity)) };
 }
 
 /** The later one of the stored `seen_at` and this time. */
-export function laterSeenAt(row: ExpressionBuilder<Tables, 'identity'>, at: number) {
+export function laterSeenAt(row: Row, at: number) {
   return row
     .case()
     .when('seen_at', '>', at)
@@ -186,86 +223,49 @@ export function laterSeenAt(row: ExpressionBuilder<Tables, 'identity'>, at: numb
     .end();
 }
 
-/**
- * Returns the columns that a write of the IdP changes. All other columns belong to the reconciler, which may be running
- * at the same time.
- */
-function writtenColumns(identity: Identity) {
-  return {
-    claimed: identity.claimed ? (1 as const) : (0 as const),
-    state: identity.state,
-    version: identity.version,
-    attempts: identity.attempts,
-    next_attempt_at: identity.nextAttemptAt ?? 0,
-    last_modified: identity.lastModified,
-    deleted_at: identity.deletedAt ?? null,
-    origin: toJson(identity.origin),
-    ...desiredColumns(identity.desired),
-  };
-}
-
-interface IdentityAtVersion extends IdentityKey {
-  expected: number;
-}
-
-const selectAtVersion = compiledQuery((db, key: IdentityAtVersion) =>
-  db
-    .selectFrom('identity')
-    .select(['claimed', 'travel_id', 'deleted_at', 'active'])
-    .where(inScope(key))
-    .where('id', '=', key.id)
-    .where('version', '=', key.expected),
-);
-
-/**
- * Marks the identity as seen by a running import. Its traveler may be newer than the page that would contain it, and
- * must not count as deleted.
- */
-export function writeTime({ writtenAt, lastModified }: Identity): number {
-  return writtenAt ?? lastModified;
-}
-
-const updateAtVersion = compiledQuery(
-  (db, placeholders: ReturnType<typeof writtenColumns> & IdentityAtVersion & { writtenAt: number }) =>
-    db
-      .updateTable('identity')
-      .set((row) => ({
-        ...pick(placeholders, writtenColumnNames),
-        ...raisedColumns(row, placeholders.writtenAt),
-      }))
-      .where(inScope(placeholders))
-      .where('id', '=', placeholders.id)
-      .where('version', '=', placeholders.expected),
-);
-
-/** Saves the applied values of an identity that becomes claimed: its traveler already has these values. */
-async function saveApplied(tx: Kysely<Tables>, scope: Scope, { id, applied }: Identity): Promise<void> {
-  await tx
-    .updateTable('identity')
-    .set({ applied: toAppliedJson(applied) })
-    .where(inScope(scope))
-    .where('id', '=', id)
-    .execute();
-}
-
-interface CountedChange extends Pick<Identity, 'id' | 'lastModified'> {
-  before: CountedIdentity;
-  now: CountedIdentity;
-}
-
 async function updateCountersAndGroups(
-  tx: Kysely<Tables>,
-  scope: Scope,
-  { id, lastModified, before, now }: CountedChange,
+  { tx, scope }: WriteContext,
+  identity: Identity,
+  before: CountedIdentity,
 ): Promise<void> {
+  const now = writtenColumns(identity);
   const isSame = before.active === now.active && before.claimed === now.claimed;
   if (isLive(before) === isLive(now) && isSame) return;
   await countIdentities(tx, scope, [{ before, now }]);
-  if (isLive(before) && !isLive(now)) await removeFromGroups(tx, scope, { ids: [id], at: lastModified });
+  const { id, lastModified: at } = identity;
+  if (isLive(before) && !isLive(now)) await removeFromGroups(tx, scope, { ids: [id], at });
 }
 
-interface IdentityKey extends Scope {
-  id: string;
+/**
+ * Unlinks the traveler of a leaver and cancels its pending work. Returns false if the leaver does not exist or is active again, or
+ * if its lease or applied values have changed since it was read.
+ */
+export async function releaseTraveler(
+  { tx, dialect, scope }: WriteContext,
+  { id, leasedUntil, applied, origin, leaseEndedBy }: ReleasedLeaver,
+): Promise<boolean> {
+  // If the traveler moved to another user, the leaver is reconciled once more to record a finding; no call is sent. Otherwise nothing is left
+  // to be said: findings about the traveler would be counted in alarms for ever.
+  const hasNews = origin.movedTo !== undefined || origin.successor !== undefined;
+  const columns = (row: Row) => ({
+    ...unlinkedColumns(row),
+    ...raisedVersion(row),
+    ...(hasNews ? {} : findingsColumns([])),
+    origin: toJson(origin),
+    state: hasNews ? 'dirty' : 'synced',
+  });
+  const isLeaseEnded = (row: Row) =>
+    leasedUntil === undefined || leaseEndedBy === undefined
+      ? []
+      : [row('lease_until', '<=', dialect.now(leaseEndedBy))];
+  return setColumns(tx, { ...scope, id }, columns, (row) =>
+    row.and([
+      isInactive(row),
+      row('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null),
+      row('applied', '=', toAppliedJson(applied)),
+      ...isLeaseEnded(row),
+    ]),
+  );
 }
 
 /** A leaver whose traveler is taken away, with the values that it had when it was read. */
@@ -273,45 +273,12 @@ type ReleasedLeaver = Pick<Identity, 'id' | 'leasedUntil' | 'applied' | 'origin'
   leaseEndedBy?: number | undefined;
 };
 
-/**
- * Unlinks the traveler of a leaver and cancels its pending work. Returns false if the leaver does not exist or is active again, or
- * if its lease or applied values have changed since it was read.
- */
-export async function releaseTraveler(
-  { tx, dialect }: { tx: Kysely<Tables>; dialect: Dialect },
-  scope: Scope,
-  { id, leasedUntil, applied, origin, leaseEndedBy }: ReleasedLeaver,
-): Promise<boolean> {
-  const hasNews = origin.movedTo !== undefined || origin.successor !== undefined;
-  const { numUpdatedRows } = await tx
-    .updateTable('identity')
-    // If the traveler moved to another user, the leaver is reconciled once more to record a finding; no call is sent. Otherwise nothing is left
-    // to be said: findings about the traveler would be counted in alarms for ever.
-    .set((row) => ({
-      ...unlinkedColumns(row),
-      ...raisedVersion(row),
-      ...(hasNews ? {} : findingsColumns([])),
-      origin: toJson(origin),
-      state: hasNews ? 'dirty' : 'synced',
-    }))
-    .where(inScope(scope))
-    .where('id', '=', id)
-    .where(isInactive)
-    .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
-    .$if(leaseEndedBy !== undefined && leasedUntil !== undefined, (query) =>
-      query.where('lease_until', '<=', dialect.now(leaseEndedBy ?? 0)),
-    )
-    .where('applied', '=', toAppliedJson(applied))
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-}
-
-function isInactive(row: ExpressionBuilder<Tables, 'identity'>) {
+function isInactive(row: Row) {
   return row.or([row('deleted_at', 'is not', null), row('active', '=', 0)]);
 }
 
 /** The version of a live identity rises with its origin, so that a write of the IdP that has read the old one is repeated. */
-function raisedVersion(row: ExpressionBuilder<Tables, 'identity'>) {
+function raisedVersion(row: Row) {
   return {
     version: row
       .case()
@@ -326,41 +293,35 @@ function raisedVersion(row: ExpressionBuilder<Tables, 'identity'>) {
  * Unlinks the traveler of a live identity and makes the identity dirty. If a reconciler holds its lease, the lease
  * ends. With `travelIds`, does so only if the traveler is one of them.
  */
-export async function unlinkTraveler(
+export function unlinkTraveler(
   tx: Kysely<Tables>,
-  { id, ...scope }: IdentityKey,
+  key: IdentityKey,
   travelIds?: readonly string[],
 ): Promise<boolean> {
-  const identity = tx.updateTable('identity').where(inScope(scope)).where('id', '=', id);
-  const { numUpdatedRows } = await (travelIds ? identity.where('travel_id', 'in', travelIds) : identity)
-    .set((row) => ({ ...unlinkedColumns(row), state: 'dirty' }))
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return setColumns(
+    tx,
+    key,
+    (row) => ({ ...unlinkedColumns(row), state: 'dirty' }),
+    (row) => (travelIds ? row('travel_id', 'in', travelIds) : row.lit(true)),
+  );
 }
 
 /** Links a live identity without a traveler. Unclaimed identities of the traveler are deleted. */
 export async function linkTraveler(
-  tx: Kysely<Tables>,
-  { id, travelId, applied, ...scope }: IdentityKey & Pick<Identity, 'applied'> & { travelId: string },
+  { tx, scope }: WriteContext,
+  { id, travelId, applied }: Change<'link'>,
 ): Promise<boolean> {
   await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
-  const { numUpdatedRows } = await tx
-    .updateTable('identity')
-    .set((row) => ({
-      ...unlinkedColumns(row),
-      travel_id: travelId,
-      applied: toAppliedJson(applied),
-      state: 'dirty',
-    }))
-    .where(inScope(scope))
-    .where('id', '=', id)
-    .where('travel_id', 'is', null)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  const link = { travel_id: travelId, applied: toAppliedJson(applied), state: 'dirty' };
+  return setColumns(
+    tx,
+    { ...scope, id },
+    (row) => ({ ...unlinkedColumns(row), ...link }),
+    (row) => row.and([row('travel_id', 'is', null), row('deleted_at', 'is', null)]),
+  );
 }
 
-function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
+function unlinkedColumns(row: Row) {
   return {
     ...creatingColumns(undefined),
     ...observedColumns(undefined),
@@ -379,37 +340,12 @@ function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
 }
 
 /**
- * Returns the columns that belong to the present version, for the next one, which is no write of the IdP: the decision of an admin and the
- * hold of the safety valve stay as they are.
- */
-function columnsOfNextVersion({
-  version,
-  decision,
-  progress,
-  hold_cause,
-}: Pick<Tables['identity'], 'version' | 'decision' | 'progress' | 'hold_cause'>) {
-  const decided = decision === '' ? undefined : parseJson<Decision>(decision);
-  const before = parseJson<Progress>(progress);
-  const isHeld = hold_cause === 'safetyValve' && before.settledVersion === version;
-  return {
-    ...(decided?.version === version ? { decision: toJson({ ...decided, version: version + 1 }) } : {}),
-    ...(isHeld ? progressColumns({ ...before, settledVersion: version + 1 }) : {}),
-  };
-}
-
-/** A note on a user that another one has taken its place. */
-interface SuccessorNote extends IdentityKey {
-  successor: Succession;
-  givesEmailUp: boolean;
-}
-
-/**
  * Notes on a user that another one has taken its place. With `givesEmailUp`, the reconciler frees the email address of its traveler;
  * returns false if there is no such user, or if it is active again.
  */
 export async function noteSuccessor(
-  tx: Kysely<Tables>,
-  { id, successor, givesEmailUp, ...scope }: SuccessorNote,
+  { tx, scope }: WriteContext,
+  { id, successor, givesEmailUp }: Change<'noteSuccessor'>,
 ): Promise<boolean> {
   const found = tx
     .selectFrom('identity')
@@ -424,22 +360,39 @@ export async function noteSuccessor(
     ...(givesEmailUp ? { givesEmailUp: true } : {}),
   };
   const moved = row.deleted_at === null ? columnsOfNextVersion(row) : {};
-  const { numUpdatedRows } = await tx
-    .updateTable('identity')
-    .set((old) => ({
-      ...raisedVersion(old),
-      origin: toJson(origin),
-      state: 'dirty',
-      next_attempt_at: 0,
-      revision: old('revision', '+', 1),
-      ...moved,
-    }))
-    .where(inScope(scope))
-    .where('id', '=', id)
-    .where('origin', '=', row.origin)
-    .where('version', '=', row.version)
-    .$if(moved.decision !== undefined, (query) => query.where('decision', '=', row.decision))
-    .$if(moved.progress !== undefined, (query) => query.where('progress', '=', row.progress))
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  const columns = (old: Row) => ({
+    ...raisedVersion(old),
+    origin: toJson(origin),
+    state: 'dirty',
+    next_attempt_at: 0,
+    revision: old('revision', '+', 1),
+    ...moved,
+  });
+  return setColumns(tx, { ...scope, id }, columns, (old) =>
+    old.and([
+      old('origin', '=', row.origin),
+      old('version', '=', row.version),
+      ...(moved.decision === undefined ? [] : [old('decision', '=', row.decision)]),
+      ...(moved.progress === undefined ? [] : [old('progress', '=', row.progress)]),
+    ]),
+  );
+}
+
+/**
+ * Returns the columns that belong to the present version, for the next one, which is no write of the IdP: the decision of an admin and the
+ * hold of the safety valve stay as they are.
+ */
+function columnsOfNextVersion({
+  version,
+  decision,
+  progress,
+  hold_cause,
+}: Pick<IdentityTable, 'version' | 'decision' | 'progress' | 'hold_cause'>) {
+  const decided = decision === '' ? undefined : parseJson<Decision>(decision);
+  const before = parseJson<Progress>(progress);
+  const isHeld = hold_cause === 'safetyValve' && before.settledVersion === version;
+  return {
+    ...(decided?.version === version ? { decision: toJson({ ...decided, version: version + 1 }) } : {}),
+    ...(isHeld ? progressColumns({ ...before, settledVersion: version + 1 }) : {}),
+  };
 }

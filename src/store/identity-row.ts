@@ -13,45 +13,8 @@ import { parseJson, toJson } from './queries.ts';
 import { attributeKey, caseFoldedKey, emailKeys, exactKey } from './search-keys.ts';
 import type { IdentityTable } from './tables.ts';
 
-/**
- * The columns that an identity consists of. Those that only statements compare or sort by are not read: each column of a
- * row costs about a microsecond.
- */
-export const readColumnNames = [
-  'connection_id',
-  'id',
-  'desired',
-  'claimed',
-  'state',
-  'version',
-  'revision',
-  'rules_generation',
-  'travel_id',
-  'applied',
-  'refused',
-  'observed',
-  'creating',
-  'waiting_for',
-  'progress',
-  'origin',
-  'hold_cause',
-  'hold_since',
-  'decision',
-  'findings',
-  'trace',
-  'lease_until',
-  'attempts',
-  'next_attempt_at',
-  'created_at',
-  'last_modified',
-  'deleted_at',
-] as const satisfies (keyof IdentityTable)[];
-
-/** A row with the columns that an identity consists of. */
-export type IdentityRow = Pick<IdentityTable, (typeof readColumnNames)[number]>;
-
 /** Converts a database row to an identity. */
-export function toIdentity(row: IdentityRow): Identity {
+export function toIdentity(row: IdentityTable): Identity {
   return {
     connection: row.connection_id,
     id: row.id,
@@ -82,7 +45,7 @@ export function toIdentity(row: IdentityRow): Identity {
   };
 }
 
-function toHold({ hold_cause, hold_since }: IdentityRow): Identity['hold'] {
+function toHold({ hold_cause, hold_since }: IdentityTable): Identity['hold'] {
   if (hold_cause === null) return undefined;
   return { cause: hold_cause as HoldCause, since: hold_since ?? 0 }; // The column contains only hold causes.
 }
@@ -135,66 +98,49 @@ function fromStored([
   return field;
 }
 
-/**
- * Returns the columns of a new identity without a lease, apart from those that `outcomeColumns` returns. Assigns its
- * position in lists.
- */
-export function toRow(identity: Identity, account: string, seenAt: number) {
+/** Returns the row of a new identity without a lease. Assigns its position in lists. */
+export function toRow(identity: Identity, account: string, seenAt = writeTime(identity)): IdentityTable {
   const incomplete = isIncomplete(identity.desired) ? 1 : 0;
-  const columns = desiredColumns(identity.desired);
   return {
-    desired: columns.desired,
-    extensions: columns.extensions,
-    user_name_key: columns.user_name_key,
-    external_id: columns.external_id,
-    display_name_key: columns.display_name_key,
-    active: columns.active,
+    ...writtenColumns(identity),
+    ...outcomeColumns(identity),
+    account,
     connection_id: identity.connection,
     id: identity.id,
-    account,
     incomplete,
     position: nextPosition({ incomplete }),
-    claimed: identity.claimed ? 1 : 0,
-    version: identity.version,
     revision: identity.revision,
     lease_token: null,
     lease_until: null,
     created_at: identity.createdAt,
-    last_modified: identity.lastModified,
-    deleted_at: identity.deletedAt ?? null,
     seen_at: seenAt,
-    origin: toJson(identity.origin),
     decision: identity.decision ? toJson(identity.decision) : '',
-  } satisfies Partial<IdentityTable>;
+  };
 }
 
-/** The columns of an identity that no IdP has written yet, except those that are the same for all of them. */
-export function toUnclaimedRow(identity: Identity, account: string, seenAt: number) {
-  const incomplete = isIncomplete(identity.desired) ? 1 : 0;
-  const columns = desiredColumns(identity.desired);
-  const { observed, travel_email_key } = observedColumns(identity.observed);
+/**
+ * The time of a write. An identity that was written since an import began counts as seen: its traveler may be newer than the page that
+ * would contain it, and must not count as deleted.
+ */
+export function writeTime({ writtenAt, lastModified }: Identity): number {
+  return writtenAt ?? lastModified;
+}
+
+/**
+ * Returns the columns that a write of the IdP changes. All other columns belong to the reconciler, which may be running
+ * at the same time.
+ */
+export function writtenColumns(identity: Identity) {
   return {
-    account,
-    connection_id: identity.connection,
-    id: identity.id,
-    desired: columns.desired,
-    extensions: columns.extensions,
-    user_name_key: columns.user_name_key,
-    external_id: columns.external_id,
-    display_name_key: columns.display_name_key,
-    active: columns.active,
-    observed,
-    travel_email_key,
-    incomplete,
-    position: nextPosition({ incomplete }),
+    ...desiredColumns(identity.desired),
+    claimed: identity.claimed ? 1 : 0,
     state: identity.state,
     version: identity.version,
-    revision: identity.revision,
-    rules_generation: identity.rulesGeneration,
-    travel_id: identity.travelId ?? null,
-    created_at: identity.createdAt,
+    attempts: identity.attempts,
+    next_attempt_at: identity.nextAttemptAt ?? 0,
     last_modified: identity.lastModified,
-    seen_at: seenAt,
+    deleted_at: identity.deletedAt ?? null,
+    origin: toJson(identity.origin),
   } satisfies Partial<IdentityTable>;
 }
 
@@ -256,62 +202,6 @@ export function findingsColumns(findings: Finding[]): Pick<IdentityTable, 'findi
 export function progressColumns(progress: Progress): Pick<IdentityTable, 'progress' | 'check_at'> {
   return { progress: toJson(progress), check_at: nextCheckAt(progress) ?? 0 };
 }
-
-/** The columns that every write of the IdP changes. */
-export const writtenStateNames = [
-  'desired',
-  'extensions',
-  'state',
-  'version',
-  'attempts',
-  'next_attempt_at',
-  'last_modified',
-  'origin',
-] as const satisfies (keyof IdentityTable)[];
-
-/** All columns that writes of the IdP change, with those that identities are found by. */
-export const writtenColumnNames = [
-  ...writtenStateNames,
-  'user_name_key',
-  'external_id',
-  'display_name_key',
-  'active',
-  'claimed',
-  'deleted_at',
-] as const satisfies (keyof IdentityTable)[];
-
-/** The names of the columns that `outcomeColumns` returns. */
-export const outcomeColumnNames = [
-  'observed',
-  'travel_email_key',
-  'creating',
-  'creating_key',
-  'travel_id',
-  'applied',
-  'refused',
-  'waiting_for',
-  'progress',
-  'check_at',
-  'hold_cause',
-  'hold_since',
-  'findings',
-  'finding_codes',
-  'trace',
-  'rules_generation',
-  'state',
-  'attempts',
-  'next_attempt_at',
-] as const satisfies (keyof ReturnType<typeof outcomeColumns>)[];
-
-/** The names of all columns of an identity. */
-export const identityColumnNames = [
-  ...new Set([
-    ...writtenColumnNames,
-    ...outcomeColumnNames,
-    ...(['connection_id', 'id', 'account', 'incomplete', 'position', 'revision', 'lease_token'] as const),
-    ...(['lease_until', 'created_at', 'seen_at', 'decision'] as const),
-  ]),
-] satisfies (keyof IdentityTable)[];
 
 /**
  * Returns the columns of an observed traveler. Undefined means that its state is not known, so that the next attempt

@@ -1,6 +1,6 @@
-import { type CompiledQuery, type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql, type UpdateQueryBuilder } from 'kysely';
 import type { Outcome } from '../provisioning/identity.ts';
-import type { Announcement, LeasedOutcome, Leases } from '../provisioning/store-ports.ts';
+import type { Announcement, LeasedOutcome, LeaseRequest, Leases } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimedOf } from './delete-identities.ts';
@@ -9,21 +9,17 @@ import { laterSeenAt, releaseTraveler } from './identity-changes.ts';
 import {
   creatingColumns,
   observedColumns,
-  outcomeColumnNames,
   outcomeColumns,
   progressColumns,
-  readColumnNames,
   toAppliedJson,
   toIdentity,
 } from './identity-row.ts';
-import { compiledQuery, compiledQueryVariants, pick } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** Returns the leases on identities in a database. */
 export function leases(database: Database): Leases {
   const { db, dialect, scopeOf } = database;
-  const takeLease = leaseTaker(dialect);
   const updateHeld = (connection: string, id: string, token: string) =>
     db
       .updateTable('identity')
@@ -32,7 +28,9 @@ export function leases(database: Database): Leases {
       .where('lease_token', '=', token);
   return {
     acquire: (connection, id, lease) =>
-      database.transaction((tx) => takeLease(tx, { ...scopeOf(connection), id }, lease), { durable: false }),
+      database.transaction((tx) => takeLease({ tx, dialect }, { ...scopeOf(connection), id }, lease), {
+        durable: false,
+      }),
     extend: async (connection, id, { token, ms, now }) => {
       const { numUpdatedRows } = await updateHeld(connection, id, token)
         .set({ lease_until: timeAfter(dialect.now(now), ms) })
@@ -61,56 +59,46 @@ export function leases(database: Database): Leases {
   };
 }
 
-interface Lease {
-  token: string;
-  ms: number;
-  now: number;
-}
-
 interface IdentityKey extends Scope {
   id: string;
 }
 
-type TakeLease = (db: Kysely<Tables>, place: IdentityKey, lease: Lease) => ReturnType<Leases['acquire']>;
-
-function leaseTaker(dialect: Dialect): TakeLease {
-  const updateFreeLease = freeLeaseUpdate(dialect);
-  return async (db, place, lease) => {
-    const [row] = (await updateFreeLease(db, { ...place, ...lease })).rows;
-    return row && { identity: toIdentity(row), generation: row.generation ?? 0 };
-  };
-}
-
-/** The same statement returns the generation of the rules in force, so that no change of rules is missed. */
-function freeLeaseUpdate(dialect: Dialect) {
-  return compiledQuery((db, values: IdentityKey & Lease) => {
-    const { id, token, ms, now } = values;
-    const clock = dialect.now(now);
-    return db
-      .updateTable('identity')
-      .set((of) => {
-        // A lease token is still present only if its holder crashed. The outcome of its calls is unknown, so clear the
-        // observed traveler.
-        const ifReleased = of.case().when('lease_token', 'is', null);
-        return {
-          lease_token: token,
-          lease_until: timeAfter(clock, ms),
-          observed: ifReleased.then(of.ref('observed')).else(null).end(),
-          travel_email_key: ifReleased.then(of.ref('travel_email_key')).else(null).end(),
-        };
-      })
-      .where(inScope(values))
-      .where('id', '=', id)
-      .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', clock)]))
-      .returning(readColumnNames)
-      .returning((of) =>
-        of
-          .selectFrom('rules_in_force')
-          .select('rules_in_force.generation')
-          .where(inScope(values, 'rules_in_force'))
-          .as('generation'),
-      );
-  });
+/**
+ * Takes the lease of an identity if it is free. The same statement returns the generation of the rules in force, so that no change of
+ * rules is missed.
+ */
+async function takeLease(
+  { tx, dialect }: { tx: Kysely<Tables>; dialect: Dialect },
+  key: IdentityKey,
+  { token, ms, now }: LeaseRequest,
+): ReturnType<Leases['acquire']> {
+  const clock = dialect.now(now);
+  const row = await tx
+    .updateTable('identity')
+    .set((of) => {
+      // A lease token is still present only if its holder crashed. The outcome of its calls is unknown, so clear the
+      // observed traveler.
+      const ifReleased = of.case().when('lease_token', 'is', null);
+      return {
+        lease_token: token,
+        lease_until: timeAfter(clock, ms),
+        observed: ifReleased.then(of.ref('observed')).else(null).end(),
+        travel_email_key: ifReleased.then(of.ref('travel_email_key')).else(null).end(),
+      };
+    })
+    .where(inScope(key))
+    .where('id', '=', key.id)
+    .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', clock)]))
+    .returningAll()
+    .returning((of) =>
+      of
+        .selectFrom('rules_in_force')
+        .select('rules_in_force.generation')
+        .where(inScope(key, 'rules_in_force'))
+        .as('generation'),
+    )
+    .executeTakeFirst();
+  return row && { identity: toIdentity(row), generation: row.generation ?? 0 };
 }
 
 /** An identity and the token of its lease. */
@@ -124,14 +112,11 @@ export interface LeaseHolder extends Scope {
  * written the others meanwhile, the identity stays dirty. Results: see `Leases.finish`.
  */
 async function saveOutcome(
-  { db, batch, transaction, isDuplicate }: Database,
+  { transaction, isDuplicate }: Database,
   key: IdentityKey,
   ended: LeasedOutcome,
 ): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
   try {
-    const [written] = await batch([outcomeUpdate(db, key, ended)], { durable: false });
-    const [row] = written?.rows ?? [];
-    if (row) return comparedTo(ended.before, row);
     const commitIf = (saved: string) => saved === 'kept' || saved === 'moved';
     return await transaction((tx) => writeOutcome(tx, key, ended), { durable: false, commitIf });
   } catch (error) {
@@ -139,23 +124,6 @@ async function saveOutcome(
     if (isDuplicate(error)) return 'taken';
     throw error;
   }
-}
-
-/**
- * Returns the statement that saves an outcome alone. It changes no row if that takes more than one statement, or if the lease is lost.
- */
-function outcomeUpdate(
-  db: Kysely<Tables>,
-  key: IdentityKey,
-  { token, before, outcome }: LeasedOutcome,
-): CompiledQuery<{ revision: number }> {
-  const columns = outcomeColumns(outcome);
-  const holder = { ...key, token, known: before.revision };
-  if (hasSameKeys(before, columns)) return updateOutcomeOnly.compile(db, columns, holder);
-  const { travelId, linkedAt } = outcome;
-  const ifWithoutRivals = travelId !== undefined && travelId !== before.travelId;
-  const update = updateOutcome({ isLinked: linkedAt !== undefined, ifWithoutRivals });
-  return update.compile(db, columns, { ...holder, linkedAt: linkedAt ?? 0 });
 }
 
 /** Saves the outcome in the transaction of the caller, in which nothing may follow the result `lost`. */
@@ -178,19 +146,38 @@ function comparedTo(before: LeasedOutcome['before'], { revision }: { revision: n
 
 async function updateWithOutcome(
   tx: Kysely<Tables>,
-  holder: LeaseHolder,
+  { token, ...key }: LeaseHolder,
   { before, outcome }: Pick<LeasedOutcome, 'before' | 'outcome'>,
 ): Promise<{ revision: number } | undefined> {
   const columns = outcomeColumns(outcome);
-  const key = { known: before.revision, ...holder };
+  const held = tx
+    .updateTable('identity')
+    .where(inScope(key))
+    .where('id', '=', key.id)
+    .where('lease_token', '=', token)
+    .returning('revision');
   if (hasSameKeys(before, columns)) {
-    const [kept] = (await updateOutcomeOnly(tx, columns, key)).rows;
+    const kept = await withSameKeys(held, columns)
+      .where('revision', '=', before.revision)
+      .set((row) => ({ ...unindexedColumns(columns), ...releasedLease(row) }))
+      .executeTakeFirst();
     if (kept) return kept;
   }
   const { linkedAt } = outcome;
-  const update = updateOutcome({ isLinked: linkedAt !== undefined, ifWithoutRivals: false });
-  const [row] = (await update(tx, columns, { linkedAt: linkedAt ?? 0, ...key })).rows;
-  return row;
+  return held
+    .set((row) => ({
+      ...valuesOfOutcome(row, columns, before.revision),
+      ...releasedLease(row),
+      // A traveler that was linked counts as seen by an import that has begun before.
+      ...(linkedAt === undefined ? {} : { seen_at: laterSeenAt(row, linkedAt) }),
+    }))
+    .executeTakeFirst();
+}
+
+type Columns = ReturnType<typeof outcomeColumns>;
+
+function releasedLease(row: ExpressionBuilder<Tables, 'identity'>) {
+  return { revision: row('revision', '+', 1), lease_token: null, lease_until: null };
 }
 
 /** True if the traveler and its address have not changed, and identities are found by nothing else of the outcome. */
@@ -202,114 +189,58 @@ function hasSameKeys({ travelId, observed }: LeasedOutcome['before'], columns: C
 }
 
 /**
- * Saves an outcome that changes no column with an index except for the state, if the identity has not changed since it
- * was leased. A database writes each index of a column that a statement names, also if the value is the same, and most of
- * the cost of an outcome would be these pages.
+ * The columns of an outcome without those that identities are found by. A database writes each index of a column that a statement names,
+ * also if the value is the same, and these pages would be most of the cost of an outcome.
  */
-const updateOutcomeOnly = compiledQuery((db, placeholders: LeaseHolder & Columns & { known: number }) =>
-  db
-    .updateTable('identity')
-    .set((row) => ({
-      ...pick(placeholders, [
-        'observed',
-        'applied',
-        'refused',
-        'progress',
-        'findings',
-        'finding_codes',
-        'trace',
-      ]),
-      ...pick(placeholders, ['state', 'attempts', 'next_attempt_at']),
-      revision: row('revision', '+', 1),
-      lease_token: null,
-      lease_until: null,
-    }))
-    .where(inScope(placeholders))
-    .where('id', '=', placeholders.id)
-    .where('lease_token', '=', placeholders.token)
-    .where('revision', '=', placeholders.known)
-    .where('travel_id', '=', placeholders.travel_id)
-    .where('travel_email_key', '=', placeholders.travel_email_key)
-    .where('rules_generation', '=', placeholders.rules_generation)
+function unindexedColumns(columns: Columns) {
+  const { travel_id, travel_email_key, creating, creating_key, waiting_for, check_at, ...others } = columns;
+  const { hold_cause, hold_since, rules_generation, ...unindexed } = others;
+  return unindexed;
+}
+
+/** Adds the condition that the columns that `unindexedColumns` leaves out have these values. */
+function withSameKeys(
+  held: UpdateQueryBuilder<Tables, 'identity', 'identity', { revision: number }>,
+  { travel_id, travel_email_key, rules_generation }: Columns,
+) {
+  return held
+    .where('travel_id', '=', travel_id)
+    .where('travel_email_key', '=', travel_email_key)
+    .where('rules_generation', '=', rules_generation)
     .where('check_at', '=', sql.lit(0))
-    .where((row) =>
-      row.and([
-        row('creating_key', 'is', null),
-        row('waiting_for', 'is', null),
-        row('hold_cause', 'is', null),
-      ]),
-    )
-    .returning('revision'),
-);
-
-type Columns = ReturnType<typeof outcomeColumns>;
-
-type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number };
-
-interface OutcomeShape {
-  /** The attempt has linked the traveler, which counts as seen by an import that has begun before. */
-  isLinked: boolean;
-  /** Nothing is saved if unclaimed identities of the traveler must be deleted. */
-  ifWithoutRivals: boolean;
+    .where('creating_key', 'is', null)
+    .where('waiting_for', 'is', null)
+    .where('hold_cause', 'is', null);
 }
 
-const updateOutcome = compiledQueryVariants(
-  ({ isLinked, ifWithoutRivals }: OutcomeShape) =>
-    (db, placeholders: OutcomeValues) =>
-      db
-        .updateTable('identity')
-        .set((row) => ({
-          ...valuesOfOutcome(row, placeholders),
-          ...(isLinked ? { seen_at: laterSeenAt(row, placeholders.linkedAt) } : {}),
-        }))
-        .where(inScope(placeholders))
-        .where('id', '=', placeholders.id)
-        .where('lease_token', '=', placeholders.token)
-        .$if(ifWithoutRivals, (query) =>
-          query.where((row) => row.not(row.exists(unclaimedOf(db, placeholders)))),
-        )
-        .returning('revision'),
-);
-
-function unclaimedOf(db: Kysely<Tables>, { account, travel_id }: OutcomeValues) {
-  return db
-    .selectFrom('identity as rival')
-    .select(sql.lit(1).as('one'))
-    .where('rival.account', '=', account)
-    .where('rival.travel_id', '=', travel_id)
-    .where('rival.claimed', '=', sql.lit(0));
-}
-
-function valuesOfOutcome(row: ExpressionBuilder<Tables, 'identity'>, placeholders: OutcomeValues) {
-  const { known, state, next_attempt_at, observed, travel_email_key } = placeholders;
+/** If the identity was written during the attempt, it stays dirty. */
+function valuesOfOutcome(row: ExpressionBuilder<Tables, 'identity'>, columns: Columns, known: number) {
   const isCurrent = row('revision', '=', known);
   // If the observed traveler was cleared during the attempt, it stays cleared, so that the next attempt reads the
   // traveler.
-  const ifMarkedForReading = row
-    .case()
-    .when(
-      row.and([row('revision', '<>', known), row('travel_id', 'is not', null), row('observed', 'is', null)]),
-    );
+  const isMarkedForReading = row.and([
+    row('revision', '<>', known),
+    row('travel_id', 'is not', null),
+    row('observed', 'is', null),
+  ]);
+  const unlessMarked = (value: string | null) =>
+    row
+      .case()
+      .when(isMarkedForReading)
+      .then(null)
+      .else(row.cast<string | null>(row.val(value), 'text'))
+      .end();
   return {
-    ...pick(placeholders, outcomeColumnNames),
-    observed: ifMarkedForReading
-      .then(null)
-      .else(row.cast<string | null>(row.val(observed), 'text'))
-      .end(),
-    travel_email_key: ifMarkedForReading
-      .then(null)
-      .else(row.cast<string | null>(row.val(travel_email_key), 'text'))
-      .end(),
-    state: row.case().when(isCurrent).then(state).else('dirty').end(),
+    ...columns,
+    observed: unlessMarked(columns.observed),
+    travel_email_key: unlessMarked(columns.travel_email_key),
+    state: row.case().when(isCurrent).then(columns.state).else('dirty').end(),
     next_attempt_at: row
       .case()
       .when(isCurrent)
-      .then(row.cast<number>(row.val(next_attempt_at), 'bigint'))
+      .then(row.cast<number>(row.val(columns.next_attempt_at), 'bigint'))
       .else(row.cast<number>(row.val(0), 'bigint'))
       .end(),
-    revision: row('revision', '+', 1),
-    lease_token: null,
-    lease_until: null,
   };
 }
 
@@ -324,7 +255,8 @@ export async function saveAnnouncement(
 ): Promise<'done' | 'lost' | 'taken'> {
   const save = async (tx: Kysely<Tables>) => {
     const from = 'travelId' in announcement ? announcement.from : undefined;
-    if (from && !(await releaseTraveler({ tx, dialect }, scopeOf(from.connection), from))) return 'taken';
+    if (from && !(await releaseTraveler({ tx, dialect, scope: scopeOf(from.connection) }, from)))
+      return 'taken';
     if ('travelId' in announcement)
       await deleteUnclaimedOf(tx, { ...holder, travelId: announcement.travelId, keep: holder.id });
     const { numUpdatedRows } = await tx

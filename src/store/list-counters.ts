@@ -1,19 +1,8 @@
-import {
-  type CompiledQuery,
-  type Kysely,
-  type OnConflictBuilder,
-  type QueryResult,
-  type RawBuilder,
-  type SqlBool,
-  sql,
-} from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
-import { compiledQuery, pick } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 type CounterRow = Tables['list_counter'];
-
-export type CounterKind = CounterRow['kind'];
 
 /** The number of rows of a list, and of those that are active. */
 export type Counts = Pick<CounterRow, 'count' | 'active'>;
@@ -45,62 +34,22 @@ export async function countIdentities(
   scope: Scope,
   changes: CountedChange[],
 ): Promise<void> {
-  const difference = (counts: (identity: CountedIdentity) => boolean) =>
+  const difference = (isCounted: (identity: CountedIdentity) => boolean) =>
     changes.reduce(
-      (sum, { before, now }) => sum + (now && counts(now) ? 1 : 0) - (before && counts(before) ? 1 : 0),
+      (sum, { before, now }) => sum + (now && isCounted(now) ? 1 : 0) - (before && isCounted(before) ? 1 : 0),
       0,
     );
-  const isActive = ({ active }: CountedIdentity) => active === 1;
-  const ofLive = (counts: (identity: CountedIdentity) => boolean) =>
-    difference((identity) => isLive(identity) && counts(identity));
-  const dead = difference((identity) => !isLive(identity));
-  await updateCounter(tx, scope, { kind: 'live', count: difference(isLive), active: ofLive(isActive) });
-  await updateCounter(tx, scope, {
-    kind: 'unclaimed',
-    count: ofLive(isUnclaimed),
-    active: ofLive((identity) => isUnclaimed(identity) && isActive(identity)),
+  const countsOf = (kind: CounterRow['kind'], isCounted: (identity: CountedIdentity) => boolean) => ({
+    kind,
+    count: difference(isCounted),
+    active: kind === 'dead' ? 0 : difference((one) => isCounted(one) && one.active === 1),
   });
-  await updateCounter(tx, scope, { kind: 'dead', count: dead, active: 0 });
+  await addToCounters(tx, scope, [
+    countsOf('live', isLive),
+    countsOf('unclaimed', (identity) => isLive(identity) && identity.claimed === 0),
+    countsOf('dead', (identity) => !isLive(identity)),
+  ]);
 }
-
-function isUnclaimed({ claimed }: CountedIdentity): boolean {
-  return claimed === 0;
-}
-
-/** Returns the statements that count a new identity if the identity is stored. */
-export function countStoredIdentity(
-  db: Kysely<Tables>,
-  scope: Scope,
-  { id, ...identity }: CountedIdentity & { id: string },
-): CompiledQuery<unknown>[] {
-  const { active } = identity;
-  const kinds: Pick<CounterRow, 'kind' | 'active'>[] = isLive(identity)
-    ? [{ kind: 'live', active }, ...(isUnclaimed(identity) ? [{ kind: 'unclaimed', active } as const] : [])]
-    : [{ kind: 'dead', active: 0 }];
-  return kinds.map((counted) => countIfStored.compile(db, { ...scope, id, slot: nextSlot(), ...counted }));
-}
-
-type NewlyCounted = Scope & { id: string } & Pick<CounterRow, 'kind' | 'slot' | 'active'>;
-
-const countIfStored = compiledQuery((db, counted: NewlyCounted) =>
-  db
-    .insertInto('list_counter')
-    .columns([...counterColumns])
-    .expression((of) =>
-      of
-        .selectFrom('identity')
-        .select([
-          ...(['account', 'connection_id'] as const),
-          sql<CounterRow['kind']>`${counted.kind}`.as('kind'),
-          sql<number>`${counted.slot}`.as('slot'),
-          sql.lit(1).as('count'),
-          sql<number>`${counted.active}`.as('active'),
-        ])
-        .where(inScope(counted))
-        .where('id', '=', counted.id),
-    )
-    .onConflict(addCounts),
-);
 
 /** True for a live identity, false for a tombstone. */
 export function isLive({ deleted_at }: Pick<CountedIdentity, 'deleted_at'>): boolean {
@@ -109,102 +58,66 @@ export function isLive({ deleted_at }: Pick<CountedIdentity, 'deleted_at'>): boo
 
 /** Updates the counter of groups. Must run in the transaction that inserts or deletes them. */
 export async function countGroups(tx: Kysely<Tables>, scope: Scope, difference: number): Promise<void> {
-  await updateCounter(tx, scope, { kind: 'group', count: difference, active: 0 });
+  await addToCounters(tx, scope, [{ kind: 'group', count: difference, active: 0 }]);
 }
 
-async function updateCounter(
+async function addToCounters(
   tx: Kysely<Tables>,
   scope: Scope,
-  change: Pick<CounterRow, 'kind' | 'count' | 'active'>,
+  changes: Pick<CounterRow, 'kind' | 'count' | 'active'>[],
 ): Promise<void> {
-  if (change.count === 0 && change.active === 0) return;
-  await upsertCounter(tx, change, { slot: nextSlot(), ...scopeColumns(scope) });
-}
-
-function nextSlot(): number {
+  const changed = changes.filter(({ count, active }) => count !== 0 || active !== 0);
+  if (changed.length === 0) return;
   lastSlot = (lastSlot + 1) % SLOTS;
-  return lastSlot;
-}
-
-const counterColumns = ['account', 'connection_id', 'kind', 'slot', 'count', 'active'] as const;
-
-const upsertCounter = compiledQuery((db, placeholders: CounterRow) =>
-  db.insertInto('list_counter').values(pick(placeholders, counterColumns)).onConflict(addCounts),
-);
-
-function addCounts(conflict: OnConflictBuilder<Tables, 'list_counter'>) {
-  return conflict.columns(['account', 'connection_id', 'kind', 'slot']).doUpdateSet({
-    count: sql`list_counter.count + excluded.count`,
-    active: sql`list_counter.active + excluded.active`,
-  });
+  await tx
+    .insertInto('list_counter')
+    .values(changed.map((change) => ({ ...scopeColumns(scope), slot: lastSlot, ...change })))
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'connection_id', 'kind', 'slot']).doUpdateSet({
+        count: sql`list_counter.count + excluded.count`,
+        active: sql`list_counter.active + excluded.active`,
+      }),
+    )
+    .execute();
 }
 
 /**
  * The rows of a list whose number the counters tell: those of one counter, the live identities that an IdP has written, or the live
  * identities without the unclaimed one of a traveler.
  */
-export type CountedRows = CounterKind | 'claimed' | { liveExcept: string };
+export type CountedRows = CounterRow['kind'] | 'claimed' | { liveExcept: string };
 
 /** Returns the exact counts without counting rows. */
 export async function readCounter(db: Kysely<Tables>, scope: Scope, rows: CountedRows): Promise<Counts> {
-  return toCounts(await db.executeQuery(compileCounter(db, scope, rows)));
+  if (rows === 'claimed') return sumSlots(db, scope, { live: 1, unclaimed: -1 });
+  if (typeof rows === 'string') return sumSlots(db, scope, { [rows]: 1 });
+  const [live, hidden] = await Promise.all([
+    sumSlots(db, scope, { live: 1 }),
+    db
+      .selectFrom('identity')
+      .select('active')
+      .where(unclaimedOfTraveler(scope, rows.liveExcept))
+      .executeTakeFirst(),
+  ]);
+  return hidden ? { count: live.count - 1, active: live.active - hidden.active } : live;
 }
 
-/** The sums of the slots of a counter; null if there are none. */
-interface CounterSums {
-  count: number | null;
-  active: number | null;
-}
-
-/** Converts the result of a query of `compileCounter`. */
-export function toCounts({ rows: [row] }: QueryResult<CounterSums>): Counts {
-  return { count: row?.count ?? 0, active: row?.active ?? 0 };
-}
-
-/** Returns the query of a counter. */
-export function compileCounter(
+/** Adds the slots of one kind, and subtracts those of another. */
+async function sumSlots(
   db: Kysely<Tables>,
   scope: Scope,
-  rows: CountedRows,
-): CompiledQuery<CounterSums> {
-  if (rows === 'claimed') return selectClaimedCounter.compile(db, scope);
-  if (typeof rows === 'string') return selectCounter.compile(db, { ...scope, kind: rows });
-  return selectCounterExcept.compile(db, { ...scope, travelId: rows.liveExcept });
-}
-
-const selectCounter = compiledQuery((db, counter: Scope & Pick<CounterRow, 'kind'>) =>
-  db
+  signs: Partial<Record<CounterRow['kind'], 1 | -1>>,
+): Promise<Counts> {
+  const slots = await db
     .selectFrom('list_counter')
-    .select(({ fn }) => [
-      fn.sum<number | null>('count').as('count'),
-      fn.sum<number | null>('active').as('active'),
-    ])
-    .where(inScope(counter))
-    .where('kind', '=', counter.kind),
-);
-
-const selectClaimedCounter = compiledQuery((db, scope: Scope) => {
-  const sign = sql`case when kind = 'unclaimed' then -1 else 1 end`;
-  return db
-    .selectFrom('list_counter')
-    .select([
-      sql<number | null>`sum(${sign} * ${sql.ref('count')})`.as('count'),
-      sql<number | null>`sum(${sign} * ${sql.ref('active')})`.as('active'),
-    ])
+    .select(['kind', 'count', 'active'])
     .where(inScope(scope))
-    .where(sql<boolean>`kind in ('live', 'unclaimed')`);
-});
-
-const selectCounterExcept = compiledQuery((db, key: Scope & { travelId: string }) => {
-  const sumWithout = (column: 'count' | 'active', hidden: RawBuilder<unknown>) =>
-    sql<number | null>`sum(${sql.ref(column)}) - coalesce((
-      select ${hidden} from identity where ${unclaimedOfTraveler(key, key.travelId)}), 0)`.as(column);
-  return db
-    .selectFrom('list_counter')
-    .select([sumWithout('count', sql`count(*)`), sumWithout('active', sql`sum(identity.active)`)])
-    .where(inScope(key))
-    .where('kind', '=', sql.lit('live'));
-});
+    .where('kind', 'in', Object.keys(signs) as CounterRow['kind'][]) // The keys of this record.
+    .execute();
+  const sum = (column: 'count' | 'active') =>
+    slots.reduce((total, slot) => total + (signs[slot.kind] ?? 0) * slot[column], 0);
+  return { count: sum('count'), active: sum('active') };
+}
 
 /** The condition of the live unclaimed identity of a traveler. */
 export function unclaimedOfTraveler(scope: Scope, travelId: string): RawBuilder<SqlBool> {

@@ -12,34 +12,27 @@ import type {
 import type { IdentityView, ListedIdentity } from '../provisioning/store-ports.ts';
 import type { Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
-import type { Dialect } from './dialect.ts';
-import { type IdentityRow, readColumnNames, toIdentity } from './identity-row.ts';
-import { fromJsonText, type JoinedColumns, toJsonText } from './joined-rows.ts';
+import { toIdentity } from './identity-row.ts';
 import { type CountedRows, type Counts, unclaimedOfTraveler } from './list-counters.ts';
 import { parseJson } from './queries.ts';
 import { caseFoldedKey, exactKey } from './search-keys.ts';
+import type { IdentityTable } from './tables.ts';
 
 /** A part of a statement. */
 export type Sql = RawBuilder<unknown>;
 
 /** The scope of a list: a database, and the connection whose rows are listed. */
-export interface ListScope extends Scope, Pick<Database, 'db' | 'readBoth'> {}
+export interface ListScope extends Scope, Pick<Database, 'db'> {}
 
 /** A list: its table, the columns of its rows, and the columns by which it can be searched and sorted. */
 export interface ListDefinition<Field extends string, By extends string, Row> {
   table: 'identity' | 'scim_group';
   /** The condition that all listed rows meet. */
   live: Sql;
-  /** Tells lists of the same table apart whose rows meet other conditions. */
-  variant: string;
   columns: Sql;
   toRow(columns: object): Row;
-  /** Reads the rows of a page as one text. Undefined if the driver converts each row. */
-  joined: JoinedColumns<Row> | undefined;
   fields: Record<Field, SearchColumn>;
   orders: Record<By, OrderColumn<Field>>;
-  /** The field that every index of an order contains. */
-  covered: Field | undefined;
   /** Returns the counter that tells how many rows meet all these conditions; undefined if none does. */
   counterOf(conditions: Where<Field>[]): ListCounter | undefined;
 }
@@ -91,22 +84,18 @@ export const inGroups = sql<0 | 1>`case when exists (
       and group_member.value = identity.id
   ) then 1 else 0 end`;
 
-/** The columns of an identity in a response: `ShownColumns`. */
-export const shownColumns = columnsWith('desired');
+/** The columns of an identity in a response beside `desired`. */
+const viewColumns = sql`id, extensions, version, created_at, last_modified, travel_id, ${inGroups} as in_groups`;
 
-function columnsWith(desired: string): Sql {
-  return sql`
-  id, ${sql.raw(desired)}, extensions, version, created_at, last_modified, travel_id,
-  ${inGroups} as in_groups`;
-}
+/** The columns of an identity in a response: `ShownColumns`. */
+export const shownColumns = sql`desired, ${viewColumns}`;
 
 /** The live identities of a connection. */
-export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
+const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
-  variant: '',
-  columns: columnsWith(`case when octet_length(desired) <= ${LARGE} then desired end as desired`),
-  joined: undefined,
+  columns: sql`${viewColumns}, case when octet_length(desired) <= ${sql.lit(LARGE)} then desired end as desired,
+    case when claimed = 0 and origin = '{}' then 1 else 0 end as is_stranger`,
   toRow: (columns) => toListedIdentity(columns as ListedColumns), // The row has the columns of `columns`.
   fields: {
     id: { column: 'id', rank: 1, key: String },
@@ -130,62 +119,23 @@ export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
     created: { column: 'created_at', nullable: false, field: 'created' },
     lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
   },
-  covered: 'active',
   counterOf: (conditions) => counterOfUsers('live', conditions),
 };
 
-/** The same list, with pages that are read as one text. */
-const joinedUserList: typeof userList = {
-  ...userList,
-  joined: {
-    order: 'position',
-    texts: [
-      ...[toJsonText('id'), toJsonText('travel_id')],
-      ...['key_value', 'version', 'created_at', 'last_modified', 'in_groups'].map((column) =>
-        sql.ref(column),
-      ),
-      ...['extensions', 'desired'].map((column) => sql`coalesce(${sql.ref(column)}, '')`),
-    ],
-    toRow: (texts) => {
-      const [idText = '', travelId = '', position, version, created, modified, inGroups] = texts;
-      const [extensions, desired] = texts.slice(7);
-      const id = fromJsonText(idText);
-      const row: ListedIdentity = {
-        id,
-        desired: desired || undefined,
-        extensions: extensions || null,
-        version: Number(version),
-        createdAt: Number(created),
-        lastModified: Number(modified),
-        travelUserId: travelId === '' ? undefined : fromJsonText(travelId),
-        inGroups: inGroups === '1',
-      };
-      return { key: { value: Number(position), id }, row };
-    },
-  },
-};
-
-/** Returns the list of users for a database, without some of the unclaimed people. */
-export function userListOn(
-  { joinsRows }: Pick<Dialect, 'joinsRows'>,
-  scope: Scope,
-  { areUnclaimed, travelId }: HiddenPeople,
-): typeof userList {
-  const all = joinsRows ? joinedUserList : userList;
+/** Returns the list of users without some of the unclaimed people. */
+export function userListWithout(scope: Scope, { areUnclaimed, travelId }: HiddenPeople): typeof userList {
   if (areUnclaimed)
     return {
-      ...all,
+      ...userList,
       // The condition of the index of these lists, word for word.
       live: sql`claimed = 1 and deleted_at is null`,
-      variant: 'claimed',
       counterOf: (conditions) => counterOfUsers('claimed', conditions),
     };
-  if (travelId === undefined) return all;
+  if (travelId === undefined) return userList;
   return {
-    ...all,
+    ...userList,
     live: sql`deleted_at is null and id <> coalesce((
       select identity.id from identity where ${unclaimedOfTraveler(scope, travelId)}), '')`,
-    variant: `without ${travelId}`,
     counterOf: (conditions) => counterOfUsers({ liveExcept: travelId }, conditions),
   };
 }
@@ -193,20 +143,17 @@ export function userListOn(
 /** The same list with complete identities. */
 export const identityList: ListDefinition<UserField, UserOrder, Identity> = {
   ...userList,
-  columns: sql.raw(readColumnNames.join(', ')),
-  joined: undefined,
-  toRow: (columns) => toIdentity(columns as IdentityRow), // The row has the columns of `columns`.
+  columns: sql.raw('identity.*'),
+  toRow: (columns) => toIdentity(columns as IdentityTable), // The row has the columns of `columns`.
 };
 
 /** The groups of a connection. */
 export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
   table: 'scim_group',
   live: sql.raw('1 = 1'),
-  variant: '',
   columns: sql.raw(`
     connection_id, id, case when octet_length(attributes) <= ${LARGE} then attributes end as attributes,
     version, created_at, last_modified`),
-  joined: undefined,
   toRow: (columns) => toListedGroup(columns as ListedGroupColumns), // The row has the columns of `columns`.
   fields: {
     id: { column: 'id', rank: 1, key: String },
@@ -227,7 +174,6 @@ export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
     created: { column: 'created_at', nullable: false, field: 'created' },
     lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
   },
-  covered: undefined,
   counterOf: (conditions) =>
     conditions.length > 0 ? undefined : { rows: 'group', toTotal: ({ count }) => count },
 };
@@ -245,7 +191,7 @@ export interface ShownColumns {
 }
 
 /** The columns of an identity in a list; `desired` is null if it is large. */
-type ListedColumns = Omit<ShownColumns, 'desired'> & { desired: string | null };
+type ListedColumns = Omit<ShownColumns, 'desired'> & { desired: string | null; is_stranger: 0 | 1 };
 
 /** Converts the columns of an identity in a response. */
 export function toShownIdentity(row: ShownColumns): IdentityView {
@@ -253,7 +199,8 @@ export function toShownIdentity(row: ShownColumns): IdentityView {
 }
 
 function toListedIdentity(row: ListedColumns): ListedIdentity {
-  return toView(row, row.desired ?? undefined);
+  const view = toView(row, row.desired ?? undefined);
+  return row.is_stranger === 1 ? { ...view, isStranger: true } : view;
 }
 
 function toView<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {

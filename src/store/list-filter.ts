@@ -23,8 +23,8 @@ export function allOf(conditions: Sql[]): Sql {
   return conditions.length === 0 ? sql.raw('1 = 1') : sql`(${sql.join(conditions, sql.raw(' and '))})`;
 }
 
-/** Returns a condition for which no database chooses an index. */
-export function hideFromPlanner(condition: Sql): Sql {
+/** Returns a condition for which SQLite, which has no statistics, does not choose an index. */
+export function withoutIndex(condition: Sql): Sql {
   return sql`case when ${condition} then 1 else 0 end = 1`;
 }
 
@@ -41,7 +41,6 @@ export function toCondition<Field extends string>(definition: Searched<Field>, w
   return withOwner(definition, column, compare(column, where));
 }
 
-/** Equalities of one field become one `in`, because a client may list hundreds of values. */
 function toDisjunction<Field extends string>(definition: Searched<Field>, parts: Where<Field>[]): Sql {
   const { values, others } = groupEqualities(parts);
   const conditions = [
@@ -56,6 +55,7 @@ function toDisjunction<Field extends string>(definition: Searched<Field>, parts:
 
 type Value = Comparison<string>['value'];
 
+/** Groups the equalities by field, so that they become one `in`: a client may list hundreds of values. */
 function groupEqualities<Field extends string>(
   parts: Where<Field>[],
 ): { values: Map<Field, Value[]>; others: Where<Field>[] } {
@@ -88,47 +88,34 @@ function withOwner({ table }: Searched<string>, { owned }: SearchColumn, conditi
       and ${ref(owned.id)} = ${sql.ref(`${table}.id`)} and ${condition})`;
 }
 
-/** A search in one index, whose condition is a list of values or the bounds of a range. */
-export interface IndexSearch<Field extends string> {
-  field: Field;
-  values: Value[];
-  bounds: Comparison<Field>[];
-}
-
 /**
- * Returns searches that together find all rows that meet a condition, and maybe others; undefined if only a scan of the
- * list finds them. Of the parts that must all hold, the one with the fewest rows is searched.
+ * Returns conditions that one index each answers, and that together find all rows that meet a condition, and maybe others; undefined if
+ * only a scan of the list finds them. Of the parts that must all hold, the one with the fewest rows is searched.
  */
 export function indexSearchesOf<Field extends string>(
   definition: Searched<Field>,
   where: Where<Field>,
-): IndexSearch<Field>[] | undefined {
+): Where<Field>[] | undefined {
   if ('any' in where) {
     const searches = where.any.map((part) => indexSearchesOf(definition, part));
     return searches.includes(undefined) ? undefined : searches.flatMap((some) => some ?? []);
   }
-  const parts = conjunctsOf(where);
-  const rank = (searches: IndexSearch<Field>[]) =>
-    searches.reduce((sum, { field }) => sum + definition.fields[field].rank, 0);
-  return [
-    ...searchesOfFields(parts).map((search) => [search]),
-    ...parts.flatMap((part) => ('any' in part ? [indexSearchesOf(definition, part)] : [])),
-  ]
-    .filter((searches) => searches !== undefined)
-    .sort((left, right) => rank(left) - rank(right))[0];
+  const candidates = conjunctsOf(where).flatMap((part, _, parts) => {
+    const searches = 'field' in part ? [withOtherBounds(part, parts)] : indexSearchesOf(definition, part);
+    return searches ? [{ searches, rank: rankOf(definition, searches) }] : [];
+  });
+  return candidates.sort((left, right) => left.rank - right.rank)[0]?.searches;
 }
 
 /** Both bounds of a range are one search. */
-function searchesOfFields<Field extends string>(parts: Where<Field>[]): IndexSearch<Field>[] {
-  const ranges = new Map<Field, Comparison<Field>[]>();
-  const searches: IndexSearch<Field>[] = [];
-  for (const part of parts) {
-    if (!('field' in part)) continue;
-    const { field, operator, value } = part;
-    if (operator === 'eq') searches.push({ field, values: [value], bounds: [] });
-    else ranges.set(field, [...(ranges.get(field) ?? []), part]);
-  }
-  return [...searches, ...[...ranges].map(([field, bounds]) => ({ field, values: [], bounds }))];
+function withOtherBounds<Field extends string>(part: Comparison<Field>, parts: Where<Field>[]): Where<Field> {
+  if (part.operator === 'eq') return part;
+  return { all: parts.filter((one) => 'field' in one && one.field === part.field && one.operator !== 'eq') };
+}
+
+function rankOf<Field extends string>({ fields }: Searched<Field>, searches: Where<Field>[]): number {
+  const ranks = searches.flatMap(conjunctsOf).map((part) => ('field' in part ? fields[part.field].rank : 0));
+  return ranks.reduce((sum, rank) => sum + rank, 0);
 }
 
 /**
@@ -138,25 +125,23 @@ function searchesOfFields<Field extends string>(parts: Where<Field>[]): IndexSea
 export function selectFoundIds<Field extends string>(
   definition: Searched<Field>,
   scope: Scope,
-  { searches, limit }: { searches: IndexSearch<Field>[]; limit: number },
+  { searches, limit }: { searches: Where<Field>[]; limit: number },
 ): Sql {
-  const selects = mergeEqualities(searches).map(({ field, values, bounds }, index) => {
-    const column = definition.fields[field];
-    const condition =
-      values.length > 0 ? isOneOf(column, values) : allOf(bounds.map((bound) => compare(column, bound)));
-    const { table, id, live } = column.owned
-      ? { ...column.owned, live: sql.raw('1 = 1') }
-      : { table: definition.table, id: 'id', live: definition.live };
-    return sql`select id from (
-      select ${sql.ref(id)} as id from ${sql.table(table)}
-      where ${inScope(scope)} and ${live} and ${condition} limit ${limit}) as ${sql.ref(`search_${index}`)}`;
-  });
+  const { values, others } = groupEqualities(searches);
+  const selectFrom = (table: string, id: string, condition: Sql) => sql`
+    select id from (select ${sql.ref(id)} as id from ${sql.table(table)}
+      where ${inScope(scope)} and ${condition} limit ${limit}) as search`;
+  const selectLive = (condition: Sql) =>
+    selectFrom(definition.table, 'id', allOf([definition.live, condition]));
+  const selects = [
+    ...[...values].map(([field, listed]) => {
+      const column = definition.fields[field];
+      const condition = isOneOf(column, listed);
+      return column.owned
+        ? selectFrom(column.owned.table, column.owned.id, condition)
+        : selectLive(condition);
+    }),
+    ...others.map((bounds) => selectLive(toCondition(definition, bounds))),
+  ];
   return selects.length === 0 ? sql`select null as id where 1 = 0` : sql.join(selects, sql` union all `);
-}
-
-function mergeEqualities<Field extends string>(searches: IndexSearch<Field>[]): IndexSearch<Field>[] {
-  const merged = new Map<Field, IndexSearch<Field>>();
-  for (const { field, values } of searches.filter(({ bounds }) => bounds.length === 0))
-    merged.set(field, { field, values: [...(merged.get(field)?.values ?? []), ...values], bounds: [] });
-  return [...merged.values(), ...searches.filter(({ bounds }) => bounds.length > 0)];
 }

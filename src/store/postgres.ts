@@ -6,9 +6,8 @@ import { readScopes } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { type DatabaseClock, type Dialect, postgres } from './dialect.ts';
 import { ForeignTables, migrate, NoDatabase, UnknownSchema } from './migrate.ts';
-import { createSessions } from './postgres-driver.ts';
+import { kyselyOn } from './postgres-driver.ts';
 import { DatabaseFault, displayUrl } from './postgres-faults.ts';
-import { StatementNames } from './statement-names.ts';
 import type { Tables } from './tables.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
@@ -40,11 +39,9 @@ export async function openPostgres(
     for (const listener of listeners) listener(described);
     return described;
   };
-  const names = new StatementNames();
   const retry = <T>(run: () => Promise<T>) => withRetries(dialect, run);
-  const sessions = createSessions({ pool, translate, names, parserOf, retry, durable: true });
-  const relaxed = createSessions({ pool, translate, names, parserOf, retry, durable: false });
-  const { db } = sessions;
+  const db = kyselyOn(pool, { translate, retry, durable: true });
+  const relaxed = kyselyOn(pool, { translate, retry, durable: false });
   try {
     await requireUtf8(db);
     await migrateOnce(db, { dialect, place: displayUrl(url), setting: 'DATABASE_URL', mayCreate });
@@ -52,9 +49,7 @@ export async function openPostgres(
     return {
       ...{ db, dialect, scopes },
       transaction: (work, { durable = true, commitIf = () => true } = {}) =>
-        retry(() => commitOrRollBack((durable ? sessions : relaxed).db, work, commitIf)),
-      batch: (queries, { durable = true } = {}) => retry(() => (durable ? sessions : relaxed).batch(queries)),
-      readBoth: sessions.readBoth,
+        retry(() => commitOrRollBack(durable ? db : relaxed, work, commitIf)),
       scopeOf: (connection) => scopes.of(connection),
       isDuplicate: dialect.isDuplicate,
       onUnavailable: (listener) => void listeners.push(listener),
@@ -119,7 +114,9 @@ const LIFETIME_S = 1_800;
 function openPool(url: string, max: number): pg.Pool {
   const connectionString = withStrictTls(url);
   const pool = new pg.Pool({
-    ...{ connectionString, max, application_name: 'jetbridge', Client: ClosingClient },
+    ...{ connectionString, max, types: valueTypes, application_name: 'jetbridge', Client: ClosingClient },
+    // A statement is sent without waiting for the answers to those before it.
+    pipeline: true,
     ...{ connectionTimeoutMillis: CONNECT_MS, query_timeout: STATEMENT_MS },
     ...{ idleTimeoutMillis: IDLE_MS, maxLifetimeSeconds: LIFETIME_S, keepAlive: true },
   });
@@ -160,9 +157,9 @@ type ConnectCallback = (error: Error | null) => void;
 /** Counts, sums and times are below 2^53. */
 const asNumber = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 
-function parserOf(type: number): (text: string) => unknown {
-  return asNumber.has(type) ? Number : pg.types.getTypeParser(type);
-}
+const valueTypes: pg.CustomTypesConfig = {
+  getTypeParser: (type, format) => (asNumber.has(type) ? Number : pg.types.getTypeParser(type, format)),
+};
 
 /** The number of runs after which a transaction is given up if it lost against concurrent ones each time. */
 const ATTEMPTS = 10;

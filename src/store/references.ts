@@ -5,7 +5,7 @@ import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { lockConnection } from './connections.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
-import { batches, compiledQuery } from './queries.ts';
+import { batches } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,10 +27,17 @@ export function references(database: Database): References {
       ),
     findReferrers: async (connection, target, values) => {
       const found = new Set<string>();
+      const referrers = db
+        .selectFrom('identity_reference')
+        .select('identity_id')
+        .where(inScope(scopeOf(connection)));
       // A raw value that is the id of the target refers to the target.
-      const keySet = new Set([target, ...values].map(caseFoldedKey));
-      for (const keys of batches([...keySet], keyNames.length)) {
-        const { rows } = await selectReferrers(db, padKeys(keys), { target, ...scopeOf(connection) });
+      const allKeys = new Set([target, ...values].map(caseFoldedKey));
+      for (const keys of batches([...allKeys])) {
+        const rows = await referrers
+          .where('target', '=', target)
+          .unionAll(referrers.where('raw_key', 'in', keys))
+          .execute();
         for (const { identity_id } of rows) found.add(identity_id);
       }
       return [...found];
@@ -42,17 +49,14 @@ interface IdentityKey extends Scope {
   id: string;
 }
 
-const selectReferences = compiledQuery((db, owner: IdentityKey) =>
-  db
+async function readReferences(db: Kysely<Tables>, owner: IdentityKey): Promise<ReferenceRow[]> {
+  const rows = await db
     .selectFrom('identity_reference')
     .select(['raw', 'target', 'travel_id'])
     .where(inScope(owner))
     .where('identity_id', '=', owner.id)
-    .orderBy('position'),
-);
-
-async function readReferences(db: Kysely<Tables>, owner: IdentityKey): Promise<ReferenceRow[]> {
-  const { rows } = await selectReferences(db, owner);
+    .orderBy('position')
+    .execute();
   return rows.map(({ raw, target, travel_id }) => ({
     raw,
     target: target ?? undefined,
@@ -117,22 +121,3 @@ async function lockIdentity(tx: Kysely<Tables>, dialect: Dialect, key: IdentityK
   const identity = tx.selectFrom('identity').select('id').where(inScope(key)).where('id', '=', key.id);
   return (await dialect.lockValues(identity).executeTakeFirst()) !== undefined;
 }
-
-/** The placeholders for the values of a search for referrers; most identities have fewer. */
-const keyNames = ['key1', 'key2', 'key3', 'key4', 'key5', 'key6', 'key7', 'key8'] as const;
-
-type Keys = Record<(typeof keyNames)[number], string>;
-
-/** Repeats the last key, so that one statement serves any number of keys. */
-function padKeys(keys: string[]): Keys {
-  const last = keys.at(-1) ?? '';
-  const [key1 = last, key2 = last, key3 = last, key4 = last] = keys;
-  const [, , , , key5 = last, key6 = last, key7 = last, key8 = last] = keys;
-  return { key1, key2, key3, key4, key5, key6, key7, key8 };
-}
-
-const selectReferrers = compiledQuery((db, placeholders: Keys & Scope & { target: string }) => {
-  const referrers = db.selectFrom('identity_reference').select('identity_id').where(inScope(placeholders));
-  const keys = keyNames.map((name) => placeholders[name]);
-  return referrers.where('target', '=', placeholders.target).unionAll(referrers.where('raw_key', 'in', keys));
-});

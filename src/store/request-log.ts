@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { LoggedRequest, RequestLog, RequestLogQuery } from '../travel/ports.ts';
 import type { Database } from './database.ts';
 import type { NameMatcher } from './erasure/matchers.ts';
-import { compiledInsert } from './queries.ts';
+import { insertInBatches } from './queries.ts';
 import { takeFeedNumbers } from './sequences.ts';
 import type { Tables } from './tables.ts';
 
@@ -13,10 +13,8 @@ export function requestLog({ db, transaction }: Database): RequestLog {
       transaction(
         async (tx) => {
           const first = await takeFeedNumbers(tx, 'request', requests.length);
-          await insertRows(
-            tx,
-            requests.map((request, position) => toRow(request, first + position)),
-          );
+          const rows = requests.map((request, position) => toRow(request, first + position));
+          await insertInBatches(rows, (some) => tx.insertInto('request_log').values(some));
         },
         { durable: false },
       ),
@@ -45,8 +43,6 @@ export function requestLog({ db, transaction }: Database): RequestLog {
 }
 
 type Row = Selectable<Tables['request_log']>;
-
-const insertRows = compiledInsert<Row, unknown>((db, rows) => db.insertInto('request_log').values(rows));
 
 function toRow(request: LoggedRequest, seq: number): Row {
   const { requestBody, responseBody } = request;

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { MappingVersion, RulesInForce, RulesStore } from '../provisioning/rules-ports.ts';
 import type { Database } from './database.ts';
 import { parseJson, toJson } from './queries.ts';
-import type { RulesInForceTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** Returns the store of the rules in force. */
 export function rulesStore(database: Database): RulesStore {
@@ -78,7 +78,7 @@ function toRulesInForce({
   source,
   mapping,
   lookups,
-}: RulesInForceTable): RulesInForce {
+}: Tables['rules_in_force']): RulesInForce {
   return {
     ...{ generation, edition, digest, source },
     mapping: parseJson<unknown>(mapping),

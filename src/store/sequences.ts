@@ -1,5 +1,4 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { compiledInsert, compiledQuery } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -7,16 +6,13 @@ import type { Tables } from './tables.ts';
  * later statements see what was committed. Always in the same order, so that two transactions cannot deadlock.
  */
 export async function lockTypes(tx: Transaction<Tables>, types: string[]): Promise<void> {
-  const rows = [...new Set(types)].sort().map((type) => ({ type, seq: 0, latest: 0 }));
-  await lockSequences(tx, rows);
-}
-
-const lockSequences = compiledInsert<Tables['travel_turn'], unknown>((db, rows) =>
-  db
+  if (types.length === 0) return;
+  await tx
     .insertInto('travel_turn')
-    .values(rows)
-    .onConflict((same) => same.column('type').doUpdateSet((row) => ({ seq: row.ref('travel_turn.seq') }))),
-);
+    .values([...new Set(types)].sort().map((type) => ({ type, seq: 0, latest: 0 })))
+    .onConflict((same) => same.column('type').doUpdateSet((row) => ({ seq: row.ref('travel_turn.seq') })))
+    .execute();
+}
 
 /**
  * Takes consecutive numbers of a feed and locks the feed until the end of the transaction: a number that is taken later
@@ -48,18 +44,9 @@ export async function numberFeedEntries<Entry extends { created_at: number }>(
 
 async function advanceFeed(
   tx: Kysely<Tables>,
-  advance: { type: string; count: number; time: number },
+  { type, count, time }: { type: string; count: number; time: number },
 ): Promise<{ first: number; latest: number }> {
-  const [row] = (await updateFeed(tx, advance)).rows;
-  if (!row) throw new Error('a feed has no row');
-  return { first: row.seq - advance.count + 1, latest: row.latest };
-}
-
-const updateFeed = compiledQuery<
-  { type: string; count: number; time: number },
-  { seq: number; latest: number }
->((db, { type, count, time }) =>
-  db
+  const row = await tx
     .insertInto('travel_turn')
     .values({ type, seq: count, latest: time })
     .onConflict((same) =>
@@ -68,8 +55,10 @@ const updateFeed = compiledQuery<
         latest: sql<number>`case when excluded.latest > travel_turn.latest then excluded.latest else travel_turn.latest end`,
       }),
     )
-    .returning(['seq', 'latest']),
-);
+    .returning(['seq', 'latest'])
+    .executeTakeFirstOrThrow();
+  return { first: row.seq - count + 1, latest: row.latest };
+}
 
 /**
  * Numbers resources in the order of their insertion by one process, without the database. The numbers are microseconds

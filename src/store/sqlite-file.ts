@@ -13,11 +13,8 @@ export interface SqliteFile extends SqliteDatabase {
 /** Returns the error to throw in place of an error of SQLite. */
 type ErrorTranslator = (error: unknown) => unknown;
 
-/**
- * The number of prepared statements in each of the two parts of the cache. The cache must be limited, because `in`
- * lists of different lengths are different statements.
- */
-const STATEMENTS_PER_GENERATION = 200;
+/** The number of prepared statements that are kept. It is limited, because `in` lists of different lengths are different statements. */
+const MAX_STATEMENTS = 400;
 
 /**
  * Opens an SQLite file in the form that Kysely's dialect expects. Uses `node:sqlite` from Node 22.13 on, before that
@@ -28,14 +25,14 @@ export async function openSqlite(
   translate: ErrorTranslator = (error) => error,
 ): Promise<SqliteFile> {
   const database = await openFile(file);
-  // The cache has two parts: when `young` is full, it replaces `old`. Statements in frequent use are therefore never
-  // removed.
-  let young = new Map<string, SqliteStatement>();
-  let old = new Map<string, SqliteStatement>();
-  const keep = (sql: string) => {
-    const statement = old.get(sql) ?? toKyselyStatement(database.prepare(sql), translate);
-    if (young.size >= STATEMENTS_PER_GENERATION) [old, young] = [young, new Map()];
-    young.set(sql, statement);
+  /** The statement that was not used for the longest time comes first. */
+  const statements = new Map<string, SqliteStatement>();
+  const prepare = (sql: string) => {
+    const statement = statements.get(sql) ?? toKyselyStatement(database.prepare(sql), translate);
+    statements.delete(sql);
+    statements.set(sql, statement);
+    const [oldest = ''] = statements.keys();
+    if (statements.size > MAX_STATEMENTS) statements.delete(oldest);
     return statement;
   };
   let executed = 0;
@@ -44,7 +41,7 @@ export async function openSqlite(
     exec: (sql) => withTranslatedErrors(translate, () => database.exec(sql)),
     prepare: (sql) => {
       executed += 1;
-      return young.get(sql) ?? withTranslatedErrors(translate, () => keep(sql));
+      return withTranslatedErrors(translate, () => prepare(sql));
     },
     executed: () => executed,
     syncLog: async () => {
@@ -53,8 +50,7 @@ export async function openSqlite(
     },
     close: () => {
       log?.then((handle) => handle.close()).catch(() => {});
-      young.clear();
-      old.clear();
+      statements.clear();
       database.close();
     },
   };
@@ -78,28 +74,12 @@ function withTranslatedErrors<T>(translate: ErrorTranslator, work: () => T): T {
 }
 
 function toKyselyStatement(statement: StatementSync, translate: ErrorTranslator): SqliteStatement {
-  const names = statement.columns().map(({ name }) => name);
-  // Faster by a quarter than objects that the module makes: it sets each of their properties by a call into the engine.
-  statement.setReturnArrays?.(true);
-  const toRow = (row: unknown) => (Array.isArray(row) ? toObject(names, row) : row);
   return {
-    reader: names.length > 0,
-    all: (parameters) => withTranslatedErrors(translate, () => statement.all(...parameters).map(toRow)),
+    reader: statement.columns().length > 0,
+    all: (parameters) => withTranslatedErrors(translate, () => statement.all(...parameters)),
     run: (parameters) => withTranslatedErrors(translate, () => statement.run(...parameters)),
-    iterate: function* (parameters) {
-      for (const row of statement.iterate(...parameters)) yield toRow(row);
-    },
+    iterate: (parameters) => statement.iterate(...parameters),
   };
-}
-
-function toObject(names: string[], values: unknown[]): Record<string, unknown> {
-  const row: Record<string, unknown> = {};
-  let index = 0;
-  for (const name of names) {
-    row[name] = values[index];
-    index += 1;
-  }
-  return row;
 }
 
 /** The part of the `node:sqlite` interface in use; `@photostructure/sqlite` has the same. */
@@ -111,8 +91,6 @@ interface DatabaseSync {
 
 interface StatementSync {
   columns(): { name: string }[];
-  /** Missing in the first versions of the built-in module. Without it, rows are objects. */
-  setReturnArrays?(enabled: boolean): void;
   all(...parameters: unknown[]): unknown[];
   run(...parameters: unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint };
   iterate(...parameters: unknown[]): IterableIterator<unknown>;

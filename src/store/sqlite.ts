@@ -2,14 +2,8 @@ import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CompiledQuery,
-  type ConnectionProvider,
   type DatabaseConnection,
-  DefaultConnectionProvider,
-  DefaultQueryExecutor,
-  type DialectAdapter,
   Kysely,
-  type QueryCompiler,
-  type QueryResult,
   SqliteAdapter,
   SqliteDialect,
   SqliteDriver,
@@ -40,18 +34,10 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     });
     const { db } = open;
     const scopes = await readScopes(db);
-    const transaction = new GroupCommit(open).run;
     return {
       db,
       dialect: sqlite,
-      transaction,
-      batch: (queries, options) =>
-        transaction(async (tx) => {
-          const results = [];
-          for (const query of queries) results.push(await tx.executeQuery(query));
-          return results;
-        }, options),
-      readBoth: async (first, second) => [await db.executeQuery(first), await db.executeQuery(second)],
+      transaction: new GroupCommit(open).run,
       scopes,
       scopeOf: (connection) => scopes.of(connection),
       isDuplicate: sqlite.isDuplicate,
@@ -127,7 +113,7 @@ async function openMigrated(
   });
   try {
     file.exec(PRAGMAS.map((pragma) => `pragma ${pragma}`).join('; '));
-    const db = await createKysely(file);
+    const db = new Kysely<Tables>({ dialect: new EmbeddedDialect(file) });
     await migrate(db, { dialect: sqlite, place: directory, setting: 'JETBRIDGE_DATA', mayCreate: true });
     return { db, file };
   } catch (error) {
@@ -181,61 +167,20 @@ export class DatabaseInUse extends Error {
   }
 }
 
-/** Creates a Kysely whose queries outside of a transaction are executed at once if the connection is free. */
-async function createKysely(file: SqliteFile): Promise<Kysely<Tables>> {
-  const dialect = new SqliteDialect({ database: file });
-  const driver = new ImmediateSqliteDriver({ database: file });
-  await driver.init();
-  const executor = new DirectExecutor(driver, dialect.createQueryCompiler());
-  return new Kysely<Tables>({ config: { dialect }, dialect, driver, executor });
-}
+class EmbeddedDialect extends SqliteDialect {
+  readonly #file: SqliteFile;
 
-/**
- * Executes a query without acquiring the connection if no transaction holds it: a call of SQLite is synchronous. Acquiring it
- * takes several promises, a third of the time of a short query. Kysely uses its own executor with plugins.
- */
-class DirectExecutor extends DefaultQueryExecutor {
-  readonly #driver: ImmediateSqliteDriver;
-  readonly #compiler: QueryCompiler;
-
-  constructor(driver: ImmediateSqliteDriver, compiler: QueryCompiler) {
-    super(compiler, new TransactionalSqliteAdapter(), new DefaultConnectionProvider(driver));
-    this.#driver = driver;
-    this.#compiler = compiler;
+  constructor(file: SqliteFile) {
+    super({ database: file });
+    this.#file = file;
   }
 
-  override async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    return this.#driver.executeIfFree<Row>(query) ?? super.executeQuery<Row>(query);
+  override createDriver(): SqliteDriver {
+    return new ImmediateSqliteDriver({ database: this.#file });
   }
 
-  /** Kysely calls this for a transaction, whose connection it holds already. */
-  override withConnectionProvider(provider: ConnectionProvider): DefaultQueryExecutor {
-    const held = { driver: this.#driver, adapter: this.adapter, compiler: this.#compiler };
-    return new HeldConnectionExecutor(held, provider);
-  }
-}
-
-interface HeldConnection {
-  driver: ImmediateSqliteDriver;
-  adapter: DialectAdapter;
-  compiler: QueryCompiler;
-}
-
-/** Executes the queries of a transaction, each at once: there is only one connection, and the transaction holds it. */
-class HeldConnectionExecutor extends DefaultQueryExecutor {
-  readonly #held: HeldConnection;
-
-  constructor(held: HeldConnection, provider: ConnectionProvider) {
-    super(held.compiler, held.adapter, provider);
-    this.#held = held;
-  }
-
-  override async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    return this.#held.driver.executeHeld<Row>(query);
-  }
-
-  override withConnectionProvider(provider: ConnectionProvider): DefaultQueryExecutor {
-    return new HeldConnectionExecutor(this.#held, provider);
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalSqliteAdapter();
   }
 }
 
@@ -247,40 +192,6 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 class ImmediateSqliteDriver extends SqliteDriver {
-  /** The connection, while no transaction and no query holds it. */
-  #free: DatabaseConnection | undefined;
-  #held: DatabaseConnection | undefined;
-  #isDestroyed = false;
-
-  override async acquireConnection(): Promise<DatabaseConnection> {
-    this.#held = await super.acquireConnection();
-    this.#free = undefined;
-    return this.#held;
-  }
-
-  override async releaseConnection(): Promise<void> {
-    this.#free = this.#held;
-    await super.releaseConnection();
-  }
-
-  override async destroy(): Promise<void> {
-    this.#free = undefined;
-    if (this.#isDestroyed) return;
-    this.#isDestroyed = true;
-    await super.destroy();
-  }
-
-  /** Returns undefined if the connection is not free; the query must then wait for it. */
-  executeIfFree<Row>(query: CompiledQuery): Promise<QueryResult<Row>> | undefined {
-    return this.#free?.executeQuery<Row>(query);
-  }
-
-  /** For the holder of the connection. */
-  executeHeld<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    if (!this.#held) throw new Error('The connection has not been acquired.');
-    return this.#held.executeQuery<Row>(query);
-  }
-
   /**
    * Begins each transaction with the write lock. Otherwise a transaction that reads first may fail with SQLITE_BUSY at
    * its first write.

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { compiledInsert, compiledQuery } from './queries.ts';
+import { insertInBatches } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /** A list with an exact total: the collection under a parent ('': none) or the entries of a counted index, by name. */
@@ -28,36 +28,30 @@ export class CountChanges {
     const rows = changes.flatMap(([, { type, list, archived, by }]) =>
       by === 0 ? [] : [{ type, parent_id: list, archived, slot, count: by }],
     );
-    await addToCounts(tx, rows);
+    await insertInBatches(rows, (some) =>
+      tx
+        .insertInto('travel_count')
+        .values(some)
+        .onConflict((same) =>
+          same
+            .columns(['type', 'parent_id', 'archived', 'slot'])
+            .doUpdateSet({ count: sql<number>`travel_count.count + excluded.count` }),
+        ),
+    );
   }
 }
-
-const addToCounts = compiledInsert<Tables['travel_count'], unknown>((db, rows) =>
-  db
-    .insertInto('travel_count')
-    .values(rows)
-    .onConflict((same) =>
-      same
-        .columns(['type', 'parent_id', 'archived', 'slot'])
-        .doUpdateSet({ count: sql<number>`travel_count.count + excluded.count` }),
-    ),
-);
 
 /** Returns the number of resources in a list: all, or those that are archived or not. */
 export async function readTotal(
   db: Kysely<Tables>,
   { type, list, archived }: { type: string; list: string; archived: boolean | undefined },
 ): Promise<number> {
-  const { rows } = await selectCounts(db, { type, list });
-  const counted = rows.filter((row) => archived === undefined || row.archived === Number(archived));
+  const counted = await db
+    .selectFrom('travel_count')
+    .select('count')
+    .where('type', '=', type)
+    .where('parent_id', '=', list)
+    .$if(archived !== undefined, (all) => all.where('archived', '=', Number(archived)))
+    .execute();
   return counted.reduce((sum, { count }) => sum + count, 0);
 }
-
-const selectCounts = compiledQuery<{ type: string; list: string }, { archived: number; count: number }>(
-  (db, { type, list }) =>
-    db
-      .selectFrom('travel_count')
-      .select(['archived', 'count'])
-      .where('type', '=', type)
-      .where('parent_id', '=', list),
-);

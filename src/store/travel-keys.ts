@@ -1,8 +1,10 @@
-import type { Selectable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { IndexedValue, NamedValue, ResourceRef } from '../travel/ports.ts';
-import { compiledInsert, compiledQuery } from './queries.ts';
+import { insertInBatches } from './queries.ts';
 import type { Tables } from './tables.ts';
-import type { TravelRow } from './travel-table-types.ts';
+
+/** The columns of a resource without its document, as index rows and references need them. */
+type TravelRow = Omit<Tables['travel_resource'], 'doc'>;
 
 /** Inserts index rows of a resource. */
 export async function addIndexRows(
@@ -10,15 +12,9 @@ export async function addIndexRows(
   { type, id, archived, seq }: TravelRow,
   index: IndexedValue[],
 ): Promise<void> {
-  await insertIndexRows(
-    tx,
-    index.map(({ name, value }) => ({ type, id, name, value, archived, seq })),
-  );
+  const rows = index.map(({ name, value }) => ({ type, id, name, value, archived, seq }));
+  await insertInBatches(rows, (some) => tx.insertInto('travel_index').values(some));
 }
-
-const insertIndexRows = compiledInsert<Selectable<Tables['travel_index']>, unknown>((db, rows) =>
-  db.insertInto('travel_index').values(rows),
-);
 
 /**
  * Replaces the index rows of a changed resource. Each row repeats `archived`, because pages filter by it without reading
@@ -30,7 +26,15 @@ export async function replaceIndexRows(
   { removed, added, isMoved }: Difference<IndexedValue> & { isMoved: boolean },
 ): Promise<void> {
   const { type, id, seq, archived } = row;
-  for (const { name, value } of removed) await deleteIndexRow(tx, { type, name, value, seq, id });
+  for (const { name, value } of removed)
+    await tx
+      .deleteFrom('travel_index')
+      .where('type', '=', type)
+      .where('name', '=', name)
+      .where('value', '=', value)
+      .where('seq', '=', seq)
+      .where('id', '=', id)
+      .execute();
   if (isMoved)
     await tx
       .updateTable('travel_index')
@@ -40,19 +44,6 @@ export async function replaceIndexRows(
       .execute();
   await addIndexRows(tx, row, added);
 }
-
-const deleteIndexRow = compiledQuery<
-  { type: string; name: string; value: string; seq: number; id: string },
-  unknown
->((db, { type, name, value, seq, id }) =>
-  db
-    .deleteFrom('travel_index')
-    .where('type', '=', type)
-    .where('name', '=', name)
-    .where('value', '=', value)
-    .where('seq', '=', seq)
-    .where('id', '=', id),
-);
 
 /** The keys that a change removes from a list of keys, and the keys that it adds. */
 export interface Difference<T> {
@@ -81,18 +72,17 @@ export async function addUniqueValues(
   unique: NamedValue[],
 ): Promise<{ taken: string } | undefined> {
   const rows = unique.map(({ name, value }) => ({ type, name, value, id }));
-  const inserted = new Set((await insertUniqueValues(tx, rows)).map(({ name }) => name));
-  const taken = unique.find(({ name }) => !inserted.has(name));
+  const inserted = await insertInBatches(rows, (some) =>
+    tx
+      .insertInto('travel_unique')
+      .values(some)
+      .onConflict((same) => same.doNothing())
+      .returning('name'),
+  );
+  const names = new Set(inserted.map(({ name }) => name));
+  const taken = unique.find(({ name }) => !names.has(name));
   return taken && { taken: taken.name };
 }
-
-const insertUniqueValues = compiledInsert<Selectable<Tables['travel_unique']>, { name: string }>((db, rows) =>
-  db
-    .insertInto('travel_unique')
-    .values(rows)
-    .onConflict((same) => same.doNothing())
-    .returning('name'),
-);
 
 /** Replaces unique values of a changed resource. If another one has one of the values, returns its name, else undefined. */
 export async function replaceUniqueValues(
@@ -131,18 +121,17 @@ export async function addReferences(
   from: ResourceRef,
   targets: ResourceRef[],
 ): Promise<void> {
-  await insertReferences(
-    tx,
-    targets.map((to) => ({ from_type: from.type, from_id: from.id, to_type: to.type, to_id: to.id })),
+  const rows = targets.map((to) => ({
+    ...{ from_type: from.type, from_id: from.id },
+    ...{ to_type: to.type, to_id: to.id },
+  }));
+  await insertInBatches(rows, (some) =>
+    tx
+      .insertInto('travel_reference')
+      .values(some)
+      .onConflict((same) => same.doNothing()),
   );
 }
-
-const insertReferences = compiledInsert<Selectable<Tables['travel_reference']>, unknown>((db, rows) =>
-  db
-    .insertInto('travel_reference')
-    .values(rows)
-    .onConflict((same) => same.doNothing()),
-);
 
 /** Replaces the references of a changed resource. */
 export async function replaceReferences(

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { IndexMatch, ResourceRef, StoredResource, TravelReader } from '../travel/ports.ts';
 import type { Lock } from './dialect.ts';
-import { batches, compiledQuery, parseJson } from './queries.ts';
+import { batches, parseJson } from './queries.ts';
 import type { Tables } from './tables.ts';
 import { DELIVERY_TYPE, readDeliveries } from './webhook-deliveries.ts';
 
@@ -34,14 +34,7 @@ export type ReadResources = (db: Kysely<Tables>, refs: ResourceRef[]) => Promise
 
 /** Returns a function that reads resources, and locks them if a lock is given. */
 export function resourceReader(lock: Lock = (query) => query): ReadResources {
-  // One resource is the most frequent query: the user of a credential, the requested resource, or a referenced one.
-  const selectOne = compiledQuery<ResourceRef, Selectable<Tables['travel_resource']>>((db, { type, id }) =>
-    lock(db.selectFrom('travel_resource').selectAll().where('type', '=', type).where('id', '=', id)),
-  );
   return async (db, refs) => {
-    const [first, second] = refs;
-    if (first && !second)
-      return (await selectOne(db, { type: first.type, id: first.id })).rows.map(toStoredResource);
     const found: StoredResource[] = [];
     for (const [type, ids] of groupIdsByType(refs)) {
       // Sorted, so that two transactions that lock the same resources do not wait for each other.
@@ -72,11 +65,6 @@ export async function findResources(
   db: Kysely<Tables>,
   { type, name, values, limit }: IndexMatch,
 ): Promise<StoredResource[]> {
-  const [first, second] = values;
-  if (first !== undefined && second === undefined) {
-    const { rows } = await selectByValue(db, { type, name, value: first, limit: limit ?? NO_LIMIT });
-    return rows.map(toStoredResource);
-  }
   const found: StoredResource[] = [];
   for (const some of batches([...new Set(values)])) {
     const rows = await selectIndexed(db, { type, name, values: some })
@@ -87,17 +75,6 @@ export async function findResources(
   }
   return found;
 }
-
-const NO_LIMIT = 2 ** 31 - 1;
-
-const selectByValue = compiledQuery<
-  { type: string; name: string; value: string; limit: number },
-  Selectable<Tables['travel_resource']>
->((db, { type, name, value, limit }) =>
-  selectIndexed(db, { type, name, values: [value] })
-    .orderBy('travel_index.seq')
-    .limit(limit),
-);
 
 /** Selects the resources of a type that an index has under one of the values. */
 export function selectIndexed(db: Kysely<Tables>, { type, name, values }: Omit<IndexMatch, 'limit'>) {

@@ -1,4 +1,4 @@
-import type { Selectable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type {
   EventTopic,
   IndexKeys,
@@ -8,8 +8,7 @@ import type {
 } from '../travel/ports.ts';
 import type { Database } from './database.ts';
 import type { Encryption } from './encryption.ts';
-import { PageMemory } from './page-memory.ts';
-import { batches, compiledInsert, compiledQuery, toJson } from './queries.ts';
+import { batches, insertInBatches, toJson } from './queries.ts';
 import { InsertionNumbers, lockTypes, numberFeedEntries } from './sequences.ts';
 import type { Tables } from './tables.ts';
 import { CountChanges } from './travel-counts.ts';
@@ -23,7 +22,7 @@ import {
   replaceReferences,
   replaceUniqueValues,
 } from './travel-keys.ts';
-import { readTravelPage, readTravelPageFrom, type TravelPageMemory } from './travel-pages.ts';
+import { readTravelPage, readTravelPageFrom } from './travel-pages.ts';
 import { findResources, type ReadResources, resourceReader, travelReads } from './travel-queries.ts';
 import { saveSecret } from './travel-secrets.ts';
 import {
@@ -48,7 +47,6 @@ export function travelStore(
   random: () => number = Math.random,
 ): TravelStore {
   const { db, dialect, transaction } = database;
-  const memory: TravelPageMemory = new PageMemory();
   const deps = {
     encryption,
     numbers: new InsertionNumbers(random),
@@ -58,8 +56,7 @@ export function travelStore(
   };
   return {
     ...travelReads(db),
-    page: (query) =>
-      query.type === DELIVERY_TYPE ? readDeliveryPage(db, query) : readTravelPage(db, memory, query),
+    page: (query) => (query.type === DELIVERY_TYPE ? readDeliveryPage(db, query) : readTravelPage(db, query)),
     pageFrom: (query, edge) =>
       query.type === DELIVERY_TYPE
         ? readDeliveryPageFrom(db, query, edge)
@@ -142,7 +139,10 @@ async function insertResource(
   const seq = numbers.next(createdAt);
   const archived = Number(keys.archived);
   const row = { type, id, parent_id: parentId, created_at: createdAt, seq, archived };
-  await insertResourceRows(tx, [{ ...row, doc: toJson(doc) }]);
+  await tx
+    .insertInto('travel_resource')
+    .values({ ...row, doc: toJson(doc) })
+    .execute();
   const clash = await addUniqueValues(tx, row, keys.unique);
   if (clash) return clash;
   await addIndexRows(tx, row, keys.index);
@@ -151,10 +151,6 @@ async function insertResource(
   countIndexed(counts, type, keys, 1);
   return undefined;
 }
-
-const insertResourceRows = compiledInsert<Selectable<Tables['travel_resource']>, unknown>((db, rows) =>
-  db.insertInto('travel_resource').values(rows),
-);
 
 /** Counted indexes are counted without regard to `archived`. */
 function countIndexed(counts: CountChanges, type: string, { index }: IndexKeys, by: 1 | -1): void {
@@ -168,8 +164,13 @@ async function replaceResource(
   { keys, before }: { keys: IndexKeys; before: IndexKeys },
 ): Promise<{ taken: string } | undefined> {
   const archived = Number(keys.archived);
-  const { rows } = await updateResource(tx, { type, id, archived, doc: toJson(doc) });
-  const [stored] = rows;
+  const stored = await tx
+    .updateTable('travel_resource')
+    .set({ doc: toJson(doc), archived })
+    .where('type', '=', type)
+    .where('id', '=', id)
+    .returning(['seq', 'created_at'])
+    .executeTakeFirst();
   if (!stored) throw new Error(`there is no ${type} to replace`);
   const isMoved = keys.archived !== before.archived;
   if (isMoved) {
@@ -183,18 +184,6 @@ async function replaceResource(
   await replaceReferences(tx, row, difference(before.references, keys.references));
   return replaceUniqueValues(tx, row, difference(before.unique, keys.unique));
 }
-
-const updateResource = compiledQuery<
-  { type: string; id: string; archived: number; doc: string },
-  { seq: number; created_at: number }
->((db, { type, id, archived, doc }) =>
-  db
-    .updateTable('travel_resource')
-    .set({ doc, archived })
-    .where('type', '=', type)
-    .where('id', '=', id)
-    .returning(['seq', 'created_at']),
-);
 
 /** Foreign keys delete the index rows, unique values and references of the resource. */
 async function removeResource(
@@ -220,13 +209,11 @@ async function finishWrite({ tx, slots, counts, appended }: WriteContext): Promi
       .filter(({ resource }) => resource.type === type)
       .map(({ resource, topic }) => ({ resource, topic, created_at: resource.createdAt }));
     const numbered = await numberFeedEntries(tx, type, entries);
-    await insertResourceRows(
-      tx,
-      numbered.map(({ resource: { id, parentId, doc }, created_at, seq }) => ({
-        ...{ type, id, parent_id: parentId, created_at, seq, archived: 0 },
-        doc: toJson(doc),
-      })),
-    );
+    const rows = numbered.map(({ resource: { id, parentId, doc }, created_at, seq }) => ({
+      ...{ type, id, parent_id: parentId, created_at, seq, archived: 0 },
+      doc: toJson(doc),
+    }));
+    await insertInBatches(rows, (some) => tx.insertInto('travel_resource').values(some));
     await enqueueDeliveries(
       tx,
       numbered.flatMap(({ resource: { id }, topic, created_at, seq }) =>

@@ -8,9 +8,9 @@ import { deleteLinkedElsewhere } from './delete-identities.ts';
 import { insertEmailKeys, replaceEmailKeys } from './email-keys.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { laterSeenAt } from './identity-changes.ts';
-import { desiredColumns, observedColumns, toUnclaimedRow } from './identity-row.ts';
+import { desiredColumns, observedColumns, toRow } from './identity-row.ts';
 import { type CountedIdentity, countIdentities } from './list-counters.ts';
-import { batches, compiledInsert, compiledQuery, parseJson } from './queries.ts';
+import { batches, insertInBatches, parseJson } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
@@ -75,8 +75,16 @@ async function insertOrRefresh(
   scope: Scope,
   { batch, seenAt }: Batch,
 ): Promise<string[]> {
-  const rows = batch.map((identity) => toUnclaimedRow(identity, scope.account, seenAt));
-  const inserted = await insertNewRows(tx, scope, rows);
+  const rows = batch.map((identity) => toRow(identity, scope.account, seenAt));
+  // Rows of which a unique value exists are left out.
+  const returned = await insertInBatches(rows, (some) =>
+    tx
+      .insertInto('identity')
+      .values(some)
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id'),
+  );
+  const inserted = new Set(returned.map(({ id }) => id));
   const unwanted = await findUnwanted(tx, scope, batch);
   const isNew = ({ id }: Identity) => inserted.has(id);
   const isTaken = (identity: Identity) => unwanted.travelIds.has(travelIdOf(identity));
@@ -90,46 +98,6 @@ async function insertOrRefresh(
   const known = batch.filter((identity) => !isNew(identity) && !isTaken(identity));
   await refreshKnown(tx, scope, { batch: known, seenAt });
   return kept.map(({ id }) => id);
-}
-
-/** The values that are the same in all new rows: as parameters they would cost time for each row. */
-const newcomerValues = { claimed: sql.lit(0), attempts: sql.lit(0), next_attempt_at: sql.lit(0) };
-
-const insertRows = compiledInsert((db, rows: UnclaimedColumns[]) =>
-  db
-    .insertInto('identity')
-    // The types do not know that the other columns have defaults.
-    .values(rows.map((row) => ({ ...row, ...newcomerValues })) as unknown as IdentityTable[])
-    .onConflict((conflict) => conflict.doNothing()),
-);
-
-type UnclaimedColumns = ReturnType<typeof toUnclaimedRow>;
-
-/**
- * Inserts the rows of which no unique value exists, and returns their ids. The ids are new, so a number of inserted rows is enough if
- * it is that of all rows. Returning the ids would cost time for each row.
- */
-async function insertNewRows(
-  tx: Kysely<Tables>,
-  scope: Scope,
-  rows: UnclaimedColumns[],
-): Promise<Set<string>> {
-  let count = 0n;
-  for (const query of insertRows.compile(tx, rows))
-    count += (await tx.executeQuery(query)).numAffectedRows ?? 0n;
-  const ids = rows.map(({ id }) => id);
-  if (count === 0n) return new Set();
-  return new Set(count === BigInt(ids.length) ? ids : await selectIds(tx, scope, ids));
-}
-
-async function selectIds(tx: Kysely<Tables>, scope: Scope, ids: string[]): Promise<string[]> {
-  const rows = await tx
-    .selectFrom('identity')
-    .select('id')
-    .where(inScope(scope))
-    .where('id', 'in', ids)
-    .execute();
-  return rows.map(({ id }) => id);
 }
 
 /** The travelers that no connection may list as unclaimed, and the addresses with which travelers are being created. */
@@ -186,17 +154,14 @@ async function findLinkedTravelIds(
  * creates it.
  */
 export async function findOpenCreates(db: Kysely<Tables>, account: string): Promise<string[]> {
-  const { rows } = await selectOpenCreates(db, { account });
-  return rows.flatMap(({ creating_key }) => creating_key ?? []);
-}
-
-const selectOpenCreates = compiledQuery((db, { account }: Pick<Scope, 'account'>) =>
-  db
+  const rows = await db
     .selectFrom('identity')
     .select('creating_key')
     .where('account', '=', account)
-    .where('creating_key', 'is not', null),
-);
+    .where('creating_key', 'is not', null)
+    .execute();
+  return rows.flatMap(({ creating_key }) => creating_key ?? []);
+}
 
 async function refreshKnown(tx: Kysely<Tables>, scope: Scope, { batch, seenAt }: Batch): Promise<void> {
   if (batch.length === 0) return;

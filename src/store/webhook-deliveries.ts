@@ -1,10 +1,11 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { CursorPage, Edge, EventTopic, ListQuery, PageQuery, StoredResource } from '../travel/ports.ts';
 import type { RedeliveryRequest, WebhookRecords } from '../travel/webhooks/ports.ts';
+import { comparisonSign, pageAround } from './cursor-pages.ts';
 import type { Database } from './database.ts';
 import { countDeliveries, lockQueue } from './delivery-queue.ts';
 import type { Encryption } from './encryption.ts';
-import { batches, compiledInsert, compiledQuery, pageAround, parseJson } from './queries.ts';
+import { batches, insertInBatches, parseJson } from './queries.ts';
 import { takeFeedNumbers } from './sequences.ts';
 import type { Tables } from './tables.ts';
 import { deleteExpiredSecrets, readSecrets } from './travel-secrets.ts';
@@ -115,7 +116,7 @@ export async function enqueueDeliveries(tx: Kysely<Tables>, events: DeliverableE
   const deliveries: NewDelivery[] = [];
   for (const { topic, ...event } of events) {
     const { kind, newId } = topic;
-    const webhooks = subscribers.get(kind) ?? (await selectSubscribers(tx, { kind })).rows;
+    const webhooks = subscribers.get(kind) ?? (await findSubscribers(tx, kind));
     subscribers.set(kind, webhooks);
     for (const { id } of webhooks)
       deliveries.push({ ...event, id: newId(), webhookId: id, kind, redelivery: 0 });
@@ -124,14 +125,15 @@ export async function enqueueDeliveries(tx: Kysely<Tables>, events: DeliverableE
 }
 
 /** An enabled webhook has an index row for each kind that it selects, or one for "*". */
-const selectSubscribers = compiledQuery<{ kind: string }, { id: string }>((db, { kind }) =>
-  db
+function findSubscribers(tx: Kysely<Tables>, kind: string): Promise<{ id: string }[]> {
+  return tx
     .selectFrom('travel_index')
     .select('id')
     .where('type', '=', 'webhook')
     .where('name', '=', 'kind')
-    .where('value', 'in', [kind, '*']),
-);
+    .where('value', 'in', [kind, '*'])
+    .execute();
+}
 
 interface NewDelivery extends Omit<DeliverableEvent, 'topic'> {
   id: string;
@@ -142,7 +144,8 @@ interface NewDelivery extends Omit<DeliverableEvent, 'topic'> {
 
 /** Adds deliveries to the queues of their webhooks. */
 async function addDeliveries(tx: Kysely<Tables>, deliveries: NewDelivery[]): Promise<void> {
-  await insertDeliveries(tx, deliveries.map(toDeliveryRow));
+  const rows = deliveries.map(toDeliveryRow);
+  await insertInBatches(rows, (some) => tx.insertInto('travel_delivery').values(some));
   // Only the transaction that holds the lock of the feed adds deliveries, so that queues may be locked in any order.
   for (const webhookId of new Set(deliveries.map((one) => one.webhookId))) {
     const pending = deliveries.filter((one) => one.webhookId === webhookId).length;
@@ -179,10 +182,6 @@ function toDeliveryRow({
   };
 }
 
-const insertDeliveries = compiledInsert<DeliveryRow, unknown>((db, rows) =>
-  db.insertInto('travel_delivery').values(rows),
-);
-
 /** The resource type of deliveries in the travel API. Their parent is the webhook. */
 export const DELIVERY_TYPE = 'webhookDelivery';
 
@@ -202,21 +201,17 @@ export async function readDeliveryPageFrom(
   query: ListQuery,
   edge: Edge | undefined,
 ): Promise<CursorPage> {
-  return toDeliveryPage(
-    await pageAround<DeliveryRow>(query, edge, (direction, limit, from) =>
-      selectDeliveries(db, query)
-        .$if(from !== undefined, (all) =>
-          all.where('seq', comparisonSign(direction, from?.inclusive), from?.place.seq ?? 0),
-        )
-        .orderBy('seq', direction)
-        .limit(limit)
-        .execute(),
-    ),
+  const { rows, next, previous } = await pageAround<DeliveryRow>(query, edge, (direction, limit, from) =>
+    selectDeliveries(db, query)
+      .$if(from !== undefined, (all) =>
+        all.where('seq', comparisonSign(direction, from?.inclusive), from?.place.seq ?? 0),
+      )
+      .orderBy('seq', direction)
+      .limit(limit)
+      .execute(),
   );
-}
-
-function comparisonSign(direction: 'asc' | 'desc', inclusive = false): '>' | '>=' | '<' | '<=' {
-  return `${direction === 'asc' ? '>' : '<'}${inclusive ? '=' : ''}`;
+  const placeOf = (row: DeliveryRow | undefined) => row && { value: row.created_at, seq: row.seq };
+  return { resources: rows.map(toDeliveryResource), next: placeOf(next), previous: placeOf(previous) };
 }
 
 /** Reads deliveries by id. Ids that do not exist are left out. */
@@ -257,15 +252,6 @@ function statusCounts(queue: Selectable<Tables['travel_delivery_queue']> | undef
 }
 
 type DeliveryRow = Selectable<Tables['travel_delivery']>;
-
-function toDeliveryPage({
-  rows,
-  next,
-  previous,
-}: Awaited<ReturnType<typeof pageAround<DeliveryRow>>>): CursorPage {
-  const placeOf = (row: DeliveryRow | undefined) => row && { value: row.created_at, seq: row.seq };
-  return { resources: rows.map(toDeliveryResource), next: placeOf(next), previous: placeOf(previous) };
-}
 
 function toDeliveryResource(row: DeliveryRow): StoredResource {
   return {

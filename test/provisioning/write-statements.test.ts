@@ -69,17 +69,6 @@ function recordingDatabase(database: Database, steps: string[]): Database {
       steps.push(options.durable === false ? 'commit' : 'commit that waits for the disk');
       return result;
     },
-    batch: async (queries, options = {}) => {
-      const results = await database.batch(queries, options);
-      steps.push(...queries.map(({ query }) => nameOf(query)));
-      steps.push(options.durable === false ? 'commit' : 'commit that waits for the disk');
-      return results;
-    },
-    readBoth: async (first, second) => {
-      const results = await database.readBoth(first, second);
-      steps.push(`${nameOf(first.query)} with ${nameOf(second.query)}`);
-      return results;
-    },
   };
 }
 
@@ -105,9 +94,10 @@ test('a POST is one commit that searches, with the announced create, the call, a
       'insert identity',
       'insert list_counter',
       'insert identity_email',
-      'insert identity',
+      'select identity',
       'commit that waits for the disk',
       'travel API: create',
+      'delete identity',
       ...outcome,
       'select identity_reference',
     ]);
@@ -157,8 +147,8 @@ test('a POST of a person who was imported reads the matches after a commit that 
     const attempted = steps.indexOf('commit that waits for the disk');
     expect(steps[0]).toBe('insert identity');
     expect(steps.slice(attempted + 1, attempted + 4)).toEqual([
-      'select rules_in_force',
       'select identity',
+      'select rules_in_force',
       'select identity',
     ]);
   }));
@@ -190,7 +180,7 @@ test('a manager is saved before it is looked up, after the commit of the write',
     expect(steps.filter((step) => step.startsWith('travel API'))).toEqual(['travel API: patch']);
   }));
 
-test('pages that are read one after the other are one reading each, together with the total', () =>
+test('a page is one reading, beside the counters that tell the total', () =>
   withRecording(async ({ fixture: { bridge }, stepsOf }) => {
     for (const name of ['Ada', 'Boss', 'Cara']) await bridge.users.create(users, person(name));
     const order = { by: 'position', descending: false } as const;
@@ -204,7 +194,8 @@ test('pages that are read one after the other are one reading each, together wit
         withGroups: false,
       });
     for (const offset of [0, 1]) {
-      expect(await stepsOf(() => readPage(offset))).toEqual(['select list_counter with raw identity']);
+      const steps = await stepsOf(() => readPage(offset));
+      expect(steps.sort()).toEqual(['raw identity', 'select identity', 'select list_counter']);
     }
     expect(await readPage(1)).toMatchObject({ total: 3 });
   }));

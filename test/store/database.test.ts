@@ -70,34 +70,38 @@ describe('the store', () => {
     await expect(database.ping()).rejects.toThrow();
   });
 
-  it('runs the statements of a batch in order, and returns their results', async () => {
-    const { db, batch } = await open();
-    const read = sql<{ id: string }>`select id from connection order by id`.compile(db);
-    const replace = ['a', 'b'].flatMap((id) => [
-      sql<{ id: string }>`delete from connection where id = ${id}`.compile(db),
-      sql<{ id: string }>`insert into connection (id, account) values (${id}, 'x')`.compile(db),
-    ]);
+  it('runs statements of a transaction that do not wait for each other in order', async () => {
+    const { db, transaction } = await open();
+    const read = sql<{ id: string }>`select id from connection order by id`;
+    const insert = (id: string) => sql`insert into connection (id, account) values (${id}, 'x')`;
     for (let round = 0; round < 12; round += 1) {
-      const [deleted, inserted, ...others] = await batch([...replace.slice(0, 2), read], {
-        durable: round > 5,
-      });
-      expect(deleted?.numAffectedRows).toBe(round === 0 ? 0n : 1n);
-      expect(inserted?.numAffectedRows).toBe(1n);
-      expect(others.map(({ rows }) => rows)).toEqual([[{ id: 'a' }]]);
+      const [deleted, inserted, found] = await transaction(
+        (tx) =>
+          Promise.all([sql`delete from connection`.execute(tx), insert('a').execute(tx), read.execute(tx)]),
+        { durable: round > 5 },
+      );
+      expect(deleted.numAffectedRows).toBe(round === 0 ? 0n : 1n);
+      expect(inserted.numAffectedRows).toBe(1n);
+      expect(found.rows).toEqual([{ id: 'a' }]);
     }
-    await batch(replace.slice(2));
-    expect((await db.executeQuery(read)).rows).toEqual([{ id: 'a' }, { id: 'b' }]);
+    await transaction((tx) => insert('b').execute(tx));
+    expect((await read.execute(db)).rows).toEqual([{ id: 'a' }, { id: 'b' }]);
   });
 
-  it('stores nothing of a batch of which a statement fails, and goes on', async () => {
-    const { db, batch, isDuplicate } = await open();
-    const insert = (id: string) => sql`insert into connection (id, account) values (${id}, 'x')`.compile(db);
+  it('stores nothing of a transaction of which a statement fails, and goes on', async () => {
+    const { db, transaction, isDuplicate } = await open();
+    const insert = (...ids: string[]) =>
+      transaction((tx) =>
+        Promise.all(
+          ids.map((id) => sql`insert into connection (id, account) values (${id}, 'x')`.execute(tx)),
+        ),
+      );
     for (let round = 0; round < 12; round += 1) {
-      const failing = await Promise.allSettled([batch([insert('a'), insert('b'), insert('a')])]);
+      const failing = await Promise.allSettled([insert('a', 'b', 'a')]);
       expect(failing.map((one) => one.status === 'rejected' && isDuplicate(one.reason))).toEqual([true]);
       expect(await db.selectFrom('connection').select('id').execute()).toEqual([]);
     }
-    await batch([insert('a')]);
+    await insert('a');
     expect(await db.selectFrom('connection').select('id').execute()).toEqual([{ id: 'a' }]);
   });
 

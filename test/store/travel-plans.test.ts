@@ -69,26 +69,6 @@ it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
   },
 );
 
-it.each([
-  ['by creation', {}],
-  ['by creation, archived', { archived: true }],
-  ['by email', { sortBy: 'email' }],
-  ['by email, not archived', { sortBy: 'email', archived: false }],
-])('the beginning of a far page is found in an index alone: %s', async (_, query) => {
-  const database = await open();
-  const counted = { type: 'user', parent_id: '', slot: 0, count: 10_000 };
-  await database.db
-    .insertInto('travel_count')
-    .values([
-      { ...counted, archived: 0 },
-      { ...counted, archived: 1 },
-    ])
-    .execute();
-  const far = { ...page, ...query, offset: 4_000 };
-  const plans = await plansOf(database, (spied) => travelStore(spied).page(far));
-  expect(plans).toContainEqual(expect.stringMatching(/^SEARCH travel_(resource|index) USING COVERING INDEX/));
-});
-
 it('an API key is found by an index', async () => {
   const plans = await plansOf(await open(), (spied) => apiKeys(spied).findActive('h'));
   expect(plans).toEqual([expect.stringMatching(/^SEARCH travel_api_key USING INDEX \w+ \(hash=\?\)$/)]);

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { type Migration, sql } from 'kysely';
 import { adminTables } from './admin-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
+import { createTables } from './columns.ts';
 import { connectionTables } from './connection-tables.ts';
 import { credentialTables } from './credential-tables.ts';
 import { exchangeTables } from './exchange-tables.ts';
@@ -14,30 +14,26 @@ import { travelTables } from './travel-tables.ts';
 import { webhookTables } from './webhook-tables.ts';
 
 /** Foreign keys require this order: a table follows those that it refers to. */
-const families = [
-  connectionTables,
-  identityTables,
-  groupTables,
-  holdTables,
-  replicaTables,
-  travelTables,
-  webhookTables,
-  credentialTables,
-  requestLogTable,
-  adminTables,
-  exchangeTables,
-];
+const tables = {
+  ...connectionTables,
+  ...identityTables,
+  ...groupTables,
+  ...holdTables,
+  ...replicaTables,
+  ...travelTables,
+  ...webhookTables,
+  ...credentialTables,
+  ...adminTables,
+};
 
 /**
- * Returns the migration that creates all tables and indexes, under its name; `src/store/tables.ts` describes the columns. The name
- * contains a digest of the statements: before the first release they change without further migrations, and a database that other
- * statements have made is then refused as one of an earlier version.
+ * Returns the migration that creates all tables and indexes, under its name. Its effect stays as it is: later changes of the schema are
+ * migrations of their own. The name tells the databases that it has made from those that earlier statements have made, which are refused.
  */
 export function schemaMigration(types: ColumnTypes): Record<string, Migration> {
-  const statements = families.flatMap((family) => family(types));
-  const digest = createHash('sha256').update(statements.join(';')).digest('hex').slice(0, 8);
+  const statements = [...createTables(tables, types), ...requestLogTable(types), ...exchangeTables(types)];
   const up: Migration['up'] = async (db) => {
     for (const statement of statements) await sql.raw(statement).execute(db);
   };
-  return { [`0001-schema-${digest}`]: { up } };
+  return { [types.firstMigration]: { up } };
 }

@@ -1,20 +1,35 @@
 import { type Migration, sql } from 'kysely';
 import type { ColumnTypes } from './column-types.ts';
+import { addColumns, type Columns, createTables, type TableDeclarations } from './columns.ts';
 
-/**
- * Adds the mode of connections, and the record by which a database is recognised that is older than what is known of it
- * (docs/architecture.md, A restored backup).
- */
-export function connectionModesMigration({ bigint, orderedText }: ColumnTypes): Record<string, Migration> {
+export const connectionModeColumns = {
+  /** `live` or `paused`. In the mode `paused`, the bridge plans and sends nothing by itself. */
+  mode: "ordered text = 'live'",
+  /** The start of the pause, in epoch milliseconds; null unless the connection is paused. */
+  paused_at: 'bigint?',
+} as const satisfies Columns;
+
+export const databaseRecordTables = {
+  /** One row about the database itself, by which an older state of it is recognised (docs/architecture.md, A restored backup). */
+  database_record: {
+    columns: {
+      id: 'integer',
+      /** Made with the database. A copy keeps it, an empty database has another one. */
+      database_id: 'ordered text',
+      /** Grows with the writes of IdPs, at most a second after them. */
+      writes: 'bigint',
+      /** The last time at which a server that used the database recorded itself, by `Runtime.now`. */
+      alive_at: 'bigint',
+    },
+    constraints: ['primary key (id)'],
+  },
+} as const satisfies TableDeclarations;
+
+/** Adds the mode of connections, and the record of the database. */
+export function connectionModesMigration(types: ColumnTypes): Record<string, Migration> {
   const statements = [
-    `alter table connection add column mode ${orderedText} not null default 'live'`,
-    `alter table connection add column paused_at ${bigint}`,
-    `create table database_record (
-      id integer primary key,
-      database_id ${orderedText} not null,
-      writes ${bigint} not null,
-      alive_at ${bigint} not null
-    )`,
+    ...addColumns(types, 'connection', connectionModeColumns),
+    ...createTables(databaseRecordTables, types),
   ];
   return {
     '0003-connection-modes': {

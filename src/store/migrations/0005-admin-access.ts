@@ -1,17 +1,36 @@
 import { type Migration, sql } from 'kysely';
 import type { ColumnTypes } from './column-types.ts';
+import { addColumns, type Columns, createTables, type TableDeclarations } from './columns.ts';
+
+/** The account that made a token; null for a token from before this was recorded. */
+export const tokenMakerColumns = { made_by: 'ordered text?' } as const satisfies Columns;
+
+export const sessionOriginColumns = {
+  /** Null for a session from before it was recorded. */
+  address: 'text?',
+  /** The header, cut; null if the browser sent none. */
+  user_agent: 'text?',
+} as const satisfies Columns;
+
+export const openidAttemptTables = {
+  /** A sign-in through the OpenID provider whose return was accepted. */
+  openid_attempt: {
+    columns: {
+      /** Of the state. */
+      hash: 'ordered text',
+      expires_at: 'bigint',
+    },
+    constraints: ['primary key (hash)'],
+    indexes: { expiry: 'expires_at' },
+  },
+} as const satisfies TableDeclarations;
 
 /** Adds the makers of admin tokens, what is known of the browsers of sessions, and the used attempts to sign in through OpenID. */
-export function adminAccessMigration({ bigint, orderedText }: ColumnTypes): Record<string, Migration> {
+export function adminAccessMigration(types: ColumnTypes): Record<string, Migration> {
   const statements = [
-    `alter table admin_token add column made_by ${orderedText} references admin_account (id)`,
-    'alter table admin_session add column address text',
-    'alter table admin_session add column user_agent text',
-    `create table openid_attempt (
-      hash ${orderedText} primary key,
-      expires_at ${bigint} not null
-    )`,
-    'create index openid_attempt_expiry on openid_attempt (expires_at)',
+    ...addColumns(types, 'admin_token', tokenMakerColumns, 'references admin_account (id)'),
+    ...addColumns(types, 'admin_session', sessionOriginColumns),
+    ...createTables(openidAttemptTables, types),
   ];
   return {
     '0005-admin-access': {

@@ -1,49 +1,70 @@
-import type { ColumnTypes } from './column-types.ts';
+import type { TableDeclarations } from './columns.ts';
 
 /** Accounts, sessions and tokens of admins, and the audit log of what they change. */
-export function adminTables({ orderedText, bigint }: ColumnTypes): string[] {
-  return [
-    `create table admin_account (
-      id ${orderedText} primary key,
-      name text not null,
-      -- Null after the account was revoked, so that the name is free again.
-      name_key ${orderedText} unique,
-      role text not null,
-      password_hash text,
-      -- Issuer and subject of a person who signs in through an OpenID provider; null for an account with a password.
-      openid_subject ${orderedText} unique,
-      created_at ${bigint} not null,
-      revoked_at ${bigint},
-      last_sign_in_at ${bigint}
-    )`,
-    `create table admin_session (
-      hash ${orderedText} primary key,
-      account_id ${orderedText} not null references admin_account (id) on delete cascade,
-      created_at ${bigint} not null,
-      last_seen_at ${bigint} not null
-    )`,
-    'create index admin_session_account on admin_session (account_id)',
-    `create table admin_token (
-      id ${orderedText} primary key,
-      hash ${orderedText} not null unique,
-      name text not null,
-      role text not null,
-      created_at ${bigint} not null,
-      expires_at ${bigint},
-      revoked_at ${bigint}
-    )`,
-    `create table audit_entry (
-      position ${bigint} primary key,
-      at ${bigint} not null,
-      actor ${orderedText} not null,
-      actor_kind text not null,
-      address text not null,
-      action ${orderedText} not null,
-      details text not null,
-      status integer
-    )`,
-    'create index audit_entry_at on audit_entry (at)',
-    "create index audit_entry_actor on audit_entry (actor) where actor_kind <> 'nobody'",
-    'create index audit_entry_action on audit_entry (action, position)',
-  ];
-}
+export const adminTables = {
+  admin_account: {
+    columns: {
+      id: 'ordered text',
+      name: 'text',
+      /** The name without case; null after the account was revoked, so that the name is free again. */
+      name_key: 'ordered text?',
+      role: 'text',
+      password_hash: 'text?',
+      /** The issuer, a space, and the claim `sub`; null for an account with a password. */
+      openid_subject: 'ordered text?',
+      created_at: 'bigint',
+      revoked_at: 'bigint?',
+      last_sign_in_at: 'bigint?',
+    },
+    constraints: ['primary key (id)', 'unique (name_key)', 'unique (openid_subject)'],
+  },
+  admin_session: {
+    columns: {
+      hash: 'ordered text',
+      account_id: 'ordered text',
+      created_at: 'bigint',
+      last_seen_at: 'bigint',
+    },
+    constraints: [
+      'primary key (hash)',
+      'foreign key (account_id) references admin_account (id) on delete cascade',
+    ],
+    indexes: {
+      account: 'account_id',
+    },
+  },
+  admin_token: {
+    columns: {
+      id: 'ordered text',
+      hash: 'ordered text',
+      name: 'text',
+      role: 'text',
+      created_at: 'bigint',
+      /** Null only for a token from before ends were required. */
+      expires_at: 'bigint?',
+      revoked_at: 'bigint?',
+    },
+    constraints: ['primary key (id)', 'unique (hash)'],
+  },
+  audit_entry: {
+    columns: {
+      /** A number that follows the order of commits. */
+      position: 'bigint',
+      at: 'bigint',
+      actor: 'ordered text',
+      actor_kind: 'text',
+      address: 'text',
+      action: 'ordered text',
+      /** JSON. */
+      details: 'text',
+      /** Null until the response was sent. */
+      status: 'integer?',
+    },
+    constraints: ['primary key (position)'],
+    indexes: {
+      at: 'at',
+      actor: { columns: 'actor', where: "actor_kind <> 'nobody'" },
+      action: 'action, position',
+    },
+  },
+} as const satisfies TableDeclarations;

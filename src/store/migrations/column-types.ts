@@ -9,4 +9,6 @@ export interface ColumnTypes {
    * the primary key alone.
    */
   keyOnly: '' | 'without rowid';
+  /** The name of the migration that creates all tables. */
+  firstMigration: '0001-schema-63b97ee2' | '0001-schema-eccd744d';
 }

@@ -1,29 +1,39 @@
-import type { ColumnTypes } from './column-types.ts';
+import { ofConnection, type TableDeclarations } from './columns.ts';
 
-/** Connections with their counters, and the row that probe writes replace. */
-export function connectionTables({ orderedText, bigint, keyOnly }: ColumnTypes): string[] {
-  return [
-    // The tables of the bridge have keys that begin with the account, so that all rows of an account can be placed on
-    // one node of a distributed database. Their rows move with the connection to another account.
-    `create table connection (
-      account ${orderedText} not null,
-      id ${orderedText} not null unique,
-      read_bodies_until ${bigint},
-      primary key (account, id)
-    )`,
-    `create table list_counter (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      kind ${orderedText} not null,
-      slot integer not null,
-      count integer not null,
-      active integer not null,
-      primary key (account, connection_id, kind, slot),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    ) ${keyOnly}`,
-    `create table write_probe (
-      id integer primary key,
-      content text not null
-    )`,
-  ];
-}
+/**
+ * Connections with their counters. Keys begin with the account, so that all rows of an account can be placed on one node of a distributed
+ * database.
+ */
+export const connectionTables = {
+  connection: {
+    columns: {
+      account: 'ordered text',
+      id: 'ordered text',
+      /** The log of exchanges holds bodies of reads until that time. */
+      read_bodies_until: 'bigint?',
+    },
+    constraints: ['unique (id)', 'primary key (account, id)'],
+  },
+  /**
+   * Row counts of a connection, updated in the transaction that inserts or deletes rows. The sum over all slots is the
+   * count; a single slot may be negative.
+   */
+  list_counter: {
+    columns: {
+      account: 'ordered text',
+      connection_id: 'ordered text',
+      kind: 'ordered text',
+      slot: 'integer',
+      count: 'integer',
+      /** The number of live identities that are active. */
+      active: 'integer',
+    },
+    constraints: ['primary key (account, connection_id, kind, slot)', ofConnection],
+    isKeyOnly: true,
+  },
+  /** The row that probe writes replace. */
+  write_probe: {
+    columns: { id: 'integer', content: 'text' },
+    constraints: ['primary key (id)'],
+  },
+} as const satisfies TableDeclarations;

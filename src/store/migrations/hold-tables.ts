@@ -1,43 +1,56 @@
-import type { ColumnTypes } from './column-types.ts';
+import { ofConnection, type TableDeclarations } from './columns.ts';
 
-/** The departures that the safety valve counts, the changes of rules that wait, and erased travelers. */
-export function holdTables({ orderedText, bigint }: ColumnTypes): string[] {
-  return [
-    `create table departure (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      identity_id ${orderedText} not null,
-      at ${bigint} not null,
-      primary key (account, connection_id, identity_id),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
-    'create index departure_at on departure (account, connection_id, at)',
-    `create table rules_change (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      generation ${bigint} not null,
-      people integer not null,
-      since ${bigint} not null,
-      answer text,
-      recent text not null,
-      primary key (account, connection_id),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
-    `create table hold_alarm (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      cause ${orderedText} not null,
-      count integer not null,
-      since ${bigint} not null,
-      reported_at ${bigint} not null,
-      primary key (account, connection_id, cause),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
-    `create table erased_traveler (
-      account ${orderedText} not null,
-      hash ${orderedText} not null,
-      erased_at ${bigint} not null,
-      primary key (account, hash)
-    )`,
-  ];
-}
+export const holdTables = {
+  /** A deactivation or deletion that the safety valve counted within its window. */
+  departure: {
+    columns: {
+      account: 'ordered text',
+      connection_id: 'ordered text',
+      /** The id of the traveler, by which a person counts once whatever SCIM ids they had; without a traveler, the SCIM id. */
+      identity_id: 'ordered text',
+      at: 'bigint',
+    },
+    constraints: ['primary key (account, connection_id, identity_id)', ofConnection],
+    indexes: {
+      at: 'account, connection_id, at',
+    },
+  },
+  /** The change of rules or lookups that was checked last. */
+  rules_change: {
+    columns: {
+      account: 'ordered text',
+      connection_id: 'ordered text',
+      generation: 'bigint',
+      /** The number of people whom the change affects; counting stops at a limit. */
+      people: 'integer',
+      since: 'bigint',
+      /** An admin's answer; null until there is one. */
+      answer: 'text?',
+      /** JSON list of the people whom recent approved changes affected, each with the time of the change. */
+      recent: 'text',
+    },
+    constraints: ['primary key (account, connection_id)', ofConnection],
+  },
+  /** A hold that was reported to the operator. */
+  hold_alarm: {
+    columns: {
+      account: 'ordered text',
+      connection_id: 'ordered text',
+      cause: 'ordered text',
+      count: 'integer',
+      since: 'bigint',
+      reported_at: 'bigint',
+    },
+    constraints: ['primary key (account, connection_id, cause)', ofConnection],
+  },
+  /** A traveler of an erased person. Imports skip it, and no identity is linked to it. */
+  erased_traveler: {
+    columns: {
+      account: 'ordered text',
+      /** SHA-256 of the account and the travel id. */
+      hash: 'ordered text',
+      erased_at: 'bigint',
+    },
+    constraints: ['primary key (account, hash)'],
+  },
+} as const satisfies TableDeclarations;

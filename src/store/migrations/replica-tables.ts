@@ -1,51 +1,68 @@
-import type { ColumnTypes } from './column-types.ts';
+import { ofConnection, type TableDeclarations } from './columns.ts';
 
-/** The tables that the replicas of a service share: the rules in force, the background work of each connection, and the replicas that are alive. */
-export function replicaTables({ orderedText, bigint }: ColumnTypes): string[] {
-  return [
-    `create table rules_in_force (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      generation ${bigint} not null,
-      edition integer not null,
-      digest ${orderedText} not null,
-      source ${orderedText} not null,
-      file_seen_at ${bigint} not null,
-      mapping text not null,
-      lookups text,
-      primary key (account, connection_id),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
-    `create table mapping_version (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      generation ${bigint} not null,
-      edition integer not null,
-      digest ${orderedText} not null,
-      source ${orderedText} not null,
-      applied_at ${bigint} not null,
-      author text,
-      mapping text not null,
-      primary key (account, connection_id, generation),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
-    'create index mapping_version_digest on mapping_version (account, connection_id, digest)',
-    `create table background_task (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      kind ${orderedText} not null,
-      due_at ${bigint} not null,
-      requested integer not null default 0,
-      lease_token text,
-      lease_until ${bigint},
-      state text not null,
-      primary key (account, connection_id, kind),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
-    `create table replica (
-      id ${orderedText} primary key,
-      seen_at ${bigint} not null,
-      connections text not null
-    )`,
-  ];
-}
+/**
+ * The tables that the replicas of a service share: the rules in force, the background work of each connection, and the replicas that are
+ * alive.
+ */
+export const replicaTables = {
+  /** The mapping and lookups in force of a connection. */
+  rules_in_force: {
+    columns: {
+      account: 'ordered text',
+      connection_id: 'ordered text',
+      generation: 'bigint',
+      edition: 'integer',
+      digest: 'ordered text',
+      source: 'ordered text',
+      /** The time at which a replica last had a mapping file with this content, or used the mapping without a file. */
+      file_seen_at: 'bigint',
+      mapping: 'text',
+      /** JSON of the lookups; null until they have been read. */
+      lookups: 'text?',
+    },
+    constraints: ['primary key (account, connection_id)', ofConnection],
+  },
+  /** A mapping that was in force since a generation. Mappings are JSON. */
+  mapping_version: {
+    columns: {
+      account: 'ordered text',
+      connection_id: 'ordered text',
+      generation: 'bigint',
+      edition: 'integer',
+      digest: 'ordered text',
+      source: 'ordered text',
+      applied_at: 'bigint',
+      author: 'text?',
+      mapping: 'text',
+    },
+    constraints: ['primary key (account, connection_id, generation)', ofConnection],
+    indexes: {
+      digest: 'account, connection_id, digest',
+    },
+  },
+  /** Background work of a connection, which one replica at a time does. */
+  background_task: {
+    columns: {
+      account: 'ordered text',
+      connection_id: 'ordered text',
+      kind: 'ordered text',
+      due_at: 'bigint',
+      /** 1 if the work must be done once more, however recently it was done. */
+      requested: 'flag = 0',
+      lease_token: 'text?',
+      lease_until: 'bigint?',
+      /** JSON that the last run has saved; empty before the first one. */
+      state: 'text',
+    },
+    constraints: ['primary key (account, connection_id, kind)', ofConnection],
+  },
+  replica: {
+    columns: {
+      id: 'ordered text',
+      seen_at: 'bigint',
+      /** JSON of the names of the connections that the replica serves. */
+      connections: 'text',
+    },
+    constraints: ['primary key (id)'],
+  },
+} as const satisfies TableDeclarations;

@@ -257,22 +257,6 @@ export function describeTravelPages(open: OpenDatabase): void {
       await compareAll();
     });
 
-    it('continues where the page before it ended, so that a reader gets each resource once despite deletions', async () => {
-      const store = await opened();
-      await store.write(['thing'], async (within) => {
-        for (let n = 0; n < 1300; n++) await within.insert(thing(`t${n}`, NOW + n), bare);
-      });
-      const idsAt = async (offset: number, order: 'asc' | 'desc' = 'asc') =>
-        (await store.page({ ...all, order, offset })).resources.map(({ id }) => id);
-      const expected = (first: number) => Array.from({ length: 100 }, (_one, n) => `t${first + n}`);
-      expect(await idsAt(1000)).toEqual(expected(1000));
-      await store.write(['thing'], (within) => within.remove(thing('t7', NOW + 7), bare));
-      expect(await idsAt(1100)).toEqual(expected(1100));
-      expect(await idsAt(1000)).toEqual(expected(1001));
-      expect((await idsAt(1100, 'desc'))[0]).toBe('t199');
-      expect(await idsAt(1299)).toEqual([]);
-    });
-
     it('is found in a feed whose oldest entries have expired', async () => {
       const store = await opened();
       await store.write(['other'], async (within) => {
