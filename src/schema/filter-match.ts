@@ -61,7 +61,7 @@ interface Meter {
 }
 
 /** The work after which a pause is due, in characters read. */
-const STEP_WORK = 200_000;
+const STEP_WORK = 500_000;
 
 /** The cost of visiting one value, in characters read. */
 const VISIT_WORK = 16;
