@@ -51,7 +51,7 @@ module.exports = {
     folder('scim', 'provisioning/|translator/fields.ts$|schema/|http/'),
     folder('oauth', 'http/'),
     folder('travel', 'http/|schema/(case-fold|json-depth|pattern-size).ts$'),
-    folder('(http|adapter|replay)', 'schema/json-depth.ts$'),
+    folder('(http|adapter)', 'schema/json-depth.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
     folder('(scim|oauth|travel|http|admin)', 'store/unavailable.ts$'),
     types(
@@ -71,8 +71,8 @@ module.exports = {
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
-    // Faults of scenarios are told like those of mappings.
-    folder('replay', 'config/faults.ts$|translator/mapping-faults.ts$'),
+    // Faults of scenarios are told like those of mappings. Recordings keep the names of the schemas, and countries.
+    folder('replay', 'schema/|config/faults.ts$|translator/(countries|mapping-faults).ts$'),
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
@@ -90,7 +90,7 @@ module.exports = {
     packages('adapter/', 'axios|undici'),
     packages('store/', 'kysely|@photostructure/sqlite'),
     packages('store/postgres', 'pg|@types/pg'),
-    packages('replay/', 'zod'),
+    packages('replay/', 'zod|@faker-js/faker'),
     packages('config/', 'zod'),
     packages('admin/', 'express|@types/express|zod|helmet|@zxcvbn-ts/language-common'),
     packages('admin/openid/', 'openid-client'),
@@ -98,7 +98,7 @@ module.exports = {
     packages('cli/', 'commander|cli-table3|cli-progress'),
 
     builtin('provisioning/', 'crypto|util'),
-    builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
+    builtin('scim/', 'buffer|crypto|http|stream/promises|timers/promises|util'),
     builtin('oauth/', 'crypto'),
     builtin('sample-data/', 'crypto|util'),
     builtin('travel/', 'crypto|events|http|https|net|util'),

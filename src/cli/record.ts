@@ -124,7 +124,7 @@ export async function record(
     { connection, since: since ?? start, until },
     { source, progress: progress.update, ...clock },
   ).finally(progress.stop);
-  const recording = recordScenarios(exchanges, { vocabulary: travelRoles });
+  const recording = await recordScenarios(exchanges, { vocabulary: travelRoles });
   const unreadable = source.countUnreadable();
   if (recording.scenarios.length > 0) printRecording(shell, flags, recording);
   else {

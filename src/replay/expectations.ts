@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseJson } from './scim-texts.ts';
+import { parseJson } from './anonymize.ts';
 
 /** A JSON object of a SCIM message. */
 export type ScimObject = Record<string, unknown>;
@@ -22,12 +22,8 @@ export function resourcesOf(body: ScimObject | undefined): ScimObject[] {
   return typeof body.id === 'string' && Array.isArray(body.schemas) ? [body] : [];
 }
 
-/** The variables of the scenario, and the replacement of personal data. */
+/** The request of an answer. */
 export interface ExpectationContext {
-  /** Returns the variable of a service's id, such as `{{user1}}`; undefined if the scenario does not have it. */
-  variableOf(id: unknown): string | undefined;
-  /** Replaces personal data and ids in a value of an attribute. */
-  replace(value: unknown, attribute: string): unknown;
   /** The body of the request; undefined if it had none. */
   request: ScimObject | undefined;
   /** True if the request asks for exactly the resources that it names, so that no other one can be in the answer. */
@@ -38,11 +34,14 @@ const travelExtension = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User'
 const errorUrn = 'urn:ietf:params:scim:api:messages:2.0:Error';
 const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
-/** Returns the matchers for what an IdP reads in an answer: no times, versions, locations or texts for people. */
+/**
+ * Returns the matchers for what an IdP reads in an answer: no times, versions, locations or texts for people. Ids of resources that
+ * the scenario creates are variables in the body.
+ */
 export function expectedBody(status: number, body: ScimObject, context: ExpectationContext): ScimObject {
   if (status >= 400) return expectedError(body);
   if (Array.isArray(body.Resources)) return expectedList(body, context);
-  return resourcesOf(body).length > 0 ? expectedResource('', body, context) : {};
+  return resourcesOf(body).length > 0 ? expectedResource('', body, context.request) : {};
 }
 
 function expectedError({ status, scimType }: ScimObject): ScimObject {
@@ -55,14 +54,10 @@ function expectedError({ status, scimType }: ScimObject): ScimObject {
 
 function expectedList(body: ScimObject, context: ExpectationContext): ScimObject {
   const resources = resourcesOf(body);
-  const known = resources.flatMap((resource) => {
-    const variable = context.variableOf(resource.id);
-    return variable === undefined ? [] : [{ resource, variable }];
-  });
   const matchers = { schemas: { $contains: listUrn } };
-  if (!context.isExact || known.length < resources.length) return matchers;
-  const each = known.map(({ resource, variable }) =>
-    expectedResource(`Resources[?(id=="${variable}")]`, resource, context),
+  if (!context.isExact || !resources.every(({ id }) => isVariable(id))) return matchers;
+  const each = resources.map((resource) =>
+    expectedResource(`Resources[?(id=="${resource.id}")]`, resource, context.request),
   );
   return Object.assign({ ...matchers, totalResults: body.totalResults }, ...each);
 }
@@ -71,24 +66,24 @@ function expectedList(body: ScimObject, context: ExpectationContext): ScimObject
 const made = new Set(['schemas', 'meta', '$ref']);
 
 /** Matches every attribute of a user or group, in their order. */
-function expectedResource(at: string, resource: ScimObject, context: ExpectationContext): ScimObject {
+function expectedResource(at: string, resource: ScimObject, request: ScimObject | undefined): ScimObject {
   const matchers: ScimObject = {};
   for (const [name, value] of Object.entries(resource)) {
     if (made.has(name)) continue;
     const path = pathOf(at, name);
-    if (name === 'id') matchers[path] = context.variableOf(value) ?? { $type: 'string' };
+    if (name === 'id') matchers[path] = isVariable(value) ? value : { $type: 'string' };
     else if (name === 'members' || name === 'groups')
-      Object.assign(matchers, expectedReferences(path, value, context));
-    else if (name === travelExtension) Object.assign(matchers, expectedTravelData(path, value, context));
-    else Object.assign(matchers, expectedValue(path, value, name, context));
+      Object.assign(matchers, expectedReferences(path, value));
+    else if (name === travelExtension) Object.assign(matchers, expectedTravelData(path, value, request));
+    else Object.assign(matchers, expectedValue(path, value));
   }
   return matchers;
 }
 
 /** Matches the members or groups that the scenario creates; their number, if those are all. */
-function expectedReferences(path: string, value: unknown, context: ExpectationContext): ScimObject {
+function expectedReferences(path: string, value: unknown): ScimObject {
   const references = Array.isArray(value) ? value.filter(isScimObject) : [];
-  const known = references.flatMap((reference) => context.variableOf(reference.value) ?? []);
+  const known = references.map((reference) => reference.value).filter(isVariable);
   const matchers = known.map((variable) => [`${path}[?(value=="${variable}")].value`, variable]);
   return {
     ...(known.length === references.length ? { [path]: { $len: known.length } } : {}),
@@ -97,40 +92,32 @@ function expectedReferences(path: string, value: unknown, context: ExpectationCo
 }
 
 /** The travel extension is of the travel service, except for what the request itself writes to it. */
-function expectedTravelData(path: string, value: unknown, context: ExpectationContext): ScimObject {
-  const written = context.request?.[travelExtension];
+function expectedTravelData(path: string, value: unknown, request: ScimObject | undefined): ScimObject {
+  const written = request?.[travelExtension];
   if (!isScimObject(written) || !isScimObject(value)) return {};
   const echoed = Object.entries(value).filter(([name, one]) => isDeepStrictEqual(written[name], one));
-  return Object.assign(
-    {},
-    ...echoed.map(([name, one]) => expectedValue(pathOf(path, name), one, name, context)),
-  );
+  return Object.assign({}, ...echoed.map(([name, one]) => expectedValue(pathOf(path, name), one)));
 }
 
 /** Matches a value as a whole; its members one by one if the service made some of them. */
-function expectedValue(
-  path: string,
-  value: unknown,
-  attribute: string,
-  context: ExpectationContext,
-): ScimObject {
-  if (!hasMadePart(value)) return { [path]: context.replace(value, attribute) };
+function expectedValue(path: string, value: unknown): ScimObject {
+  if (!hasMadePart(value)) return { [path]: value };
   const parts: [string, unknown][] = Array.isArray(value)
     ? value.map((item, index) => [`${path}[${index}]`, item])
     : Object.entries(Object(value))
         .filter(([name]) => !made.has(name))
         .map(([name, part]) => [pathOf(path, name), part]);
-  const matchers = parts.map(([at, part]) => expectedValue(at, part, `${attribute}.${lastOf(at)}`, context));
+  const matchers = parts.map(([at, part]) => expectedValue(at, part));
   return Object.assign(Array.isArray(value) ? { [path]: { $len: value.length } } : {}, ...matchers);
+}
+
+function isVariable(value: unknown): boolean {
+  return typeof value === 'string' && /^\{\{\w+\}\}$/.test(value);
 }
 
 function hasMadePart(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(([name, part]) => made.has(name) || hasMadePart(part));
-}
-
-function lastOf(path: string): string {
-  return /([^.[\]"]*)["\]]*$/.exec(path)?.[1] ?? '';
 }
 
 function pathOf(at: string, name: string): string {

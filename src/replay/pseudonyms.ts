@@ -1,217 +1,164 @@
-import { TELLING_LENGTH, type WordSource, wordSource } from './invented-words.ts';
-import { type PersonalKind, parseDate, type Token, tokenize } from './personal-tokens.ts';
+import type { Faker } from '@faker-js/faker';
+import { foldCase } from '../schema/case-fold.ts';
 
-/** A personal text of the recording. */
-export interface PersonalText {
-  text: string;
-  kind: PersonalKind;
-}
+/** Replaces every word, number, date and id of a text by an invented one. */
+export type Pseudonymize = (text: string) => string;
 
-/** Replaces personal data in a text. */
-export type Pseudonymize = (text: string, kind?: PersonalKind) => string;
+/** Words of this length tell where they come from: an invented one is none of the recording. */
+const TELLING_LENGTH = 4;
 
-/** The number of times that the replacements are chosen anew if a text of the recording happens to be in one of them. */
-const MAX_CHOICES = 50;
+/** The number of words that are tried before a longer one is taken. */
+const ATTEMPTS = 200;
 
-/**
- * Creates the replacements for a recording. Each word gets an invented one of the same length and case, wherever it
- * stands: in a name, in the address made from it, or in a display name such as "Last, First". No replacement contains a
- * text of four or more characters from the recording, and no telephone number contains another, however its digits are
- * grouped. Nothing of the original can be computed from a replacement.
- */
-export function createPseudonyms(originals: PersonalText[]): Pseudonymize {
-  const all = originals.map(({ text, kind }) => tokenize(text, kind));
-  const numbers = all.flatMap(numbersIn);
-  const avoid = wordsToAvoid(all.flat(), numbers);
-  const isSurvivor = survivorTest(originals);
-  for (let choice = 1; ; choice += 1) {
-    const random = randomNumbers(choice);
-    const replaceToken = tokenReplacer(wordSource(random, avoid), random, { avoid, numbers });
-    if (choice === MAX_CHOICES || !all.some((tokens) => isSurvivor(tokens, replaceToken)))
-      return (text, kind) => tokenize(text, kind).map(replaceToken).join('');
-  }
-}
+const notBefore = '(?<![\\p{L}\\p{M}\\p{N}])';
+const notAfter = '(?![\\p{L}\\p{M}\\p{N}])';
+const date = '\\d{4}(?<dash>[-/.])\\d\\d\\k<dash>\\d\\d|\\d\\d(?<slash>[-/.])\\d\\d\\k<slash>\\d{4}';
 
-/** A telephone number: the digits that stay, and the key of those that are replaced. */
-interface PhoneNumber {
-  start: string;
-  key: string;
-}
-
-function numbersIn(tokens: Token[]): PhoneNumber[] {
-  return tokens.flatMap((token, index) => {
-    const before = tokens[index - 1];
-    const start = before?.type === 'kept' ? before.text.replace(/\D/g, '') : '';
-    return token.type === 'digits' ? [{ start, key: tokenKey(token) }] : [];
-  });
-}
-
-function wordsToAvoid(tokens: Token[], numbers: PhoneNumber[]): Set<string> {
-  const words = tokens.filter(({ type }) => type !== 'kept').map(tokenKey);
-  return new Set([...words, ...numbers.map(({ start, key }) => start + key)]);
-}
+/** The parts of a text that are replaced, and the schemes and times of day that stay. All other characters stay. */
+const parts = new RegExp(
+  [
+    '(?<scheme>\\b(?:tel|mailto|https?):)',
+    `${notBefore}(?<guid>[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12})${notAfter}`,
+    '(?<=@|://)(?<host>[\\p{L}\\p{M}\\p{N}.-]+)',
+    `${notBefore}(?<date>${date})(?<time>T\\d\\d:\\d\\d[\\d:.]*(?:Z|[+-]\\d\\d:?\\d\\d)?)?${notAfter}`,
+    `${notBefore}(?<number>\\d(?:[\\d ().+/-]*\\d)?)${notAfter}`,
+    '(?<word>[\\p{L}\\p{M}\\p{N}]+)',
+  ].join('|'),
+  'giu',
+);
 
 /**
- * Returns a function that tells whether the replacement of some tokens contains a text of the recording. Texts in the
- * parts that stay as they are do not count: they would be in every replacement.
+ * Creates the replacements for a recording. Each word gets one invented word, wherever and in whatever case it stands, so that a
+ * name, the address made from it, and "Last, First" stay consistent. No replacement has a word of four or more characters from
+ * `originals`, and none can be computed from its original.
  */
-function survivorTest(originals: PersonalText[]): (tokens: Token[], replaceToken: ReplaceToken) => boolean {
-  const texts = new Set(originals.map(({ text }) => foldText(text)));
-  const byStart = new Map<string, string[]>();
-  for (const text of texts) {
-    const start = text.slice(0, TELLING_LENGTH);
-    if (start.length === TELLING_LENGTH) byStart.set(start, [...(byStart.get(start) ?? []), text]);
-  }
-  return (tokens, replaceToken) => {
-    const parts = tokens.map((token) => foldText(replaceToken(token)));
-    const replacement = parts.join('');
-    // One character for each of the replacement: a space where it stays as it was.
-    const changes = parts.map((part, index) =>
-      (tokens[index]?.type === 'kept' ? ' ' : 'x').repeat(part.length),
-    );
-    const changed = changes.join('');
-    const isAt = (text: string, start: number) =>
-      replacement.startsWith(text, start) && changed.slice(start, start + text.length).includes('x');
-    for (let start = 0; start + TELLING_LENGTH <= replacement.length; start += 1) {
-      const candidates = byStart.get(replacement.slice(start, start + TELLING_LENGTH)) ?? [];
-      if (candidates.some((text) => isAt(text, start))) return true;
-    }
-    return false;
-  };
+export function createPseudonyms(faker: Faker, originals: Iterable<string>): Pseudonymize {
+  const remember = inventions(wordsOf(originals));
+  return (text) =>
+    text.replace(parts, (part, ...match) => {
+      const {
+        scheme,
+        guid,
+        host,
+        date: day,
+        time = '',
+        number,
+      }: Record<string, string | undefined> = match.at(-1);
+      if (scheme !== undefined) return part;
+      if (guid !== undefined) return replaceGuid(guid, faker, remember);
+      if (day !== undefined) return replaceDate(day, faker, remember) + time;
+      if (number !== undefined) return replaceNumber(number, faker, remember);
+      const key = host === undefined ? foldCase(part) : `@${foldCase(part)}`;
+      const word = remember(key, (attempt) => inventWord(host === undefined ? key : '', faker, attempt));
+      // Nobody has this top-level domain (RFC 2606).
+      return copyCase(host === undefined ? word : `${word}.example`, part);
+    });
 }
 
-function tokenKey({ type, text }: Token): string {
-  if (type === 'digits') return text.replace(/\D/g, '');
-  if (type === 'guid') return text.replaceAll('-', '').toLowerCase();
-  return type === 'date' ? (parseDate(text)?.iso ?? text) : foldText(text);
+/** Returns the words of some texts that tell where they come from. */
+function wordsOf(texts: Iterable<string>): Set<string> {
+  const words = [...texts].flatMap((text) => foldCase(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []);
+  return new Set(words.filter((word) => word.length >= TELLING_LENGTH));
 }
 
-type ReplaceToken = (token: Token) => string;
+/** Returns the replacement of an original, which is that of no other one. The first time, it is invented. */
+type Remember = (original: string, invent: (attempt: number) => string) => string;
 
-function tokenReplacer(
-  words: WordSource,
-  random: () => number,
-  { avoid, numbers }: { avoid: Set<string>; numbers: PhoneNumber[] },
-): ReplaceToken {
-  const startsOf = new Map<string, Set<string>>();
-  for (const { start, key } of numbers) startsOf.set(key, (startsOf.get(key) ?? new Set()).add(start));
+function inventions(avoided: Set<string>): Remember {
   const replacements = new Map<string, string>();
-  const topLevels = new Map<string, string>();
-  const remember = (key: string, invent: () => string) => {
-    const known = replacements.get(key) ?? invent();
-    replacements.set(key, known);
-    return known;
-  };
-  const inventDate = dateSource(random, avoid);
-  const inventWord = (key: string) => words.inventWord(key, startsOf.get(key));
-  return (token) => {
-    const key = tokenKey(token);
-    switch (token.type) {
-      case 'kept':
-        return token.text;
-      case 'guid':
-        return copyGuidForm(
-          remember(`guid ${key}`, () => words.inventHex(32)),
-          token.text,
-        );
-      case 'date':
-        return copyDateForm(remember(`date ${key}`, inventDate), token.text);
-      case 'digits':
-        return copyDigits(
-          remember(key, () => inventWord(key)),
-          token.text,
-        );
-      case 'word': {
-        // The same word is another one below another top-level domain.
-        const { topLevel = topLevels.get(key) ?? '' } = token;
-        if (!topLevels.has(key) && token.topLevel !== undefined) topLevels.set(key, topLevel);
-        const own = topLevels.get(key) === topLevel || topLevel === '' ? key : `${key} ${topLevel}`;
-        return copyCase(
-          remember(own, () => inventWord(key)),
-          token.text,
-        );
-      }
+  const used = new Set<string>();
+  return (original, invent) => {
+    const known = replacements.get(original);
+    if (known !== undefined) return known;
+    for (let attempt = 0; ; attempt += 1) {
+      const invented = invent(attempt);
+      const isFree = invented !== original && !used.has(invented);
+      if (!isFree || [...wordsOf([invented])].some((word) => avoided.has(word))) continue;
+      used.add(invented);
+      replacements.set(original, invented);
+      return invented;
     }
   };
 }
 
-/** Converts a text to NFC and lower case, code point by code point: letters whose lower case is longer stay. */
-function foldText(text: string): string {
-  return [...text.normalize('NFC')].map(foldCharacter).join('');
+/** A name; or letters and digits in the places of the original's, as in `E0071042`. */
+function inventWord(original: string, faker: Faker, attempt: number): string {
+  if (/\p{N}/u.test(original)) {
+    const longer = attempt < ATTEMPTS ? original : `${original}0`;
+    return longer.replace(/./gsu, (character) =>
+      /\p{N}/u.test(character) ? faker.string.numeric() : faker.string.alpha({ casing: 'lower' }),
+    );
+  }
+  const name = attempt % 2 === 0 ? faker.person.firstName() : faker.person.lastName();
+  const isName = attempt < ATTEMPTS && /^[a-z]+$/i.test(name);
+  return isName ? name.toLowerCase() : faker.string.alpha({ length: 10, casing: 'lower' });
 }
 
-function foldCharacter(character: string): string {
-  const lower = character.toLowerCase();
-  return [...lower].length === 1 ? lower : character;
-}
+/** Digits at the end of a telephone number that are replaced; country and area before them stay, so that it is still valid. */
+const SUBSCRIBER_DIGITS = 7;
 
-/** Gives a word in lower case the case and the normalization form of the original, letter by letter. */
-function copyCase(word: string, original: string): string {
-  const composed = [...original.normalize('NFC')];
-  const cased = [...word].map((letter, index) => {
-    const model = composed[index] ?? '';
-    return foldCharacter(model) === model ? letter : letter.toUpperCase();
-  });
-  const text = cased.join('');
-  return original === original.normalize('NFC') ? text : text.normalize('NFD');
-}
-
-/** Puts digits in the places of the original's digits. */
-function copyDigits(digits: string, original: string): string {
+/**
+ * Replaces the digits of a number of up to eight digits, except for zeros in front; of a longer one, which may be a telephone number,
+ * the last seven. The same number in another form has the same digits.
+ */
+function replaceNumber(text: string, faker: Faker, remember: Remember): string {
+  const digits = text.replace(/\D/g, '');
+  const [significant = ''] =
+    digits.length > SUBSCRIBER_DIGITS + 1
+      ? [digits.slice(-SUBSCRIBER_DIGITS)]
+      : (/[1-9]\d*$/.exec(digits) ?? []);
+  if (significant === '') return text;
+  const invented = remember(significant, (attempt) => inventDigits(significant, faker, attempt));
+  let staying = digits.length - significant.length;
   let next = 0;
-  return original.replace(/\d/g, () => {
+  return text.replace(/\d/g, (digit) => {
+    if (staying > 0) {
+      staying -= 1;
+      return digit;
+    }
     next += 1;
-    return digits.charAt(next - 1);
+    // An invented number that is longer has the rest of its digits in the last place.
+    return invented.slice(next - 1, next === significant.length ? undefined : next);
   });
 }
 
-/** Keeps hyphens, case, and the digits for version and variant (RFC 9562 §4). */
-function copyGuidForm(hex: string, original: string): string {
-  const plain = original.replaceAll('-', '');
-  let next = -1;
-  return original.replace(/[0-9a-f]/gi, (digit) => {
-    next += 1;
-    if (next === 12 || next === 16) return digit;
-    const replaced = hex.charAt(next);
-    return /[A-F]/.test(plain) ? replaced.toUpperCase() : replaced;
-  });
+/** A first digit below 2 stays, and another one does not become one: telephone numbers must not begin with it everywhere. */
+function inventDigits(original: string, faker: Faker, attempt: number): string {
+  const [first = '', ...others] = attempt < ATTEMPTS ? original : `${original}0`;
+  const start = first < '2' ? first : faker.string.numeric({ length: 1, exclude: ['0', '1'] });
+  return start + faker.string.numeric({ length: others.length });
 }
 
-function copyDateForm(iso: string, original: string): string {
-  const [year = '', month = '', day = ''] = iso.split('-');
-  return parseDate(original)?.format(year, month, day) ?? iso;
+/** Keeps hyphens and case. */
+function replaceGuid(text: string, faker: Faker, remember: Remember): string {
+  const plain = text.replaceAll('-', '');
+  const invented = remember(plain.toLowerCase(), () => faker.string.uuid().replaceAll('-', ''));
+  let next = 0;
+  const replaced = text.replace(/[0-9a-f]/gi, () => {
+    next += 1;
+    return invented.charAt(next - 1);
+  });
+  return /[A-F]/.test(text) ? replaced.toUpperCase() : replaced;
 }
 
 const FIRST_YEAR = 1950;
-const YEARS = 50;
+const LAST_YEAR = 1999;
 
-/** Returns a function that invents a date, in a year that is no word to avoid, and never the same one again. */
-function dateSource(random: () => number, avoid: Set<string>): () => string {
-  const used = new Set<string>();
-  return () => {
-    for (let attempt = 0; ; attempt += 1) {
-      const date = randomDate(random, used.size + attempt);
-      if (used.has(date) || avoid.has(date) || avoid.has(date.slice(0, 4))) continue;
-      used.add(date);
-      return date;
-    }
-  };
+/** The day is 12 at most, so that day and month may be exchanged. */
+function replaceDate(text: string, faker: Faker, remember: Remember): string {
+  return remember(text, (attempt) => {
+    const two = () => String(faker.number.int({ min: 1, max: 12 })).padStart(2, '0');
+    // The more dates are taken, the more years follow.
+    const year = String(faker.number.int({ min: FIRST_YEAR, max: LAST_YEAR + attempt }));
+    return text.replace(/\d+/g, (digits) => (digits.length === 4 ? year : two()));
+  });
 }
 
-/** Days are 12 at most, so that day and month may be exchanged. The more dates are taken, the more years follow. */
-function randomDate(random: () => number, taken: number): string {
-  const years = YEARS + Math.floor(taken / 50);
-  const two = (number: number) => String(1 + Math.floor(number * 12)).padStart(2, '0');
-  return `${FIRST_YEAR + Math.floor(random() * years)}-${two(random())}-${two(random())}`;
-}
-
-/** The generator "mulberry32": the same recording gives the same files. */
-function randomNumbers(seed: number): () => number {
-  let state = seed * 0x9e3779b9;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+/** Gives a word in lower case the case of the original: all capitals, or letter by letter. */
+function copyCase(word: string, original: string): string {
+  const isUpper = (letter = '') => letter !== letter.toLowerCase();
+  if (original.length > 1 && isUpper(original) && original === original.toUpperCase())
+    return word.toUpperCase();
+  const model = [...original];
+  return [...word].map((letter, index) => (isUpper(model[index]) ? letter.toUpperCase() : letter)).join('');
 }

@@ -1,6 +1,5 @@
 import type { RecordedExchange } from './exchanges.ts';
 import { isScimObject, parseScimObject, resourcesOf, type ScimObject } from './expectations.ts';
-import { replaceInTarget } from './scim-texts.ts';
 
 /** A recorded exchange with its parsed parts. */
 export interface ParsedExchange {
@@ -97,7 +96,7 @@ export function knownResources(): KnownResources {
     findByName: (type, name) =>
       [...known].find(([, one]) => one.type === type && !one.isDeleted && nameOf(one.seen) === name)?.[0],
     learn: (exchange) => {
-      const { recorded, endpoint, id, response, isSuccess, isWrite, shows } = exchange;
+      const { recorded, endpoint, id, response, isSuccess, shows } = exchange;
       if (!isSuccess || endpoint === undefined) return;
       if (id !== undefined) note(id, endpoint);
       for (const resource of resourcesOf(response)) {
@@ -108,7 +107,6 @@ export function knownResources(): KnownResources {
       const target = id === undefined ? undefined : known.get(id);
       if (!target) return;
       if (recorded.method === 'DELETE') target.isDeleted = true;
-      else if (isWrite && !response && target.seen) target.seen = afterGroupWrite(target.seen, exchange);
     },
   };
 }
@@ -148,34 +146,6 @@ function operationsOf(request: ScimObject | undefined): ScimObject[] {
   return Array.isArray(operations) ? operations.filter(isScimObject) : [];
 }
 
-/** Applies a write that was answered without a body: the displayName and the members of a group. */
-function afterGroupWrite(group: ScimObject, { recorded, request }: ParsedExchange): ScimObject {
-  if (recorded.method === 'PUT') return { ...group, ...request };
-  return operationsOf(request).reduce(afterOperation, group);
-}
-
-function afterOperation(group: ScimObject, { op, path, value }: ScimObject): ScimObject {
-  const members = memberIds(group.members);
-  const withMembers = (ids: string[]) => ({
-    ...group,
-    members: [...new Set(ids)].map((id) => ({ value: id })),
-  });
-  const name = String(path ?? '').toLowerCase();
-  const kind = String(op).toLowerCase();
-  if (path === undefined && isScimObject(value))
-    return Object.entries(value).reduce(
-      (one, [key, part]) => afterOperation(one, { op, path: key, value: part }),
-      group,
-    );
-  if (name === 'displayname') return { ...group, displayName: value };
-  const removed = /^members\[value eq "(.*)"\]$/i.exec(String(path))?.[1];
-  if (removed !== undefined) return withMembers(members.filter((id) => id !== removed));
-  if (name !== 'members') return group;
-  if (kind === 'add') return withMembers([...members, ...memberIds(value)]);
-  if (kind === 'replace') return withMembers(memberIds(value));
-  return withMembers(value === undefined ? [] : members.filter((id) => !memberIds(value).includes(id)));
-}
-
 /** Returns the names of the attributes that a write sets, in lower case and without sub-attributes. */
 export function writtenAttributes({ request }: ParsedExchange): string[] {
   const names = [request ?? {}, ...operationsOf(request)].flatMap((one) => [
@@ -189,25 +159,18 @@ export function writtenAttributes({ request }: ParsedExchange): string[] {
   });
 }
 
-/** Returns all texts of a request that may be ids of the service: of its target and its body. */
-export function textsOfRequest({ recorded, request }: ParsedExchange): Set<string> {
-  const texts = new Set<string>();
-  const collect = (value: unknown): void => {
-    if (typeof value === 'string') {
-      texts.add(value);
-      for (const [, operand = ''] of value.matchAll(/"([^"]*)"/g)) texts.add(operand);
-      texts.add(value.replace(/^.*\//s, ''));
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [name, member] of Object.entries(value)) {
-        if (name.includes('"')) collect(name);
-        collect(member);
-      }
-    }
-  };
-  collect(request);
-  replaceInTarget(recorded.path, (text) => {
-    texts.add(text);
-    return text;
+/** An id of the service, or any other word that could be one. A percent-encoded character is none of it. */
+const idPattern = /%[0-9a-f]{2}|[\w.-]+/gi;
+
+/** Returns all words of a request that may be ids of the service: of its target and its body. */
+export function possibleIds({ recorded }: ParsedExchange): Set<string> {
+  return new Set(`${decode(recorded.path)} ${recorded.requestBody ?? ''}`.match(idPattern));
+}
+
+/** Replaces ids of the service by variables, such as `{{user1}}`. */
+export function replaceIds(text: string, variableOf: (id: string) => string | undefined): string {
+  return text.replace(idPattern, (word) => {
+    const variable = variableOf(word);
+    return variable === undefined ? word : `{{${variable}}}`;
   });
-  return texts;
 }

@@ -1,6 +1,5 @@
-import { expectedBody, type ScimObject } from './expectations.ts';
-import type { Pseudonymize } from './pseudonyms.ts';
-import { createdId, isExactRequest, type ParsedExchange } from './recorded-resources.ts';
+import { expectedBody, parseScimObject, type ScimObject } from './expectations.ts';
+import { createdId, isExactRequest, type ParsedExchange, replaceIds } from './recorded-resources.ts';
 import {
   bodyOfSetUp,
   type NeededResource,
@@ -8,37 +7,25 @@ import {
   type SessionKnowledge,
 } from './recorded-set-up.ts';
 import type { ScenarioDefinition } from './scenario.ts';
-import { type ReplaceText, replaceInBody, replaceInTarget } from './scim-texts.ts';
 
 type StepDefinition = ScenarioDefinition['steps'][number];
 
 /** The context of a session within its recording. The conversion adds the exchanges of the session to `known`. */
 export interface SessionContext extends SessionKnowledge {
-  pseudonymize: Pseudonymize;
   /** The identity provider, for the name of the scenario. */
   idp: string;
 }
 
-/** The names of the variables, and the replacement of texts by them and by invented ones. */
-interface StepContext {
-  /** Names by the ids of the recorded service. */
-  variables: Map<string, string>;
-  values: PassingValues;
-  replace: ReplaceText;
-}
+/** The names of the variables by the ids of the recorded service. */
+type Variables = Map<string, string>;
 
 /** Converts the exchanges of one session to a scenario. */
 export function recordSession(session: ParsedExchange[], context: SessionContext): ScenarioDefinition {
-  const { known, pseudonymize, idp } = context;
+  const { known, idp } = context;
   const needed = neededResources(session, context);
   const variables = nameVariables(session, needed);
   for (const exchange of session) known.learn(exchange);
   const values = findPassingValues(session);
-  const replace: ReplaceText = (text, kind) => {
-    const variable = variables.get(text) ?? values.cursors.get(text);
-    return variable === undefined ? pseudonymize(text, kind) : `{{${variable}}}`;
-  };
-  const steps = { variables, values, replace };
   const start = new Date(session[0]?.recorded.at ?? 0).toISOString().slice(0, 16);
   return {
     name: `${idp}-${start.replace('T', '-').replace(':', '')}`,
@@ -48,16 +35,16 @@ export function recordSession(session: ParsedExchange[], context: SessionContext
     notes: `Requests from ${start.replace('T', ' ')} UTC on. All personal data is invented.`,
     tags: ['recorded'],
     steps: [
-      ...setUpSteps(needed, steps),
-      ...session.map((exchange, index) => toStep(exchange, index, steps)),
-      ...cleanUpSteps(session, needed, steps),
+      ...setUpSteps(needed, variables),
+      ...session.map((exchange, index) => toStep(exchange, variables, { ...values[index] })),
+      ...cleanUpSteps(session, needed, variables),
     ],
   };
 }
 
 /** Names the variables of resources in the order of their appearance: `user1`, `user2`, `group1`. */
-function nameVariables(session: ParsedExchange[], needed: Map<string, NeededResource>): Map<string, string> {
-  const variables = new Map<string, string>();
+function nameVariables(session: ParsedExchange[], needed: Map<string, NeededResource>): Variables {
+  const variables: Variables = new Map();
   const counts = { Users: 0, Groups: 0 };
   const add = (id: string, type: keyof typeof counts) => {
     counts[type] += 1;
@@ -71,35 +58,38 @@ function nameVariables(session: ParsedExchange[], needed: Map<string, NeededReso
   return variables;
 }
 
-/** Values that the service gives out and takes back: ETags and cursors, which differ each time. */
+/** Values of an exchange that the service gives out and takes back: ETags and cursors, which differ each time. */
 interface PassingValues {
-  /** Variables of an If-Match or If-None-Match by the index of the exchange. */
-  versions: Map<number, string>;
-  /** Variables by the cursor. */
-  cursors: Map<string, string>;
-  /** The variables that each exchange captures from its response, by the index of the exchange: paths by names. */
-  captures: Map<number, Record<string, string>>;
+  /** The variable of the If-Match or If-None-Match. */
+  version?: string;
+  /** The variable of the cursor in the query. */
+  cursor?: string;
+  /** The variables that are captured from the response: paths by names. */
+  captures?: Record<string, string>;
 }
 
-function findPassingValues(session: ParsedExchange[]): PassingValues {
-  const values: PassingValues = { versions: new Map(), cursors: new Map(), captures: new Map() };
-  const capture = (index: number, name: string, path: string) =>
-    values.captures.set(index, { ...values.captures.get(index), [name]: path });
+/** Returns the passing values of each exchange. */
+function findPassingValues(session: ParsedExchange[]): PassingValues[] {
+  const values: PassingValues[] = session.map(() => ({}));
+  const capture = (index: number, name: string, path: string) => {
+    values[index] = { ...values[index], captures: { ...values[index]?.captures, [name]: path } };
+  };
   for (const [index, exchange] of session.entries()) {
+    const earlier = session.slice(0, index);
     const { requestHeaders: headers, path } = exchange.recorded;
     const version = headers['if-match'] ?? headers['if-none-match'];
     const isVersion = ({ response }: ParsedExchange) =>
       response?.id === exchange.id && versionOf(response) === version;
-    const source = version === undefined ? -1 : session.slice(0, index).findLastIndex(isVersion);
+    const source = version === undefined ? -1 : earlier.findLastIndex(isVersion);
     if (source >= 0) {
-      values.versions.set(index, `version${index + 1}`);
+      values[index] = { ...values[index], version: `version${index + 1}` };
       capture(source, `version${index + 1}`, 'meta.version');
     }
     const cursor = new URL(path, 'http://scim.example').searchParams.get('cursor');
     for (const name of ['nextCursor', 'previousCursor']) {
-      const page = session.slice(0, index).findLastIndex(({ response }) => response?.[name] === cursor);
-      if (!cursor || page < 0 || values.cursors.has(cursor)) continue;
-      values.cursors.set(cursor, `cursor${index + 1}`);
+      const page = earlier.findLastIndex(({ response }) => response?.[name] === cursor);
+      if (!cursor || page < 0 || values[index]?.cursor !== undefined) continue;
+      values[index] = { ...values[index], cursor: `cursor${index + 1}` };
       capture(page, `cursor${index + 1}`, name);
     }
   }
@@ -110,18 +100,20 @@ function versionOf(resource: ScimObject | undefined): unknown {
   return Object(resource?.meta).version;
 }
 
-function setUpSteps(
-  needed: Map<string, NeededResource>,
-  { variables, replace }: StepContext,
-): StepDefinition[] {
+function setUpSteps(needed: Map<string, NeededResource>, variables: Variables): StepDefinition[] {
   const there = new Set<string>();
   return [...needed].map(([id, resource], index) => {
     const isThere = (target: string) => there.has(target);
     const isLater = (target: string) => variables.has(target) && !there.has(target);
-    const body = replaceInBody(bodyOfSetUp(resource, { number: index + 1, isThere, isLater }), replace);
+    const body = JSON.stringify(bodyOfSetUp(resource, { number: index + 1, isThere, isLater }));
     there.add(id);
     return {
-      request: { method: 'POST', path: `/${resource.type}`, headers: headersFor({}), body },
+      request: {
+        method: 'POST',
+        path: `/${resource.type}`,
+        headers: headersFor({}),
+        body: JSON.parse(replaceIds(body, (word) => variables.get(word))),
+      },
       expect: { status: [201] },
       capture: { [variables.get(id) ?? '']: 'id' },
       note: 'set-up: existed before the recording',
@@ -132,7 +124,7 @@ function setUpSteps(
 function cleanUpSteps(
   session: ParsedExchange[],
   needed: Map<string, NeededResource>,
-  { variables }: StepContext,
+  variables: Variables,
 ): StepDefinition[] {
   const live = new Map([...needed].map(([id, { type }]) => [id, type]));
   for (const exchange of session) {
@@ -149,31 +141,28 @@ function cleanUpSteps(
   }));
 }
 
-function toStep(exchange: ParsedExchange, index: number, context: StepContext): StepDefinition {
-  const { recorded, request, response } = exchange;
-  const { variables, values, replace } = context;
+function toStep(exchange: ParsedExchange, variables: Variables, values: PassingValues): StepDefinition {
+  const { recorded } = exchange;
+  // The variable of a resource has no value before the answer to its creation.
   const id = createdId(exchange);
-  const variable = id === undefined ? undefined : variables.get(id);
-  const variableOf = (text: unknown) => {
-    const name = text === id ? undefined : variables.get(String(text));
-    return name === undefined ? undefined : `{{${name}}}`;
-  };
-  const body =
-    response &&
-    expectedBody(recorded.status, response, {
-      variableOf,
-      replace: (value, attribute) => Object(replaceInBody({ [attribute]: value }, replace))[attribute],
-      request,
-      isExact: isExactRequest(exchange),
-    });
+  const replace = (text: string) =>
+    replaceIds(text, (word) => (word === id ? undefined : variables.get(word)));
+  const requestBody = recorded.requestBody && replace(recorded.requestBody);
+  const request = parseScimObject(requestBody);
+  const response = parseScimObject(recorded.responseBody && replace(recorded.responseBody));
+  const isExact = isExactRequest(exchange);
+  const body = response && expectedBody(recorded.status, response, { request, isExact });
   const mediaType = recorded.responseHeaders['content-type']?.split(';')[0];
-  const capture = { ...(variable === undefined ? {} : { [variable]: 'id' }), ...values.captures.get(index) };
+  const path = replace(recorded.path);
+  const variable = id === undefined ? undefined : variables.get(id);
+  const capture = { ...(variable === undefined ? {} : { [variable]: 'id' }), ...values.captures };
   return {
     request: {
       method: recorded.method,
-      path: replaceInTarget(recorded.path, replace),
-      headers: requestHeaders(exchange, values.versions.get(index)),
-      ...requestBody(exchange, replace),
+      path:
+        values.cursor === undefined ? path : path.replace(/([?&]cursor=)[^&]*/i, `$1{{${values.cursor}}}`),
+      headers: requestHeaders(exchange, values.version),
+      ...(request ? { body: request } : requestBody ? { rawBody: requestBody } : {}),
     },
     expect: {
       status: [recorded.status],
@@ -182,15 +171,6 @@ function toStep(exchange: ParsedExchange, index: number, context: StepContext): 
     },
     ...(Object.keys(capture).length > 0 ? { capture } : {}),
   };
-}
-
-function requestBody(
-  { recorded, request }: ParsedExchange,
-  replace: ReplaceText,
-): Pick<StepDefinition['request'], 'body' | 'rawBody'> {
-  if (request) return { body: replaceInBody(request, replace) };
-  // A body that is no JSON stays none when its words are replaced.
-  return recorded.requestBody ? { rawBody: replace(recorded.requestBody, 'text') } : {};
 }
 
 /** The headers that a scenario keeps, with their usual spelling. */

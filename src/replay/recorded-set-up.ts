@@ -5,7 +5,7 @@ import {
   type KnownResources,
   nameOf,
   type ParsedExchange,
-  textsOfRequest,
+  possibleIds,
   writtenAttributes,
 } from './recorded-resources.ts';
 
@@ -58,7 +58,7 @@ function referencedIds(exchange: ParsedExchange, all: KnownResources, known: Kno
   const isAsked = isSuccess && !isWrite && isExactRequest(exchange);
   const inAnswer = isAsked ? resourcesOf(response).map((resource) => String(resource.id)) : [];
   const isEffective = (isSuccess && isWrite) || inAnswer.length > 0;
-  const inRequest = isEffective ? [...textsOfRequest(exchange)].filter(isLive) : [];
+  const inRequest = isEffective ? [...possibleIds(exchange)].filter(isLive) : [];
   return [...target, ...inRequest, ...inAnswer];
 }
 
@@ -149,9 +149,8 @@ interface OtherResources {
 }
 
 /**
- * Returns the body of the POST that creates a needed resource, before personal data is replaced. Members that are not
- * there are left out. A manager who comes later is left out too; one whom the scenario does not have stays, as the
- * service keeps any text.
+ * Returns the body of the POST that creates a needed resource. Members that are not there are left out. A manager who comes
+ * later is left out too; one whom the scenario does not have stays, as the service keeps any text.
  */
 export function bodyOfSetUp(
   { type, state }: NeededResource,

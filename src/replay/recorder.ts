@@ -1,9 +1,8 @@
+import { anonymize } from './anonymize.ts';
 import type { RecordedExchange } from './exchanges.ts';
-import { createPseudonyms, type PersonalText, type Pseudonymize } from './pseudonyms.ts';
 import { knownResources, type ParsedExchange, parseExchange } from './recorded-resources.ts';
 import { recordSession } from './recorded-session.ts';
 import type { ScenarioDefinition } from './scenario.ts';
-import { replaceInBody, replaceInTarget } from './scim-texts.ts';
 
 /** Options for the conversion of exchanges to scenarios. */
 export interface RecorderOptions {
@@ -25,22 +24,31 @@ export interface Recording {
 const PAUSE_MS = 5 * 60_000;
 const MAXIMUM = 100;
 
+/** The same recording gives the same files. */
+const SEED = 36;
+
 /**
- * Converts recorded exchanges to scenarios that pass on an empty service. Personal data is replaced by invented values of the same
- * shape, the same ones in all scenarios. A scenario has the exchanges between two pauses, at most `maximum` of them; people and groups that it
+ * Converts recorded exchanges to scenarios that pass on an empty service. Everything personal is replaced by invented values of the same
+ * form, the same ones in all scenarios. A scenario has the exchanges between two pauses, at most `maximum` of them; people and groups that it
  * needs and does not create are created by steps before them, and everything is deleted after them.
  */
-export function recordScenarios(exchanges: RecordedExchange[], options: RecorderOptions = {}): Recording {
-  const parsed = exchanges.toSorted((one, other) => one.at - other.at).map(parseExchange);
+export async function recordScenarios(
+  exchanges: RecordedExchange[],
+  options: RecorderOptions = {},
+): Promise<Recording> {
+  // The package is large, and only a recording needs it.
+  const { base, en, Faker } = await import('@faker-js/faker');
+  const faker = new Faker({ locale: [en, base], seed: SEED });
+  const inOrder = exchanges.toSorted((one, other) => one.at - other.at);
+  const parsed = anonymize(inOrder, { faker, vocabulary: options.vocabulary ?? [] }).map(parseExchange);
   const all = knownResources();
   for (const exchange of parsed) all.learn(exchange);
   const playable = parsed.filter((exchange) => reasonToLeaveOut(exchange) === undefined);
-  const pseudonymize = pseudonymsFor(playable, options.vocabulary ?? []);
   const known = knownResources();
   const idp = idpOf(playable);
   const names = new Set<string>();
   const scenarios = divide(playable, options).map((session) => {
-    const scenario = recordSession(session, { all, known, pseudonymize, idp });
+    const scenario = recordSession(session, { all, known, idp });
     return { ...scenario, name: uniqueName(scenario.name, names) };
   });
   const leftOut = parsed.flatMap((exchange) => {
@@ -78,24 +86,6 @@ function uniqueName(name: string, names: Set<string>): string {
   for (let number = 2; names.has(unique); number += 1) unique = `${name}-${number}`;
   names.add(unique);
   return unique;
-}
-
-/** Creates the replacements for all personal texts in the exchanges. Texts of the vocabulary stay. */
-function pseudonymsFor(exchanges: ParsedExchange[], vocabulary: readonly string[]): Pseudonymize {
-  const stays = new Set(vocabulary);
-  const originals = new Map<string, PersonalText>();
-  const collect: Pseudonymize = (text, kind = 'text') => {
-    if (!stays.has(text)) originals.set(`${kind} ${text}`, { text, kind });
-    return text;
-  };
-  for (const { recorded, request, response } of exchanges) {
-    replaceInTarget(recorded.path, collect);
-    if (request) replaceInBody(request, collect);
-    else if (recorded.requestBody !== undefined) collect(recorded.requestBody);
-    replaceInBody(response?.Resources ?? (response?.id === undefined ? [] : response), collect);
-  }
-  const replace = createPseudonyms([...originals.values()]);
-  return (text, kind) => (stays.has(text) ? text : replace(text, kind).replaceAll('{{', '{ {'));
 }
 
 /** Entra ID sends no name of its own, but spells operations with capitals in its older dialect. */

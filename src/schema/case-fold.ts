@@ -22,15 +22,3 @@ function separateLongMarkRuns(text: string): string {
     marks.length > MAX_MARKS ? marks.replace(/.{64}/gsu, '$&\u034f') : marks,
   );
 }
-
-/** Returns a `foldCase` that remembers its results, for work that compares the same texts many times. */
-export function createFoldCache(): (text: string) => string {
-  const folded = new Map<string, string>();
-  return (text) => {
-    const known = folded.get(text);
-    if (known !== undefined) return known;
-    const form = foldCase(text);
-    folded.set(text, form);
-    return form;
-  };
-}

@@ -14,12 +14,6 @@ export interface Comparand {
   epochMs: number | undefined;
 }
 
-/** A value of a resource that a filter is evaluated on. `folded` caches its form for comparison without case. */
-export interface Value {
-  json: Json;
-  folded?: string;
-}
-
 /** A comparison with the attribute whose values it tests. */
 interface Criterion {
   /** `ne` is excluded: it is true if no value of the attribute is equal, which cannot be decided from one value. */
@@ -38,12 +32,7 @@ export function toComparand(value: Exclude<Operand, null>): Comparand {
  * Tells whether a comparison holds for a value, by the type and the `caseExact` of the attribute (RFC 7644 §3.4.2.2,
  * RFC 7643 §2.2).
  */
-export function matchesComparison(
-  { op, comparand, attribute }: Criterion,
-  value: Value,
-  fold: (text: string) => string = foldCase,
-): boolean {
-  const { json } = value;
+export function matchesComparison({ op, comparand, attribute }: Criterion, json: Json | undefined): boolean {
   if (typeof json === 'boolean') return op === 'eq' && json === toBoolean(comparand);
   if (typeof json === 'number' && typeof comparand.value === 'number')
     return matchesOrder(op, json - comparand.value);
@@ -55,18 +44,16 @@ export function matchesComparison(
       return matchesOrder(op, epochMs - comparand.epochMs);
   }
   if (attribute?.caseExact === true) return matchesText(op, text, comparand.text);
-  value.folded ??= fold(text);
-  return matchesText(op, value.folded, comparand.folded);
+  return matchesText(op, foldCase(text), comparand.folded);
 }
 
-/**
- * Estimates the cost of a comparison, in characters read. The first comparison of a text costs more, because the text
- * is folded.
- */
-export function comparisonCost({ op, comparand }: Pick<Criterion, 'op' | 'comparand'>, value: Value): number {
-  const { json, folded } = value;
+/** Estimates the cost of a comparison, in characters read. */
+export function comparisonCost(
+  { op, comparand }: Pick<Criterion, 'op' | 'comparand'>,
+  json: Json | undefined,
+): number {
   if (typeof json !== 'string') return COMPARISON_COST;
-  const folding = folded === undefined ? json.length * FOLDING_COST : 0;
+  const folding = json.length * FOLDING_COST;
   const { length } = comparand.text;
   const searching = isSearchCheap(json, comparand.text) ? json.length * length : 2 * (json.length + length);
   return COMPARISON_COST + folding + (op === 'co' ? searching : json.length);

@@ -1,11 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import express, {
-  type ErrorRequestHandler,
-  type Request,
-  type RequestHandler,
-  type Response,
-  Router,
-} from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
 import {
   bearerToken,
   type FailedAuthenticationDeps,
@@ -39,14 +33,16 @@ export interface ScimDeps extends AuthenticationDeps {
 
 /** Makes the handlers of the SCIM service (RFC 7644), to be mounted at /scim/v2 of an `httpApp`. */
 export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[] {
-  const routes = {
-    resource: resourceRoutes(contextOf),
-    discoveryOrSearch: Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf)),
-  };
-  return [handleRequest(deps, routes), scimErrorHandler];
+  return [
+    prepareRequest(deps),
+    discoveryRoutes(contextOf),
+    searchRoutes(contextOf),
+    ...resourceRoutes(contextOf),
+    scimErrorHandler,
+  ];
 }
 
-/** Returns the context that `handleRequest` made for a request. */
+/** Returns the context that `prepareRequest` made for a request. */
 function contextOf({ res }: Request): ScimContext {
   const context: ScimContext | undefined = res?.locals['scimContext'];
   if (!context) throw new Error('A request reached a route without authentication.');
@@ -54,14 +50,10 @@ function contextOf({ res }: Request): ScimContext {
 }
 
 /**
- * Authenticates a request, finds its route and reads its body. One handler does all three, because every additional
- * layer of express slows each request. The bearer token alone selects the connection (docs/architecture.md,
- * Connections). The body is read even if the response is 501, so that the TCP connection can be reused.
+ * Authenticates a request, checks that it has a route, and reads its body. The bearer token alone selects the connection
+ * (docs/architecture.md, Connections). The body is read even if the response is 501, so that the TCP connection can be reused.
  */
-function handleRequest(
-  deps: ScimDeps,
-  routes: Record<Exclude<Route, 'notOffered'>, RequestHandler>,
-): RequestHandler {
+function prepareRequest(deps: ScimDeps): RequestHandler {
   const { recorder, users, groups, now } = deps;
   const observeEnd = recorder && exchangeObserver(recorder);
   return async (request, response, next) => {
@@ -72,32 +64,26 @@ function handleRequest(
     const preconditions = parsePreconditions(request.headers);
     const context: ScimContext = { connection, base, users, groups, scope, response, preconditions, now };
     response.locals['scimContext'] = context;
-    const route = routeOf(request);
+    const isOffered = checkEndpoint(request);
     const isBodyUnderWay = !request.complete;
     await readBody(request, response);
     // A client can send its body half a minute after the head, when its token has been revoked.
     if (isBodyUnderWay) await authenticateConnection(request, response, deps);
-    if (route === 'notOffered') throw new ScimError(501, undefined, 'This service does not offer that.');
-    routes[route](request, response, next);
+    if (!isOffered) throw new ScimError(501, undefined, 'This service does not offer that.');
+    next();
   };
 }
-
-/**
- * The kinds of routes: `resource` is served by SCIMMYRouters, `discoveryOrSearch` by our own handlers, and `notOffered`
- * is answered with 501.
- */
-type Route = 'resource' | 'discoveryOrSearch' | 'notOffered';
 
 const readMethods = ['GET', 'HEAD'];
 
 /** The endpoints of RFC 7644 §3.2 that this service offers, with their methods. The first match is used. */
-const endpoints: [RegExp, Exclude<Route, 'notOffered'>, string[]][] = [
-  [/^\/((Users|Groups)\/)?\.search\/?$/i, 'discoveryOrSearch', ['POST']],
-  [/^\/(Users|Groups)\/[^/]+\/?$/i, 'resource', [...readMethods, 'PUT', 'PATCH', 'DELETE']],
-  [/^\/(Users|Groups)\/?$/i, 'resource', [...readMethods, 'POST']],
-  [/^\/ServiceProviderConfig\/?$/i, 'discoveryOrSearch', readMethods],
-  [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, 'discoveryOrSearch', readMethods],
-  [/^\/$/, 'discoveryOrSearch', readMethods],
+const endpoints: [RegExp, string[]][] = [
+  [/^\/((Users|Groups)\/)?\.search\/?$/i, ['POST']],
+  [/^\/(Users|Groups)\/[^/]+\/?$/i, [...readMethods, 'PUT', 'PATCH', 'DELETE']],
+  [/^\/(Users|Groups)\/?$/i, [...readMethods, 'POST']],
+  [/^\/ServiceProviderConfig\/?$/i, readMethods],
+  [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, readMethods],
+  [/^\/$/, readMethods],
 ];
 
 /** Optional endpoints that this service does not offer (RFC 7644 §3.7, §3.11); all methods are 501. */
@@ -106,17 +92,18 @@ const notOffered = /^\/(Bulk\/?$|Me(\/|$))/i;
 const UNKNOWN_ENDPOINT =
   'There is no such endpoint. Behind the base URL there are /Users, /Groups, /ServiceProviderConfig, /ResourceTypes and /Schemas.';
 
-/** Finds the route of a request. Throws 400 for a path that cannot be decoded, 404 for an unknown path, and 405 for a method. */
-function routeOf({ path, method }: Pick<Request, 'path' | 'method'>): Route {
+/**
+ * Returns false for an endpoint that this service does not offer. Throws 400 for a path that cannot be decoded, 404 for an unknown
+ * path, and 405 for a method.
+ */
+function checkEndpoint({ path, method }: Pick<Request, 'path' | 'method'>): boolean {
   if (!isDecodable(path)) throw badRequest('invalidSyntax', 'The path is not percent-encoded right.');
-  if (notOffered.test(path)) return 'notOffered';
-  const [, route, methods] = endpoints.find(([pattern]) => pattern.test(path)) ?? [];
-  if (!route || !methods) throw new ScimError(404, undefined, UNKNOWN_ENDPOINT);
-  if (!methods.includes(method)) {
-    const headers = { Allow: methods.join(', ') };
-    throw new ScimError(405, undefined, `The endpoint does not take ${method}.`, { headers });
-  }
-  return route;
+  if (notOffered.test(path)) return false;
+  const [, methods] = endpoints.find(([pattern]) => pattern.test(path)) ?? [];
+  if (!methods) throw new ScimError(404, undefined, UNKNOWN_ENDPOINT);
+  if (methods.includes(method)) return true;
+  const headers = { Allow: methods.join(', ') };
+  throw new ScimError(405, undefined, `The endpoint does not take ${method}.`, { headers });
 }
 
 function isDecodable(path: string): boolean {

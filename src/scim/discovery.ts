@@ -5,7 +5,7 @@ import { groupType, type ResourceType, userType } from '../schema/resource-types
 import { discoverySchemas } from './discovery-schemas.ts';
 import type { ScimContext } from './endpoint.ts';
 import { ScimError } from './errors.ts';
-import { bufferedListResponse } from './list-response.ts';
+import { listResponseUrn } from './list-response.ts';
 import { MAX_COUNT } from './pagination.ts';
 import { sendScim } from './responses.ts';
 
@@ -55,8 +55,8 @@ function listSchemas(base: string): DiscoveryResource[] {
 }
 
 function sendList(response: Response, bodies: JsonObject[]): void {
-  const resources = bodies.map((body) => JSON.stringify(body));
-  sendScim(response, bufferedListResponse({ total: bodies.length, startIndex: 1 }, resources));
+  const counts = { totalResults: bodies.length, startIndex: 1, itemsPerPage: bodies.length };
+  sendScim(response, JSON.stringify({ schemas: [listResponseUrn], ...counts, Resources: bodies }));
 }
 
 /** meta.location "MUST be the same as the "Content-Location" HTTP response header" (RFC 7643 §3.1) */

@@ -1,28 +1,20 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Response } from 'express';
-import SCIMMY from 'scimmy';
 import { defaultHeaders } from '../http/app.ts';
 import { requestScopeOf } from '../http/log.ts';
 import { ProvisioningError } from '../provisioning/provisioning-error.ts';
-import type { Log } from '../provisioning/runtime-ports.ts';
 import { SchemaFault } from '../schema/resource.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { MEDIA_TYPE, sendScim } from './responses.ts';
 
 /**
- * Converts an error to the SCIM error that the client receives. The cause of a server error is logged and never sent.
+ * The error handler behind all SCIM routes: every error becomes a SCIM error message (RFC 7644 §3.12). The cause of a server
+ * error is logged and never sent.
  */
-export function toLoggedScimError(error: unknown, log: Log): ScimError {
-  const scimError = toScimError(error);
-  // SCIMMY wraps a ScimError that is already in the log.
-  const isLogged = scimError === error || error instanceof SCIMMY.Types.Error;
-  if (!isLogged && scimError.status >= 500) log.error({ err: error }, scimError.message);
-  return scimError;
-}
-
-/** The error handler behind all SCIM routes: every error becomes a SCIM error message (RFC 7644 §3.12). */
 export const scimErrorHandler: ErrorRequestHandler = (error, _request, response, next) => {
-  const scimError = toLoggedScimError(error, requestScopeOf(response).log);
+  const scimError = toScimError(error);
+  if (scimError !== error && scimError.status >= 500)
+    requestScopeOf(response).log.error({ err: error }, scimError.message);
   // The status has been sent already. Express closes the connection, which tells the client that the response is
   // incomplete.
   if (response.headersSent) next(error);
@@ -42,8 +34,6 @@ function toScimError(error: unknown): ScimError {
   if (error instanceof SchemaFault) return fromSchema(error);
   if (error instanceof ProvisioningError) return fromProvisioning(error);
   if (error instanceof StoreUnavailable) return fromStore(error);
-  // SCIMMYRouters wraps the errors of a resource class; they are already in the log.
-  if (error instanceof SCIMMY.Types.Error) return fromScimmy(error);
   return fromExpress(error) ?? new ScimError(500, undefined, 'Something went wrong here.', { cause: error });
 }
 
@@ -79,14 +69,6 @@ function fromProvisioning(error: ProvisioningError): ScimError {
 function fromStore(cause: StoreUnavailable): ScimError {
   const headers = { 'Retry-After': String(RETRY_AFTER_S) };
   return new ScimError(503, undefined, 'Nothing can be stored at the moment; try again.', { headers, cause });
-}
-
-/**
- * Converts an error of SCIMMY back to the ScimError that it wraps. The casts are safe, because SCIMMY copies the
- * fields.
- */
-function fromScimmy({ status, scimType, message }: InstanceType<typeof SCIMMY.Types.Error>): ScimError {
-  return new ScimError(Number(status), scimType as ScimType | undefined, message);
 }
 
 /** Converts an error of express or of its body parser, which has a status. Returns undefined for other errors. */
@@ -125,8 +107,6 @@ export class ScimError extends Error {
   readonly status: number;
   readonly scimType: ScimType | undefined;
   readonly headers: Record<string, string>;
-  /** SCIMMYRouters recognizes a SCIM error by this property, and passes such an error on to the error handler. */
-  readonly schemas = [errorUrn];
 
   constructor(
     status: number,

@@ -1,6 +1,7 @@
 import type { ComparisonOperator, GroupField, UserField, Where } from '../provisioning/list-ports.ts';
 import { type Attribute, findAttribute } from '../schema/attributes.ts';
 import { parseDateTime } from '../schema/compare.ts';
+import { comparedAttribute } from '../schema/filter-match.ts';
 import { type AttributePath, type Filter, type Operand, parseFilter } from '../schema/filter-parser.ts';
 import { groupType, type ResourceType, resolveAttribute, userType } from '../schema/resource-types.ts';
 import { badRequest, type ScimError } from './errors.ts';
@@ -71,15 +72,6 @@ function checkSubAttributes({ filter, sub }: AttributePath, attribute: Attribute
 }
 
 /**
- * Returns the attribute whose values are compared. For a complex attribute without a sub-attribute, this is its
- * sub-attribute `value`.
- */
-function comparedAttribute(attribute: Attribute | undefined, sub: string | undefined): Attribute | undefined {
-  if (sub !== undefined) return findAttribute(attribute?.subAttributes, sub);
-  return attribute?.type === 'complex' ? findAttribute(attribute.subAttributes, 'value') : attribute;
-}
-
-/**
  * Throws 400 invalidFilter if a boolean or binary attribute is compared by order: "Boolean and Binary attributes SHALL
  * cause a failed response (HTTP status code 400) with "scimType" of "invalidFilter"" (RFC 7644 §3.4.2.2).
  */
@@ -112,6 +104,21 @@ function checkComparison(
 
 function invalidFilter(detail: string): ScimError {
   return badRequest('invalidFilter', detail);
+}
+
+/** Returns true if a filter uses one of these core attributes or extension URNs, so that their values are needed. */
+export function mentionsAttributes(type: ResourceType, filter: Filter, names: readonly string[]): boolean {
+  switch (filter.op) {
+    case 'and':
+    case 'or':
+      return filter.operands.some((operand) => mentionsAttributes(type, operand, names));
+    case 'not':
+      return mentionsAttributes(type, filter.operand, names);
+    default: {
+      const { urn, name } = resolveAttribute(type, filter.path);
+      return names.includes(urn ?? name ?? '');
+    }
+  }
 }
 
 /**

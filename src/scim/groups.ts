@@ -1,13 +1,12 @@
 import type { MemberChange } from '../provisioning/group-ports.ts';
 import type { GroupQuery, GroupView, ListedGroupView } from '../provisioning/groups.ts';
-import { mentionsAttributes, prepareFilter } from '../schema/filter-condition.ts';
-import { evaluateFilter, runInSteps } from '../schema/filter-match.ts';
+import { pausingFilterTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import { groupType } from '../schema/resource-types.ts';
 import { closeSignal, type Endpoint, logDroppedAttributes, type ScimContext } from './endpoint.ts';
-import { groupColumns, parseFilterParameter, toFilterQuery } from './filter.ts';
+import { groupColumns, mentionsAttributes, parseFilterParameter, toFilterQuery } from './filter.ts';
 import { parseMembers, splitGroupPatch, splitMembers } from './group-members.ts';
 import { groupOrders, parseOrder, parsePageRequest, toPage } from './pagination.ts';
 import { applyPatch, parsePatch } from './patch.ts';
@@ -97,10 +96,9 @@ function isLoaded(group: ListedGroupView, withMembers: boolean): group is Listed
 
 /** Returns the test that the store applies to each row, for the part of a filter that no column answers. */
 function toGroupResidual(filter: Filter, base: string): GroupQuery['residual'] {
-  const condition = prepareFilter(filter);
+  const test = pausingFilterTest(groupType, filter);
   return {
-    matches: async (view, step) =>
-      runInSteps(evaluateFilter(groupType, condition, await toGroupResourceInSteps(view, base, step)), step),
+    matches: async (view, pause) => test(await toGroupResourceInSteps(view, base, pause), pause),
     needsMembers: mentionsAttributes(groupType, filter, ['members']),
   };
 }

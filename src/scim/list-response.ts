@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
-import type { JsonText, StreamedText } from './responses.ts';
+import type { JsonText } from './responses.ts';
 
 /** A page of a list of resources. */
 export interface Page {
@@ -17,8 +17,6 @@ export interface Page {
 export interface PageResource {
   /** Returns undefined if the resource has been deleted meanwhile; the page then omits it. */
   json(): JsonText | Promise<JsonText | undefined>;
-  /** Releases the resource from memory. A later call of `json` reads it again. */
-  release(): void;
   /** Returns the cursor of a page that begins after this resource; undefined if the page must not end here. */
   cursor: (() => string) | undefined;
 }
@@ -29,9 +27,6 @@ const MAX_BUFFERED = 262_144;
 /** Size of a page by cursor, in bytes: the page ends after the resource that exceeds it. */
 const MAX_PAGE_BYTES = 4_194_304;
 
-/** Resources are put together up to this length, in characters, because each piece costs several promises. */
-const PIECE_LENGTH = 16_384;
-
 /** After this time, in milliseconds, a long response yields to other requests before the next resource. */
 const PAUSE_MS = 5;
 
@@ -41,15 +36,13 @@ interface Progress {
   nextCursor: string | undefined;
 }
 
-type Head = Pick<Page, 'total' | 'startIndex'>;
-
 /**
  * Serializes a ListResponse. `itemsPerPage` is the number of resources on this page (RFC 7644 §3.4.2); `nextCursor` is
  * missing on the last page (RFC 9865 §2). A long response is streamed, and has both behind the resources. A page by cursor
  * may have fewer resources than `count` ("the service provider MAY return fewer", §2). `now` is a monotonic clock in
  * milliseconds.
  */
-export async function listResponse(page: Page, now: () => number): Promise<string | StreamedText> {
+export async function listResponse(page: Page, now: () => number): Promise<JsonText> {
   const progress: Progress = { itemsPerPage: 0, nextCursor: page.nextCursor };
   const pieces = serializeResources(page, progress, now);
   let text = '';
@@ -58,24 +51,16 @@ export async function listResponse(page: Page, now: () => number): Promise<strin
     if (next.done) return `${serializeHead(page, progress)},"Resources":[${text}]}`;
     text += next.value;
   }
-  return {
-    pieces: streamList(page, progress, prepend(text, pieces)),
-    release: () => {
-      for (const resource of page.resources) resource.release();
-    },
-  };
+  return streamList(page, progress, prepend(text, pieces));
 }
 
-/** Serializes a ListResponse of a few resources, which are JSON texts, as one page. */
-export function bufferedListResponse(page: Head, resources: string[]): string {
-  const head = serializeHead(page, { itemsPerPage: resources.length, nextCursor: undefined });
-  return `${head},"Resources":[${resources.join(',')}]}`;
-}
+/** The URN of a ListResponse (RFC 7644 §3.4.2). */
+export const listResponseUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
 /** Serializes the members of a ListResponse except its resources, without the closing brace. */
-function serializeHead({ total, startIndex }: Head, progress?: Progress): string {
-  const schemas = ['urn:ietf:params:scim:api:messages:2.0:ListResponse'];
-  return JSON.stringify({ schemas, totalResults: total, startIndex, ...progress }).slice(0, -1);
+function serializeHead({ total, startIndex }: Page, progress?: Progress): string {
+  const body = { schemas: [listResponseUrn], totalResults: total, startIndex, ...progress };
+  return JSON.stringify(body).slice(0, -1);
 }
 
 /** Yields the resources with commas between them, in pieces, and counts them in `progress`. */
@@ -85,38 +70,24 @@ async function* serializeResources(
   now: () => number,
 ): AsyncGenerator<string> {
   let bytes = 0;
-  let waiting = '';
   let pausedAt = now();
   for (const [index, { json, cursor }] of resources.entries()) {
     if (now() - pausedAt >= PAUSE_MS) {
       await setImmediate();
       pausedAt = now();
     }
-    const result = json();
-    const text = result instanceof Promise ? await result : result;
+    const text = await json();
     if (text === undefined) continue;
-    const comma = progress.itemsPerPage > 0 ? ',' : '';
+    if (progress.itemsPerPage > 0) yield ',';
     progress.itemsPerPage += 1;
-    if (typeof text === 'string') {
-      if (cursor) bytes += Buffer.byteLength(text);
-      waiting += `${comma}${text}`;
-      if (waiting.length >= PIECE_LENGTH) {
-        yield waiting;
-        waiting = '';
-      }
-    } else {
-      yield `${waiting}${comma}`;
-      waiting = '';
-      for await (const piece of text) {
-        if (cursor) bytes += Buffer.byteLength(piece);
-        yield piece;
-      }
+    for await (const piece of typeof text === 'string' ? [text] : text) {
+      if (cursor) bytes += Buffer.byteLength(piece);
+      yield piece;
     }
     if (!cursor || bytes < MAX_PAGE_BYTES || index === resources.length - 1) continue;
     progress.nextCursor = cursor();
     break;
   }
-  yield waiting;
 }
 
 /** `progress` is read after the last resource, when it is complete. */
@@ -134,7 +105,7 @@ async function* streamList(
  * Reads the beginning of a text before the response starts, so that an error in it still becomes an error response. Returns
  * the whole text if it is short.
  */
-export async function bufferStart(json: JsonText): Promise<string | StreamedText> {
+export async function bufferStart(json: JsonText): Promise<JsonText> {
   if (typeof json === 'string') return json;
   const rest = json[Symbol.asyncIterator]();
   let text = '';
@@ -143,7 +114,7 @@ export async function bufferStart(json: JsonText): Promise<string | StreamedText
     if (next.done) return text;
     text += next.value;
   }
-  return { pieces: prepend(text, { [Symbol.asyncIterator]: () => rest }), release: () => {} };
+  return prepend(text, { [Symbol.asyncIterator]: () => rest });
 }
 
 async function* prepend(text: string, rest: AsyncIterable<string>): AsyncGenerator<string> {

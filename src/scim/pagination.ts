@@ -97,14 +97,10 @@ export function toPage<Row extends { id: string }, View>(
   { viewOf, read, serialize }: RowSerializer<Row, View>,
 ): Page {
   const resources = rows.map((row, index): PageResource => {
-    const { id } = row;
     const key = keys[index];
-    let view = viewOf(row);
+    const view = viewOf(row);
     return {
-      json: () => (view ? serialize(view) : read(id).then(serialize, undefinedIfDeleted)),
-      release: () => {
-        view = undefined;
-      },
+      json: () => (view ? serialize(view) : read(row.id).then(serialize, undefinedIfDeleted)),
       cursor: key && cursorScope && (() => encodeCursor(key, cursorScope)),
     };
   });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Attribute, findSubAttribute } from '../schema/attributes.ts';
+import { foldCase } from '../schema/case-fold.ts';
 import { matchElements } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import type { Tolerance } from '../schema/left-out.ts';
@@ -22,8 +23,6 @@ export interface ValueChange {
   /** The sub-attribute of the path. */
   sub: string | undefined;
   value: Json;
-  /** Returns a text in the form for comparison without case. Results are cached during one PATCH. */
-  fold(text: string): string;
   /** Leaves out values that do not fit the schema; undefined if they are refused. */
   tolerance?: Tolerance | undefined;
 }
@@ -59,9 +58,9 @@ function changeSingle(
   current: Json | undefined,
   change: ValueChange,
 ): Json | undefined {
-  const { op, filter, sub, value, fold, tolerance } = change;
+  const { op, filter, sub, value, tolerance } = change;
   const elements = current === undefined ? [] : [current];
-  if (filter && !matchElements(attribute, filter, { elements, fold }).includes(true)) {
+  if (filter && !matchElements(attribute, filter, elements).includes(true)) {
     if (op === 'remove') return current;
     throw badRequest('noTarget', `${attribute.name} does not match the filter.`);
   }
@@ -140,8 +139,8 @@ function changeElements(
  * 7644 §3.5.2.2 defines no value for `remove`.
  */
 function removeElements(attribute: Attribute, elements: Json[], change: ValueChange): Json[] {
-  const { filter, sub, value, fold } = change;
-  const selected = filter ? matchElements(attribute, filter, { elements, fold }) : elements.map(() => true);
+  const { filter, sub, value } = change;
+  const selected = filter ? matchElements(attribute, filter, elements) : elements.map(() => true);
   if (sub !== undefined) {
     return elements.flatMap((element, index) =>
       selected[index] ? clearSubAttribute(attribute, element, sub) : [element],
@@ -149,9 +148,7 @@ function removeElements(attribute: Attribute, elements: Json[], change: ValueCha
   }
   if (filter || value === null) return elements.filter((_, index) => !selected[index]);
   const listed = normalizeElements(attribute, value);
-  return elements.filter(
-    (element) => !listed.some((other) => isSameElement(attribute, { element, other, fold })),
-  );
+  return elements.filter((element) => !listed.some((other) => isSameElement(attribute, element, other)));
 }
 
 function changeSelected(
@@ -159,8 +156,8 @@ function changeSelected(
   elements: Json[],
   change: ValueChange & { filter: Filter },
 ): Json[] {
-  const { filter, sub, value, fold, tolerance } = change;
-  const selected = matchElements(attribute, filter, { elements, fold });
+  const { filter, sub, value, tolerance } = change;
+  const selected = matchElements(attribute, filter, elements);
   if (selected.includes(true)) {
     const changed = elements.map((element, index) =>
       selected[index] ? changeElement(attribute, element, change) : [element],
@@ -213,7 +210,7 @@ function baseOfChange(
 }
 
 function changeAll(attribute: Attribute, elements: Json[], change: ValueChange): Json[] {
-  const { op, sub, value, fold, tolerance } = change;
+  const { op, sub, value, tolerance } = change;
   if (sub !== undefined) {
     if (isUnassigned(value)) return elements.flatMap((element) => clearSubAttribute(attribute, element, sub));
     const present = elements.length > 0 ? elements : [{}];
@@ -221,19 +218,15 @@ function changeAll(attribute: Attribute, elements: Json[], change: ValueChange):
   }
   const values = normalizeElements(attribute, value, tolerance);
   if (op === 'replace') return values;
-  return values.reduce<Json[]>((all, added) => addElement(attribute, all, { added, fold }), elements);
+  return values.reduce<Json[]>((all, added) => addElement(attribute, all, added), elements);
 }
 
 /**
  * Adds an element unless it is already there: "If the target location already contains the value specified, no changes
  * SHOULD be made" (RFC 7644 §3.5.2.1).
  */
-function addElement(
-  attribute: Attribute,
-  elements: Json[],
-  { added, fold }: Pick<ValueChange, 'fold'> & { added: Json },
-): Json[] {
-  const index = elements.findIndex((element) => isSameElement(attribute, { element, other: added, fold }));
+function addElement(attribute: Attribute, elements: Json[], added: Json): Json[] {
+  const index = elements.findIndex((element) => isSameElement(attribute, element, added));
   const existing = elements[index];
   if (existing === undefined) return keepOnePrimary([...elements, added], new Set([added]));
   if (!isObject(existing) || !isObject(added)) return elements;
@@ -309,16 +302,13 @@ function elementOfFilter(attribute: Attribute, filter: Filter): JsonObject | und
  * `other` has one ("(type, value)" pairs, RFC 7643 §2.4). Without a `value`, all sub-attributes of `other` are compared
  * except `primary`, which may move between elements.
  */
-function isSameElement(
-  attribute: Attribute,
-  { element, other, fold }: { element: Json; other: Json } & Pick<ValueChange, 'fold'>,
-): boolean {
+function isSameElement(attribute: Attribute, element: Json, other: Json): boolean {
   if (!isObject(element) || !isObject(other)) return isDeepStrictEqual(element, other);
   return comparedNames(other).every((name) => {
     const [left, right] = [element[name], other[name]];
     if (typeof left !== 'string' || typeof right !== 'string') return isDeepStrictEqual(left, right);
     if (left === right) return true;
-    return findSubAttribute(attribute, name)?.caseExact !== true && fold(left) === fold(right);
+    return findSubAttribute(attribute, name)?.caseExact !== true && foldCase(left) === foldCase(right);
   });
 }
 

@@ -1,6 +1,5 @@
 import { chooseReading, containerUrn, isUrn, parseAttributeName } from '../schema/attribute-names.ts';
 import { type Attribute, undeclaredAttribute } from '../schema/attributes.ts';
-import { createFoldCache } from '../schema/case-fold.ts';
 import { type AttributePath, type Filter, parsePath } from '../schema/filter-parser.ts';
 import { isValueFault, leftOutValue, type Tolerance, tolerate } from '../schema/left-out.ts';
 import { checkResource, includesUrn, isWritable } from '../schema/normalize.ts';
@@ -80,7 +79,7 @@ export function applyPatch(
   // Find the URN keys once per PATCH and keep them up to date: a PATCH may have hundreds of paths.
   const keys = Object.keys(draft).filter((key) => key.includes(':'));
   const urnKeys: UrnKeys = new Map(keys.map((key) => [key.toLowerCase(), key]));
-  const shared = { chargeWork: createWorkMeter(), fold: createFoldCache(), urnKeys, tolerance };
+  const shared = { chargeWork: createWorkMeter(), urnKeys, tolerance };
   for (const step of toSteps(type, operations, tolerance))
     applyIfTolerable(type, draft, { ...step, ...shared });
   return checkResource(type, draft, { tolerance, current: resource });
@@ -210,7 +209,7 @@ function parseKey(key: string, value: Json, urn: string | undefined): AttributeP
 type UrnKeys = Map<string, string>;
 
 /** A step, with the state shared by all steps of the PATCH. */
-interface SharedStep extends PatchStep, Pick<ValueChange, 'fold' | 'tolerance'> {
+interface SharedStep extends PatchStep, Pick<ValueChange, 'tolerance'> {
   chargeWork: ReturnType<typeof createWorkMeter>;
   urnKeys: UrnKeys;
 }
@@ -324,10 +323,10 @@ function setExtension(draft: ScimResource, key: string, value: Json | undefined,
 function changeAttribute(
   container: JsonObject,
   name: string,
-  { op, path, value = null, attribute, chargeWork, fold, tolerance }: SharedStep & { attribute: Attribute },
+  { op, path, value = null, attribute, chargeWork, tolerance }: SharedStep & { attribute: Attribute },
 ): void {
   const key = ownKey(container, name) ?? name;
-  const change = { op, filter: path.filter, sub: path.sub, value, fold, tolerance };
+  const change = { op, filter: path.filter, sub: path.sub, value, tolerance };
   // `active` costs nothing, and a departure must not be refused because other changes cost much.
   if (attribute.name !== 'active') chargeWork(container, container[key], change);
   setValue(container, key, changeValue(attribute, container[key], change));
@@ -341,8 +340,8 @@ function setValue(container: JsonObject, key: string, value: Json | undefined): 
   }
 }
 
-/** The largest amount of work of one PATCH, in compared characters: 0.1 s in the worst case. */
-const MAX_WORK = 15_000_000;
+/** The largest amount of work of one PATCH, in compared characters: 0.1 s in the worst case, decomposed text. */
+const MAX_WORK = 6_000_000;
 
 /** The work estimate ignores values nested deeper than this; they are refused later. */
 const MAX_DEPTH = 20;

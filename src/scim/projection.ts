@@ -93,40 +93,25 @@ interface Selection {
  */
 function toSelection(type: ResourceType, texts: string[]): Selection {
   const names = texts.flatMap((text) => parseAttributeName(text) ?? []);
-  const tree = toTree(
-    type,
+  const [clear, ambiguous] = [
     names.filter(({ readings }) => !readings),
-  );
-  const ambiguous = names.filter(({ readings }) => readings);
+    names.filter(({ readings }) => readings),
+  ];
+  const tree = toTree(type, clear);
   if (tree === true || ambiguous.length === 0) return { tree, treeIn: () => tree };
   return {
     tree,
-    treeIn: cacheLast((resource) => {
+    treeIn: (resource) => {
       const isExtension = extensionTest(resource);
       const chosen = ambiguous.map((name) => chooseReading(name, isExtension));
-      return toTree(
-        type,
-        chosen.filter(({ urn = '' }) => isExtension(urn)),
-        copyTree(tree),
-      );
-    }),
+      return toTree(type, [...clear, ...chosen.filter(({ urn = '' }) => isExtension(urn))]);
+    },
   };
 }
 
-/**
- * Caches the last tree. It depends only on the extensions of a resource, and most resources of a page have the same.
- */
-function cacheLast(treeIn: Selection['treeIn']): Selection['treeIn'] {
-  let last: { urns: string; tree: Tree } | undefined;
-  return (resource) => {
-    const urns = JSON.stringify(Object.keys(resource).filter((key) => key.includes(':')));
-    if (last?.urns !== urns) last = { urns, tree: treeIn(resource) };
-    return last.tree;
-  };
-}
-
-/** Adds names to a tree. A name that means the whole resource makes the tree `true`. */
-function toTree(type: ResourceType, names: QualifiedName[], root = new Map<string, Tree>()): Tree {
+/** Makes the tree of some names. A name that means the whole resource makes the tree `true`. */
+function toTree(type: ResourceType, names: QualifiedName[]): Tree {
+  const root = new Map<string, Tree>();
   for (const name of names) {
     const { urn, name: attribute } = resolveAttribute(type, name);
     const keys = [urn, attribute, name.sub].filter((key) => key !== undefined);
@@ -144,10 +129,6 @@ function insert(tree: Map<string, Tree>, [key, ...rest]: string[]): void {
   const branch = below ?? new Map<string, Tree>();
   tree.set(name, rest.length === 0 ? true : branch);
   if (rest.length > 0) insert(branch, rest);
-}
-
-function copyTree(tree: Map<string, Tree>): Map<string, Tree> {
-  return new Map([...tree].map(([key, below]) => [key, below === true ? below : copyTree(below)]));
 }
 
 function select(value: Json, tree: Tree): Json {

@@ -8,7 +8,7 @@ import { badRequest } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
 import { listResponse, type Page, type PageResource } from './list-response.ts';
 import { invalidCursorError, parseIndexPage } from './pagination.ts';
-import { sendJsonText } from './responses.ts';
+import { sendScim } from './responses.ts';
 import { usersEndpoint } from './users.ts';
 
 /**
@@ -20,7 +20,7 @@ export function searchRoutes(contextOf: (request: Request) => ScimContext): Rout
     (list: (context: ScimContext, query: Query) => Promise<Page>, queryOf: (request: Request) => Query) =>
     async (request: Request, response: Response) => {
       const context = contextOf(request);
-      sendJsonText(response, await listResponse(await list(context, queryOf(request)), context.now));
+      sendScim(response, await listResponse(await list(context, queryOf(request)), context.now));
     };
   const queryOfBody = ({ body }: Request) => parseSearchRequest(body);
   return Router()
@@ -144,9 +144,8 @@ function countQuery({ cursor: _, ...query }: Query): Query {
 
 /** Adds a prefix to all cursors of a page. */
 function withPrefix(prefix: string, { total, nextCursor, resources }: Page): Page {
-  const addPrefix = ({ json, release, cursor }: PageResource) => ({
+  const addPrefix = ({ json, cursor }: PageResource) => ({
     json,
-    release,
     cursor: cursor && (() => `${prefix}${cursor()}`),
   });
   return {

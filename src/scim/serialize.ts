@@ -29,15 +29,19 @@ export function groupResponse(view: GroupView, base: string, projection: Project
 }
 
 /**
- * Serializes a user. The stored resource is already JSON text, and parsing and printing it would take most of the
- * response time, so the attributes that the service adds are inserted into the text.
+ * Serializes a user. The stored resource is already JSON text, and parsing and printing it would take most of the time of a
+ * page, so the attributes that the service adds are inserted into the text.
  */
 export function serializeUser(view: UserView, base: string, projection: Projection): string {
   const stored = projection === fullProjection ? withTravelUserId(view) : undefined;
   if (!stored) return JSON.stringify(projection.apply(toUserResource(view, base)));
-  const groups = view.groups.map((group) => serializeMembership(group, base)).join(',');
-  const attributes = `${stored.attributes}${groups === '' ? '' : `,"groups":[${groups}]`}`;
-  return `{"schemas":[${userUrn}${stored.extensions}],"id":${quote(view.id)}${attributes},"meta":${serializeMeta(view, base)}}`;
+  const groups = view.groups.map((group) => toMembership(group, base));
+  const added = JSON.stringify({
+    ...(groups.length > 0 ? { groups } : {}),
+    meta: toMeta(userType, { ...view, base }),
+  });
+  const start = `{"schemas":[${userUrn}${stored.extensions}],"id":${JSON.stringify(view.id)}`;
+  return `${start}${stored.attributes}${membersOf(added)}}`;
 }
 
 const userUrn = JSON.stringify(userType.schema.id);
@@ -56,7 +60,7 @@ function withTravelUserId({ desired, extensions, travelUserId }: UserView) {
   if (extensions === null) return undefined;
   const stored = { attributes: membersOf(desired), extensions: membersOf(extensions) };
   if (travelUserId === undefined) return stored;
-  const attribute = `"travelUserId":${quote(travelUserId)}`;
+  const attribute = `"travelUserId":${JSON.stringify(travelUserId)}`;
   if (!extensions.includes(travelUrn)) {
     return {
       attributes: `${stored.attributes},${travelKey}{${attribute}}`,
@@ -74,62 +78,9 @@ function withTravelUserId({ desired, extensions, travelUserId }: UserView) {
   return { ...stored, attributes };
 }
 
-/** Caches serialized groups: the users of one page share them. */
-const serializedMemberships = new WeakMap<UserView['groups'][number], { base: string; json: string }>();
-
-function serializeMembership(group: UserView['groups'][number], base: string): string {
-  const cached = serializedMemberships.get(group);
-  if (cached?.base === base) return cached.json;
-  const json = JSON.stringify(toMembership(group, base));
-  serializedMemberships.set(group, { base, json });
-  return json;
-}
-
 /** Returns the members of the JSON text of an object or array, with a comma before each. */
 function membersOf(json: string): string {
   return json.length > 2 ? `,${json.slice(1, -1)}` : '';
-}
-
-/** Returns the JSON text of a string. Most ids and URLs have no character to escape, and `JSON.stringify` takes twice as long. */
-function quote(text: string): string {
-  return /[^\w.:/-]/.test(text) ? JSON.stringify(text) : `"${text}"`;
-}
-
-/**
- * Returns the JSON text of `toMeta`. Building the text directly is faster, and it is needed for every user of a page.
- */
-function serializeMeta({ id, createdAt, lastModified, version }: UserView, base: string): string {
-  const created = toIsoTime(createdAt);
-  const modified = lastModified === createdAt ? created : toIsoTime(lastModified);
-  const location = quote(resourceUrl(userType, id, base));
-  const tag = JSON.stringify(etagOf(version));
-  return `{"resourceType":"User","created":"${created}","lastModified":"${modified}","location":${location},"version":${tag}}`;
-}
-
-const DAY_MS = 86_400_000;
-
-/** The date of the last time that `toIsoTime` converted. */
-let lastDate = { start: 0, text: '1970-01-01T' };
-
-/**
- * Returns the text of `toISOString`, faster: most times are of the same day as the last one, and only the time of day is
- * computed then.
- */
-function toIsoTime(time: number): string {
-  const ms = time - lastDate.start;
-  if (!(ms >= 0 && ms < DAY_MS)) {
-    const text = new Date(time).toISOString();
-    const start = Math.floor(time / DAY_MS) * DAY_MS;
-    lastDate = { start, text: text.slice(0, text.indexOf('T') + 1) };
-    return text;
-  }
-  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
-  const seconds = Math.floor(ms / 1000) % 60;
-  return `${lastDate.text}${twoDigits(hours)}:${twoDigits(minutes)}:${twoDigits(seconds)}.${String(ms % 1000).padStart(3, '0')}Z`;
-}
-
-function twoDigits(value: number): string {
-  return value < 10 ? `0${value}` : `${value}`;
 }
 
 /** Converts a stored user to a SCIM resource: the IdP's values, and the attributes that the service adds. */

@@ -1,13 +1,12 @@
 import type { ListedUser, UserQuery, UserView } from '../provisioning/list-users.ts';
 import type { UserChange } from '../provisioning/users.ts';
-import { mentionsAttributes, prepareFilter } from '../schema/filter-condition.ts';
-import { evaluateFilter, runInSteps } from '../schema/filter-match.ts';
+import { pausingFilterTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { type JsonObject, urns } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { parseNewUser, parseReplacement, patchOfUser } from './departures.ts';
 import { type Endpoint, logDroppedAttributes, type ScimContext } from './endpoint.ts';
-import { parseFilterParameter, toFilterQuery, userColumns } from './filter.ts';
+import { mentionsAttributes, parseFilterParameter, toFilterQuery, userColumns } from './filter.ts';
 import { parseOrder, parsePageRequest, toPage, userOrders } from './pagination.ts';
 import { parsePatch } from './patch.ts';
 import { parseProjection } from './projection.ts';
@@ -88,9 +87,9 @@ function toUserResidual(filter: Filter, base: string): UserQuery['residual'] {
   const toResource = mentionsAttributes(userType, filter, addedAttributes)
     ? (view: UserView) => toUserResource(view, base)
     : ({ desired }: UserView): JsonObject => JSON.parse(desired);
-  const condition = prepareFilter(filter);
+  const test = pausingFilterTest(userType, filter);
   return {
-    matches: (view, step) => runInSteps(evaluateFilter(userType, condition, toResource(view)), step),
+    matches: (view, pause) => test(toResource(view), pause),
     needsGroups: mentionsAttributes(userType, filter, ['groups']),
   };
 }

@@ -53,15 +53,15 @@ describe.each(['okta', 'entra'])('a day of %s', (idp) => {
   ] satisfies [string, object, (exchanges: PlayedDay['exchanges']) => PlayedDay['exchanges']][])(
     '%s, it passes on an empty service',
     async (_, options, change) => {
-      const { scenarios } = recordScenarios(change(day.exchanges), options);
+      const { scenarios } = await recordScenarios(change(day.exchanges), options);
       const { mismatches } = await onEmptyService((empty) => playDay(empty, scenarios));
       expect(mismatches).toEqual([]);
     },
     120_000,
   );
 
-  test('the files have no value of a person, group or secret of that day', () => {
-    const { scenarios } = recordScenarios(day.exchanges);
+  test('the files have no value of a person, group or secret of that day', async () => {
+    const { scenarios } = await recordScenarios(day.exchanges);
     const text = JSON.stringify(scenarios);
     expect(personalValues(day.exchanges).length).toBeGreaterThan(100);
     expect(findOriginals(text, day.exchanges)).toEqual([]);
@@ -69,7 +69,7 @@ describe.each(['okta', 'entra'])('a day of %s', (idp) => {
   });
 
   test('played on an empty service, every answer equals the recorded one but for the invented values', async () => {
-    const { scenarios } = recordScenarios(day.exchanges);
+    const { scenarios } = await recordScenarios(day.exchanges);
     const steps = scenarios.flatMap((scenario) => scenario.steps);
     const played = await onEmptyService((empty) => playDay(empty, scenarios));
     const again = played.exchanges.filter((_, index) => steps[index]?.note === undefined);

@@ -46,8 +46,8 @@ const left = exchange({
 });
 
 /** The steps of the only scenario, each as method, path and note. */
-function stepsOf(exchanges: RecordedExchange[]): string[] {
-  const { scenarios } = recordScenarios(exchanges);
+async function stepsOf(exchanges: RecordedExchange[]): Promise<string[]> {
+  const { scenarios } = await recordScenarios(exchanges);
   return scenarios.flatMap(({ steps }) =>
     steps.map(
       ({ request, note }) => `${request.method} ${request.path}${note === undefined ? '' : `  ${note}`}`,
@@ -55,42 +55,42 @@ function stepsOf(exchanges: RecordedExchange[]): string[] {
   );
 }
 
-function only(exchanges: RecordedExchange[]): ScenarioDefinition {
-  const { scenarios } = recordScenarios(exchanges);
+async function only(exchanges: RecordedExchange[]): Promise<ScenarioDefinition> {
+  const { scenarios } = await recordScenarios(exchanges);
   const [scenario] = scenarios;
   if (!scenario || scenarios.length > 1) throw new Error(`${scenarios.length} scenarios`);
   return scenario;
 }
 
 describe('a recording', () => {
-  test('ids become variables, and what was created is deleted at the end', () => {
-    expect(stepsOf([created, left])).toEqual([
+  test('ids become variables, and what was created is deleted at the end', async () => {
+    expect(await stepsOf([created, left])).toEqual([
       'POST /Users',
       'PATCH /Users/{{user1}}',
       'DELETE /Users/{{user1}}  clean-up',
     ]);
-    expect(only([created, left]).steps[0]).toMatchObject({
+    expect((await only([created, left])).steps[0]).toMatchObject({
       capture: { user1: 'id' },
       expect: { status: [201] },
     });
   });
 
-  test('a person who existed before is created first, as the recording shows the person', () => {
-    expect(stepsOf([left])).toEqual([
+  test('a person who existed before is created first, as the recording shows the person', async () => {
+    expect(await stepsOf([left])).toEqual([
       'POST /Users  set-up: existed before the recording',
       'PATCH /Users/{{user1}}',
       'DELETE /Users/{{user1}}  clean-up',
     ]);
-    const [setUp, patch] = only([left]).steps;
+    const [setUp, patch] = (await only([left])).steps;
     expect(setUp?.request.body).toMatchObject({
       schemas: [core],
-      userName: expect.stringMatching(/@\w{4}\.example$/),
+      userName: expect.stringMatching(/@[a-z]+\.example$/),
     });
     expect(setUp?.request.body).not.toHaveProperty('active');
     expect(patch?.expect.bodyMatches).toMatchObject({ id: '{{user1}}', active: false });
   });
 
-  test('somebody holds a name that was refused', () => {
+  test('somebody holds a name that was refused', async () => {
     const refused = exchange({
       method: 'POST',
       status: 409,
@@ -102,35 +102,37 @@ describe('a recording', () => {
         detail: 'ada.king@corp.com is taken',
       },
     });
-    const [setUp, conflict] = only([refused]).steps;
+    const [setUp, conflict] = (await only([refused])).steps;
     expect(setUp?.request.body).toMatchObject({ userName: Object(conflict?.request.body).userName });
     expect(conflict?.expect.bodyMatches).toEqual({
       schemas: { $contains: 'urn:ietf:params:scim:api:messages:2.0:Error' },
       status: '409',
       scimType: 'uniqueness',
     });
-    expect(JSON.stringify(only([refused]))).not.toContain('ada');
+    expect(JSON.stringify(await only([refused]))).not.toContain('ada');
   });
 
-  test('credentials, cookies and passwords are not in the file', () => {
-    const text = JSON.stringify(only([created, left]));
+  test('credentials, cookies and passwords are not in the file', async () => {
+    const text = JSON.stringify(await only([created, left]));
     for (const secret of ['a-secret-token', 'session=1', 'hunter2', 'set-cookie'])
       expect(text).not.toContain(secret);
-    expect(only([created]).steps[0]?.request.headers).toEqual({
+    expect((await only([created])).steps[0]?.request.headers).toEqual({
       Authorization: 'Bearer {{token}}',
       'Content-Type': 'application/scim+json',
       'User-Agent': 'Okta SCIM Client 1.0.0',
     });
   });
 
-  test('a request whose token was refused is played with a token that will be', () => {
+  test('a request whose token was refused is played with a token that will be', async () => {
     const refused = exchange({ status: 401, answer: { status: '401' } });
-    expect(only([refused]).steps[0]?.request.headers).toMatchObject({ Authorization: 'Bearer no-token' });
+    expect((await only([refused])).steps[0]?.request.headers).toMatchObject({
+      Authorization: 'Bearer no-token',
+    });
     const anonymous = exchange({ status: 401, answer: { status: '401' }, requestHeaders: {} });
-    expect(only([anonymous]).steps[0]?.request.headers).not.toHaveProperty('Authorization');
+    expect((await only([anonymous])).steps[0]?.request.headers).not.toHaveProperty('Authorization');
   });
 
-  test('an ETag that an answer gave is passed on, and so is a cursor', () => {
+  test('an ETag that an answer gave is passed on, and so is a cursor', async () => {
     const version = { ...ada, meta: { version: 'W/"7"' } };
     const read = exchange({ path: '/Users/id-of-ada', answer: version });
     const conditional = { ...left, at: START, requestHeaders: { 'if-match': 'W/"7"' } };
@@ -139,23 +141,23 @@ describe('a recording', () => {
       answer: { schemas: [], Resources: [], nextCursor: 'abc=' },
     });
     const next = exchange({ path: '/Users?cursor=abc%3D&count=2', answer: { schemas: [], Resources: [] } });
-    const [, first, second, third, fourth] = only([read, conditional, page, next]).steps;
+    const [, first, second, third, fourth] = (await only([read, conditional, page, next])).steps;
     expect(first?.capture).toEqual({ version2: 'meta.version' });
     expect(second?.request.headers).toMatchObject({ 'If-Match': '{{version2}}' });
     expect(third?.capture).toEqual({ cursor4: 'nextCursor' });
     expect(fourth?.request.path).toBe('/Users?cursor={{cursor4}}&count=2');
   });
 
-  test('the encoding of a filter stays as the IdP sends it', () => {
+  test('the encoding of a filter stays as the IdP sends it', async () => {
     const plus = exchange({ path: "/Users?filter=userName+eq+%22sean.o'neil%2bx%40corp.example%22&count=1" });
-    expect(stepsOf([plus])[0]).toMatch(
-      /^GET \/Users\?filter=userName\+eq\+%22[a-z]{4}\.[a-z]'[a-z]{4}%2b[a-z]%40[a-z]{4}\.example%22&count=1$/,
+    expect((await stepsOf([plus]))[0]).toMatch(
+      /^GET \/Users\?filter=userName\+eq\+%22[a-z]+\.[a-z]+'[a-z]+%2b[a-z]+%40[a-z]+\.example%22&count=1$/,
     );
   });
 
-  test('a scenario ends before a long pause, and after the most exchanges', () => {
+  test('a scenario ends before a long pause, and after the most exchanges', async () => {
     const later = { ...left, at: START + 3_600_000 };
-    const { scenarios } = recordScenarios([created, later]);
+    const { scenarios } = await recordScenarios([created, later]);
     expect(scenarios.map(({ name }) => name)).toEqual(['okta-2026-11-20-0800', 'okta-2026-11-20-0900']);
     const [setUp] = scenarios[1]?.steps ?? [];
     expect(setUp?.request.body).toEqual({
@@ -164,16 +166,15 @@ describe('a recording', () => {
       active: true,
       password: 'Removed-1',
     });
-    expect(recordScenarios([created, left], { maximum: 1 }).scenarios.map(({ name }) => name)).toEqual([
-      'okta-2026-11-20-0800',
-      'okta-2026-11-20-0800-2',
-    ]);
+    expect(
+      (await recordScenarios([created, left], { maximum: 1 })).scenarios.map(({ name }) => name),
+    ).toEqual(['okta-2026-11-20-0800', 'okta-2026-11-20-0800-2']);
   });
 
-  test('outages, and writes whose bodies are lost, are left out and told', () => {
+  test('outages, and writes whose bodies are lost, are left out and told', async () => {
     const outage = exchange({ status: 503 });
     const { requestBody: _, ...lost } = left;
-    const { scenarios, leftOut } = recordScenarios([created, outage, lost]);
+    const { scenarios, leftOut } = await recordScenarios([created, outage, lost]);
     expect(scenarios.flatMap(({ steps }) => steps)).toHaveLength(2);
     expect(leftOut.map(({ reason }) => reason)).toEqual([
       'the service was overloaded or out of order',
@@ -181,18 +182,18 @@ describe('a recording', () => {
     ]);
   });
 
-  test('a body that is no JSON is played as one', () => {
+  test('a body that is no JSON is played as one', async () => {
     const broken = exchange({
       method: 'POST',
       status: 400,
       requestBody: '{"userName": "ada.king@corp.com",}',
     });
-    const [step] = only([broken]).steps;
+    const [step] = (await only([broken])).steps;
     expect(() => JSON.parse(step?.request.rawBody ?? '{}')).toThrow();
     expect(step?.request.rawBody).not.toMatch(/ada|king|corp/);
   });
 
-  test('personal data in unusual places is replaced, too', () => {
+  test('personal data in unusual places is replaced, too', async () => {
     const places = [
       exchange({ path: '/People/ada.king%40corp.com', status: 404 }),
       exchange({ path: '/ada.king@corp.com', status: 404 }),
@@ -225,15 +226,15 @@ describe('a recording', () => {
         },
       }),
     ];
-    const text = JSON.stringify(recordScenarios(places).scenarios);
+    const text = JSON.stringify((await recordScenarios(places)).scenarios);
     expect(text.match(/ada|king|corp|71042/gi)).toBeNull();
     expect(text).toContain('"path":"/Users?filter=emails%5Bvalue%20eq%20%22');
-    expect(text).toMatch(/&note=[A-Z][a-z]{3}&count=1"/);
+    expect(text).toMatch(/&[a-z]+=[A-Z][a-z]+&count=1"/);
   });
 
-  test('roles that the caller names stay', () => {
+  test('roles that the caller names stay', async () => {
     const body = { ...ada, roles: [{ value: 'accountant' }, { value: 'Friend of Ada' }] };
-    const { scenarios } = recordScenarios([exchange({ method: 'POST', status: 201, body })], {
+    const { scenarios } = await recordScenarios([exchange({ method: 'POST', status: 201, body })], {
       vocabulary: ['accountant'],
     });
     const text = JSON.stringify(scenarios);
@@ -256,7 +257,7 @@ describe.each(['okta', 'entra'])('the day of %s in the demo', (idp) => {
       service,
       scenariosOf(idp).filter(({ tags }) => tags.includes('demo')),
     );
-    const { scenarios } = recordScenarios(day.exchanges);
+    const { scenarios } = await recordScenarios(day.exchanges);
     const withoutCleanUp = scenarios.map(({ steps, ...scenario }) => ({
       ...scenario,
       steps: steps.filter(({ note }) => note !== 'clean-up'),
@@ -277,7 +278,7 @@ function waitUntilReconciled(service: RunningService): Promise<void> {
   });
 }
 
-/** Returns the travelers of a service with the length of each text in its place; ids and times are left out. */
+/** Returns the travelers of a service with the form of each text in its place; ids and times are left out. */
 async function withoutValues(service: RunningService): Promise<string[]> {
   await waitUntilReconciled(service);
   const { url, travelApiKey } = service;
@@ -288,8 +289,17 @@ async function withoutValues(service: RunningService): Promise<string[]> {
   const shapes = data.map((traveler) =>
     JSON.stringify(traveler, (name, value) => {
       if (/id$|At$/i.test(name)) return value === null ? null : 'set';
-      return typeof value === 'string' && name !== 'countryCode' ? value.length : value;
+      return typeof value === 'string' && name !== 'countryCode' ? formOf(value) : value;
     }),
   );
   return shapes.toSorted();
+}
+
+/** Letters, digits and separators of a text, without their number. */
+function formOf(text: string): string {
+  return text
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, 'id')
+    .replace(/\p{L}[\p{L}\p{M}]*/gu, 'a')
+    .replace(/\d+/g, '9')
+    .replace(/a\.(a\.)*a$/, 'a.a');
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { matchesFilter } from '../../src/schema/filter-match.ts';
+import { filterTest } from '../../src/schema/filter-match.ts';
 import { type Filter, parseFilter } from '../../src/schema/filter-parser.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../../src/schema/resource-types.ts';
@@ -93,7 +93,7 @@ const anyUser = fc.record({
 function idsOf(type: ResourceType, filter: string, bodies: JsonObject[]): unknown[] {
   const parsed = parseFilter(filter);
   if ('fault' in parsed) throw new Error(parsed.fault);
-  return bodies.filter((body) => matchesFilter(type, parsed satisfies Filter, body)).map(({ id }) => id);
+  return bodies.filter((body) => filterTest(type, parsed satisfies Filter)(body)).map(({ id }) => id);
 }
 
 test('the index and the evaluation on every user find the same users, for any filter', async () => {
