@@ -60,7 +60,12 @@ module.exports = {
     ),
     types(
       'store',
-      'admin/(ports|contract/operation)|provisioning/((exchange|store|group|hold|import|list|mode|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|replay/exchanges|schema/(resource|case-fold|json-depth)',
+      'admin/(ports|contract/operation)|provisioning/((exchange|store|group|list|runtime)-ports|findings|holds|identity|people|policies)|translator/(mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|replay/exchanges|schema/(resource|case-fold|json-depth)',
+    ),
+    // The types of what the store's modules return; `server` hands the modules over.
+    types(
+      '(provisioning|admin)',
+      'store/(background-tasks|connection-modes|hold-alarms|holds|imports|provisioning-store|replicas|rules-in-force)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
@@ -76,7 +81,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|identity|import|mode-ports|policies|store-ports|hold-ports|hold-texts|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|holds|identity|import|policies|store-ports|travel-ports|preview-mapping|mapping-versions|rules-change|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 

@@ -10,7 +10,6 @@ import {
   toTravelAnswer,
   toUnreadableFailure,
 } from './answers.ts';
-import { type Deadline, DeadlineError, startDeadline } from './deadline.ts';
 import { type CallRecorder, type EndedCall, recordCall } from './exchanges.ts';
 import { acceptEncoding, httpAdapter } from './http-adapter.ts';
 
@@ -82,7 +81,7 @@ export function travelClient(settings: ClientSettings): TravelClient {
   let clockOffset: number | undefined;
   const exchangeInTime = async (request: TravelRequest, name: string) => {
     const limitMs = request.timeoutMs ?? timeoutMs;
-    const deadline = startDeadline(limitMs);
+    const deadline = AbortSignal.timeout(limitMs);
     let isSent = false;
     try {
       return await exchange(request, (type) =>
@@ -93,8 +92,6 @@ export function travelClient(settings: ClientSettings): TravelClient {
       );
     } catch (error) {
       return deadline.aborted ? toTimeoutFailure(name, limitMs, isSent) : toNetworkFailure(name, error);
-    } finally {
-      deadline.end();
     }
   };
   return {
@@ -118,7 +115,10 @@ export function travelClient(settings: ClientSettings): TravelClient {
 }
 
 /** Sends one request. The media type is that of its body. */
-type Send = (request: TravelRequest, options: { type: string; deadline: Deadline }) => Promise<HttpResponse>;
+type Send = (
+  request: TravelRequest,
+  options: { type: string; deadline: AbortSignal },
+) => Promise<HttpResponse>;
 
 /**
  * Prepares requests once for all calls. The adapter is called directly: merging configurations, interceptors and
@@ -220,7 +220,7 @@ export interface Limits {
 }
 
 /** Runs work within the limits, first come, first served. Rejects if the deadline passes during the wait. */
-export type Limiter = <T>(deadline: Deadline, work: () => Promise<T>) => Promise<T>;
+export type Limiter = <T>(deadline: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** Creates the limiter that all calls of a connection share. */
 export function createLimiter({ concurrency, perSecond, sharers = () => 1, clock }: Limits): Limiter {
@@ -231,7 +231,7 @@ export function createLimiter({ concurrency, perSecond, sharers = () => 1, clock
     await slots.acquire(deadline);
     try {
       await waitForRate(deadline);
-      if (deadline.aborted) throw new DeadlineError();
+      deadline.throwIfAborted();
       return await work();
     } finally {
       slots.release();
@@ -241,7 +241,7 @@ export function createLimiter({ concurrency, perSecond, sharers = () => 1, clock
 
 /** A semaphore whose size may change: a smaller one admits nobody until enough of its users have left. */
 function createSemaphore(size: () => number): {
-  acquire(deadline: Deadline): Promise<void>;
+  acquire(deadline: AbortSignal): Promise<void>;
   release(): void;
 } {
   let used = 0;
@@ -260,7 +260,7 @@ function createSemaphore(size: () => number): {
         };
         const cancel = () => {
           waiting.delete(proceed);
-          reject(new DeadlineError());
+          reject(deadline.reason);
         };
         waiting.add(proceed);
         deadline.addEventListener('abort', cancel);
@@ -281,7 +281,7 @@ function createSemaphore(size: () => number): {
 function createPacer(
   limit: () => number | undefined,
   clock: Limits['clock'],
-): (deadline: Deadline) => Promise<void> {
+): (deadline: AbortSignal) => Promise<void> {
   const starts: number[] = [];
   return async (deadline) => {
     const perSecond = limit();
@@ -292,7 +292,7 @@ function createPacer(
     const now = clock.now();
     const at = oldest === undefined ? now : Math.max(now, oldest + 1_000);
     starts.push(at);
-    if (at > now) await clock.wait(at - now, deadline.signal());
+    if (at > now) await clock.wait(at - now, deadline);
   };
 }
 

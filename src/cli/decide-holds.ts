@@ -1,6 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import type { HeldPerson, HeldRules } from '../provisioning/hold-ports.ts';
-import { toHeldPerson } from '../provisioning/hold-texts.ts';
+import { type HeldPerson, type HeldRules, toHeldPerson } from '../provisioning/holds.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/replicas.ts';

@@ -1,6 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import type { HeldPerson, HeldRules } from '../provisioning/hold-ports.ts';
-import { travelerEnd } from '../provisioning/hold-texts.ts';
+import { type HeldPerson, type HeldRules, travelerEnd } from '../provisioning/holds.ts';
 import type { Decision } from '../provisioning/identity.ts';
 import { countText } from './output.ts';
 

@@ -1,12 +1,10 @@
 import type { Command, Option } from 'commander';
-import type { HoldCause } from '../provisioning/identity.ts';
+import { type HoldCause, holdCauses } from '../provisioning/identity.ts';
 import { choiceOption } from './arguments.ts';
 import { decideHolds } from './decide-holds.ts';
 import { examples } from './help.ts';
 import type { Action, Shell } from './output.ts';
 import { listHolds, showHold } from './show-holds.ts';
-
-const causes = ['safetyValve', 'guarded', 'neverProvisioned', 'return', 'rules'] satisfies HoldCause[];
 
 /** Adds the commands `holds list`, `holds show`, `holds approve` and `holds discard`. */
 export function addHoldCommands(program: Command, shell: Shell, action: Action): void {
@@ -48,7 +46,7 @@ export function addHoldCommands(program: Command, shell: Shell, action: Action):
 }
 
 function causeOption(): Option {
-  return choiceOption('--cause <cause>', 'only this cause', causes);
+  return choiceOption('--cause <cause>', 'only this cause', holdCauses);
 }
 
 interface DecisionOptions {

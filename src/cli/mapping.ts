@@ -10,10 +10,10 @@ import {
 } from '../provisioning/mapping-versions.ts';
 import type { MappingPreview } from '../provisioning/preview-mapping.ts';
 import { needsApproval } from '../provisioning/rules-change.ts';
-import type { MappingVersion, RulesStore } from '../provisioning/rules-ports.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { withDatabaseAt } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import type { MappingVersion, RulesStore } from '../store/rules-in-force.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import { parseCount } from './arguments.ts';

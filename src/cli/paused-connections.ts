@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { lastImportOf } from '../provisioning/import.ts';
-import type { PausedConnection } from '../provisioning/mode-ports.ts';
 import { pauseAfterRestore } from '../server/restore-watch.ts';
+import type { PausedConnection } from '../store/connection-modes.ts';
 import type { Database } from '../store/database.ts';
 import { withDatabaseAt } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { IdentityState } from '../provisioning/identity.ts';
+import { identityStates } from '../provisioning/identity.ts';
 import { findingCodes, type ListedPerson, listPeople, type PeopleFilter } from '../provisioning/people.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
@@ -17,7 +17,6 @@ import {
   toIsoTime,
 } from './output.ts';
 
-const states = ['synced', 'dirty', 'pending', 'refused', 'held'] satisfies IdentityState[];
 const formats = ['table', 'csv', 'json'] as const;
 type Format = (typeof formats)[number];
 
@@ -44,7 +43,7 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
     .command('list', { isDefault: true })
     .description('list people by state, finding or connection, in the order of their userNames')
     .option('--connection <id>', 'only this connection')
-    .addOption(choiceOption('--state <state>', 'only people in this state', states))
+    .addOption(choiceOption('--state <state>', 'only people in this state', identityStates))
     .option(
       '--finding <code>',
       'only people with this finding, e.g. drift or emailTaken',

@@ -12,7 +12,6 @@ import { previewMapping, readConnectionMapping, readLookups, readManagers } from
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
-import { expandTrace } from '../translator/trace.ts';
 import type { Finding } from '../translator/translation.ts';
 import { parseCount } from './arguments.ts';
 import { findConnection } from './connections.ts';
@@ -108,7 +107,7 @@ export async function preview(shell: Shell, { json, ...options }: UserPreviewReq
     const references = await readManagers(settings, connection, { rules, user });
     const translation = toTravel(rules, user, { lookups: lookups.value, references });
     const userName = String(user['userName']);
-    if (json) printJson(shell, { userName, ...translation, trace: expandTrace(translation.trace) });
+    if (json) printJson(shell, { userName, ...translation });
     else {
       if (read.users.length > 1) shell.print(`${escapeLine(userName)}\n`);
       shell.print(previewText(translation, namesById(lookups.value)));

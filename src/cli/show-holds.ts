@@ -1,12 +1,13 @@
 import type { Settings } from '../config/settings.ts';
-import type { HeldRules, HoldCount } from '../provisioning/hold-ports.ts';
 import {
   answerTo,
   approvalText,
   causeTexts,
+  type HeldRules,
+  type HoldCount,
   requestedChange,
   toHeldPerson,
-} from '../provisioning/hold-texts.ts';
+} from '../provisioning/holds.ts';
 import type { HoldCause, Identity } from '../provisioning/identity.ts';
 import type { Policies } from '../provisioning/policies.ts';
 import type { Database } from '../store/database.ts';

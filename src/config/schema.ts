@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isSafeUrl } from '../http/proxies.ts';
+import { policyChoices } from '../provisioning/policies.ts';
 import { faultText } from '../translator/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping-file.ts';
 
@@ -128,55 +129,36 @@ const safetyValve = z.strictObject({
     .describe('The period in which people who leave are counted, in minutes.'),
 });
 
+/** Makes the schema of one of several texts. The first is the default. */
+function choice<const Choices extends readonly [string, ...string[]]>(choices: Choices) {
+  return z.enum(choices).default(choices[0]);
+}
+
 const policies = z.strictObject({
-  onExistingUser: z
-    .enum(['link', 'refuse'])
-    .default('link')
-    .describe(
-      'Effect if an existing traveler has the email address of a new user: "link" links the user to that traveler, "refuse" does not.',
-    ),
-  existingPeople: z
-    .enum(['list', 'match'])
-    .default('list')
-    .describe(
-      'Effect on people of the travel service whom no IdP has written: "list" shows them in lists, which the import of Okta and the discovery of Entra ID need; with "match" only a filter that names a person finds one, for clients that delete everybody whom they do not know. See docs/operations/existing-people.md.',
-    ),
-  unclaimedDelete: z
-    .enum(['hold', 'archive'])
-    .default('hold')
-    .describe(
-      'Effect of a SCIM DELETE of a person whom no IdP has written, and whom this connection has not found by a filter: "hold" leaves the traveler alone until an admin decides, "archive" archives it as any other. See docs/operations/existing-people.md.',
-    ),
-  deprovision: z
-    .enum(['archive', 'delete'])
-    .default('archive')
-    .describe(
-      'Effect of a SCIM DELETE on the traveler. With "delete", a traveler that the travel API refuses to delete, e.g. after a trip, is archived.',
-    ),
-  onReturn: z
-    .enum(['separate', 'revive', 'hold'])
-    .default('separate')
-    .describe(
-      'Effect if another person takes the place of a user who left: "separate" creates a new traveler, "revive" assigns the traveler of the leaver with every field reset, "hold" waits for an admin. See docs/operations/leaving-and-returning.md, which also says when it is another person.',
-    ),
-  drift: z
-    .enum(['report', 'correct'])
-    .default('report')
-    .describe(
-      'Effect if a provisioned field was changed in the travel service: "report" records it, "correct" sends the value of the IdP again, at most three times an hour.',
-    ),
-  inactiveManager: z
-    .enum(['keep', 'clear'])
-    .default('keep')
-    .describe(
-      'Effect if a manager is deactivated: "keep" leaves the manager with the reports, who get the finding managerInactive; "clear" removes the manager from them until the manager is reactivated.',
-    ),
-  preexistingRoles: z
-    .enum(['keep', 'adopt'])
-    .default('keep')
-    .describe(
-      'Effect if the IdP takes away a role that the traveler had before the IdP granted it: "keep" leaves the role, with the finding rolePreexisting; "adopt" removes it.',
-    ),
+  onExistingUser: choice(policyChoices.onExistingUser).describe(
+    'Effect if an existing traveler has the email address of a new user: "link" links the user to that traveler, "refuse" does not.',
+  ),
+  existingPeople: choice(policyChoices.existingPeople).describe(
+    'Effect on people of the travel service whom no IdP has written: "list" shows them in lists, which the import of Okta and the discovery of Entra ID need; with "match" only a filter that names a person finds one, for clients that delete everybody whom they do not know. See docs/operations/existing-people.md.',
+  ),
+  unclaimedDelete: choice(policyChoices.unclaimedDelete).describe(
+    'Effect of a SCIM DELETE of a person whom no IdP has written, and whom this connection has not found by a filter: "hold" leaves the traveler alone until an admin decides, "archive" archives it as any other. See docs/operations/existing-people.md.',
+  ),
+  deprovision: choice(policyChoices.deprovision).describe(
+    'Effect of a SCIM DELETE on the traveler. With "delete", a traveler that the travel API refuses to delete, e.g. after a trip, is archived.',
+  ),
+  onReturn: choice(policyChoices.onReturn).describe(
+    'Effect if another person takes the place of a user who left: "separate" creates a new traveler, "revive" assigns the traveler of the leaver with every field reset, "hold" waits for an admin. See docs/operations/leaving-and-returning.md, which also says when it is another person.',
+  ),
+  drift: choice(policyChoices.drift).describe(
+    'Effect if a provisioned field was changed in the travel service: "report" records it, "correct" sends the value of the IdP again, at most three times an hour.',
+  ),
+  inactiveManager: choice(policyChoices.inactiveManager).describe(
+    'Effect if a manager is deactivated: "keep" leaves the manager with the reports, who get the finding managerInactive; "clear" removes the manager from them until the manager is reactivated.',
+  ),
+  preexistingRoles: choice(policyChoices.preexistingRoles).describe(
+    'Effect if the IdP takes away a role that the traveler had before the IdP granted it: "keep" leaves the role, with the finding rolePreexisting; "adopt" removes it.',
+  ),
   reclaimEmail: flag
     .default(false)
     .describe(

@@ -62,7 +62,7 @@ export type AdminOpenidSettings = AdminOpenidEntry & {
 type AdminOpenidEntry = NonNullable<z.infer<typeof settingsSchema>['adminPage']['openid']>;
 
 /** All settings, checked. */
-export interface Settings extends TransportSettings {
+export interface Settings extends TransportSettings, FileSettings {
   port: number;
   host: string;
   publicUrl: string | undefined;
@@ -76,24 +76,11 @@ export interface Settings extends TransportSettings {
   /** ADMIN_PASSWORD, the password of the account `admin`; undefined: the first start makes one. */
   adminPassword: string | undefined;
   logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
-  writeBudgetMs: number;
-  maxConnections: number;
   connections: ConnectionSettings[];
-  /** The domain of temporary addresses during a swap; undefined: addresses are not swapped. */
-  parkingDomain: string | undefined;
-  minimumShare: number;
-  /** The number of travelers at which an import ends; undefined: twice the known people, at least 100,000. */
-  maxImported: number | undefined;
-  tombstoneDays: number;
-  exchangeLog: z.infer<typeof settingsSchema>['exchangeLog'];
   /** The webhook for alerts; if undefined, alerts appear in the log and the metrics only. */
   alerts: AlertSettings | undefined;
-  /** False if passwords do not open the admin page. */
-  passwordSignIn: boolean;
   /** If undefined, only passwords open the admin page. */
   adminOpenid: AdminOpenidSettings | undefined;
-  oauthClients: z.infer<typeof settingsSchema>['oauthClients'];
-  travelService: z.infer<typeof settingsSchema>['travelService'];
 }
 
 /**
@@ -136,16 +123,21 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   };
 }
 
+type FileSettings = ReturnType<typeof fileSettings>;
+
 /** The settings that are as the file has them. */
 function fileSettings(written: z.infer<typeof settingsSchema>) {
   return {
     writeBudgetMs: written.writeBudgetMs,
     maxConnections: written.maxConnections,
+    /** The domain of temporary addresses during a swap; undefined: addresses are not swapped. */
     parkingDomain: written.emailSwap.parkingDomain ?? undefined,
     minimumShare: written.import.minimumShare,
+    /** The number of travelers at which an import ends; undefined: twice the known people, at least 100,000. */
     maxImported: written.import.maximum,
     tombstoneDays: written.retention.tombstones,
     exchangeLog: written.exchangeLog,
+    /** False if passwords do not open the admin page. */
     passwordSignIn: written.adminPage.passwordSignIn,
     oauthClients: written.oauthClients,
     travelService: written.travelService,

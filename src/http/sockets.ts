@@ -89,10 +89,9 @@ export function serveWithLimits(
   const queues = new WeakMap<Socket, SocketQueue>();
   server.maxConnections = limits.connections;
   server.timeout = limits.unreadMs;
-  resetUnreadSockets(server, limits.unreadMs, (socket) => {
-    const current = queues.get(socket)?.current;
-    if (current) noteUnreadResponse(current);
-  });
+  server.on('connection', (socket: Socket) =>
+    resetIfUnread(socket, limits.unreadMs, () => queues.get(socket)?.current),
+  );
   const begin = (queue: SocketQueue, { request, response, answer }: Exchange) => {
     if (request.socket.destroyed) return;
     // "close" is emitted once: after the response, or when the client disconnects before it.
@@ -156,46 +155,39 @@ function handleSocketFaults(
     else closeAfterCompleteRequests(queue, queue.current);
   });
   server.on('timeout', (socket) => {
-    // While there is a response to make or to read, `resetUnreadSockets` decides.
+    // While there is a response to make or to read, `resetIfUnread` decides.
     if (!queues.get(tcpSocketOf(socket))?.current) socket.destroy();
   });
 }
 
-/** The number of times that sockets are looked at within the time limit of reading. */
+/** The number of times that a socket is looked at within the time limit of reading. */
 const LOOKS_PER_TIMEOUT = 30;
 
-/** The progress of a client that does not take all that was written for it. */
-interface Progress {
-  /** Bytes that the operating system has taken over. */
-  taken: number;
-  /** The number of times in a row that no further byte was taken over. */
-  looks: number;
-}
-
 /**
- * Resets connections whose clients read nothing for `unreadMs` milliseconds. The timeout of Node's sockets does not tell: bytes that
+ * Resets a connection whose client reads nothing for `unreadMs` milliseconds. The timeout of Node's sockets does not tell: bytes that
  * arrive begin it anew, and a large write makes it twice as long. A reset frees what the operating system has not sent yet; after
  * `destroy` it would keep that for minutes. Times are counted, not measured, so that a pause of this process is nobody's fault.
  */
-function resetUnreadSockets(server: Server, unreadMs: number, onUnread: (socket: Socket) => void): void {
-  const sockets = new Map<TcpSocket, Progress>();
-  server.on('connection', (socket: Socket) => {
-    sockets.set(socket, { taken: 0, looks: 0 });
-    socket.once('close', () => sockets.delete(socket));
-  });
+function resetIfUnread(
+  socket: TcpSocket,
+  unreadMs: number,
+  findResponse: () => ServerResponse | undefined,
+): void {
+  /** Bytes that the operating system has taken over, and the number of looks in a row that found no more. */
+  let taken = 0;
+  let looks = 0;
   const look = () => {
-    for (const [socket, progress] of sockets) {
-      const { writeQueueSize = 0, bytesWritten = 0 } = socket._handle ?? {};
-      const taken = bytesWritten - writeQueueSize;
-      const isStuck = writeQueueSize > 0 && taken === progress.taken;
-      Object.assign(progress, { taken, looks: isStuck ? progress.looks + 1 : 0 });
-      if (progress.looks < LOOKS_PER_TIMEOUT) continue;
-      onUnread(socket);
-      socket.resetAndDestroy();
-    }
+    const { writeQueueSize = 0, bytesWritten = 0 } = socket._handle ?? {};
+    const before = taken;
+    taken = bytesWritten - writeQueueSize;
+    looks = writeQueueSize > 0 && taken === before ? looks + 1 : 0;
+    if (looks < LOOKS_PER_TIMEOUT) return;
+    const response = findResponse();
+    if (response) noteUnreadResponse(response);
+    socket.resetAndDestroy();
   };
   const timer = setInterval(look, Math.ceil(unreadMs / LOOKS_PER_TIMEOUT)).unref();
-  server.once('close', () => clearInterval(timer));
+  socket.once('close', () => clearInterval(timer));
 }
 
 /** A socket with two members that Node does not document. There is no other way to see how much of one large write is done. */

@@ -1,8 +1,15 @@
 import { resolveAnnounced } from '../translator/announced.ts';
-import { emptyPlan, findDrift, toAppliedFields } from '../translator/plan.ts';
+import { emptyPlan, findDrift, type Plan, toAppliedFields } from '../translator/plan.ts';
+import {
+  addressKey,
+  chooseLeaverEmail,
+  firstFreeEmail,
+  isParkingAddress,
+  type LeaverEmail,
+  withEmailWait,
+} from './email-conflicts.ts';
 import { findings } from './findings.ts';
-import { holdDeparture, refuseOwnUser } from './guard.ts';
-import { isKeptActive } from './kept-active.ts';
+import { holdDeparture, isAdministrator, isKeptActive, refuseOwnUser } from './guard.ts';
 import {
   isLateCheckDue,
   removeLateTravelers,
@@ -21,15 +28,17 @@ import {
   type ReconcileResult,
   withFinding,
   withoutAnnouncedCall,
+  withProgress,
 } from './reconcile-context.ts';
-import { handlePatchFailure, settleTombstoneEmail, withoutLink } from './tombstone-email.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import {
   announceCall,
+  handlePatchFailure,
   leaseLostFailure,
   patchTraveler,
   readTraveler,
   withObservedTraveler,
+  withoutLink,
 } from './traveler-calls.ts';
 import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
 
@@ -232,7 +241,7 @@ const referredToFailure: TravelFailure = {
  */
 function withRemovalAsLateCall({ now, connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const late = { creates: [], sent: {}, ...draft.progress.late, checkAt: now() + connection.lateMs };
-  return { ...draft, progress: { ...draft.progress, late } };
+  return withProgress(draft, { late });
 }
 
 async function sendArchive(
@@ -257,5 +266,69 @@ async function sendArchive(
   if (!('failure' in sent)) return endInState({ ...sent.draft, creating: undefined }, 'synced');
   return handlePatchFailure(sent, (known) =>
     endInState(withFinding(known, findings.forbidden('archived')), 'refused'),
+  );
+}
+
+/**
+ * Gives the traveler of a tombstone a parking address if another identity needs its address, and the own address back once nobody has or
+ * needs it. An administrator keeps the address.
+ */
+export async function settleTombstoneEmail(
+  context: ReconcileContext,
+  { draft: before, end }: ReconcileResult,
+  { travelId, isFresh }: { travelId: string; isFresh: boolean },
+): Promise<ReconcileResult> {
+  const { draft, email } = await chooseTombstoneEmail(context, before);
+  if (email === undefined) return { draft, end };
+  if (isFresh) return sendEmail(context, { draft, end }, { travelId, email });
+  // The traveler may have become an administrator in the travel service.
+  const current = await readTraveler(context, before, travelId);
+  if (current === 'gone') return endInState(withoutLink(before), 'synced');
+  if ('end' in current) return current;
+  return settleTombstoneEmail(context, { draft: current, end }, { travelId, isFresh: true });
+}
+
+async function chooseTombstoneEmail(context: ReconcileContext, draft: OutcomeDraft): Promise<LeaverEmail> {
+  const { connection, identity } = context;
+  const { observed } = draft;
+  const unchanged = { draft, email: undefined };
+  const isKept = isKeptActive(identity) && observed?.archived === false;
+  if (!observed || isAdministrator(observed) || (!observed.archived && !isKept)) return unchanged;
+  const own = ownEmail(context) ?? observed.email;
+  const chosen = await chooseLeaverEmail(context, draft, own);
+  if (chosen) return chosen;
+  if (!isParkingAddress(connection, observed.email) || isParkingAddress(connection, own)) return unchanged;
+  if (!isKept) return { draft, email: own };
+  const email = await firstFreeEmail(context, draft, [own, context.translation.fallbackEmail]);
+  return { draft: email === own ? draft : withEmailWait(draft, own), email };
+}
+
+/** The address that the traveler had by the rules. */
+function ownEmail({ translation: { fields, fallbackEmail } }: ReconcileContext): string | undefined {
+  const { email } = fields;
+  return email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
+}
+
+async function sendEmail(
+  context: ReconcileContext,
+  { draft, end }: ReconcileResult,
+  { travelId, email: value }: { travelId: string; email: string },
+): Promise<ReconcileResult> {
+  const plan: Plan = { ...emptyPlan, set: { email: { value, source: value } } };
+  const sent = await patchTraveler(context, draft, { travelId, plan });
+  if (!('failure' in sent)) return { draft: { ...sent.draft, creating: undefined }, end };
+  return handlePatchFailure(sent, (known) => ({ draft: withRefusedEmail(context, known, value), end }));
+}
+
+/** An address that a traveler without an identity has stays awaited. A refused parking address is recorded. */
+function withRefusedEmail(context: ReconcileContext, draft: OutcomeDraft, value: string): OutcomeDraft {
+  if (!isParkingAddress(context.connection, value))
+    return { ...draft, waitingFor: draft.waitingFor ?? addressKey(value) };
+  // Recorded, so that no other parking address is tried under these rules, and the newcomer is held.
+  const reason = 'it keeps the address of a leaver';
+  const email = { value, basis: context.rulesSnapshot.version, reason };
+  return withFinding(
+    { ...draft, waitingFor: undefined, refused: { ...draft.refused, email } },
+    findings.refused('email', value, reason),
   );
 }

@@ -1,6 +1,6 @@
+import type { BackgroundTasks, TaskKind } from '../store/background-tasks.ts';
 import type { Connection } from './connection.ts';
 import { leaseDuration, withLeaseGuard } from './lease-guard.ts';
-import type { BackgroundTasks, TaskKind } from './replica-ports.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 

@@ -1,16 +1,15 @@
+import type { BackgroundTasks } from '../store/background-tasks.ts';
 import { type LeasedTask, runTask, type TaskResult } from './background-lease.ts';
 import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { FeedFollower, FeedResult } from './event-feed.ts';
 import type { Importer } from './import.ts';
 import type { Reconciler } from './reconcile.ts';
-import type { BackgroundTasks } from './replica-ports.ts';
 import type { RulesChanges } from './rules-change.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';
 import type { TravelFeed } from './travel-ports.ts';
-import type { WakeSignal } from './wake-signal.ts';
 
 /** Identities of one connection that are reconciled at the same time. */
 const CONCURRENCY = 8;
@@ -47,28 +46,6 @@ const MIN_FEED_WAIT_MS = 100;
 const FAULT_MS = 1_000;
 const MAX_FAULT_MS = 10_000;
 
-/** The running background loops. */
-export interface Background {
-  /** Makes all connections read their rules and lookups again soon. Identities that these change are reconciled. */
-  refreshRules(): void;
-  /** Makes all connections import their travelers soon, and retry unresolved references, as at a start. */
-  importAgain(): void;
-  /**
-   * Makes identities dirty that wait for an address or for a reference: a replica that died may have resolved what they
-   * wait for without marking them.
-   */
-  retryUnresolved(): Promise<void>;
-  /** Ends all loops; resolves when the work in progress is done. */
-  stop(): Promise<void>;
-}
-
-/** The running loops, to which connections can be added. */
-export interface BackgroundLoops extends Background {
-  add(connection: Connection): void;
-  /** Ends the loops of a connection; resolves when their work in progress is done. */
-  remove(id: string): Promise<void>;
-}
-
 export interface ReconcileDueDeps {
   reconcileQueue: ReconcileQueue;
   reconciler: Pick<Reconciler, 'reconcile' | 'releaseUnsaved'>;
@@ -93,35 +70,48 @@ interface BackgroundDeps extends ReconcileDueDeps {
   feedFollowerOf(connection: Connection, source: TravelFeed, position: string | undefined): FeedFollower;
 }
 
+/** The running loops, to which connections can be added. */
+export type BackgroundLoops = ReturnType<typeof background>;
+
+export type Background = Omit<BackgroundLoops, 'add' | 'remove'>;
+
 /**
  * Starts the loops of each connection: reconcile due identities, apply changed rules, import, delete expired tombstones,
  * poll the feed.
  */
-export function background(deps: BackgroundDeps): BackgroundLoops {
+export function background(deps: BackgroundDeps) {
   const running = new Map<string, ConnectionLoops>();
   const add = (connection: Connection) => void running.set(connection.id, startLoops(deps, connection));
   for (const connection of deps.connections) add(connection);
   const connections = () => [...running.values()].map(({ connection }) => connection);
   return {
     add,
-    remove: async (id) => {
+    /** Ends the loops of a connection; resolves when their work in progress is done. */
+    remove: async (id: string): Promise<void> => {
       const loops = running.get(id);
       running.delete(id);
       await loops?.stop();
     },
-    refreshRules: () => {
+    /** Makes all connections read their rules and lookups again soon. Identities that these change are reconciled. */
+    refreshRules: (): void => {
       for (const connection of connections()) deps.rulesSignalOf(connection).wake();
     },
-    importAgain: () => {
+    /** Makes all connections import their travelers soon, and retry unresolved references, as at a start. */
+    importAgain: (): void => {
       for (const connection of connections()) deps.importSignalOf(connection).wake();
     },
-    retryUnresolved: async () => {
+    /**
+     * Makes identities dirty that wait for an address or for a reference: a replica that died may have resolved what they
+     * wait for without marking them.
+     */
+    retryUnresolved: async (): Promise<void> => {
       for (const connection of connections()) {
         await deps.reconcileQueue.markUnresolvedDirty(connection.id, deps.runtime.now());
         deps.reconcileSignalOf(connection).wake();
       }
     },
-    stop: async () => {
+    /** Ends all loops; resolves when the work in progress is done. */
+    stop: async (): Promise<void> => {
       await Promise.all([...running.values()].map((loops) => loops.stop()));
     },
   };
@@ -392,4 +382,35 @@ async function expireTombstones(
   if (expired > 0)
     runtime.log.info({ connection: id, tombstones: expired }, 'expired tombstones were deleted');
   return expired;
+}
+
+export type WakeSignal = ReturnType<typeof wakeSignal>;
+
+/** Creates a signal that ends the idle wait of a loop. A `wake` while the loop does not wait ends the next wait at once. */
+export function wakeSignal() {
+  let isSignalled = false;
+  let resume: (() => void) | undefined;
+  const resolveWaiter = () => {
+    const waiting = resume;
+    if (!waiting) return;
+    isSignalled = false;
+    resume = undefined;
+    waiting();
+  };
+  return {
+    wake: (): void => {
+      isSignalled = true;
+      resolveWaiter();
+    },
+    /** Resolves at the next `wake`, or at once if one came since the last wait. Resolves early if `stop` is aborted. */
+    wait: (stop?: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        resume = resolve;
+        if (isSignalled) resolveWaiter();
+        stop?.addEventListener('abort', () => {
+          if (resume === resolve) resume = undefined;
+          resolve();
+        });
+      }),
+  };
 }

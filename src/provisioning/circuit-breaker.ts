@@ -23,41 +23,6 @@ export const pauseReasons = ['throttled', 'unanswered', 'unauthorized'] as const
 
 export type PauseReason = (typeof pauseReasons)[number];
 
-/**
- * A call in flight. Its result affects the breaker only if the breaker has not opened or closed since the call began.
- */
-interface TrackedCall {
-  /** Records that the travel API answered, even if the answer is an error that concerns one person. */
-  recordAnswer(): void;
-  /**
-   * Records a failure. `subject` is the person or list of the call: failures that all concern one subject never open
-   * the breaker.
-   */
-  recordFailure(failure: TravelFailure, now: number, subject: unknown): void;
-}
-
-/**
- * The circuit breaker of a connection. If the travel API throttles, the breaker stays open for the requested time, at
- * most a minute; if the travel API does not answer at all, for a second. Then it admits one probe at a time, at least
- * one every 30 s, and closes with the first answer. A failure of any other kind only delays the identity that it
- * concerns.
- */
-export interface CircuitBreaker {
-  /**
-   * Returns true if an attempt may start at `now`. While the breaker is open, only one caller gets true: the one that
-   * may send the probe, after a probe has been due for `giveWayMs`.
-   */
-  admit(now: number, giveWayMs?: number): boolean;
-  /** Returns true if no attempt may start at `now`. Unlike `admit`, it does not reserve the probe for the caller. */
-  blocks(now: number, giveWayMs?: number): boolean;
-  /** Returns the reason for which the breaker is open; undefined while it is closed. */
-  pauseReason(): PauseReason | undefined;
-  /** Registers the start of a call. The caller reports the result to the returned object. */
-  beginCall(): TrackedCall;
-  /** Ends an attempt that `admit` allowed. If the attempt made no call, the next attempt becomes the probe. */
-  endAttempt(now: number): void;
-}
-
 /** Receives the opening and closing of the breaker. */
 export interface PauseListener {
   opened(reason: PauseReason, ms: number): void;
@@ -82,12 +47,15 @@ interface State {
   listener: PauseListener;
 }
 
+export type CircuitBreaker = ReturnType<typeof circuitBreaker>;
+
 /**
- * Creates a closed breaker. Its state is kept in memory only: every replica soon detects an outage by its own calls.
+ * Creates the circuit breaker of a connection. If the travel API throttles, the breaker stays open for the requested time, at
+ * most a minute; if the travel API does not answer at all, for a second. Then it admits one probe at a time, at least
+ * one every 30 s, and closes with the first answer. A failure of any other kind only delays the identity that it
+ * concerns. The state is kept in memory only: every replica soon detects an outage by its own calls.
  */
-export function circuitBreaker(
-  listener: PauseListener = { opened: () => {}, closed: () => {} },
-): CircuitBreaker {
+export function circuitBreaker(listener: PauseListener = { opened: () => {}, closed: () => {} }) {
   const state: State = { open: undefined, streak: undefined, listener };
   const holds = (now: number, giveWayMs = 0) => {
     if (state.open === undefined) return false;
@@ -97,19 +65,34 @@ export function circuitBreaker(
     return now < until + giveWayMs;
   };
   return {
+    /** Returns true if no attempt may start at `now`. Unlike `admit`, it does not reserve the probe for the caller. */
     blocks: holds,
-    admit: (now, giveWayMs) => {
+    /**
+     * Returns true if an attempt may start at `now`. While the breaker is open, only one caller gets true: the one that
+     * may send the probe, after a probe has been due for `giveWayMs`.
+     */
+    admit: (now: number, giveWayMs?: number): boolean => {
       if (holds(now, giveWayMs)) return false;
       if (state.open) Object.assign(state.open, { until: now + PROBE_MS, isProbing: true });
       return true;
     },
-    pauseReason: () => state.open?.reason,
+    /** Returns the reason for which the breaker is open; undefined while it is closed. */
+    pauseReason: (): PauseReason | undefined => state.open?.reason,
+    /**
+     * Registers the start of a call. Its result affects the breaker only if the breaker has not opened or closed since the call
+     * began.
+     */
     beginCall: () => {
       const probed = state.open?.isProbing ? state.open : undefined;
       const isProbe = () => probed !== undefined && probed === state.open;
       return {
+        /** Records that the travel API answered, even if the answer is an error that concerns one person. */
         recordAnswer: () => answered(state, isProbe()),
-        recordFailure: (failure, now, subject) => {
+        /**
+         * Records a failure. `subject` is the person or list of the call: failures that all concern one subject never open
+         * the breaker.
+         */
+        recordFailure: (failure: TravelFailure, now: number, subject: unknown) => {
           const reason = reasonOf(failure);
           if (reason === undefined) answered(state, isProbe());
           else
@@ -117,7 +100,8 @@ export function circuitBreaker(
         },
       };
     },
-    endAttempt: (now) => {
+    /** Ends an attempt that `admit` allowed. If the attempt made no call, the next attempt becomes the probe. */
+    endAttempt: (now: number): void => {
       if (state.open?.isProbing) Object.assign(state.open, { until: now, isProbing: false });
     },
   };

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../schema/resource.ts';
 import { toAnnouncedFields } from '../translator/announced.ts';
-import type { Plan } from '../translator/plan.ts';
-import { findInvalidFields, makePlan, toAppliedFields, toCreateBody } from '../translator/plan.ts';
+import { findInvalidFields, makePlan, type Plan, toAppliedFields, toCreateBody } from '../translator/plan.ts';
 import type { Finding } from '../translator/translation.ts';
 import {
   addressKey,
@@ -26,6 +25,7 @@ import {
   withFinding,
   withLinkedTraveler,
   withoutAnnouncedCall,
+  withProgress,
   withRefusals,
 } from './reconcile-context.ts';
 import { canBeTakenOver, canGiveEmailUp } from './takeover.ts';
@@ -140,8 +140,8 @@ function withReservation(
 ): OutcomeDraft {
   const wasFree = free !== undefined && addressKey(free) === addressKey(email);
   const reservation = { email, wasFree, reservedAt: context.connection.travel.serverTime() };
-  const progress = { ...draft.progress, announced: toAnnouncedFields(next, {}, undefined), reservation };
-  return { ...draft, creating: email, progress };
+  const announced = toAnnouncedFields(next, {}, undefined);
+  return withProgress({ ...draft, creating: email }, { announced, reservation });
 }
 
 /**
@@ -303,7 +303,7 @@ function withTimeOfReservation(
   const time = connection.travel.serverTime();
   if (!reservation || reservation.reservedAt !== undefined || time === undefined) return draft;
   const reservedAt = time - (now() - begunAt);
-  return { ...draft, progress: { ...draft.progress, reservation: { ...reservation, reservedAt } } };
+  return withProgress(draft, { reservation: { ...reservation, reservedAt } });
 }
 
 /**

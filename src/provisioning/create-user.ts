@@ -1,7 +1,7 @@
 import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { findClaimantAmong, isParkingAddress } from './email-conflicts.ts';
-import { type Identity, isInactive } from './identity.ts';
+import { type Identity, isInactive, isLive } from './identity.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import { type PostedUser, takeArchivedTraveler, takeLeaversPlace } from './return-user.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
@@ -107,10 +107,6 @@ function wantedEmail(connection: Connection, { translation }: NewUserTranslation
 
 function sameUserNameOf({ userName }: NewUserMatches): Identity[] {
   return userName.filter(isLive);
-}
-
-function isLive({ deletedAt }: Identity): boolean {
-  return deletedAt === undefined;
 }
 
 /** True for an imported person whom the IdP has deleted without ever having sent the person. */

@@ -3,18 +3,16 @@ import type { Json } from '../schema/resource.ts';
 import type { Finding, WantedField } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
-import { followWaitChain, LONGEST_CHAIN, mayMove } from './email-wait-chain.ts';
 import { findings } from './findings.ts';
-import { isAdministrator, isGuarded } from './guard.ts';
-import type { Identity } from './identity.ts';
-import { isInactive } from './identity.ts';
-import { isDepartureOpen } from './kept-active.ts';
+import { isAdministrator, isDepartureOpen, isGuarded } from './guard.ts';
+import { type Identity, isInactive, userNameOf } from './identity.ts';
 import {
   type OutcomeDraft,
   type ReconcileContext,
   type SendableFields,
   type WantedFields,
   withFinding,
+  withProgress,
 } from './reconcile-context.ts';
 import type { Identities } from './store-ports.ts';
 
@@ -111,8 +109,7 @@ function withParkedFromUpdated({ connection }: ReconcileContext, draft: OutcomeD
   const { observed, progress } = draft;
   if (progress.parkedFrom === undefined || !observed || isParkingAddress(connection, observed.email))
     return draft;
-  const { parkedFrom: _, ...others } = progress;
-  return { ...draft, progress: others };
+  return withProgress(draft, { parkedFrom: undefined });
 }
 
 /**
@@ -143,7 +140,7 @@ async function chooseTemporaryEmail(
   const parked = newParkingAddress(context, draft);
   if (parked === undefined)
     return { draft: withFinding(draft, findings.swapBlocked(email, members.map(userNameOf))) };
-  return { draft: { ...draft, progress: { ...draft.progress, parkedFrom: observed.email } }, email: parked };
+  return { draft: withProgress(draft, { parkedFrom: observed.email }), email: parked };
 }
 
 /**
@@ -358,6 +355,49 @@ async function freeUserName(context: ReconcileContext, draft: OutcomeDraft): Pro
   return isOwn || (await findEmailObstacle(context, draft, userName)) ? undefined : userName;
 }
 
-function userNameOf({ desired }: Identity): string {
-  return String(desired.userName);
+/** The search for a cycle of identities that wait for each other's addresses stops after this many identities. */
+const LONGEST_CHAIN = 50;
+
+/**
+ * A chain of identities, each of which waits for the address of the next. It begins with the identity that has the
+ * wanted address.
+ */
+interface WaitChain {
+  members: Identity[];
+  /**
+   * The end of the chain. `cycle`: its last member waits for the address that this identity has, or had before its
+   * parking address. `open`: its last member waits for a free address. `blocked`: its last member keeps its address.
+   */
+  end: 'cycle' | 'open' | 'blocked';
+}
+
+async function followWaitChain(
+  context: ReconcileContext,
+  { observed, progress }: OutcomeDraft,
+  holder: Identity,
+): Promise<WaitChain> {
+  const members: Identity[] = [];
+  // Use the addresses of the draft: if a process died during a call, the store may not have the current address.
+  const own =
+    observed && [observed.email, progress.parkedFrom].flatMap((one) => (one ? [addressKey(one)] : []));
+  let next: Identity | undefined = holder;
+  for (let step = 0; next && step < LONGEST_CHAIN; step += 1) {
+    if (next.waitingFor === undefined || !mayMove(next)) return { members, end: 'blocked' };
+    members.push(next);
+    if (own?.includes(next.waitingFor)) return { members, end: 'cycle' };
+    next = await context.identities.findHolder(context.connection.account, {
+      travelEmailKey: next.waitingFor,
+    });
+    if (next?.id === context.identity.id) return { members, end: 'cycle' };
+  }
+  return { members, end: next ? 'blocked' : 'open' };
+}
+
+/**
+ * False for an identity whose address cannot change without an admin or the IdP: a tombstone, a held identity, or a
+ * guarded traveler.
+ */
+function mayMove({ applied, deletedAt, hold, observed }: Identity): boolean {
+  if (deletedAt !== undefined || (hold !== undefined && hold.cause !== 'safetyValve')) return false;
+  return observed === undefined || !isGuarded(observed, applied);
 }

@@ -22,23 +22,16 @@ const PAGES = 50;
  */
 export type FeedResult = 'followed' | 'lost' | 'none' | 'unavailable';
 
-/** Follows the event feed of one connection. */
-export interface FeedFollower {
-  /** Starts at the newest event, unless a position is already known. The next `follow` applies the events after it. */
-  begin(): Promise<FeedResult>;
-  /** Applies the events since the last call. If the position is lost, starts again at the newest event. */
-  follow(): Promise<FeedResult>;
-  /** The id of the newest applied event; '' if the feed was empty, undefined if no position is known. */
-  position(): string | undefined;
-}
+export type FeedFollower = ReturnType<typeof feedFollower>;
 
-/** Creates a follower that continues at a position of an earlier one, if there is one. */
+/** Creates a follower of the event feed of one connection that continues at a position of an earlier one, if there is one. */
 export function feedFollower(
   deps: FeedDeps,
   connection: Connection,
   { source, position }: { source: TravelFeed; position?: string | undefined },
-): FeedFollower {
+) {
   let known = position;
+  /** Starts at the newest event, unless a position is already known. The next `follow` applies the events after it. */
   const begin = async (): Promise<FeedResult> => {
     if (known !== undefined) return 'followed';
     const page = pageOrUndefined(await source.readPage(1, undefined));
@@ -49,7 +42,8 @@ export function feedFollower(
   };
   return {
     begin,
-    follow: async () => {
+    /** Applies the events since the last call. If the position is lost, starts again at the newest event. */
+    follow: async (): Promise<FeedResult> => {
       if (known === undefined) return begin();
       const events = await readEventsSince(source, known);
       if (events === 'none' || events === 'lost') known = undefined;
@@ -59,6 +53,7 @@ export function feedFollower(
       known = events[0]?.id ?? known;
       return 'followed';
     },
+    /** The id of the newest applied event; '' if the feed was empty, undefined if no position is known. */
     position: () => known,
   };
 }

@@ -29,7 +29,9 @@ export interface ReturnFacts {
 }
 
 /** `same`: the newcomer is the leaver. `other`: the newcomer is another person. */
-export type Verdict = 'same' | 'other' | 'unclear';
+export const verdicts = ['same', 'other', 'unclear'] as const;
+
+export type Verdict = (typeof verdicts)[number];
 
 /** A row of the table of evidence (docs/architecture.md, Leaving and returning). */
 export type EvidenceRow = 1 | 2 | 3 | 4 | 5 | 6 | 7;

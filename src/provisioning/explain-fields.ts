@@ -14,17 +14,12 @@ import type { Identity } from './identity.ts';
  * `imported`: the IdP has not changed the field since the import, so the bridge does not either. `unread`: the traveler
  * must be read again. `foreign`: the travel service decides, because no rule has a value.
  */
-export type FieldStanding =
-  | 'same'
-  | 'drift'
-  | 'uncertain'
-  | 'refused'
-  | 'notSent'
-  | 'notApplied'
-  | 'leftOut'
-  | 'imported'
-  | 'unread'
-  | 'foreign';
+export const fieldStandings = [
+  ...(['same', 'drift', 'uncertain', 'refused', 'notSent', 'leftOut', 'imported'] as const),
+  ...(['notApplied', 'unread', 'foreign'] as const),
+] as const;
+
+export type FieldStanding = (typeof fieldStandings)[number];
 
 /** The explanation of one field of a traveler. Members without a value are left out. */
 export interface ExplainedField {
@@ -62,8 +57,8 @@ export function explainFields(identity: Explained): ExplainedField[] {
     const values = valuesOf(identity, field, rules);
     if (Object.values(values).every((value) => value === undefined)) return [];
     const standing = standingOf(identity, field, values);
-    const explained = { field, standing, rules, ...values, refusal: identity.refused[field]?.reason };
-    return [withoutUndefined(explained)];
+    const refusal = identity.refused[field]?.reason;
+    return [{ field, standing, rules, ...withoutUndefined({ ...values, refusal }) }];
   });
 }
 
@@ -118,13 +113,12 @@ function isFromImport({ origin, progress }: Pick<Identity, 'origin' | 'progress'
   return origin.baseline !== undefined && !progress.written?.includes(field);
 }
 
-function withoutUndefined(
-  field: {
-    [Name in keyof ExplainedField]: ExplainedField[Name] | undefined;
-  },
-): ExplainedField {
-  const known = Object.entries(field).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(known) as unknown as ExplainedField; // Only optional members can be undefined.
+/** The values that are not undefined. */
+type Known<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
+
+/** Returns the object without the members that are undefined. */
+export function withoutUndefined<T extends object>(values: T): Known<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Known<T>; // The filter leaves out what the type does.
 }
 
 /** The names of the resources and custom fields that keys and values of fields contain as ids. */

@@ -1,19 +1,21 @@
+import type { RulesStore } from '../store/rules-in-force.ts';
 import { expandTrace } from '../translator/trace.ts';
 import type { Finding, Lookups } from '../translator/translation.ts';
 import { addressKey } from './email-conflicts.ts';
 import type { ExchangeLog, LoggedExchange } from './exchange-ports.ts';
-import { type ExplainedField, explainFields, usedNames } from './explain-fields.ts';
+import { type ExplainedField, explainFields, usedNames, withoutUndefined } from './explain-fields.ts';
+import { plannedCalls } from './findings.ts';
 import {
   type HoldCause,
   type Identity,
   type IdentityState,
   isInactive,
+  isLive,
   nextCheckAt,
   predecessorOf,
   type Succession,
+  userNameOf,
 } from './identity.ts';
-import { plannedCalls } from './mode-ports.ts';
-import type { RulesStore } from './rules-ports.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
 
 /**
@@ -21,7 +23,17 @@ import type { Identities, IdentityMatch, ReferenceRow, References } from './stor
  * exists. `waiting`: the next attempt brings the traveler up to date. `archived`: the traveler has no access. `imported`:
  * the traveler was found in the travel service, and no identity provider has written the user.
  */
-export type PersonStatus = 'synced' | 'archived' | 'noTraveler' | 'waiting' | 'held' | 'refused' | 'imported';
+export const personStatuses = [
+  'synced',
+  'archived',
+  'noTraveler',
+  'waiting',
+  'held',
+  'refused',
+  'imported',
+] as const;
+
+export type PersonStatus = (typeof personStatuses)[number];
 
 /** The state of a person, and the reason for it. */
 export interface Verdict {
@@ -115,10 +127,6 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
   };
 }
 
-function userNameOf({ desired }: Identity): string {
-  return typeof desired.userName === 'string' ? desired.userName : '';
-}
-
 /** The names of lookups, and of managers by the ids of their travelers. */
 function namesIn(
   fields: ExplainedField[],
@@ -147,7 +155,7 @@ export function verdictOn(identity: Identity, now: number): Verdict {
     case 'pending':
       return { status: 'noTraveler', because: noTravelerBecause(identity) };
     case 'synced':
-      if (!claimed && identity.deletedAt === undefined) return { status: 'imported' };
+      if (!claimed && isLive(identity)) return { status: 'imported' };
       if (travelId === undefined) return { status: 'noTraveler', because: goneBecause(identity) };
       return isArchived(identity) ? archivedVerdict(identity) : syncedVerdict(identity);
   }
@@ -310,7 +318,6 @@ export async function findPeople(
     for (const by of searched) matches.push(...(await identities.find(connection, { by, value: name })));
     for (const identity of matches) found.set(`${connection} ${identity.id}`, identity);
   }
-  const isLive = ({ deletedAt }: Identity) => deletedAt === undefined;
   const all = [...found.values()];
   return [...all.filter(isLive), ...all.filter((identity) => !isLive(identity))];
 }
@@ -347,11 +354,4 @@ async function explainReference(
   const known = { raw, id: target, ...(manager ? { userName: userNameOf(manager) } : {}) };
   if (travelId !== undefined) return { ...known, standing: 'resolved', travelId };
   return { ...known, standing: manager?.travelId === undefined ? 'notLinked' : 'circle' };
-}
-
-/** The values that are not undefined. */
-type Known<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
-
-function withoutUndefined<T extends object>(values: T): Known<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Known<T>; // The filter leaves out what the type does.
 }

@@ -1,6 +1,6 @@
+import type { Imports } from '../store/imports.ts';
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
-import type { Imports } from './import-ports.ts';
 import { filterVisibleTravelers, unclaimedIdentity } from './record-observed.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
@@ -16,28 +16,25 @@ const MAX_REMEMBERED = 10_000;
 /** RFC 5321 §4.5.3.1.3: a path has at most 256 octets, angle brackets included. */
 const MAX_ADDRESS_LENGTH = 254;
 
-/** Finds people in the travel service whom no import has read yet. */
-export interface ExistingUserFinder {
-  /**
-   * Searches the travel API for this email address and saves the travelers found as unclaimed identities. Returns true
-   * if at least one was saved. Returns false if the text is not an address, the search failed, or the same address was
-   * searched recently.
-   */
-  find(connection: Connection, address: string, requestId?: string): Promise<boolean>;
-}
-
 interface FindExistingDeps {
   imports: Imports;
   rulesSnapshots: RulesSnapshots;
   runtime: Runtime;
 }
 
-/** Creates a finder that remembers recent searches in memory. */
-export function existingUserFinder(deps: FindExistingDeps): ExistingUserFinder {
+export type ExistingUserFinder = ReturnType<typeof existingUserFinder>;
+
+/** Finds people in the travel service whom no import has read yet. Remembers recent searches in memory. */
+export function existingUserFinder(deps: FindExistingDeps) {
   const searches = new Map<string, number>();
   const { runtime } = deps;
   return {
-    find: async (connection, address, requestId) => {
+    /**
+     * Searches the travel API for this email address and saves the travelers found as unclaimed identities. Returns true
+     * if at least one was saved. Returns false if the text is not an address, the search failed, or the same address was
+     * searched recently.
+     */
+    find: async (connection: Connection, address: string, requestId?: string): Promise<boolean> => {
       if (address.length > MAX_ADDRESS_LENGTH || !/^[^\s@]+@[^\s@]+$/.test(address)) return false;
       const key = `${connection.id} ${addressKey(address)}`;
       const now = runtime.now();

@@ -4,7 +4,16 @@ import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
 import type { EvidenceRow, Judgement } from './evidence.ts';
 import type { Decision, Succession } from './identity.ts';
-import { type PlannedCall, plannedCalls } from './mode-ports.ts';
+
+/** What a paused connection would send about a person: the code of the finding about it, and the call as a noun. */
+export const plannedCalls = {
+  create: { code: 'pausedCreate', noun: 'the creation of a traveler' },
+  reactivate: { code: 'pausedReactivation', noun: 'the reactivation of the archived traveler' },
+  end: { code: 'pausedDeparture', noun: 'the archive or deletion of the traveler' },
+  change: { code: 'pausedChange', noun: 'a change of the traveler' },
+} as const;
+
+export type PlannedCall = keyof typeof plannedCalls;
 
 /** The findings of the reconciler, which an admin reads on the identity. The translator has its own. */
 export const findings = {

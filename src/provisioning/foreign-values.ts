@@ -20,32 +20,25 @@ export interface RestoreAlert {
   people?: number;
 }
 
-/** The people whose travelers have values, in owned fields, that the bridge never sent, as seen after a time without a server. */
-export interface ForeignValues {
-  /** Looks at an identity as an attempt at it begins. */
-  observe(identity: Identity): void;
-  /** The number of such people of each connection. */
-  counts(): { connection: string; people: number }[];
-  /** Calls the listener with each connection that has three such people, once. */
-  onSuspicion(listener: (connection: string, people: number) => void): void;
-}
-
 interface ForeignValuesDeps {
   /** The time before the start in which no server ran, in milliseconds. */
   gapMs: number;
   runtime: Pick<Runtime, 'now' | 'log'>;
 }
 
+export type ForeignValues = ReturnType<typeof foreignValues>;
+
 /**
- * Recognises the signs of a restored database that is not known to be behind. Admins of the travel service leave the same signs, so this
- * is an alarm and no more.
+ * Recognises the signs of a restored database that is not known to be behind: after a time without a server, travelers have values in
+ * owned fields that the bridge never sent. Admins of the travel service leave the same signs, so this is an alarm and no more.
  */
-export function foreignValues({ gapMs, runtime: { now, log } }: ForeignValuesDeps): ForeignValues {
+export function foreignValues({ gapMs, runtime: { now, log } }: ForeignValuesDeps) {
   const until = gapMs >= GAP_MS ? now() + WATCH_MS : 0;
   const people = new Map<string, Set<string>>();
   const listeners: ((connection: string, people: number) => void)[] = [];
   return {
-    observe: (identity) => {
+    /** Looks at an identity as an attempt at it begins. */
+    observe: (identity: Identity): void => {
       const { connection, id } = identity;
       if (until === 0 || now() > until || !hasForeignValue(identity)) return;
       const found = people.get(connection) ?? new Set();
@@ -58,8 +51,11 @@ export function foreignValues({ gapMs, runtime: { now, log } }: ForeignValuesDep
       );
       for (const listener of listeners) listener(connection, found.size);
     },
+    /** The number of such people of each connection. */
     counts: () => [...people].map(([connection, found]) => ({ connection, people: found.size })),
-    onSuspicion: (listener) => void listeners.push(listener),
+    /** Calls the listener with each connection that has three such people, once. */
+    onSuspicion: (listener: (connection: string, people: number) => void): void =>
+      void listeners.push(listener),
   };
 }
 

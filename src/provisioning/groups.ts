@@ -52,25 +52,6 @@ export interface ListedGroupView extends ListedGroup {
 
 type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
 
-/**
- * SCIM groups. They are stored so that the checks of every IdP pass, and have no effect on the travel service, which has no
- * groups (docs/architecture.md, SCIM requests).
- */
-export interface GroupService {
-  create(connection: string, attributes: ScimResource, members: Member[]): Promise<GroupView>;
-  read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
-  list(connection: string, query: GroupQuery): Promise<ListPage<ListedGroupView>>;
-  /** All writes to one group wait in one queue, so that none fails because of a concurrent one. */
-  change(connection: string, id: string, change: GroupChange, withMembers: WithMembers): Promise<GroupView>;
-  /** Deletes a group. `check` may throw to refuse the version; `signal` has the same effect as in a change. */
-  remove(
-    connection: string,
-    id: string,
-    check?: (version: number) => void,
-    signal?: AbortSignal,
-  ): Promise<void>;
-}
-
 interface GroupServiceDeps {
   groups: Groups;
   scanQueue: ScanQueue;
@@ -90,22 +71,35 @@ const MAX_TRIES = 100;
 /** The number of attempts to read a group that keeps changing. After that, the read waits in the queue of writes. */
 const MAX_READS = 3;
 
-/** Creates the service for the groups of all connections. */
-export function groupService(groupServiceDeps: GroupServiceDeps): GroupService {
+export type GroupService = ReturnType<typeof groupService>;
+
+/**
+ * Creates the service for the SCIM groups of all connections. They are stored so that the checks of every IdP pass, and have no effect
+ * on the travel service, which has no groups (docs/architecture.md, SCIM requests).
+ */
+export function groupService(groupServiceDeps: GroupServiceDeps) {
   const deps = { ...groupServiceDeps, queues: writeQueues(groupServiceDeps.runtime) };
   return {
-    create: (connection, attributes, members) => create(deps, connection, { attributes, members }),
-    read: async (connection, id, withMembers) => {
+    create: (connection: string, attributes: ScimResource, members: Member[]) =>
+      create(deps, connection, { attributes, members }),
+    read: async (connection: string, id: string, withMembers: boolean): Promise<GroupView> => {
       const view = await readConsistentView(deps, await findGroup(deps, connection, id), withMembers);
       if (!view) throw notFoundError();
       return view;
     },
-    list: (connection, query) => list(deps, connection, query),
-    change: (connection, id, change, withMembers) =>
+    list: (connection: string, query: GroupQuery) => list(deps, connection, query),
+    /** All writes to one group wait in one queue, so that none fails because of a concurrent one. */
+    change: (connection: string, id: string, change: GroupChange, withMembers: WithMembers) =>
       runInTurn(deps, { connection, id, signal: change.signal }, () =>
         update(deps, connection, { id, change, withMembers }),
       ),
-    remove: (connection, id, check, signal) =>
+    /** Deletes a group. `check` may throw to refuse the version; `signal` has the same effect as in a change. */
+    remove: (
+      connection: string,
+      id: string,
+      check?: (version: number) => void,
+      signal?: AbortSignal,
+    ): Promise<void> =>
       runInTurn(deps, { connection, id, signal }, () => remove(deps, connection, { id, check })),
   };
 }
@@ -279,17 +273,13 @@ export const MAX_WAITING = 100;
 /** Longest wait in the queue, in milliseconds: Okta and Entra ID end a request after 60 s. */
 export const MAX_WAIT_MS = 30_000;
 
-/** Runs the writes to one resource one after the other, in the order of their arrival. */
-export interface WriteQueues {
-  /**
-   * Runs `work` after all earlier work for the key. Throws `unavailable` if too many requests wait or the wait takes too
-   * long, and `abandoned` if the signal is aborted during the wait. Work that has begun is not interrupted.
-   */
-  run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-}
+type WriteQueues = ReturnType<typeof writeQueues>;
 
-/** Creates queues of this process. A key without writes takes no memory. */
-export function writeQueues({ wait }: Pick<Runtime, 'wait'>): WriteQueues {
+/**
+ * Creates queues of this process that run the writes to one resource one after the other, in the order of their arrival. A key
+ * without writes takes no memory.
+ */
+export function writeQueues({ wait }: Pick<Runtime, 'wait'>) {
   // The keys with work in progress, each with the callbacks of the waiting requests.
   const queues = new Map<string, Set<() => void>>();
   const endTurn = (key: string): void => {
@@ -302,7 +292,11 @@ export function writeQueues({ wait }: Pick<Runtime, 'wait'>): WriteQueues {
     }
   };
   return {
-    run: async (key, work, signal) => {
+    /**
+     * Runs `work` after all earlier work for the key. Throws `unavailable` if too many requests wait or the wait takes too
+     * long, and `abandoned` if the signal is aborted during the wait. Work that has begun is not interrupted.
+     */
+    run: async <T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
       const queue = queues.get(key);
       if (queue) await waitForTurn(queue, { wait, signal });
       else queues.set(key, new Set());

@@ -1,9 +1,15 @@
 import { emptyPlan, toAppliedFields } from '../translator/plan.ts';
 import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
-import { admitDeparture, holdDeparture, isGuarded, refuseOwnUser } from './guard.ts';
+import {
+  admitDeparture,
+  holdDeparture,
+  isDepartureCause,
+  isGuarded,
+  isKeptActive,
+  refuseOwnUser,
+} from './guard.ts';
 import { type Identity, isInactive, predecessorOf } from './identity.ts';
-import { isDepartureCause, isKeptActive } from './kept-active.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import {
   endInFailure,
@@ -14,8 +20,7 @@ import {
   withFinding,
   withHold,
 } from './reconcile-context.ts';
-import { handlePatchFailure, withoutLink } from './tombstone-email.ts';
-import { patchTraveler, readTraveler } from './traveler-calls.ts';
+import { handlePatchFailure, patchTraveler, readTraveler, withoutLink } from './traveler-calls.ts';
 import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
 
 /** Holds the return of a user without a traveler: the leaver keeps the traveler until an admin decides. */

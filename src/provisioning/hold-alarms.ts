@@ -1,5 +1,5 @@
-import { type AlarmCause, type AlarmCount, alarmCauses } from './hold-ports.ts';
-import type { ReportedHolds } from './replica-ports.ts';
+import type { ReportedHolds } from '../store/hold-alarms.ts';
+import { type AlarmCause, type AlarmCount, alarmCauses } from './holds.ts';
 import type { Runtime } from './runtime-ports.ts';
 
 /** Interval of comparing the counts with the last reported ones, in milliseconds. */
@@ -30,11 +30,6 @@ export interface Alerts {
   send(alert: HoldAlert): void;
 }
 
-/** The running alarm loop. */
-export interface HoldAlarms {
-  stop(): Promise<void>;
-}
-
 interface HoldAlarmsDeps {
   /** Counts the people about whom an operator is alarmed. */
   holds: { countHolds(): Promise<AlarmCount[]> };
@@ -50,8 +45,10 @@ interface ReportedHold {
   checksWithout: number;
 }
 
+export type HoldAlarms = ReturnType<typeof holdAlarms>;
+
 /** Starts the loop that logs and sends an alert when changes become held, when their count grows, and when none is left. */
-export function holdAlarms(deps: HoldAlarmsDeps): HoldAlarms {
+export function holdAlarms(deps: HoldAlarmsDeps) {
   const stop = new AbortController();
   const reported = new Map<string, ReportedHold>();
   const ended = watch(deps, reported, stop.signal);

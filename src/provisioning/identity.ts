@@ -7,7 +7,7 @@ import type {
   FieldKey,
   Finding,
   RefusedFields,
-  Trace,
+  StoredTrace,
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Judgement, PersonalValues } from './evidence.ts';
@@ -16,20 +16,25 @@ import type { Judgement, PersonalValues } from './evidence.ts';
  * `synced`: the traveler has the desired values; `dirty`: a reconciliation is due; `pending`: there is too little data to
  * create a traveler; `refused`: the travel API rejects the values; `held`: an admin must approve or discard the change.
  */
-export type IdentityState = 'synced' | 'dirty' | 'pending' | 'refused' | 'held';
+export const identityStates = ['synced', 'dirty', 'pending', 'refused', 'held'] as const;
 
-/** The cause for which a change to a traveler is held until an admin approves or discards it. */
-export type HoldCause =
+export type IdentityState = (typeof identityStates)[number];
+
+/** The causes for which a change to a traveler is held until an admin approves or discards it. */
+export const holdCauses = [
   /** More people would leave at once than the connection's safety valve allows. */
-  | 'safetyValve'
+  'safetyValve',
   /** The traveler is an administrator of the travel service, or the user whose credential the bridge uses. */
-  | 'guarded'
-  /** Another person takes the place of a leaver. */
-  | 'return'
+  'guarded',
   /** The IdP has deleted a person whom it had neither written nor found by a filter. */
-  | 'neverProvisioned'
+  'neverProvisioned',
+  /** Another person takes the place of a leaver. */
+  'return',
   /** A change of rules or lookups would change many people at once. */
-  | 'rules';
+  'rules',
+] as const;
+
+export type HoldCause = (typeof holdCauses)[number];
 
 /** The cause and the start of the state `held` of an identity. */
 export interface Hold {
@@ -38,13 +43,15 @@ export interface Hold {
   since: number;
 }
 
+export const holdAnswers = ['approved', 'discarded'] as const;
+
 /**
  * An admin's answer to a hold. It applies to one version only, so a later write of the IdP is held again. A discarded departure
  * stays discarded until the IdP states the departure again (`Origin.departure`).
  */
 export interface Decision {
   cause: HoldCause;
-  answer: 'approved' | 'discarded';
+  answer: (typeof holdAnswers)[number];
   version: number;
   /** The name of the admin, and the time by the wall clock; absent in decisions of earlier versions. */
   by?: string;
@@ -149,13 +156,15 @@ export interface Departure extends Omit<PersonalValues, 'connection'> {
   at: number;
 }
 
+export const successionEffects = ['separate', 'revived', 'held', 'passedOn', 'bothActive'] as const;
+
 /**
  * The judgement about a leaver and a newcomer, and what became of the leaver's traveler. `separate`: it stays with the leaver.
  * `revived`: the newcomer has it, without the leaver's values. `passedOn`: the newcomer has it as it is. `bothActive`: the leaver is
  * no leaver, and each keeps its own. `held`: an admin decides whether the newcomer gets it without the leaver's values.
  */
 export interface Succession extends Judgement {
-  effect: 'separate' | 'revived' | 'held' | 'passedOn' | 'bothActive';
+  effect: (typeof successionEffects)[number];
   /** The other user: on a newcomer the leaver, on a leaver the newcomer. */
   connection: string;
   /** Undefined for a traveler without an identity. */
@@ -277,7 +286,7 @@ export interface Identity {
   decision: Decision | undefined;
   findings: Finding[];
   /** The trace of the last translation; empty before the first one. */
-  trace: Trace;
+  trace: StoredTrace;
   /**
    * The end of the lease, in epoch milliseconds. Until then, calls made under the lease may still arrive at the travel
    * API.
@@ -326,6 +335,16 @@ export type Outcome = Pick<
 /** True for a user that the IdP has deactivated or deleted. */
 export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'deletedAt'>): boolean {
   return !isActive(desired) || deletedAt !== undefined;
+}
+
+/** True for a user whom the IdP has not deleted. */
+export function isLive({ deletedAt }: Pick<Identity, 'deletedAt'>): boolean {
+  return deletedAt === undefined;
+}
+
+/** Returns the userName for messages; empty if there is none. */
+export function userNameOf({ desired }: Pick<Identity, 'desired'>): string {
+  return typeof desired.userName === 'string' ? desired.userName : '';
 }
 
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
+import type { BackgroundTasks } from '../store/background-tasks.ts';
+import type { MissingTraveler } from '../store/imports.ts';
 import type { Connection } from './connection.ts';
 import { isParkingAddress } from './email-conflicts.ts';
-import type { AlarmCount } from './hold-ports.ts';
-import { IdSet } from './id-set.ts';
-import type { MissingTraveler } from './import-ports.ts';
+import type { AlarmCount } from './holds.ts';
 import {
   markStale,
   type ObservationContext,
@@ -10,7 +10,6 @@ import {
   recordPresent,
   recordTravelers,
 } from './record-observed.ts';
-import type { BackgroundTasks } from './replica-ports.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { ReconcileQueue } from './store-ports.ts';
 import type { TravelFailure, TravelUserPage } from './travel-ports.ts';
@@ -46,15 +45,6 @@ export interface ImportResult {
 export interface SeenShare {
   known: number;
   seen: number;
-}
-
-/** Reads all travelers, so that IdPs find existing people and drift is detected. */
-export interface Importer {
-  run(
-    connection: Connection,
-    onPage?: (read: number, total: number) => void,
-    options?: ImportOptions,
-  ): Promise<ImportResult | TravelFailure>;
 }
 
 /** The result of an import that is saved for the metrics and the admin page of all replicas. */
@@ -119,10 +109,19 @@ interface ImportDeps extends RecordDeps {
   tasks: Pick<BackgroundTasks, 'saveState' | 'listStates'>;
 }
 
-/** Creates the importer. An import may run at any time, beside writes and any number of times. */
-export function importer(deps: ImportDeps): Importer {
+export type Importer = ReturnType<typeof importer>;
+
+/**
+ * Creates the importer, which reads all travelers, so that IdPs find existing people and drift is detected. An import may run at any
+ * time, beside writes and any number of times.
+ */
+export function importer(deps: ImportDeps) {
   return {
-    run: async (connection, onPage, { acceptMissing = false } = {}) => {
+    run: async (
+      connection: Connection,
+      onPage?: ((read: number, total: number) => void) | undefined,
+      { acceptMissing = false }: ImportOptions = {},
+    ): Promise<ImportResult | TravelFailure> => {
       const snapshot = await deps.rulesSnapshots.current(connection);
       if ('kind' in snapshot) return snapshot;
       // Before its person is listed. If the travel API does not tell it now, the last known one counts.
@@ -180,7 +179,7 @@ function isTooSmall({ known, seen }: SeenShare, minimumShare: number): boolean {
 async function findMissing(
   { imports }: ImportDeps,
   { connection, since }: ObservationContext,
-  listed: Pick<IdSet, 'has'>,
+  listed: ReadonlySet<string>,
 ): Promise<MissingTraveler[]> {
   const unseen = await imports.findMissing(connection.id, since);
   const isListed = ({ travelId }: MissingTraveler) => listed.has(travelId);
@@ -195,7 +194,7 @@ interface ReadResult {
   /** The number of listed travelers that had a live identity before. */
   known: number;
   /** The ids of all listed travelers. */
-  listed: Pick<IdSet, 'has'>;
+  listed: ReadonlySet<string>;
   /** The ids of the travelers that cannot be parsed; undefined for one without an id. */
   unreadable: (string | undefined)[];
   /** True if the list has more travelers than the import may read. */
@@ -207,7 +206,7 @@ async function readAllPages(
   context: ObservationContext & { maximum: number },
   onPage: ((read: number, total: number) => void) | undefined,
 ): Promise<ReadResult | TravelFailure> {
-  const seen = new IdSet();
+  const seen = new Set<string>();
   const totals = new Set<number | undefined>();
   const result: ReadResult = {
     ...{ read: 0, complete: false, known: 0, listed: seen, unreadable: [], isAtMaximum: false },

@@ -1,11 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type AnnouncedFields, addSentValues, markLateChanges } from '../translator/announced.ts';
+import {
+  type AnnouncedFields,
+  addSentValues,
+  hasAnnouncedOrCutValues,
+  hasAnnouncedValues,
+  hasOnlyAnnouncedFields,
+  markLateChanges,
+} from '../translator/announced.ts';
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
-import type { LateCalls, Progress, Reservation } from './identity.ts';
-import { duplicateRemoval, type UnconfirmedCreate } from './own-create.ts';
-import type { OutcomeDraft, ReconcileContext } from './reconcile-context.ts';
+import { addressKey } from './email-conflicts.ts';
+import { type Identity, isInactive, type LateCalls, type Progress, type Reservation } from './identity.ts';
+import { isReturnHeld } from './ownership.ts';
+import { type OutcomeDraft, type ReconcileContext, withProgress } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
@@ -129,8 +137,7 @@ export function withLateCreate(
   const late = isKnown ? before : addLateCall(context, before, { announced, reservation });
   const kept = late?.creates.find((one) => isSameCreate(one, create))?.reservation;
   const isOpen = draft.progress.reservation !== undefined;
-  const progress = isOpen && kept ? { ...draft.progress, reservation: kept } : draft.progress;
-  return { ...draft, progress: { ...progress, late } };
+  return withProgress(draft, { late, ...(isOpen && kept ? { reservation: kept } : {}) });
 }
 
 /**
@@ -157,16 +164,94 @@ export function isLateCheckDue({ now }: ReconcileContext, { progress: { late } }
 
 /** Returns the draft without late calls, for use after the last check for them. */
 export function withoutLateCalls(draft: OutcomeDraft): OutcomeDraft {
-  const { late: _, ...progress } = draft.progress;
-  return { ...draft, progress };
+  return withProgress(draft, { late: undefined });
 }
 
 /** Postpones a due check for late calls that the attempt could not make because the identity is held. */
-export function withNextLateCheck(progress: Progress, now: number): Progress {
-  const { late } = progress;
-  if (!late || late.checkAt > now) return progress;
-  return { ...progress, late: { ...late, checkAt: now + LATE_CHECK_MS } };
+export function withNextLateCheck(draft: OutcomeDraft, now: number): OutcomeDraft {
+  const { late } = draft.progress;
+  if (!late || late.checkAt > now) return draft;
+  return withProgress(draft, { late: { ...late, checkAt: now + LATE_CHECK_MS } });
 }
 
 /** While an identity is held for an admin, the interval between two checks for late calls, in milliseconds. */
 const LATE_CHECK_MS = 60_000;
+
+/** A create that was sent and whose outcome is unknown. */
+export interface UnconfirmedCreate {
+  reservation: Reservation;
+  fields: AnnouncedFields;
+}
+
+/** The tolerated difference between `createdAt` and the `Date` header, which has whole seconds, in milliseconds. */
+const TOLERANCE_MS = 2_000;
+/**
+ * The tolerated difference for a traveler that has no other fields than those that were sent, in milliseconds: the clock that sets
+ * `createdAt` may be that of another machine than the one that sends `Date`.
+ */
+const CLOCK_DIFFERENCE_MS = 60_000;
+
+/**
+ * True if this create made the traveler: a search has found no traveler with the address before, or the traveler has every value that
+ * was sent, which the travel API may have cut, and is not older than the reservation. In doubt the result is false, unless the user has
+ * left and the traveler has nothing else.
+ */
+export function isOwnCreate(
+  context: ReconcileContext,
+  traveler: TravelUser,
+  { reservation, fields }: UnconfirmedCreate,
+): boolean {
+  const { email, wasFree, reservedAt } = reservation;
+  if (addressKey(traveler.email) !== addressKey(email)) return false;
+  if (wasFree) return true;
+  if (!hasAnnouncedOrCutValues(traveler, fields, context.rulesSnapshot.rules)) return false;
+  // Members that the bridge does not know may have been added by the travel API.
+  const { otherFields: _, ...known } = traveler;
+  const hasNothingElse = hasOnlyAnnouncedFields(known, fields);
+  // Without a clock, a leaver loses access: an admin can restore an archived traveler.
+  if (reservedAt === undefined) return hasLeft(context.identity) && hasNothingElse;
+  // A `createdAt` that is not a date is NaN, and both comparisons are false.
+  const ageMs = reservedAt - Date.parse(traveler.createdAt);
+  return ageMs <= TOLERANCE_MS || (ageMs <= CLOCK_DIFFERENCE_MS && hasNothingElse);
+}
+
+/** True if the person has left for whom the create was sent: nobody has been given the traveler since. */
+function hasLeft(identity: Identity): boolean {
+  return isInactive(identity) || isReturnHeld(identity);
+}
+
+/** What may be done with a duplicate of the linked traveler: an archived one can be restored. */
+export type DuplicateRemoval = 'delete' | 'archive' | 'none';
+
+/**
+ * Decides about a traveler that a create with unknown outcome may have made besides the linked one. This is stricter than `isOwnCreate`,
+ * because an admin may have created one with the same address: it is only deleted if nothing is lost, which is if it has exactly what
+ * was sent. It is left alone if a value differs from what was sent.
+ */
+export function duplicateRemoval(
+  context: ReconcileContext,
+  traveler: TravelUser,
+  create: UnconfirmedCreate,
+): DuplicateRemoval {
+  const { fields } = create;
+  const { rules } = context.rulesSnapshot;
+  if (!isOwnCreate(context, traveler, create) || !hasAnnouncedOrCutValues(traveler, fields, rules))
+    return 'none';
+  const isEqual = hasAnnouncedValues(traveler, fields, rules) && hasOnlyAnnouncedFields(traveler, fields);
+  return isEqual ? 'delete' : 'archive';
+}
+
+/**
+ * Records that a search found no traveler with the address: if one appears later, a create that was sent before, or is sent next, has
+ * made it.
+ */
+export function withAddressFree(draft: OutcomeDraft, email: string): OutcomeDraft {
+  const { reservation, late } = draft.progress;
+  const isFree = (one: Reservation) => addressKey(one.email) === addressKey(email);
+  const marked = (one: Reservation) => (isFree(one) ? { ...one, wasFree: true } : one);
+  const creates = late?.creates.map((one) => ({ ...one, reservation: marked(one.reservation) })) ?? [];
+  return withProgress(draft, {
+    reservation: reservation && marked(reservation),
+    late: late && { ...late, creates },
+  });
+}

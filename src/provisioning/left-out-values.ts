@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LeftOutValue } from '../schema/left-out.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import type { Finding } from '../translator/translation.ts';
-import type { Identity } from './identity.ts';
+import type { Identity, Origin } from './identity.ts';
 import type { IdentityChange } from './store-ports.ts';
 
 /** A PUT or PATCH, and the values of it that do not fit the schema. */
@@ -51,10 +51,15 @@ export function withLeftOut<Write extends { identity: Identity; changes: Identit
 ): Write {
   if (hasSameLeftOut(write.identity, leftOut)) return write;
   const { leftOut: _, ...origin } = write.identity.origin;
-  const identity = {
-    ...write.identity,
-    origin: leftOut.length === 0 ? origin : { ...origin, leftOut },
-  };
+  return withOrigin(write, leftOut.length === 0 ? origin : { ...origin, leftOut });
+}
+
+/** Returns the write with another origin of its identity. */
+export function withOrigin<Write extends { identity: Identity; changes: IdentityChange[] }>(
+  write: Write,
+  origin: Origin,
+): Write {
+  const identity = { ...write.identity, origin };
   const changes = write.changes.map(
     (change): IdentityChange =>
       'identity' in change && change.identity === write.identity ? { ...change, identity } : change,

@@ -1,15 +1,20 @@
 import { resolveAnnounced } from '../translator/announced.ts';
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import { confirmMissing, isBareNotFound } from './bare-answers.ts';
 import { newParkingAddress, withEmailWait } from './email-conflicts.ts';
 import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
 import { isAdministrator, isGuarded, isTakeoverApproved } from './guard.ts';
 import { holdReturn } from './held-return.ts';
 import { type Identity, predecessorOf, type Succession } from './identity.ts';
-import { addLateCall, withLateCreate, withValuesNotShownYet } from './late-calls.ts';
-import { isOwnCreate, type UnconfirmedCreate, withAddressFree } from './own-create.ts';
+import {
+  addLateCall,
+  isOwnCreate,
+  type UnconfirmedCreate,
+  withAddressFree,
+  withLateCreate,
+  withValuesNotShownYet,
+} from './late-calls.ts';
 import { isResetPending, withResetDue } from './ownership.ts';
 import {
   endInFailure,
@@ -20,6 +25,7 @@ import {
   withFinding,
   withHold,
   withLinkedTraveler,
+  withProgress,
 } from './reconcile-context.ts';
 import { releaseOf } from './return-user.ts';
 import type { IdentityChange } from './store-ports.ts';
@@ -31,10 +37,11 @@ import {
   judgeNewcomer,
   judgeTraveler,
   mustAskBeforeRevival,
+  takeoverEffect,
   toSuccessor,
 } from './takeover.ts';
 import type { TravelAnswer, TravelFailure } from './travel-ports.ts';
-import { leaseLostFailure } from './traveler-calls.ts';
+import { confirmMissing, isBareNotFound, leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
 /** The reasons for and against linking the identity to a traveler that has the wanted address. */
@@ -214,18 +221,14 @@ async function linkIfAllowed(
   return announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
 }
 
-/** Says whether this identity gets the traveler: with its values, without them, not, or only if an admin approves. */
+/** An admin may have approved the takeover. */
 function effectOf(
   { connection, identity }: ReconcileContext,
-  { verdict }: Judgement,
-  { canSeparate, mustAsk }: { canSeparate: boolean; mustAsk: boolean },
-): Exclude<Succession['effect'], 'bothActive'> {
-  if (verdict === 'same') return 'passedOn';
-  if (isTakeoverApproved(identity)) return 'revived';
-  const { onReturn } = connection.policies;
-  if (verdict === 'other' && onReturn !== 'separate')
-    return onReturn === 'revive' && !mustAsk ? 'revived' : 'held';
-  return canSeparate ? 'separate' : 'held';
+  judgement: Judgement,
+  takeover: Parameters<typeof takeoverEffect>[2],
+): ReturnType<typeof takeoverEffect> {
+  const effect = takeoverEffect(connection, judgement, takeover);
+  return effect !== 'passedOn' && isTakeoverApproved(identity) ? 'revived' : effect;
 }
 
 /**
@@ -244,7 +247,7 @@ async function takePlaceOfLeaver(
   const effect = effectOf(context, { row, verdict }, { canSeparate, mustAsk });
   const { connection, id } = leaver;
   const predecessor: Succession = { row, verdict, effect, connection, id, travelId: traveler.id };
-  const judged = { ...draft, progress: { ...draft.progress, predecessor } };
+  const judged = withProgress(draft, { predecessor });
   if (effect === 'separate') return waitForLeaverEmail(context, judged, { leaver, predecessor });
   if (effect === 'held') return holdReturn(context, judged, predecessor);
   const from = releaseUnlessBusy(context, { leaver, predecessor });
@@ -290,14 +293,12 @@ async function takeArchivedTraveler(
   const address = isAdministrator(traveler) ? undefined : newParkingAddress(context, draft);
   const effect = effectOf(context, { row, verdict }, { canSeparate: address !== undefined, mustAsk: false });
   const predecessor: Succession = { row, verdict, effect, connection: connection.id, travelId: traveler.id };
-  const progress = { ...draft.progress, predecessor };
-  const judged = { ...draft, progress };
+  const judged = withProgress(draft, { predecessor });
   if (effect === 'held') return holdReturn(context, judged, predecessor);
   if (effect === 'separate' && address !== undefined)
     return parkTraveler(context, judged, { traveler, address });
-  const reset = effect === 'revived' ? { reset: true as const } : {};
-  const linking = { ...withoutLateValues(judged), progress: { ...progress, ...reset } };
-  return announceLink(context, linking, { traveler, applied: {} });
+  const linking = effect === 'revived' ? withProgress(judged, { reset: true }) : judged;
+  return announceLink(context, withoutLateValues(linking), { traveler, applied: {} });
 }
 
 /** Gives an archived traveler without an identity a parking address. The judgement is committed before the call. */
@@ -328,7 +329,7 @@ async function parkTraveler(
 /** Removes the values of this identity's own late creates: this traveler existed before and never received them. */
 function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
   const { late } = draft.progress;
-  return late ? { ...draft, progress: { ...draft.progress, late: { ...late, sent: {} } } } : draft;
+  return late ? withProgress(draft, { late: { ...late, sent: {} } }) : draft;
 }
 
 /** Makes the leaver's traveler give up its address. This identity waits for the address. */
@@ -378,7 +379,7 @@ function withLateCallsOf(
   const create = reservation ? { reservation } : {};
   const { checkAt, sent, creates } = addLateCall(context, late, { announced, applied, ...create });
   const all = { checkAt, sent: { ...own?.sent, ...sent }, creates: [...(own?.creates ?? []), ...creates] };
-  return { ...draft, progress: { ...draft.progress, late: all } };
+  return withProgress(draft, { late: all });
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Connection } from './connection.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups } from './group-ports.ts';
+import { isLive } from './identity.ts';
 import type {
   Comparison,
   HiddenPeople,
@@ -167,7 +168,7 @@ async function findsExistingUser(
   const by = comparison.field === 'email' ? 'email' : 'userName';
   // If the store has the user and only the rest of the filter excludes it, a search of the travel API is pointless.
   const known = isWholeFilter ? [] : await identities.find(connection.id, { by, value });
-  if (known.some(({ deletedAt }) => deletedAt === undefined)) return false;
+  if (known.some(isLive)) return false;
   return existingUserFinder.find(connection, value, requestId);
 }
 
@@ -183,20 +184,20 @@ const YIELD_MS = 5;
 /** Time limit of a list, waiting included, in milliseconds. */
 const MAX_LIST_MS = 5000;
 
-/** Runs long lists of one connection one after the other; short lists never wait. */
-export interface ScanQueue {
-  /**
-   * Runs `work`, which awaits `yieldBetweenSteps` between short steps. Once the work takes long, that call waits until the
-   * earlier long lists of the connection have ended, and throws `tooMany` after the time limit.
-   */
-  run<T>(connection: string, work: (yieldBetweenSteps: YieldBetweenSteps) => Promise<T>): Promise<T>;
-}
+export type ScanQueue = ReturnType<typeof scanQueue>;
 
-/** Creates a queue in the memory of this process. */
-export function scanQueue({ now }: Pick<Runtime, 'now'>): ScanQueue {
+/** Creates a queue in the memory of this process: long lists of one connection run one after the other; short lists never wait. */
+export function scanQueue({ now }: Pick<Runtime, 'now'>) {
   const queues = new Map<string, Promise<void>>();
   return {
-    run: async (connection, work) => {
+    /**
+     * Runs `work`, which awaits `yieldBetweenSteps` between short steps. Once the work takes long, that call waits until the
+     * earlier long lists of the connection have ended, and throws `tooMany` after the time limit.
+     */
+    run: async <T>(
+      connection: string,
+      work: (yieldBetweenSteps: YieldBetweenSteps) => Promise<T>,
+    ): Promise<T> => {
       const turn = createTurn(queues, connection);
       const begun = now();
       let last = begun;

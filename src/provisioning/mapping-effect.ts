@@ -22,7 +22,7 @@ import {
   wasHeldFor,
   withFinding,
 } from './reconcile-context.ts';
-import { type ResolvedReferences, resolveReferences } from './references.ts';
+import { resolveReferences } from './references.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Identities, References } from './store-ports.ts';
 
@@ -33,6 +33,12 @@ export interface PreviewedTraveler {
   findings: Finding[];
   /** True if no traveler can be created, for lack of a usable email address. */
   isPending: boolean;
+}
+
+/** The part of the store that the preview of one user reads. */
+export interface UserPreviewDeps {
+  identities: Pick<Identities, 'findById' | 'find'>;
+  references: Pick<References, 'findRows'>;
 }
 
 /** The part of the store that a preview reads. A preview writes nothing. */
@@ -122,15 +128,23 @@ function referenceResolver(
   deps: PreviewDeps,
   { connection, identity }: PreviewSubject,
 ): (rules: Rules) => Promise<Snapshot['references']> {
-  const references = readOnlyReferences(deps.references.findRows);
-  const known = new Map<string, Promise<ResolvedReferences>>();
-  return async (rules) => {
+  const known = new Map<string, Promise<Snapshot['references']>>();
+  return (rules) => {
     const key = JSON.stringify(findManagerReferences(rules, identity.desired, identity.origin.countedParts));
-    const subject = { identity, ...connection.policies };
-    const resolved = known.get(key) ?? resolveReferences({ ...deps, references }, subject, rules);
+    const resolved = known.get(key) ?? readReferences(deps, identity, { rules, ...connection });
     known.set(key, resolved);
-    return (await resolved).references;
+    return resolved;
   };
+}
+
+/** Resolves the managers that an identity names, from the stored identities of the connection. Writes nothing. */
+export async function readReferences(
+  { identities, references }: UserPreviewDeps,
+  identity: Identity,
+  { rules, policies }: { rules: Rules } & Pick<Connection, 'policies'>,
+): Promise<Snapshot['references']> {
+  const readOnly = { identities, references: readOnlyReferences(references.findRows) };
+  return (await resolveReferences(readOnly, { identity, ...policies }, rules)).references;
 }
 
 /** Creates a reconcile context that cannot write: its writing functions have no effect. */
@@ -163,9 +177,7 @@ function createReadOnlyContext(
 }
 
 /** Creates a store of references that reads the stored rows and never writes. */
-export function readOnlyReferences(
-  of: References['findRows'],
-): Pick<References, 'findRows' | 'save' | 'update'> {
+function readOnlyReferences(of: References['findRows']): Pick<References, 'findRows' | 'save' | 'update'> {
   return {
     findRows: of,
     save: async () => {},

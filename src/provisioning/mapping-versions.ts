@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { MappingVersion, RulesInForce, RulesStore } from '../store/rules-in-force.ts';
 import { type Mapping, parseMappingOfAnySize, storedMappingSchema } from '../translator/mapping-file.ts';
 import { compileRules, EDITION } from '../translator/rules.ts';
-import type { MappingVersion, RulesInForce, RulesStore } from './rules-ports.ts';
 
 /** The mapping in force if neither a file nor a command has given one: the default rules only. */
 export const defaultMapping: Mapping = { scimUserMapping: [] };

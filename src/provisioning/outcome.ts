@@ -1,13 +1,13 @@
-import { withBareAnswers, withoutBareAnswers } from './bare-answers.ts';
+import { toStoredTrace } from '../translator/trace.ts';
 import { backoff } from './circuit-breaker.ts';
-import type { Identity, Outcome, Progress } from './identity.ts';
+import type { Identity, Outcome } from './identity.ts';
 import { withNextLateCheck } from './late-calls.ts';
-import type { ReconcileResult } from './reconcile-context.ts';
+import { type OutcomeDraft, type ReconcileResult, withProgress } from './reconcile-context.ts';
 import type { Log, Runtime } from './runtime-ports.ts';
-import { withoutDueSpellings } from './spellings.ts';
 import type { TranslatedIdentity } from './translate-identity.ts';
 import type { TravelFailure } from './travel-ports.ts';
-import { withChecksPostponed } from './unconfirmed-values.ts';
+import { withBareAnswers, withoutBareAnswers } from './traveler-calls.ts';
+import { withChecksPostponed, withoutDueSpellings } from './unconfirmed-values.ts';
 
 /** The time after which a change that waits in a paused connection is planned again, unless there is a reason to do so before. */
 const PLAN_AGAIN_MS = 60 * 60_000;
@@ -26,14 +26,13 @@ export function toOutcome(
     rulesGeneration: number;
   },
 ): Outcome {
-  const trace = 'kind' in translated ? identity.trace : translated.translation.trace;
+  const trace = 'kind' in translated ? identity.trace : toStoredTrace(translated.translation.trace);
   const isLinked = draft.travelId !== undefined && draft.travelId !== identity.travelId;
   const common = { trace, rulesGeneration, linkedAt: isLinked ? now() : undefined };
   if (end.kind === 'state') {
     const postponed = withoutDueSpellings(withChecksPostponed(draft, now()), now());
-    const checked = withoutBareAnswers(postponed.progress);
-    const progress = withSettledVersion(identity, withNextLateCheck(checked, now()));
-    return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...draft, progress };
+    const settled = withSettledVersion(identity, withNextLateCheck(withoutBareAnswers(postponed), now()));
+    return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...settled };
   }
   if (end.kind === 'paused')
     return { state: 'dirty', attempts: 0, nextAttemptAt: now() + PLAN_AGAIN_MS, ...common, ...draft };
@@ -54,8 +53,8 @@ export function toOutcome(
 /**
  * Sets `settledVersion`, but not for a live unclaimed identity: the first write of an IdP must read the traveler.
  */
-function withSettledVersion({ claimed, deletedAt, version }: Identity, progress: Progress): Progress {
-  return claimed || deletedAt !== undefined ? { ...progress, settledVersion: version } : progress;
+function withSettledVersion({ claimed, deletedAt, version }: Identity, draft: OutcomeDraft): OutcomeDraft {
+  return claimed || deletedAt !== undefined ? withProgress(draft, { settledVersion: version }) : draft;
 }
 
 /** Logs how an attempt ended. */

@@ -1,17 +1,6 @@
+import type { BackgroundTasks } from '../store/background-tasks.ts';
 import type { Connection } from './connection.ts';
-import type { BackgroundTasks } from './replica-ports.ts';
 import type { Runtime } from './runtime-ports.ts';
-
-/** Remembers the travelers whose credentials the bridge uses. */
-export interface OwnUsers {
-  /**
-   * Returns the id of the traveler, as the travel API has told it last, to this process or another one; undefined if it never has.
-   * Makes no call.
-   */
-  lastKnown(connection: string): Promise<string | undefined>;
-  /** Returns the connection, which from now on remembers what the travel API tells. */
-  watched(connection: Connection): Connection;
-}
 
 interface OwnUsersDeps {
   tasks: Pick<BackgroundTasks, 'saveState' | 'listStates'>;
@@ -22,8 +11,10 @@ interface OwnUserState {
   travelId: string;
 }
 
-/** Creates the memory of a process. What it learns is stored, so that it is known also after a restart. */
-export function ownUsers({ tasks, runtime }: OwnUsersDeps): OwnUsers {
+export type OwnUsers = ReturnType<typeof ownUsers>;
+
+/** Remembers the travelers whose credentials the bridge uses. What it learns is stored, so that it is known also after a restart. */
+export function ownUsers({ tasks, runtime }: OwnUsersDeps) {
   const known = new Map<string, string>();
   const save = async (connection: string, travelId: string): Promise<void> => {
     if (known.get(connection) === travelId) return;
@@ -34,14 +25,19 @@ export function ownUsers({ tasks, runtime }: OwnUsersDeps): OwnUsers {
     });
   };
   return {
-    lastKnown: async (connection) => {
+    /**
+     * Returns the id of the traveler, as the travel API has told it last, to this process or another one; undefined if it never has.
+     * Makes no call.
+     */
+    lastKnown: async (connection: string): Promise<string | undefined> => {
       const travelId = known.get(connection);
       if (travelId !== undefined) return travelId;
       const states = await tasks.listStates('ownUser');
       const stored = states.find((state) => state.connection === connection)?.state;
       return (stored as OwnUserState | undefined)?.travelId; // Only this function writes the state.
     },
-    watched: (connection) => {
+    /** Returns the connection, which from now on remembers what the travel API tells. */
+    watched: (connection: Connection): Connection => {
       const { lookups } = connection;
       const readOwnUser = async () => {
         const answer = await lookups.readOwnUser();

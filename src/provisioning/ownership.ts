@@ -1,3 +1,4 @@
+import { foldCase } from '../schema/case-fold.ts';
 import type { Json, JsonObject } from '../schema/resource.ts';
 import {
   findDrift,
@@ -7,7 +8,13 @@ import {
   type RefusedPatch,
   type Unsendable,
 } from '../translator/plan.ts';
-import type { AppliedFields, FieldKey, Finding, WantedField } from '../translator/translation.ts';
+import type {
+  AppliedFields,
+  FieldKey,
+  Finding,
+  Translation,
+  WantedField,
+} from '../translator/translation.ts';
 import { type CustomFieldValue, readField, removableKeys, type TravelUser } from '../translator/traveler.ts';
 import { isEqualJson } from '../translator/values.ts';
 import { findings } from './findings.ts';
@@ -18,8 +25,10 @@ import {
   type OutcomeDraft,
   type ReconcileContext,
   type SendableFields,
+  unlessEmpty,
   type WantedFields,
   withFinding,
+  withProgress,
 } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
@@ -52,6 +61,35 @@ export function withoutUnownedFields(
   return { draft: { ...draft, applied }, fields };
 }
 
+/**
+ * Keeps the address of a traveler whom an IdP has adopted by a userName without sending an address: the travel service knows
+ * where the person reads mail, and a userName may be spelled another way, or be none of their addresses. The address is sent
+ * once the IdP states one, or changes the userName.
+ */
+export function withAdoptedAddress(
+  { identity: { desired }, translation }: ReconcileContext,
+  { draft, fields }: SendableFields,
+): SendableFields {
+  const { applied, progress } = draft;
+  const userName = typeof desired['userName'] === 'string' ? desired['userName'] : '';
+  // The bridge owns no field of a traveler that it has neither created nor changed.
+  const isAdoption = Object.keys(applied).length === 0;
+  const adoptedAs = progress.adoptedAs ?? (isAdoption ? userName : undefined);
+  if (adoptedAs === undefined) return { draft, fields };
+  const adopted = withProgress(draft, { adoptedAs });
+  const isKept =
+    !('email' in applied) && foldCase(adoptedAs) === foldCase(userName) && isEmailFromUserName(translation);
+  return { draft: adopted, fields: isKept ? { ...fields, email: { kind: 'kept' } } : fields };
+}
+
+/** True if the address comes from the userName, for want of another one. A rule of the mapping that names the userName states it. */
+function isEmailFromUserName({ trace }: Translation): boolean {
+  return trace.some(
+    ({ field, origin, rule, outcome }) =>
+      field === 'email' && origin === 'default' && rule === 'userName' && outcome === 'set',
+  );
+}
+
 /** After the last call of a reconciliation, records which fields the IdP has changed since the import. */
 export function withWrittenFields(
   { translation: { fields }, baseline }: ReconcileContext,
@@ -61,7 +99,7 @@ export function withWrittenFields(
   const keys = new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(draft.applied)]);
   const isWritten = (key: FieldKey) => key in draft.applied || !isSameWanted(baseline[key], fields[key]);
   const written = new Set([...(draft.progress.written ?? []), ...[...keys].filter(isWritten)]);
-  return { ...draft, progress: { ...draft.progress, written: [...written] } };
+  return withProgress(draft, { written: [...written] });
 }
 
 function isSameWanted(one: WantedField | undefined, other: WantedField | undefined): boolean {
@@ -104,8 +142,7 @@ export function withResetDue(
 /** Records that the values of the previous person have been removed from the traveler. */
 export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: OutcomeDraft): OutcomeDraft {
   if (!isResetPending({ origin }, draft)) return draft;
-  const { reset: _, ...progress } = draft.progress;
-  return { ...draft, progress: { ...progress, resetDone: lastResetVersion(origin) } };
+  return withProgress(draft, { reset: undefined, resetDone: lastResetVersion(origin) });
 }
 
 /**
@@ -269,9 +306,7 @@ export function withDriftMarked(context: ReconcileContext, draft: OutcomeDraft):
     applied[field] = { ...entry, unsure: true };
     corrections[field] = [...times, now];
   }
-  const { corrections: _, ...progress } = draft.progress;
-  const isAny = Object.keys(corrections).length > 0;
-  return { ...draft, applied, progress: isAny ? { ...progress, corrections } : progress };
+  return withProgress({ ...draft, applied }, { corrections: unlessEmpty(corrections) });
 }
 
 function recentCorrections(all: Record<string, number[]>, now: number): Record<string, number[]> {

@@ -2,10 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ScimResource } from '../schema/resource.ts';
 import type { FieldKey } from '../translator/translation.ts';
 import type { Connection } from './connection.ts';
-import { findings } from './findings.ts';
+import { findings, type PlannedCall } from './findings.ts';
 import type { Identity } from './identity.ts';
-import type { PlannedCall } from './mode-ports.ts';
-import { newDraft, type ReconcileContext, type ReconcileResult, withFinding } from './reconcile-context.ts';
+import { withOrigin } from './left-out-values.ts';
+import {
+  newDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withFinding,
+  withProgress,
+} from './reconcile-context.ts';
 import type { Announcement, IdentityChange } from './store-ports.ts';
 import { translateNewUser } from './translate-identity.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';
@@ -42,8 +48,7 @@ export async function reconcileStated(
   if (!written || progress.comparedInPause === written.count) return reconcile(context);
   const result = await reconcile({ ...context, doubts: statedFields(context, written.stated) });
   if (result.end.kind !== 'state') return result;
-  const { draft } = result;
-  return { ...result, draft: { ...draft, progress: { ...draft.progress, comparedInPause: written.count } } };
+  return { ...result, draft: withProgress(result.draft, { comparedInPause: written.count }) };
 }
 
 /** Lets the drift that is not corrected during the pause wait for its end, as a planned call that an admin sees. */
@@ -162,12 +167,7 @@ export function withPauseNoted<Write extends StatingWrite>(
   const isWhole = write.stated === undefined || (earlier !== undefined && earlier.stated === undefined);
   const stated = isWhole ? {} : { stated: { ...earlier?.stated, ...write.stated } };
   const writtenInPause = { pausedAt, count: (before?.count ?? 0) + 1, ...stated };
-  const identity: Identity = { ...write.identity, origin: { ...origin, writtenInPause } };
-  const changes = write.changes.map(
-    (change): IdentityChange =>
-      'identity' in change && change.identity === write.identity ? { ...change, identity } : change,
-  );
-  return { ...write, identity, changes };
+  return withOrigin(write, { ...origin, writtenInPause });
 }
 
 /** Returns what a PATCH states: its effect on a user of whom only the userName is known. */

@@ -1,7 +1,7 @@
 import { isActive, type JsonObject } from '../schema/resource.ts';
 import { similarWords } from '../translator/mapping-faults.ts';
 import type { Finding } from '../translator/translation.ts';
-import type { HoldCause, Identity, IdentityState } from './identity.ts';
+import { type HoldCause, type Identity, type IdentityState, userNameOf } from './identity.ts';
 
 /** Selects people. Members that are left out select everything. */
 export interface PeopleFilter {
@@ -211,7 +211,7 @@ export function toListedPerson(identity: Identity): ListedPerson {
   const { connection, id, desired, state, hold, travelId, deletedAt, nextAttemptAt } = identity;
   return {
     ...{ connection, id, state, findings: identity.findings, lastModified: identity.lastModified },
-    userName: typeof desired.userName === 'string' ? desired.userName : '',
+    userName: userNameOf(identity),
     name: displayNameOf(desired),
     ...(hold && { holdCause: hold.cause }),
     ...(travelId === undefined ? {} : { travelId }),

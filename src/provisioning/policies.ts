@@ -1,44 +1,32 @@
+/** The policies that are a choice between treatments, each with its default first. The settings explain them (src/config/schema.ts). */
+export const policyChoices = {
+  /** Of a new user whose email address an unlinked traveler has: link the two, or refuse to create the user. */
+  onExistingUser: ['link', 'refuse'],
+  /** With `match`, a client that removes whom it does not know sees nobody to remove: only a filter that names a person finds one. */
+  existingPeople: ['list', 'match'],
+  /** Of the DELETE of an unclaimed person whom the connection has neither written nor found by a filter. */
+  unclaimedDelete: ['hold', 'archive'],
+  /** Of another person in the place of a leaver: a separate traveler, that of the leaver without its values, or an admin decides. */
+  onReturn: ['separate', 'revive', 'hold'],
+  /** Of a DELETE. A deactivation, in contrast, always archives, so that it can be undone. */
+  deprovision: ['archive', 'delete'],
+  /** Of an owned field that is changed in the travel service. */
+  drift: ['report', 'correct'],
+  /** Of a manager whom the IdP has deactivated. */
+  inactiveManager: ['keep', 'clear'],
+  /** Of a role that a traveler had before the IdP granted it, when the IdP takes it away. */
+  preexistingRoles: ['keep', 'adopt'],
+} as const;
+
 /** The settings of a connection that decide what happens to its travelers, apart from the mapping of fields. */
-export interface Policies {
-  /**
-   * The treatment of a new user whose email address an unlinked traveler has: link the two, or refuse to create the
-   * user.
-   */
-  onExistingUser: 'link' | 'refuse';
-  /**
-   * `list`: lists show unclaimed people. `match`: only a filter that names a person finds an unclaimed one, so that a client
-   * that removes whom it does not know sees nobody to remove.
-   */
-  existingPeople: 'list' | 'match';
-  /**
-   * The effect of a DELETE of an unclaimed person whom the connection has neither written nor found by a filter: the client
-   * removes somebody whom it never knew. `hold`: the traveler is left alone until an admin approves.
-   */
-  unclaimedDelete: 'hold' | 'archive';
-  /**
-   * The treatment of another person who takes the place of a leaver: create a separate traveler, reuse the traveler without the
-   * leaver's values, or hold the return for an admin.
-   */
-  onReturn: 'separate' | 'revive' | 'hold';
-  /**
-   * The effect of a SCIM DELETE on the traveler. A deactivation, in contrast, always archives, so that it can be
-   * undone.
-   */
-  deprovision: 'archive' | 'delete';
-  /** The treatment of an owned field that is changed in the travel service: report it as a finding, or overwrite it. */
-  drift: 'report' | 'correct';
-  /** The treatment of a manager whom the IdP has deactivated: the manager of the reports until they get another one, or left out. */
-  inactiveManager: 'keep' | 'clear';
-  /**
-   * The treatment of a role that a traveler had before the IdP granted it: it stays when the IdP takes it away, or it
-   * belongs to the IdP from the grant on.
-   */
-  preexistingRoles: 'keep' | 'adopt';
+export type Policies = {
+  [Name in keyof typeof policyChoices]: (typeof policyChoices)[Name][number];
+} & {
   /** If true, an archived traveler gives up its email address when another user needs it. */
   reclaimEmail: boolean;
   /** Limits how many people may leave within a time window; undefined means no limit. */
   safetyValve: SafetyValve | undefined;
-}
+};
 
 /** The default policies, for connections whose settings contain none. */
 export const defaultPolicies: Policies = {

@@ -20,11 +20,6 @@ const BATCH = 100;
 /** Interval at which a preview yields to other requests, in milliseconds. */
 const YIELD_MS = 5;
 
-/** Previews a change of mapping: it computes the effect on every person and writes nothing. */
-export interface MappingPreviewer {
-  run(connection: Connection, options: PreviewOptions): Promise<MappingPreview | TravelFailure>;
-}
-
 /** The options of a preview. */
 export interface PreviewOptions {
   /** The mapping to preview. Without it, the connection's own mapping is compared with the present state. */
@@ -49,9 +44,9 @@ interface MappingPreviewDeps extends PreviewDeps {
  * requests are served meanwhile. Each person is computed independently, with the present email addresses and managers
  * of all others.
  */
-export function mappingPreviewer(deps: MappingPreviewDeps): MappingPreviewer {
+export function mappingPreviewer(deps: MappingPreviewDeps) {
   return {
-    run: async (connection, options) => {
+    run: async (connection: Connection, options: PreviewOptions): Promise<MappingPreview | TravelFailure> => {
       const snapshot = await deps.rulesSnapshots.current(connection);
       if ('kind' in snapshot) return snapshot;
       const { mapping } = options;
@@ -188,21 +183,15 @@ export interface MappingPreview {
   mappingFaults?: NameFault[];
 }
 
-/** Adds the effects on each person to the totals of a preview. */
-export interface PreviewCounter {
-  add(identity: Identity, difference: PreviewDifference): void;
-  total(): MappingPreview;
-}
-
-/** Creates a counter at zero that keeps at most `mostExamples` examples. */
-export function previewCounter(mostExamples: number, lookups: Lookups): PreviewCounter {
+/** Adds the effects on each person to the totals of a preview, with at most `mostExamples` examples. */
+export function previewCounter(mostExamples: number, lookups: Lookups) {
   const counts = { people: 0, changed: 0, created: 0, pending: 0 };
   const fields = new Map<string, FieldCounts>();
   const findings = new Map<string, FindingCounts>();
   const present = new Map<string, PresentFinding>();
   const examples: PreviewExample[] = [];
   return {
-    add: (identity, { outcome, changes, released, comes, goes }) => {
+    add: (identity: Identity, { outcome, changes, released, comes, goes }: PreviewDifference): void => {
       counts.people += 1;
       for (const { field, code } of identity.findings) presentFinding(present, field, code).people += 1;
       for (const field of released) fieldCounts(fields, field).released += 1;
@@ -216,7 +205,7 @@ export function previewCounter(mostExamples: number, lookups: Lookups): PreviewC
       const userName = String(identity.desired.userName);
       examples.push({ id: identity.id, userName, outcome, changes, comes, goes });
     },
-    total: () => ({
+    total: (): MappingPreview => ({
       ...counts,
       fields: [...fields.values()].toSorted(
         (one, other) => totalChanges(other) - totalChanges(one) || (one.field < other.field ? -1 : 1),

@@ -1,13 +1,15 @@
-import type { Json } from '../schema/resource.ts';
-import { expandTrace } from '../translator/trace.ts';
+import type { Json, ScimResource } from '../schema/resource.ts';
+import { toTravel } from '../translator/to-travel.ts';
 import type { Finding, TraceEntry, Translation, WantedField } from '../translator/translation.ts';
 import { isEqualJson } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
+import { newIdentity } from './create-user.ts';
 import { usedNames } from './explain-fields.ts';
-import type { Identity } from './identity.ts';
+import { type Identity, isLive } from './identity.ts';
+import { readReferences, type UserPreviewDeps } from './mapping-effect.ts';
 import { fieldNames } from './preview-mapping.ts';
-import { previewIdentity, type UserPreviewDeps } from './preview-user.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
+import type { Runtime } from './runtime-ports.ts';
 
 /** The result of one field for a person, beside that of the mapping in force. */
 interface PreviewedField {
@@ -39,8 +41,7 @@ export async function previewPerson(
   const present = await previewIdentity(deps, identity, { ...inForce, policies });
   const previewed = await previewIdentity(deps, identity, { ...next, policies });
   const fields = compareFields(present, previewed);
-  const trace = expandTrace(previewed.trace);
-  const { findings, fallbackEmail } = previewed;
+  const { findings, fallbackEmail, trace } = previewed;
   return {
     userName: String(identity.desired.userName),
     ...{ fields, trace, findings, fallbackEmail },
@@ -64,4 +65,27 @@ function kindOf(wanted: WantedField | undefined): WantedField['kind'] {
 
 function resultOf(wanted: WantedField | undefined) {
   return wanted?.kind === 'value' ? wanted.value : undefined;
+}
+
+/** Translates a stored person with any rules. Nothing is written or sent. */
+async function previewIdentity(
+  deps: UserPreviewDeps,
+  identity: Identity,
+  { rules, lookups, policies }: Pick<RulesSnapshot, 'rules' | 'lookups'> & Pick<Connection, 'policies'>,
+): Promise<Translation> {
+  const { desired, applied, origin } = identity;
+  const references = await readReferences(deps, identity, { rules, policies });
+  return toTravel(rules, desired, { lookups, references, applied, countedParts: origin.countedParts });
+}
+
+/** Returns the identity that a connection would have for a user that is not stored: managers are found as for a person of that name. */
+export async function identityForPreview(
+  { identities }: Pick<UserPreviewDeps, 'identities'>,
+  { connection, user }: { connection: Pick<Connection, 'id'>; user: ScimResource },
+  runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>,
+): Promise<Identity> {
+  const fresh = newIdentity(runtime, connection, user);
+  const found = await identities.find(connection.id, { by: 'userName', value: String(user.userName) });
+  const known = found.find(isLive);
+  return { ...fresh, id: known?.id ?? fresh.id };
 }

@@ -1,3 +1,4 @@
+import type { Holds } from '../store/holds.ts';
 import type { AnnouncedFields } from '../translator/announced.ts';
 import type {
   AppliedFields,
@@ -9,8 +10,7 @@ import type {
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
-import type { Holds } from './hold-ports.ts';
-import type { HoldCause, Identity, IdentityState, Outcome } from './identity.ts';
+import type { HoldCause, Identity, IdentityState, Outcome, Progress } from './identity.ts';
 import { leftOutFindings } from './left-out-values.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Checkpoint } from './runtime-ports.ts';
@@ -152,10 +152,23 @@ export function wasHeldFor({ hold, progress, version }: Identity, cause: HoldCau
   return hold?.cause === cause && progress.settledVersion === version;
 }
 
+/** Returns the draft with these members of its progress. Those that are undefined are removed. */
+export function withProgress(
+  draft: OutcomeDraft,
+  change: { [Name in keyof Progress]: Progress[Name] | undefined },
+): OutcomeDraft {
+  const members = Object.entries({ ...draft.progress, ...change });
+  return { ...draft, progress: Object.fromEntries(members.filter(([, value]) => value !== undefined)) };
+}
+
+/** Returns undefined for a record without entries, so that the progress does not keep it. */
+export function unlessEmpty<T extends object>(record: T): T | undefined {
+  return Object.keys(record).length === 0 ? undefined : record;
+}
+
 /** Returns the draft without the announced call, once the outcome of the call is known. */
 export function withoutAnnouncedCall(draft: OutcomeDraft): OutcomeDraft {
-  const { announced: _announced, reservation: _reservation, ...progress } = draft.progress;
-  return { ...draft, progress };
+  return withProgress(draft, { announced: undefined, reservation: undefined });
 }
 
 /**

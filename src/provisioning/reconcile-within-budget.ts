@@ -1,11 +1,11 @@
+import type { ConnectionModes } from '../store/connection-modes.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { Outcome } from './identity.ts';
-import type { ConnectionModes } from './mode-ports.ts';
 import { withPauseNoted } from './pause.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { Attempt, AttemptResult, Reconciler } from './reconcile.ts';
-import type { Runtime, WaitSignal } from './runtime-ports.ts';
+import type { Runtime } from './runtime-ports.ts';
 import type { Identities } from './store-ports.ts';
 import { type CommitResult, commitWrite, type PendingWrite } from './write-attempt.ts';
 
@@ -13,29 +13,6 @@ import { type CommitResult, commitWrite, type PendingWrite } from './write-attem
 export interface BudgetedAttempt {
   result: AttemptResult | 'later';
   outcome?: Outcome;
-}
-
-/** Reconciles an identity right after a write, for as long as the IdP may wait for its answer. */
-export interface ReconcileWithinBudget {
-  reconcile(connection: Connection, id: string, requestId?: string): Promise<AttemptResult | 'later'>;
-  /**
-   * Reconciles identities of a connection one after the other, all within what is left of the budget of a request that began at `since`.
-   * Returns false if one of them did not come to rest.
-   */
-  reconcileInOrder(
-    connection: Connection,
-    ids: string[],
-    request: { since: number; requestId?: string | undefined },
-  ): Promise<boolean>;
-  /**
-   * Commits a write, runs `afterCommit`, and attempts to reconcile the identity. `stale`: nothing is committed, because an identity has changed
-   * since it was read. Throws `conflict` if another user has the userName.
-   */
-  commit(
-    connection: Connection,
-    write: PendingWrite,
-    afterCommit: () => Promise<void>,
-  ): Promise<BudgetedAttempt | 'stale'>;
 }
 
 interface ReconcileWithinBudgetDeps {
@@ -49,28 +26,41 @@ interface ReconcileWithinBudgetDeps {
   runtime: Pick<Runtime, 'now' | 'wait' | 'checkpoint'>;
 }
 
+export type ReconcileWithinBudget = ReturnType<typeof reconcileWithinBudget>;
+
 /**
- * Creates the function with which writes reconcile their user. If the attempt does not finish in time, the background
- * loop completes it.
+ * Creates the functions with which writes reconcile their user, for as long as the IdP may wait for its answer. If the attempt does
+ * not finish in time, the background loop completes it.
  */
-export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): ReconcileWithinBudget {
-  const { reconciler, circuitBreakerOf, wake } = deps;
-  const isPaused = (connection: Connection) => circuitBreakerOf(connection).pauseReason() !== undefined;
+export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps) {
+  const { reconciler, wake } = deps;
   return {
-    reconcileInOrder: async (connection, ids, { since, requestId }) => {
+    /**
+     * Reconciles identities of a connection one after the other, all within what is left of the budget of a request that began at `since`.
+     * Returns false if one of them did not come to rest.
+     */
+    reconcileInOrder: async (
+      connection: Connection,
+      ids: string[],
+      { since, requestId }: { since: number; requestId?: string | undefined },
+    ): Promise<boolean> => {
       for (const id of ids) {
         const leftMs = since + deps.budgetMs - deps.runtime.now();
         // More than the whole budget is left if the clock was set back.
         const budgetMs = Math.min(deps.budgetMs, leftMs);
-        if (budgetMs <= 0 || isPaused(connection)) return false;
+        if (budgetMs <= 0 || isPaused(deps, connection)) return false;
         const attempt = reconciler.reconcile(connection, id, requestId);
         const { result } = await withinBudget({ ...deps, budgetMs }, { connection, id, requestId, attempt });
         if (result !== 'reconciled' && result !== 'moved') return false;
       }
       return true;
     },
-    reconcile: async (connection, id, requestId) => {
-      if (isPaused(connection)) {
+    reconcile: async (
+      connection: Connection,
+      id: string,
+      requestId?: string,
+    ): Promise<BudgetedAttempt['result']> => {
+      if (isPaused(deps, connection)) {
         // A write never sends the probe of an open breaker. Probes come from the queue, which begins with people who
         // must lose access.
         wake();
@@ -79,25 +69,39 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
       const attempt = reconciler.reconcile(connection, id, requestId);
       return (await withinBudget(deps, { connection, id, requestId, attempt })).result;
     },
-    commit: async (connection, computed, afterCommit) => {
-      const write = withPauseNoted(computed, deps.modes.pausedAt(connection.id));
-      // If a next attempt is scheduled, the identity must wait for a call in flight; the background loop reconciles it
-      // then.
-      if (write.identity.nextAttemptAt !== undefined || isPaused(connection)) {
-        const committed = await commitWrite(deps, write);
-        if (isStale(committed)) return 'stale';
-        await afterCommit();
-        wake();
-        return { result: 'later' };
-      }
-      const { committed, ended } = reconciler.reconcileWrite(connection, write);
-      const { identity, requestId } = write;
-      const attempt = withinBudget(deps, { connection, id: identity.id, requestId, attempt: ended });
-      if (isStale(await committed)) return 'stale';
-      await afterCommit();
-      return attempt;
-    },
+    /**
+     * Commits a write, runs `afterCommit`, and attempts to reconcile the identity. `stale`: nothing is committed, because an identity has changed
+     * since it was read. Throws `conflict` if another user has the userName.
+     */
+    commit: (connection: Connection, write: PendingWrite, afterCommit: () => Promise<void>) =>
+      commit(deps, connection, { write, afterCommit }),
   };
+}
+
+function isPaused({ circuitBreakerOf }: ReconcileWithinBudgetDeps, connection: Connection): boolean {
+  return circuitBreakerOf(connection).pauseReason() !== undefined;
+}
+
+async function commit(
+  deps: ReconcileWithinBudgetDeps,
+  connection: Connection,
+  { write: computed, afterCommit }: { write: PendingWrite; afterCommit: () => Promise<void> },
+): Promise<BudgetedAttempt | 'stale'> {
+  const write = withPauseNoted(computed, deps.modes.pausedAt(connection.id));
+  // If a next attempt is scheduled, the identity must wait for a call in flight; the background loop reconciles it then.
+  if (write.identity.nextAttemptAt !== undefined || isPaused(deps, connection)) {
+    const committed = await commitWrite(deps, write);
+    if (isStale(committed)) return 'stale';
+    await afterCommit();
+    deps.wake();
+    return { result: 'later' };
+  }
+  const { committed, ended } = deps.reconciler.reconcileWrite(connection, write);
+  const { identity, requestId } = write;
+  const attempt = withinBudget(deps, { connection, id: identity.id, requestId, attempt: ended });
+  if (isStale(await committed)) return 'stale';
+  await afterCommit();
+  return attempt;
 }
 
 function isStale(committed: CommitResult | 'unleased'): boolean {
@@ -118,39 +122,16 @@ async function withinBudget(
   started: StartedAttempt,
 ): Promise<BudgetedAttempt> {
   const { budgetMs, runtime, wake } = deps;
-  const over = new WaitEnd();
-  const ended = repeatWhileBusy(deps, started, over).then((end) => {
+  const over = new AbortController();
+  const ended = repeatWhileBusy(deps, started, over.signal).then((end) => {
     if (end.result !== 'reconciled' && end.result !== 'refused') wake();
     return end;
   });
-  const late = runtime.wait(budgetMs, over).then((): BudgetedAttempt => ({ result: 'later' }));
+  const late = runtime.wait(budgetMs, over.signal).then((): BudgetedAttempt => ({ result: 'later' }));
   try {
     return await Promise.race([ended, late]);
   } finally {
     over.abort();
-  }
-}
-
-/** Ends a wait early. An AbortController, which each write would create, costs many times as much. */
-class WaitEnd implements WaitSignal {
-  #isAborted = false;
-  readonly #listeners = new Set<() => void>();
-
-  get aborted(): boolean {
-    return this.#isAborted;
-  }
-
-  addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.add(listener);
-  }
-
-  removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.delete(listener);
-  }
-
-  abort(): void {
-    this.#isAborted = true;
-    for (const listener of [...this.#listeners]) listener();
   }
 }
 
@@ -164,7 +145,7 @@ const LEASE_POLL_MS = 25;
 async function repeatWhileBusy(
   { reconciler, runtime }: ReconcileWithinBudgetDeps,
   { connection, id, requestId, attempt }: StartedAttempt,
-  signal: WaitSignal,
+  signal: AbortSignal,
 ): Promise<Attempt> {
   let end = await attempt;
   while (end.result === 'busy' && end.released && !signal.aborted) {

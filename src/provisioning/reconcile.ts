@@ -1,11 +1,11 @@
 import { backoff } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
-import { type AttemptedIdentity, type DecisionDeps, decideResult } from './decide-result.ts';
 import type { Identity, Outcome } from './identity.ts';
 import { LeaseHolders, leaseDuration, withCause, withLeaseGuard } from './lease-guard.ts';
 import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
 import { isRefusal, logResult, toOutcome } from './outcome.ts';
 import type { ReconcileResult } from './reconcile-context.ts';
+import { type AttemptedIdentity, type DecisionDeps, decideResult } from './reconcile-traveler.ts';
 import { areSameReferences } from './references.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { LeaseRequest, Leases, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
@@ -44,23 +44,6 @@ export interface WriteAttempt {
   ended: Promise<Attempt>;
 }
 
-/** Reconciles identities with the travel service. */
-export interface Reconciler {
-  /** Makes one attempt at one identity, now. Never rejects. `requestId`: the SCIM request that causes it. */
-  reconcile(connection: Connection, id: string, requestId?: string): Promise<Attempt>;
-  /**
-   * Commits a write and makes one attempt at its identity. What the attempt sends first is computed before the commit
-   * and announced in it, if nothing must be read from the travel API for that.
-   */
-  reconcileWrite(connection: Connection, write: PendingWrite): WriteAttempt;
-  /** Resolves when no attempt is running. */
-  idle(): Promise<void>;
-  /**
-   * Releases the leases of attempts whose outcome could not be saved. Returns false while the store still fails. Never rejects.
-   */
-  releaseUnsaved(): Promise<boolean>;
-}
-
 /** Dependencies of the reconciler. */
 export interface ReconcileDeps extends DecisionDeps {
   leases: Leases;
@@ -69,11 +52,13 @@ export interface ReconcileDeps extends DecisionDeps {
   rulesSnapshots: RulesSnapshots;
 }
 
+export type Reconciler = ReturnType<typeof reconciler>;
+
 /**
  * Creates the reconciler that every path uses: writes of an IdP, the queue, approvals. It is level-triggered, holds a lease
  * on the identity while it works, and can run any number of times.
  */
-export function reconciler(reconcileDeps: ReconcileDeps): Reconciler {
+export function reconciler(reconcileDeps: ReconcileDeps) {
   const deps: ReconcilerState = { ...reconcileDeps, unsaved: new Map(), leaseHolders: new LeaseHolders() };
   const running = new Set<Promise<unknown>>();
   const track = <T>(attempt: Promise<T>): Promise<T> => {
@@ -81,15 +66,24 @@ export function reconciler(reconcileDeps: ReconcileDeps): Reconciler {
     return attempt.finally(() => running.delete(attempt));
   };
   return {
-    releaseUnsaved: async () => {
+    /**
+     * Releases the leases of attempts whose outcome could not be saved. Returns false while the store still fails. Never rejects.
+     */
+    releaseUnsaved: async (): Promise<boolean> => {
       for (const [token, { leased, reason }] of [...deps.unsaved]) {
         deps.unsaved.delete(token);
         if ((await backOff(deps, leased, reason)).result === 'unsaved') return false;
       }
       return true;
     },
-    reconcile: (connection, id, requestId) => track(reconcileOnce(deps, connection, { id, requestId })),
-    reconcileWrite: (connection, write) => {
+    /** Makes one attempt at one identity, now. Never rejects. `requestId`: the SCIM request that causes it. */
+    reconcile: (connection: Connection, id: string, requestId?: string): Promise<Attempt> =>
+      track(reconcileOnce(deps, connection, { id, requestId })),
+    /**
+     * Commits a write and makes one attempt at its identity. What the attempt sends first is computed before the commit
+     * and announced in it, if nothing must be read from the travel API for that.
+     */
+    reconcileWrite: (connection: Connection, write: PendingWrite): WriteAttempt => {
       const { newId, now } = deps.runtime;
       const lease = { token: newId(), ms: leaseDuration(connection), now: now() };
       const commit = writeCommit(deps, write, lease);
@@ -98,7 +92,8 @@ export function reconciler(reconcileDeps: ReconcileDeps): Reconciler {
         ended: track(attemptWrite(deps, connection, { write, lease, commit })),
       };
     },
-    idle: async () => {
+    /** Resolves when no attempt is running. */
+    idle: async (): Promise<void> => {
       while (running.size > 0) await Promise.all(running);
     },
   };

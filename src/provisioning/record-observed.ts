@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Imports, KnownTraveler } from '../store/imports.ts';
 import { toScim } from '../translator/to-scim.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
 import { newIdentity } from './create-user.ts';
 import { addressKey, isParkingAddress } from './email-conflicts.ts';
 import type { Identity } from './identity.ts';
-import type { Imports, KnownTraveler } from './import-ports.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, References } from './store-ports.ts';

@@ -20,6 +20,7 @@ import {
   judgeNewcomer,
   judgeTraveler,
   mustAskBeforeRevival,
+  takeoverEffect,
   toSuccessor,
 } from './takeover.ts';
 
@@ -48,7 +49,11 @@ export function takeLeaversPlace(posted: PostedUser): ReturnedUser {
   const chosen = chooseLeaver(posted);
   if (!chosen) return noteSecondUser(posted);
   const { leaver, ...judgement } = chosen;
-  const effect = effectOf(posted, chosen);
+  const { connection, email } = posted;
+  const effect = takeoverEffect(connection, judgement, {
+    mustAsk: mustAskBeforeRevival(leaver),
+    canSeparate: !hasAddress(leaver, email) || canGiveEmailUp(leaver, connection),
+  });
   const predecessor: Succession = {
     ...{ ...judgement, effect, connection: leaver.connection, id: leaver.id },
     ...(leaver.travelId === undefined ? {} : { travelId: leaver.travelId }),
@@ -80,17 +85,6 @@ function chooseLeaver({ connection, fresh, matches, runtime }: PostedUser): Judg
   }));
   const [same] = judged.filter(({ verdict }) => verdict === 'same').sort((one, other) => one.row - other.row);
   return same ?? judged.find(({ leaver }) => inPlace.some((one) => one?.id === leaver.id));
-}
-
-function effectOf(
-  { connection, email }: PostedUser,
-  { leaver, verdict }: JudgedLeaver,
-): 'passedOn' | 'revived' | 'separate' | 'held' {
-  if (verdict === 'same') return 'passedOn';
-  const { onReturn } = connection.policies;
-  if (verdict === 'other' && onReturn === 'hold') return 'held';
-  if (verdict === 'other' && onReturn === 'revive') return mustAskBeforeRevival(leaver) ? 'held' : 'revived';
-  return hasAddress(leaver, email) && !canGiveEmailUp(leaver, connection) ? 'held' : 'separate';
 }
 
 function hasAddress({ observed, creating }: Identity, email: string | undefined): boolean {

@@ -1,5 +1,6 @@
+import type { Holds } from '../store/holds.ts';
 import type { Connection } from './connection.ts';
-import type { HeldRules, Holds } from './hold-ports.ts';
+import type { HeldRules } from './holds.ts';
 import type { Identity } from './identity.ts';
 import { comparePreviews, type PreviewDeps, travelerPreviewer } from './mapping-effect.ts';
 import { type MappingPreview, yieldBetweenBatches } from './preview-mapping.ts';
@@ -19,33 +20,29 @@ const REMEMBERED = 10;
 /** The time for which a count may continue after the service was asked to stop, in milliseconds. */
 const GRACE_MS = 1_000;
 
-/** Decides whether changed rules and lookups may be applied to identities, or first need an admin's approval. */
-export interface RulesChanges {
-  /**
-   * Returns true if identities may be reconciled with this snapshot. A snapshot that would change too many people is held,
-   * and the result is false until an admin approves it.
-   */
-  mayFollow(connection: Connection, snapshot: RulesSnapshot, signal?: AbortSignal): Promise<boolean>;
-  /**
-   * Like `mayFollow`, for one identity whose reconciliation has begun with this snapshot. An approved snapshot is not
-   * checked again, even if another snapshot has replaced it meanwhile.
-   */
-  mayReconcile(connection: Connection, snapshot: RulesSnapshot): Promise<boolean>;
-}
-
 interface RulesChangesDeps extends PreviewDeps {
   holds: Pick<Holds, 'findHeldRules' | 'saveHeldRules' | 'findTranslatedEarlier'>;
   runtime: Pick<Runtime, 'now'>;
 }
 
+export type RulesChanges = ReturnType<typeof rulesChanges>;
+
 /**
- * Creates the checks. The first replica that has checked a change decides for all: its decision is stored for the
+ * Decides whether changed rules and lookups may be applied to identities, or first need an admin's approval. The first replica that has checked a change decides for all: its decision is stored for the
  * generation, and so are the people whom recent changes affected.
  */
-export function rulesChanges(deps: RulesChangesDeps): RulesChanges {
+export function rulesChanges(deps: RulesChangesDeps) {
   const checks = new Map<string, Promise<boolean>>();
   const approved = new Map<string, number[]>();
-  const mayFollow: RulesChanges['mayFollow'] = async (connection, snapshot, signal) => {
+  /**
+   * Returns true if identities may be reconciled with this snapshot. A snapshot that would change too many people is held,
+   * and the result is false until an admin approves it.
+   */
+  const mayFollow = async (
+    connection: Connection,
+    snapshot: RulesSnapshot,
+    signal?: AbortSignal,
+  ): Promise<boolean> => {
     // Checks of one connection run one after the other, so that concurrent callers get the same result.
     const before = checks.get(connection.id) ?? Promise.resolve(false);
     const next = before.then(() => checkChange(deps, { connection, snapshot, signal }));
@@ -60,7 +57,11 @@ export function rulesChanges(deps: RulesChangesDeps): RulesChanges {
   };
   return {
     mayFollow,
-    mayReconcile: async (connection, snapshot) => {
+    /**
+     * Like `mayFollow`, for one identity whose reconciliation has begun with this snapshot. An approved snapshot is not
+     * checked again, even if another snapshot has replaced it meanwhile.
+     */
+    mayReconcile: async (connection: Connection, snapshot: RulesSnapshot): Promise<boolean> => {
       const isKnownApproved = approved.get(connection.id)?.includes(snapshot.generation);
       return isKnownApproved || mayFollow(connection, snapshot);
     },

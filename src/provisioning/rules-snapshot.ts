@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { RulesHead, RulesInForce, RulesStore } from '../store/rules-in-force.ts';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { type Mapping, parseMappingOfAnySize, storedMappingSchema } from '../translator/mapping-file.ts';
 import { findLimitFaults } from '../translator/mapping-limits.ts';
@@ -7,7 +8,6 @@ import { type Lookups, noLookups } from '../translator/translation.ts';
 import { canonicalJson } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
 import { defaultMapping, digestOf, mappingOf, wasInForce } from './mapping-versions.ts';
-import type { RulesHead, RulesInForce, RulesStore } from './rules-ports.ts';
 import type { Log, Runtime } from './runtime-ports.ts';
 import type { TravelAnswer, TravelFailure } from './travel-ports.ts';
 
@@ -25,34 +25,6 @@ export interface RulesSnapshot {
    * not in force.
    */
   generation: number;
-}
-
-/** The rules snapshots of the connections. */
-export interface RulesSnapshots {
-  /**
-   * Returns the recent snapshot, of this generation or a later one; a failure only if the lookups were never read, or if
-   * the rules in force belong to another version of Jetbridge.
-   */
-  current(connection: Connection, generation?: number): Promise<RulesSnapshot | TravelFailure>;
-  /**
-   * Reads the lookups and the rules in force again, and returns the new snapshot. A mapping file that has changed comes
-   * into force.
-   */
-  refresh(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
-  /**
-   * Returns the last snapshot without a call to the travel API; before the first reading, a snapshot of the mapping
-   * file alone, or of the default rules.
-   */
-  lastKnown(connection: Connection): RulesSnapshot;
-  /**
-   * Puts a mapping file in force that was read again, if its content has changed. A file that has not changed does not
-   * replace what a command has put in force.
-   */
-  applyFile(connection: Connection, mapping: Mapping): Promise<MappingFileResult>;
-  /** The number of faulty places in each connection's mapping, as of its last compilation. */
-  mappingFaults(): { connection: string; count: number }[];
-  /** Forgets what was loaded for a connection that no longer exists. */
-  forget(connection: string): void;
 }
 
 /**
@@ -97,11 +69,13 @@ type State = RulesSnapshotsDeps & {
   tooLarge: Map<string, string>;
 };
 
+export type RulesSnapshots = ReturnType<typeof rulesSnapshots>;
+
 /**
- * Creates the snapshots. The store decides which rules are in force; rules are compiled once for each generation, and
- * each fault of a mapping is logged once.
+ * Creates the snapshots of the connections. The store decides which rules are in force; rules are compiled once for each generation,
+ * and each fault of a mapping is logged once.
  */
-export function rulesSnapshots(deps: RulesSnapshotsDeps): RulesSnapshots {
+export function rulesSnapshots(deps: RulesSnapshotsDeps) {
   const state = newState(deps);
   const running = new Map<string, Promise<LoadedRules>>();
   // Concurrent callers share one reading of the rules in force.
@@ -136,20 +110,38 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps): RulesSnapshots {
     return answer.kind === 'ok' ? changedMeanwhile : answer;
   };
   return {
-    current: async (connection, generation = 0) => {
+    /**
+     * Returns the recent snapshot, of this generation or a later one; a failure only if the lookups were never read, or if
+     * the rules in force belong to another version of Jetbridge.
+     */
+    current: async (connection: Connection, generation = 0) => {
       const known = await load(connection, generation);
       return followReading(connection, known, await connection.lookups.current());
     },
-    refresh: async (connection) => {
+    /**
+     * Reads the lookups and the rules in force again, and returns the new snapshot. A mapping file that has changed comes
+     * into force.
+     */
+    refresh: async (connection: Connection) => {
       const known = await reload(connection);
       return followReading(connection, known, await connection.lookups.refresh());
     },
-    lastKnown: (connection) =>
+    /**
+     * Returns the last snapshot without a call to the travel API; before the first reading, a snapshot of the mapping
+     * file alone, or of the default rules.
+     */
+    lastKnown: (connection: Connection): RulesSnapshot =>
       state.loaded.get(connection.id)?.snapshot ??
       toRulesSnapshot({ mapping: fileOf(state, connection) ?? defaultMapping }, noLookups),
-    applyFile: (connection, mapping) => applyFile(state, connection, mapping),
+    /**
+     * Puts a mapping file in force that was read again, if its content has changed. A file that has not changed does not
+     * replace what a command has put in force.
+     */
+    applyFile: (connection: Connection, mapping: Mapping) => applyFile(state, connection, mapping),
+    /** The number of faulty places in each connection's mapping, as of its last compilation. */
     mappingFaults: () => [...state.faults].map(([connection, { length }]) => ({ connection, count: length })),
-    forget: (id) => forget(state, id),
+    /** Forgets what was loaded for a connection that no longer exists. */
+    forget: (id: string): void => forget(state, id),
   };
 }
 

@@ -18,16 +18,9 @@ export interface Runtime {
   /** Returns a random number in [0, 1). */
   random(): number;
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. Never rejects. */
-  wait(ms: number, signal?: WaitSignal): Promise<void>;
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
   log: Log;
   checkpoint(at: Checkpoint): void;
-}
-
-/** The part of an AbortSignal that a wait needs. */
-export interface WaitSignal {
-  readonly aborted: boolean;
-  addEventListener(type: 'abort', listener: () => void): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 /** The part of a pino logger that is used. */

@@ -1,9 +1,16 @@
+import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
-import { type Background, type BackgroundLoops, background, reconcileDue } from './background.ts';
+import {
+  type Background,
+  type BackgroundLoops,
+  background,
+  reconcileDue,
+  type WakeSignal,
+  wakeSignal,
+} from './background.ts';
 import {
   type CircuitBreaker,
   circuitBreaker,
-  type PauseReason,
   withCircuitBreaker,
   withReportedAnswers,
 } from './circuit-breaker.ts';
@@ -11,74 +18,18 @@ import type { Connection } from './connection.ts';
 import { feedFollower } from './event-feed.ts';
 import { type ExistingUserFinder, existingUserFinder } from './find-existing.ts';
 import type { ForeignValues } from './foreign-values.ts';
-import type { Groups } from './group-ports.ts';
-import { type GroupService, groupService } from './groups.ts';
-import type { Holds } from './hold-ports.ts';
+import { groupService } from './groups.ts';
 import { type Importer, importer } from './import.ts';
-import type { Imports } from './import-ports.ts';
 import { scanQueue } from './list-users.ts';
 import { applyMapping, type MappingChange, type MappingChangeResult } from './mapping-versions.ts';
-import type { ConnectionModes } from './mode-ports.ts';
 import { type OwnUsers, ownUsers } from './own-users.ts';
-import type { People } from './people.ts';
-import { type MappingPreviewer, mappingPreviewer } from './preview-mapping.ts';
+import { mappingPreviewer } from './preview-mapping.ts';
 import { type Reconciler, reconciler } from './reconcile.ts';
 import { reconcileWithinBudget } from './reconcile-within-budget.ts';
-import type { BackgroundTasks } from './replica-ports.ts';
 import { rulesChanges } from './rules-change.ts';
-import type { RulesStore } from './rules-ports.ts';
-import { type MappingFileResult, type RulesSnapshot, rulesSnapshots } from './rules-snapshot.ts';
+import { type MappingFileResult, rulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Identities, Leases, ReconcileQueue, References, Retention } from './store-ports.ts';
-import type { TravelFailure } from './travel-ports.ts';
-import { type UserService, userService } from './users.ts';
-import { type WakeSignal, wakeSignal } from './wake-signal.ts';
-
-/** The part of the store that provisioning uses. */
-export interface ProvisioningStore {
-  identities: Identities;
-  leases: Leases;
-  reconcileQueue: ReconcileQueue;
-  references: References;
-  imports: Imports;
-  groups: Groups;
-  holds: Holds;
-  retention: Retention;
-  people: People;
-  rules: RulesStore;
-  tasks: BackgroundTasks;
-  modes: ConnectionModes;
-}
-
-/** Everything that the SCIM interface, the commands and the server use of provisioning. */
-export interface ProvisioningService {
-  users: UserService;
-  groups: GroupService;
-  importer: Importer;
-  mappingPreviewer: MappingPreviewer;
-  /** The number of faulty places in each connection's mapping, as of its last compilation. */
-  mappingFaults(): { connection: string; count: number }[];
-  /** Puts a mapping file in force that was read again, if its content has changed. */
-  applyMappingFile(connection: Connection, mapping: Mapping): Promise<MappingFileResult>;
-  /** Puts a mapping of an admin in force, unless another one has replaced the expected one. */
-  applyMapping(change: MappingChange): Promise<MappingChangeResult>;
-  /** Returns the rules in force of a connection, and its lookups. */
-  currentRules(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
-  /** Reconciles every identity that is due, until none is left, and returns the number of attempts. */
-  reconcileDue(): Promise<number>;
-  /** Makes the background work of this process look at once for identities that are due. */
-  wake(): void;
-  /** Resolves when no reconciliation is in progress. */
-  idle(): Promise<void>;
-  /** Returns for each connection why its circuit breaker is open; undefined while it is closed. */
-  pauses(): { connection: string; reason: PauseReason | undefined }[];
-  /** Starts the background loops. Without them, only writes cause reconciliations. */
-  startBackground(): Background;
-  /** Serves one more connection, in the background too if the loops have been started. */
-  addConnection(connection: Connection): void;
-  /** Serves a connection no longer; resolves when the loops have ended their work for it. */
-  removeConnection(id: string): Promise<void>;
-}
+import { userService } from './users.ts';
 
 interface ServiceOptions {
   store: ProvisioningStore;
@@ -92,8 +43,13 @@ interface ServiceOptions {
   foreignValues?: Pick<ForeignValues, 'observe'>;
 }
 
-/** Creates the provisioning service of these connections. All parts of this folder are wired together here. */
-export function provisioningService(options: ServiceOptions): ProvisioningService {
+export type ProvisioningService = ReturnType<typeof provisioningService>;
+
+/**
+ * Creates everything that the SCIM interface, the commands and the server use of provisioning, for these connections. All parts of
+ * this folder are wired together here.
+ */
+export function provisioningService(options: ServiceOptions) {
   const states = connectionStates(options);
   const stateOf = states.of;
   const deps = createDeps(options, states);
@@ -103,38 +59,47 @@ export function provisioningService(options: ServiceOptions): ProvisioningServic
     importer: deps.importer,
     mappingPreviewer: mappingPreviewer(deps),
     mappingFaults: deps.rulesSnapshots.mappingFaults,
-    applyMappingFile: async (connection, mapping) => {
+    /** Puts a mapping file in force that was read again, if its content has changed. */
+    applyMappingFile: async (connection: Connection, mapping: Mapping): Promise<MappingFileResult> => {
       const result = await deps.rulesSnapshots.applyFile(stateOf(connection).connection, mapping);
       if (result.outcome === 'applied') stateOf(connection).rulesSignal.wake();
       return result;
     },
-    applyMapping: async (change) => {
+    /** Puts a mapping of an admin in force, unless another one has replaced the expected one. */
+    applyMapping: async (change: MappingChange): Promise<MappingChangeResult> => {
       const result = await applyMapping(deps.rules, change);
       if (result.outcome === 'applied') stateOf({ id: change.connection }).rulesSignal.wake();
       return result;
     },
-    currentRules: (connection) => deps.rulesSnapshots.current(stateOf(connection).connection),
-    reconcileDue: async () => {
+    /** Returns the rules in force of a connection, and its lookups. */
+    currentRules: (connection: Connection) => deps.rulesSnapshots.current(stateOf(connection).connection),
+    /** Reconciles every identity that is due, until none is left, and returns the number of attempts. */
+    reconcileDue: async (): Promise<number> => {
       let attempts = 0;
       for (const { connection } of states.all())
         for (let made = 1; made > 0; attempts += made) made = await reconcileDue(deps, connection);
       return attempts;
     },
+    /** Makes the background work of this process look at once for identities that are due. */
     wake: deps.wake,
     idle: deps.reconciler.idle,
+    /** Returns for each connection why its circuit breaker is open; undefined while it is closed. */
     pauses: () =>
       states.all().map((state) => ({
         ...{ connection: state.connection.id, reason: state.circuitBreaker.pauseReason() },
       })),
-    startBackground: () => {
+    /** Starts the background loops. Without them, only writes cause reconciliations. */
+    startBackground: (): Background => {
       loops = startLoops(deps, states);
       return loops;
     },
-    addConnection: (connection) => {
+    /** Serves one more connection, in the background too if the loops have been started. */
+    addConnection: (connection: Connection): void => {
       states.add(connection);
       loops?.add(stateOf(connection).protectedConnection);
     },
-    removeConnection: async (id) => {
+    /** Serves a connection no longer; resolves when the loops have ended their work for it. */
+    removeConnection: async (id: string): Promise<void> => {
       await loops?.remove(id);
       states.remove(id);
       deps.rulesSnapshots.forget(id);
@@ -146,7 +111,7 @@ export function provisioningService(options: ServiceOptions): ProvisioningServic
 function idpServices(
   deps: ReturnType<typeof createDeps>,
   { writeBudgetMs: budgetMs, onWrite = () => {} }: ServiceOptions,
-): Pick<ProvisioningService, 'users' | 'groups'> {
+) {
   const users = userService({ ...deps, reconcileWithinBudget: reconcileWithinBudget({ ...deps, budgetMs }) });
   return { users: countedWrites(users, onWrite), groups: countedWrites(groupService(deps), onWrite) };
 }
@@ -214,6 +179,9 @@ function createDeps({ store, runtime, foreignValues }: ServiceOptions, states: C
   const { reconcile, reconcileWrite, ...otherReconciler } = reconciler({ ...shared, rulesChanges: changes });
   const { find } = existingUserFinder(shared);
   const { run: runImport } = importer(shared);
+  const importing: Importer = {
+    run: (connection, ...options) => runImport(stateOf(connection).protectedConnection, ...options),
+  };
   return {
     ...shared,
     rulesChanges: changes,
@@ -228,10 +196,7 @@ function createDeps({ store, runtime, foreignValues }: ServiceOptions, states: C
       find: (connection, address, requestId) =>
         find(stateOf(connection).protectedConnection, address, requestId),
     } satisfies ExistingUserFinder,
-    importer: {
-      run: (connection, onPage, options) =>
-        runImport(stateOf(connection).protectedConnection, onPage, options),
-    } satisfies Importer,
+    importer: importing,
   };
 }
 

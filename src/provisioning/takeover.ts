@@ -8,10 +8,10 @@ import {
 } from '../schema/resource.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
+import { isParkingAddress } from './email-conflicts.ts';
 import { type Judgement, judgeReturn, type PersonalValues } from './evidence.ts';
-import { isAdministrator } from './guard.ts';
+import { isAdministrator, isDepartureOpen } from './guard.ts';
 import { type Departure, type Identity, isInactive, type Succession } from './identity.ts';
-import { isDepartureOpen } from './kept-active.ts';
 import { emailsOf } from './notify-dependents.ts';
 import type { Identities } from './store-ports.ts';
 
@@ -71,12 +71,9 @@ export function isLeaver(identity: Identity): boolean {
  */
 export function canBeTakenOver(leaver: Identity, connection: Pick<Connection, 'parkingDomain'>): boolean {
   if (!isLeaver(leaver)) return false;
-  return !leaver.origin.givesEmailUp || isParked(leaver, connection) || !canGiveEmailUp(leaver, connection);
-}
-
-/** True if the traveler of the leaver has a parking address already. */
-function isParked({ observed }: Identity, { parkingDomain }: Pick<Connection, 'parkingDomain'>): boolean {
-  return parkingDomain !== undefined && observed?.email.toLowerCase().endsWith(`@${parkingDomain}`) === true;
+  const { origin, observed } = leaver;
+  const isParked = observed !== undefined && isParkingAddress(connection, observed.email);
+  return !origin.givesEmailUp || isParked || !canGiveEmailUp(leaver, connection);
 }
 
 /**
@@ -97,6 +94,26 @@ export function canGiveEmailUp(
  */
 export function mustAskBeforeRevival(leaver: Identity): boolean {
   return isDepartureOpen(leaver) || (leaver.observed !== undefined && isAdministrator(leaver.observed));
+}
+
+/** What decides about the traveler of a leaver, besides the judgement and the policy. */
+interface Takeover {
+  /** True if the policy `revive` does not hand the traveler over without an admin. */
+  mustAsk: boolean;
+  /** True if both can have a traveler of their own. */
+  canSeparate: boolean;
+}
+
+/** Says whether a newcomer gets the traveler of a leaver: with its values, without them, not, or only if an admin approves. */
+export function takeoverEffect(
+  { policies: { onReturn } }: Pick<Connection, 'policies'>,
+  { verdict }: Judgement,
+  { mustAsk, canSeparate }: Takeover,
+): Exclude<Succession['effect'], 'bothActive'> {
+  if (verdict === 'same') return 'passedOn';
+  if (verdict === 'other' && onReturn === 'revive') return mustAsk ? 'held' : 'revived';
+  if (verdict === 'other' && onReturn === 'hold') return 'held';
+  return canSeparate ? 'separate' : 'held';
 }
 
 /** A user who may be the leaver. */

@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../schema/resource.ts';
-import type { Plan } from '../translator/plan.ts';
-import { findInvalidFields, isEmptyPlan, makePlan } from '../translator/plan.ts';
+import { findInvalidFields, isEmptyPlan, makePlan, type Plan } from '../translator/plan.ts';
 import type { FieldKey, RefusedFields } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
-import { withAdoptedAddress } from './adopted-address.ts';
 import {
   addressKey,
   findIdentityAmong,
@@ -29,6 +27,7 @@ import {
   appliedForReset,
   findLostValues,
   isResetPending,
+  withAdoptedAddress,
   withDriftMarked,
   withKeptRolesReported,
   withLostValues,
@@ -48,10 +47,10 @@ import {
   withoutAnnouncedCall,
   withRefusals,
 } from './reconcile-context.ts';
-import { isSpellingCheckDue } from './spellings.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { patchTraveler, readTraveler } from './traveler-calls.ts';
 import {
+  isSpellingCheckDue,
   isValueCheckDue,
   waitingRemovals,
   withConfirmedValues,

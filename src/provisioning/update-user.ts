@@ -4,8 +4,8 @@ import { countChangedParts } from '../translator/reference-parts.ts';
 import type { Connection } from './connection.ts';
 import { withNextVersion } from './create-user.ts';
 import type { Judgement } from './evidence.ts';
+import { isDepartureCause, isKeptActive, statedDepartureAfter } from './guard.ts';
 import { type Departure, type Identity, isInactive, type Origin, type Succession } from './identity.ts';
-import { isDepartureCause, isKeptActive, statedDepartureAfter } from './kept-active.ts';
 import { isReturnHeld } from './ownership.ts';
 import type { Runtime } from './runtime-ports.ts';
 import {
@@ -17,6 +17,7 @@ import {
   mustAskBeforeRevival,
   type NumberHolders,
   personalValuesOf,
+  takeoverEffect,
   toSuccessor,
 } from './takeover.ts';
 import type { PendingWrite } from './write-attempt.ts';
@@ -70,8 +71,8 @@ export function updateUser(
   if (!isReturn(write, now)) return updated(next, origin, before);
   const isNumberShared = isNumberSharedBy(numberHolders, before);
   const judgement = judgeReactivation(before, after, { now, isNumberShared });
-  if (judgement.verdict === 'same') return updated(next, asSamePerson(write, origin, now), before);
   const effect = effectOf(connection, before, judgement);
+  if (effect === 'passedOn') return updated(next, asSamePerson(write, origin, now), before);
   const predecessor: Succession = {
     ...{ ...judgement, effect, connection: connection.id },
     ...(before.travelId === undefined ? {} : { travelId: before.travelId }),
@@ -117,16 +118,13 @@ function withDeparture({ before }: UserWrite, now: number): Origin {
   return { departure: departureOf(before), returnedAt };
 }
 
-function effectOf(
-  connection: Connection,
-  before: Identity,
-  { verdict }: Judgement,
-): 'revived' | 'held' | 'separate' {
-  const { onReturn } = connection.policies;
-  if (verdict === 'other' && onReturn === 'hold') return 'held';
-  if (verdict === 'other' && onReturn === 'revive') return mustAskBeforeRevival(before) ? 'held' : 'revived';
-  if (before.travelId === undefined) return 'revived';
-  return canGiveEmailUp(before, connection) ? 'separate' : 'held';
+function effectOf(connection: Connection, before: Identity, judgement: Judgement) {
+  const effect = takeoverEffect(connection, judgement, {
+    mustAsk: mustAskBeforeRevival(before),
+    canSeparate: before.travelId === undefined || canGiveEmailUp(before, connection),
+  });
+  // Without a known traveler, there is none to separate from.
+  return effect === 'separate' && before.travelId === undefined ? 'revived' : effect;
 }
 
 /** Creates a tombstone that keeps the old traveler and makes it give up its email address. */

@@ -1,23 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LeftOutValue } from '../schema/left-out.ts';
 import { extensionsOf, isActive, type ScimResource } from '../schema/resource.ts';
+import type { ConnectionModes } from '../store/connection-modes.ts';
 import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups } from './group-ports.ts';
+import { isKeptActive, statedDepartureAfter } from './guard.ts';
 import type { Identity, Membership } from './identity.ts';
-import { isKeptActive, statedDepartureAfter } from './kept-active.ts';
 import { hasSameLeftOut, leftOutAfter, withLeftOut } from './left-out-values.ts';
-import type { ListPage } from './list-ports.ts';
-import {
-  type ListedUser,
-  listUsers,
-  type ScanQueue,
-  toUserViews,
-  type UserQuery,
-  type UserView,
-} from './list-users.ts';
-import type { ConnectionModes } from './mode-ports.ts';
+import { listUsers, type ScanQueue, toUserViews, type UserQuery, type UserView } from './list-users.ts';
 import { markDirty, markReferrersDirty, referenceValuesOf } from './notify-dependents.ts';
 import type { OwnUsers } from './own-users.ts';
 import { statedPart } from './pause.ts';
@@ -36,43 +28,6 @@ import type { Identities, IdentityChange, IdentityView, ReconcileQueue, Referenc
 import { findNumberHolders } from './takeover.ts';
 import { isLeftActive, isReturn, lastDeparture, type UserWrite, updateUser } from './update-user.ts';
 import type { PendingWrite } from './write-attempt.ts';
-
-/**
- * The operations on SCIM users. Every write is durable before it returns. A write waits for the travel API no longer
- * than the write budget. `requestId` is that of the SCIM request, for the log of exchanges.
- */
-export interface UserService {
-  /** `leftOut` are the values of the request that `desired` does not have. */
-  create(
-    connection: string,
-    desired: ScimResource,
-    requestId?: string,
-    leftOut?: LeftOutValue[],
-  ): Promise<UserView>;
-  read(connection: string, id: string): Promise<UserView>;
-  list(connection: string, query: UserQuery): Promise<ListPage<ListedUser>>;
-  /**
-   * Applies a pure change to the desired state. `change` may throw to refuse the version, and may be called several times.
-   * A change without effect leaves version and lastModified alone.
-   */
-  change(
-    connection: string,
-    id: string,
-    change: UserChange,
-    kind: 'replace' | 'patch',
-    requestId?: string,
-  ): Promise<UserView>;
-  /**
-   * Deletes the user: a tombstone remains, and the traveler is archived or deleted. `check` may throw to refuse the
-   * version.
-   */
-  remove(
-    connection: string,
-    id: string,
-    check?: (version: number) => void,
-    requestId?: string,
-  ): Promise<void>;
-}
 
 /** Returns the new desired state of a user. `report` receives the values of the request that it does not have. */
 export type UserChange = (
@@ -100,17 +55,40 @@ export interface UserServiceDeps {
 /** The number of attempts at a write when other writers keep committing first. */
 const MAX_TRIES = 20;
 
-/** Creates the service for the users of all connections. */
-export function userService(deps: UserServiceDeps): UserService {
+export type UserService = ReturnType<typeof userService>;
+
+/**
+ * Creates the operations on the SCIM users of all connections. Every write is durable before it returns. A write waits for the travel
+ * API no longer than the write budget. `requestId` is that of the SCIM request, for the log of exchanges.
+ */
+export function userService(deps: UserServiceDeps) {
   return {
-    create: (connection, desired, requestId, leftOut = []) =>
+    /** `leftOut` are the values of the request that `desired` does not have. */
+    create: (connection: string, desired: ScimResource, requestId?: string, leftOut: LeftOutValue[] = []) =>
       create(deps, deps.connectionOf(connection), { desired, requestId, leftOut }),
-    read: (connection, id) => readView(deps, connection, id),
-    list: (connection, query) => listUsers(deps, deps.connectionOf(connection), query),
-    change: (connection, id, change, kind, requestId) =>
-      updateDesired(deps, deps.connectionOf(connection), { id, change, kind, requestId }),
-    remove: (connection, id, check, requestId) =>
-      remove(deps, deps.connectionOf(connection), { id, check, requestId }),
+    read: (connection: string, id: string) => readView(deps, connection, id),
+    list: (connection: string, query: UserQuery) => listUsers(deps, deps.connectionOf(connection), query),
+    /**
+     * Applies a pure change to the desired state. `change` may throw to refuse the version, and may be called several times.
+     * A change without effect leaves version and lastModified alone.
+     */
+    change: (
+      connection: string,
+      id: string,
+      change: UserChange,
+      kind: 'replace' | 'patch',
+      requestId?: string,
+    ) => updateDesired(deps, deps.connectionOf(connection), { id, change, kind, requestId }),
+    /**
+     * Deletes the user: a tombstone remains, and the traveler is archived or deleted. `check` may throw to refuse the
+     * version.
+     */
+    remove: (
+      connection: string,
+      id: string,
+      check?: (version: number) => void,
+      requestId?: string,
+    ): Promise<void> => remove(deps, deps.connectionOf(connection), { id, check, requestId }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ScimResource } from '../schema/resource.ts';
+import type { Holds } from '../store/holds.ts';
 import { withCallsWrapped } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
-import type { Holds } from './hold-ports.ts';
 import type { Identity } from './identity.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type {

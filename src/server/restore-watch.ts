@@ -1,5 +1,5 @@
-import type { ConnectionModes } from '../provisioning/mode-ports.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
+import type { ConnectionModes } from '../store/connection-modes.ts';
 import type { Database } from '../store/database.ts';
 import {
   addWrites,

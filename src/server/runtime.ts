@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Runtime, WaitSignal } from '../provisioning/runtime-ports.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { timeOrderedId } from './ids.ts';
 
 /**
@@ -60,7 +60,7 @@ export function systemRuntime(
  * Waits for some milliseconds, or until the signal is aborted; both resolve. (`timers/promises` rejects an aborted wait, with the cost
  * of an Error and its stack each time.)
  */
-export function wait(ms: number, signal?: WaitSignal): Promise<void> {
+export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
       resolve();

@@ -1,28 +1,61 @@
 import { sql } from 'kysely';
-import type { BackgroundTasks, TaskKind } from '../provisioning/replica-ports.ts';
 import type { Database } from './database.ts';
 import { timeAfter } from './dialect.ts';
 import { parseJson, toJson } from './queries.ts';
 
-/** Returns the store of background work. Times are compared by the database's clock. */
-export function backgroundTasks(database: Database): BackgroundTasks {
+/**
+ * The kinds of background work that one replica at a time does for a connection. `ownUser` and `returnNotice` are no work, and have only a
+ * state: the traveler whose credential the bridge uses, and whether the notice was given.
+ */
+export type TaskKind = 'import' | 'feed' | 'demoDay' | 'ownUser' | 'returnNotice';
+
+/** A lease on one kind of background work of a connection. */
+interface TaskLease {
+  /** The state that the last holder has saved; undefined before the first time. */
+  state: unknown;
+  /** The generation of the rules in force of the connection; 0 if there are none yet. */
+  generation: number;
+}
+
+export type BackgroundTasks = ReturnType<typeof backgroundTasks>;
+
+/**
+ * The store of background work: for each kind, the time at which it is due next, the replica that does it at present, and
+ * the state that it saved for the next time, such as the position in a feed. Times are compared by the database's clock.
+ */
+export function backgroundTasks(database: Database) {
   const { db } = database;
   return {
-    acquire: (connection, kind, lease) => acquireTask(database, taskKeyOf(database, connection, kind), lease),
-    extend: async (connection, kind, lease) => {
+    /**
+     * Acquires the lease for `ms` milliseconds if the work is due and no other replica holds it. Otherwise returns in how
+     * many milliseconds that may be so.
+     */
+    acquire: (connection: string, kind: TaskKind, lease: Lease) =>
+      acquireTask(database, taskKeyOf(database, connection, kind), lease),
+    /** Extends the lease. Returns false if it has ended. */
+    extend: async (connection: string, kind: TaskKind, lease: Lease): Promise<boolean> => {
       const { numUpdatedRows } = await updateHeld(database, taskKeyOf(database, connection, kind), lease)
         .set({ lease_until: leaseEnd(database, lease) })
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    finish: async (connection, kind, { token, state, dueMs, now }) => {
+    /**
+     * Ends the lease, and saves the state unless it is undefined; the work is due again after `dueMs` milliseconds. Returns
+     * false if the lease has ended.
+     */
+    finish: async (
+      connection: string,
+      kind: TaskKind,
+      { token, state, dueMs, now }: { token: string; state: unknown; dueMs: number; now: number },
+    ): Promise<boolean> => {
       const { numUpdatedRows } = await updateHeld(database, taskKeyOf(database, connection, kind), { token })
         .set({ lease_token: null, lease_until: null, due_at: leaseEnd(database, { ms: dueMs, now }) })
         .$if(state !== undefined, (query) => query.set({ state: toJson(state) }))
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    saveState: async (connection, kind, state) => {
+    /** Saves the state outside of a lease. */
+    saveState: async (connection: string, kind: TaskKind, state: unknown): Promise<void> => {
       const text = toJson(state);
       await db
         .insertInto('background_task')
@@ -30,17 +63,20 @@ export function backgroundTasks(database: Database): BackgroundTasks {
         .onConflict((conflict) => conflict.columns(keyColumns).doUpdateSet({ state: text }))
         .execute();
     },
-    request: async (connection, kind) => {
+    /** Makes the work due now; if a replica does it at present, once more when that has finished. */
+    request: async (connection: string, kind: TaskKind): Promise<void> => {
       await updateTask(database, taskKeyOf(database, connection, kind))
         .set({ requested: 1 })
         .execute();
     },
-    listStates: async (kind) => {
+    /** Returns the states that the last holders of one kind have saved, by connection. */
+    listStates: async (kind: TaskKind): Promise<{ connection: string; state: unknown }[]> => {
       const tasks = db.selectFrom('background_task').select(['connection_id', 'state']);
       const rows = await tasks.where('kind', '=', kind).where('state', '<>', '').execute();
       return rows.map(({ connection_id, state }) => ({ connection: connection_id, state: toState(state) }));
     },
-    reset: async () => {
+    /** Ends all leases and makes all work due: at the start of the only process that uses the database. */
+    reset: async (): Promise<void> => {
       await db
         .updateTable('background_task')
         .set({ lease_token: null, lease_until: null, due_at: 0 })
@@ -88,7 +124,7 @@ async function acquireTask(
   database: Database,
   key: TaskKey,
   lease: Lease,
-): ReturnType<BackgroundTasks['acquire']> {
+): Promise<TaskLease | { retryMs: number; state: unknown }> {
   const clock = database.dialect.now(lease.now);
   const acquired = await updateTask(database, key)
     .set((row) => ({
@@ -115,11 +151,7 @@ async function acquireTask(
 }
 
 /** Creates the task at its first use, and acquires it. */
-async function findDelay(
-  database: Database,
-  key: TaskKey,
-  lease: Lease,
-): ReturnType<BackgroundTasks['acquire']> {
+async function findDelay(database: Database, key: TaskKey, lease: Lease): ReturnType<typeof acquireTask> {
   const { db, dialect } = database;
   const clock = dialect.now(lease.now);
   const task = await db

@@ -1,10 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import {
-  type ConnectionModes,
-  type PausedConnection,
-  type PlannedCall,
-  plannedCalls,
-} from '../provisioning/mode-ports.ts';
+import { type PlannedCall, plannedCalls } from '../provisioning/findings.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { observedColumns } from './identity-row.ts';
@@ -12,11 +7,28 @@ import { batches } from './queries.ts';
 import { dirtyColumns, isDirty } from './reconcile-queue.ts';
 import type { Tables } from './tables.ts';
 
-/** Returns the modes of the connections in a database. The last ones read are kept in memory, because every attempt needs one. */
-export function connectionModes(database: Database): ConnectionModes {
+/** A paused connection, with the number of people about whom each kind of call waits. */
+export interface PausedConnection {
+  connection: string;
+  /** The start of the pause, in epoch milliseconds. */
+  since: number;
+  people: Record<PlannedCall, number>;
+}
+
+export type ConnectionModes = ReturnType<typeof connectionModes>;
+
+/**
+ * The modes of the connections in a database (docs/architecture.md, A restored backup). A paused connection plans and shows, and sends
+ * nothing by itself. The last modes read are kept in memory, because every attempt needs one.
+ */
+export function connectionModes(database: Database) {
   const { db } = database;
   let paused = new Map<string, number>();
-  const refresh = async (now: number) => {
+  /**
+   * Reads the modes again, which commands and other replicas change. Changes that wait in a connection that has gone on become due.
+   * `isPausedAnew`: a connection was paused since the last time.
+   */
+  const refresh = async (now: number): Promise<{ isPausedAnew: boolean }> => {
     const before = paused;
     paused = new Map((await readPaused(db)).map(({ id, since }) => [id, since]));
     const resumed = [...before.keys()].filter((id) => !paused.has(id) && database.scopes.has(id));
@@ -24,19 +36,25 @@ export function connectionModes(database: Database): ConnectionModes {
     return { isPausedAnew: [...paused].some(([id, since]) => before.get(id) !== since) };
   };
   return {
-    pausedAt: (connection) => paused.get(connection),
+    /** Returns the start of the pause, as last read; undefined while the connection is live. */
+    pausedAt: (connection: string): number | undefined => paused.get(connection),
     refresh,
-    pauseAll: async (now) => {
+    /** Pauses all connections, also those of an earlier pause, and returns the names of those whose pause begins now. */
+    pauseAll: async (now: number): Promise<string[]> => {
       const begun = await pauseConnections(database.db, now);
       await refresh(now);
       return begun;
     },
-    resume: async (connection, now) => {
+    /**
+     * Lets a paused connection go on. The travelers of all people with waiting changes are read again before anything is sent.
+     * Returns false if it is not paused.
+     */
+    resume: async (connection: string, now: number): Promise<boolean> => {
       const isResumed = await resume(database, database.scopeOf(connection), now);
       await refresh(now);
       return isResumed;
     },
-    listPaused: () => listPaused(database),
+    listPaused: (): Promise<PausedConnection[]> => listPaused(database),
   };
 }
 

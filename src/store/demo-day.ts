@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Progress } from '../provisioning/identity.ts';
-import type { TaskKind } from '../provisioning/replica-ports.ts';
+import type { TaskKind } from './background-tasks.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import type { IdentityVersion } from './erasure/find-person.ts';

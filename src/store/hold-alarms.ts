@@ -1,23 +1,27 @@
-import type { AlarmCount } from '../provisioning/hold-ports.ts';
-import type { ReportedHolds } from '../provisioning/replica-ports.ts';
+import type { AlarmCount } from '../provisioning/holds.ts';
 import type { Database } from './database.ts';
 
-/** Returns the store of the holds that were reported. Each report is claimed by one conditional statement. */
-export function reportedHolds({ db, scopeOf }: Database): ReportedHolds {
+export type ReportedHolds = ReturnType<typeof reportedHolds>;
+
+/**
+ * The store of the holds and other alarms that were reported, so that one of several replicas reports each change: each report is
+ * claimed by one conditional statement. `open`, `grow` and `clear` return true to the one that must report it.
+ */
+export function reportedHolds({ db, scopeOf }: Database) {
   const keyOf = (connection: string, cause: AlarmCount['cause']) => ({
     account: scopeOf(connection).account,
     connection_id: connection,
     cause,
   });
   return {
-    list: async () => {
+    list: async (): Promise<{ hold: AlarmCount; at: number }[]> => {
       const rows = await db.selectFrom('hold_alarm').selectAll().execute();
       return rows.map(({ connection_id, cause, count, since, reported_at }) => ({
         hold: { connection: connection_id, cause: cause as AlarmCount['cause'], count, since }, // Only these causes are written.
         at: reported_at,
       }));
     },
-    open: async ({ connection, cause, count, since }, now) => {
+    open: async ({ connection, cause, count, since }: AlarmCount, now: number): Promise<boolean> => {
       const inserted = await db
         .insertInto('hold_alarm')
         .values({ ...keyOf(connection, cause), count, since, reported_at: now })
@@ -26,7 +30,12 @@ export function reportedHolds({ db, scopeOf }: Database): ReportedHolds {
         .executeTakeFirst();
       return inserted !== undefined;
     },
-    grow: async ({ connection, cause, count }, now, againMs) => {
+    /** Also returns false if the hold was reported less than `againMs` milliseconds ago. */
+    grow: async (
+      { connection, cause, count }: AlarmCount,
+      now: number,
+      againMs: number,
+    ): Promise<boolean> => {
       const key = keyOf(connection, cause);
       const { numUpdatedRows } = await db
         .updateTable('hold_alarm')
@@ -39,7 +48,7 @@ export function reportedHolds({ db, scopeOf }: Database): ReportedHolds {
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    clear: async ({ connection, cause }) => {
+    clear: async ({ connection, cause }: AlarmCount): Promise<boolean> => {
       const { numDeletedRows } = await db
         .deleteFrom('hold_alarm')
         .where('account', '=', keyOf(connection, cause).account)

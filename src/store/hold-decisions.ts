@@ -1,14 +1,12 @@
 import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely';
-import type { Holds, VersionOfPerson } from '../provisioning/hold-ports.ts';
-import type { HoldCause } from '../provisioning/identity.ts';
+import type { VersionOfPerson } from '../provisioning/holds.ts';
+import type { Decision, HoldCause } from '../provisioning/identity.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { batches, parseJson, toJson } from './queries.ts';
 import { reconcileQueue } from './reconcile-queue.ts';
 import { relistStrangers } from './relist-strangers.ts';
 import type { Tables } from './tables.ts';
-
-type DecisionAnswer = Parameters<Holds['decide']>[2];
 
 const PAGE = 500;
 
@@ -56,17 +54,20 @@ export function isDecided({ version, decision, hold_cause }: DecisionColumns): b
 /** A decision, and the connection that it is about. */
 export interface DecisionRequest {
   scope: Scope;
-  answer: DecisionAnswer;
+  answer: Decision['answer'];
   now: number;
   /** The name of the admin. */
   by: string | undefined;
 }
 
+/** The people whom a decision is about. */
+export type DecisionTarget = { ids: string[] } | { cause: HoldCause };
+
 /** Saves a decision about people, or about a cause and its change of rules. Returns the number of people it concerns. */
 export async function saveDecision(
   database: Database,
   request: DecisionRequest,
-  target: Parameters<Holds['decide']>[1],
+  target: DecisionTarget,
 ): Promise<number> {
   const { db } = database;
   if ('ids' in target) return decidePeople(database, request, [...new Set(target.ids)]);

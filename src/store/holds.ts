@@ -3,14 +3,16 @@ import type {
   HeldPerson,
   HeldRules,
   HoldCount,
-  Holds,
   RequestedChanges,
-} from '../provisioning/hold-ports.ts';
-import type { HoldCause } from '../provisioning/identity.ts';
+  VersionOfPerson,
+} from '../provisioning/holds.ts';
+import type { Decision, HoldCause, Identity } from '../provisioning/identity.ts';
+import type { SafetyValve } from '../provisioning/policies.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import {
   type DecisionColumns,
+  type DecisionTarget,
   decideRulesChange,
   decideUndecided,
   findUndecided,
@@ -27,46 +29,106 @@ import type { Tables } from './tables.ts';
 
 const PAGE = 500;
 
-/** Returns the store of holds and of admins' decisions about them. */
-export function holds(database: Database): Holds {
+/** Selects held people. The page begins after one of them. */
+interface HeldPeopleQuery {
+  connection?: string | undefined;
+  cause?: HoldCause | undefined;
+  after?: Place | undefined;
+  limit: number;
+}
+
+export type Holds = ReturnType<typeof holds>;
+
+type Answer = Decision['answer'];
+
+/** The store of held changes, of the counts that decide whether a change must be held, and of admins' decisions. `by` is the name of the admin. */
+export function holds(database: Database) {
   const { db, scopeOf } = database;
   return {
-    findHeldPeople: ({ connection, ...query }) =>
+    /** Returns the people whose held change has no decision yet, the longest waiting first. */
+    findHeldPeople: ({ connection, ...query }: HeldPeopleQuery): Promise<HeldPerson[]> =>
       listHeldPeople(db, {
         ...query,
         scope: connection === undefined ? undefined : scopeOf(connection),
       }),
+    /**
+     * Counts held people for alarms and metrics. For a held change of rules, the number of people whom it would affect is
+     * used.
+     */
     countHolds: () => countHolds(db),
+    /** Counts the people whose held change has no decision yet by the change that the IdP requested. */
     countRequestedChanges: () => countRequestedChanges(db),
-    findUndecided: (connection, cause) => findUndecided(db, { scope: scopeOf(connection), cause }),
-    decideUndecided: (connection, selection, answer, now, by) =>
-      decideUndecided(database, { scope: scopeOf(connection), answer, now, by }, selection),
-    decideRulesChange: (connection, generation, answer, now, by) =>
+    /** Returns all people of one group whose held change has no decision yet, with the version that a decision applies to. */
+    findUndecided: (connection: string, cause: HoldCause) =>
+      findUndecided(db, { scope: scopeOf(connection), cause }),
+    /**
+     * Saves the first decision about each of these people, if they are held for this cause at this version, and marks them
+     * dirty. Returns the number of people whom the decision concerned: the others have a decision, or another version, by now.
+     */
+    decideUndecided: (
+      connection: string,
+      selection: { cause: HoldCause; people: VersionOfPerson[] },
+      answer: Answer,
+      now: number,
+      by?: string,
+    ) => decideUndecided(database, { scope: scopeOf(connection), answer, now, by }, selection),
+    /**
+     * Saves the first decision about a held change of rules and about the people whom it holds, as `decide` does. Returns
+     * undefined if there is a decision already, or if another change has replaced this one.
+     */
+    decideRulesChange: (connection: string, generation: number, answer: Answer, now: number, by?: string) =>
       decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, generation),
-    decide: (connection, target, answer, now, by) =>
+    /**
+     * Saves the decision of an admin about held people at their present version, marks them dirty, and returns their number. People
+     * whom no IdP has ever sent are live again if their deletion is discarded. The cause `rules` also decides the held change of
+     * rules; its approval marks every identity dirty that the rules affect.
+     */
+    decide: (connection: string, target: DecisionTarget, answer: Answer, now: number, by?: string) =>
       saveDecision(database, { scope: scopeOf(connection), answer, now, by }, target),
-    admitDeparture: (connection, id, valve, now) =>
+    /**
+     * Counts one departure against the safety valve. Returns false, and counts nothing, if more people would leave within
+     * the window than the valve allows. A person already counted is admitted again.
+     */
+    admitDeparture: (connection: string, id: string, valve: SafetyValve, now: number): Promise<boolean> =>
       countDepartureIfAllowed(database, { ...scopeOf(connection), id, now }, valve),
-    findHeldRules: (connection) => readRulesChange(db, scopeOf(connection)),
-    saveHeldRules: (held) => saveRulesChange(database, held),
-    findTranslatedEarlier: async (connection, generation, place) => {
-      const scope = scopeOf(connection);
-      if (!(await isAnyTranslatedEarlier(db, scope, generation))) return [];
-      const rows = await db
-        .selectFrom('identity')
-        .selectAll()
-        .where(inScope(scope))
-        .where('claimed', '=', sql.lit(1))
-        .where('deleted_at', 'is', null)
-        .where('rules_generation', '>', 0)
-        .where('rules_generation', '<', generation)
-        .where('id', '>', place.after)
-        .orderBy('id')
-        .limit(place.limit)
-        .execute();
-      return rows.map(toIdentity);
-    },
+    /** Returns the last change of rules that was checked: it is held, approved or discarded. */
+    findHeldRules: (connection: string) => readRulesChange(db, scopeOf(connection)),
+    /**
+     * Saves the last checked change of rules in place of an earlier one, unless another replica has saved this or a later
+     * one. If it is approved, people held because of the earlier one become dirty. Returns the stored change.
+     */
+    saveHeldRules: (held: HeldRules) => saveRulesChange(database, held),
+    /**
+     * Returns claimed live identities that were last translated with an earlier generation of the rules, in the order of
+     * their ids. The page begins after the id `place.after`.
+     */
+    findTranslatedEarlier: (
+      connection: string,
+      generation: number,
+      place: { after: string; limit: number },
+    ) => findTranslatedEarlier(db, scopeOf(connection), { generation, ...place }),
   };
+}
+
+async function findTranslatedEarlier(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { generation, after, limit }: { generation: number; after: string; limit: number },
+): Promise<Identity[]> {
+  if (!(await isAnyTranslatedEarlier(db, scope, generation))) return [];
+  const rows = await db
+    .selectFrom('identity')
+    .selectAll()
+    .where(inScope(scope))
+    .where('claimed', '=', sql.lit(1))
+    .where('deleted_at', 'is', null)
+    .where('rules_generation', '>', 0)
+    .where('rules_generation', '<', generation)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toIdentity);
 }
 
 /**
@@ -116,11 +178,11 @@ function selectUndecided(db: Kysely<Tables>, query: HoldQuery) {
   );
 }
 
-type Place = Parameters<Holds['findHeldPeople']>[0]['after'];
+type Place = Pick<HeldPerson, 'connection' | 'id'> & { since: number };
 
 async function listHeldPeople(
   db: Kysely<Tables>,
-  { limit, after, ...query }: HoldQuery & { limit: number; after?: Place },
+  { limit, after, ...query }: HoldQuery & Pick<HeldPeopleQuery, 'limit' | 'after'>,
 ): Promise<HeldPerson[]> {
   const people: HeldPerson[] = [];
   // Decided people are left out, and are few.
@@ -146,7 +208,7 @@ async function listHeldPeople(
 }
 
 /** Continues a list that is ordered by the time of the hold, the connection and the id. */
-function selectAfter(selection: ReturnType<typeof selectUndecided>, place: Place) {
+function selectAfter(selection: ReturnType<typeof selectUndecided>, place: Place | undefined) {
   if (!place) return selection;
   const { since, connection, id } = place;
   return selection.where((row) =>

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import type { Imports, KnownTraveler, MissingTraveler, SeenTraveler } from '../provisioning/import-ports.ts';
+import type { Identity } from '../provisioning/identity.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
@@ -15,23 +15,62 @@ import { statisticsOfIdentities } from './table-statistics.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 import { findOpenCreates, saveUnclaimed } from './unclaimed-identities.ts';
 
-/** Returns the store operations of imports. */
-export function imports(database: Database): Imports {
+/** The stored state of a traveler's identity, for an import to detect whether the traveler has changed. */
+export type KnownTraveler = Pick<
+  Identity,
+  'id' | 'travelId' | 'claimed' | 'observed' | 'rulesGeneration' | 'deletedAt'
+>;
+
+/** An identity whose traveler an import did not find in the list. */
+export interface MissingTraveler {
+  id: string;
+  travelId: string;
+  claimed: boolean;
+}
+
+/** An identity, and its traveler as an import or the event feed has read it. */
+export interface SeenTraveler {
+  id: string;
+  /** Undefined if the state is not certain: the traveler must then be read before the next plan. */
+  observed: TravelUser | undefined;
+  /** The observed value when the reading began. If it has changed since, the reading is not saved. */
+  before?: TravelUser;
+}
+
+export type Imports = ReturnType<typeof imports>;
+
+/** The part of the store that imports and the event feed use. */
+export function imports(database: Database) {
   const { db, scopeOf } = database;
   const updateStatistics = statisticsOfIdentities(database);
   return {
-    findKnown: (connection, travelIds) => findKnownTravelers(db, scopeOf(connection), travelIds),
-    findLinkedElsewhere: (connection, account, travelIds) =>
+    /** Returns the identities of this connection for these travelers, claimed or not. */
+    findKnown: (connection: string, travelIds: string[]) =>
+      findKnownTravelers(db, scopeOf(connection), travelIds),
+    /** Returns the travelers that a claimed identity of another connection of the account has. */
+    findLinkedElsewhere: (connection: string, account: string, travelIds: string[]) =>
       findLinkedElsewhere(db, { connection, account }, travelIds),
-    findErased: (account, travelIds) => findErasedTravelers(db, account, travelIds),
-    findOpenCreates: (account) => findOpenCreates(db, account),
-    saveUnclaimed: async (identities, seenAt) => {
+    /** Returns the travelers whose person was erased (GDPR). */
+    findErased: (account: string, travelIds: string[]): Promise<ReadonlySet<string>> =>
+      findErasedTravelers(db, account, travelIds),
+    /** Returns the keys (`addressKey`) of the addresses that creates in the account have reserved. */
+    findOpenCreates: (account: string): Promise<string[]> => findOpenCreates(db, account),
+    /**
+     * Inserts or refreshes unclaimed identities. Skips those whose userName is taken or whose traveler was linked
+     * meanwhile.
+     */
+    saveUnclaimed: async (identities: Identity[], seenAt: number): Promise<void> => {
       await saveUnclaimed(database, identities, seenAt);
       await updateStatistics(identities.length);
     },
-    deleteLinkedElsewhere: (connection, ids) => deleteLinkedElsewhere(database, scopeOf(connection), ids),
-    saveObserved: (connection, seen, seenAt) => saveObserved(database, scopeOf(connection), { seen, seenAt }),
-    markSeen: async (connection, ids, seenAt) => {
+    /** Deletes those of these unclaimed identities whose traveler another connection of the account has linked. */
+    deleteLinkedElsewhere: (connection: string, ids: string[]): Promise<void> =>
+      deleteLinkedElsewhere(database, scopeOf(connection), ids),
+    /** Saves the observed travelers of claimed identities and makes these dirty. */
+    saveObserved: (connection: string, seen: SeenTraveler[], seenAt: number): Promise<void> =>
+      saveObserved(database, scopeOf(connection), { seen, seenAt }),
+    /** Records that the travelers of these identities were listed at this time, without changing their observed values. */
+    markSeen: async (connection: string, ids: string[], seenAt: number): Promise<void> => {
       const scope = scopeOf(connection);
       for (const batch of batches(ids)) {
         await db
@@ -42,8 +81,8 @@ export function imports(database: Database): Imports {
           .execute();
       }
     },
-    findMissing: (connection, since) => findMissingTravelers(db, scopeOf(connection), since),
-    deleteStale: (connection, since) => deleteStale(database, scopeOf(connection), since),
+    findMissing: (connection: string, since: number) => findMissingTravelers(db, scopeOf(connection), since),
+    deleteStale: (connection: string, since: number) => deleteStale(database, scopeOf(connection), since),
   };
 }
 

@@ -12,6 +12,8 @@ import { reconcileQueue } from './reconcile-queue.ts';
 import { references } from './references.ts';
 import { rulesStore } from './rules-in-force.ts';
 
+export type ProvisioningStore = ReturnType<typeof provisioningStore>;
+
 /** Returns all stores of the provisioning bridge on one database. */
 export function provisioningStore(database: Database) {
   return {

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import type { Replicas } from '../provisioning/replica-ports.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { parseJson } from './queries.ts';
@@ -8,10 +7,33 @@ import type { Tables } from './tables.ts';
 /** A replica that has recorded nothing for this time, in milliseconds, counts as dead. */
 const ALIVE_MS = 20_000;
 
-/** Returns the store of live replicas. Times are compared by the database's clock. */
-export function replicas({ db, dialect }: Database): Replicas {
+/** The answer to a replica that records that it is alive. */
+export interface Heartbeat {
+  /** The number of replicas that are alive, this one included. */
+  alive: number;
+  /** The number of replicas that were found to be dead, each by one of the others. */
+  died: number;
+  /** The time by the database's clock. */
+  time: number;
+}
+
+/** What a replica records with a heartbeat. */
+export interface Beat {
+  connections: string[];
+  now: number;
+  /**
+   * Called with the time by the database's clock if that has been set back since the last heartbeat of any replica. If it fails, the
+   * next heartbeat calls it again.
+   */
+  onSetBack?(time: number): Promise<void>;
+}
+
+export type Replicas = ReturnType<typeof replicas>;
+
+/** The store of the replicas that are alive, with the connections that each of them serves. Times are compared by the database's clock. */
+export function replicas({ db, dialect }: Database) {
   return {
-    heartbeat: async (id, { connections, now, onSetBack }) => {
+    heartbeat: async (id: string, { connections, now, onSetBack }: Beat): Promise<Heartbeat> => {
       const clock = dialect.now(now);
       await followSetBack({ db, dialect }, now, onSetBack);
       const row = { seen_at: clock, connections: JSON.stringify(connections) };
@@ -30,15 +52,17 @@ export function replicas({ db, dialect }: Database): Replicas {
         .executeTakeFirstOrThrow();
       return { alive: Math.max(1, Number(count)), died: Number(dead.numDeletedRows), time: Number(time) };
     },
-    leave: async (id) => {
+    leave: async (id: string): Promise<void> => {
       await db.deleteFrom('replica').where('id', '=', id).execute();
     },
-    time: async (now) => {
+    /** Returns the time by the database's clock; `now` where only one process uses the database. */
+    time: async (now: number): Promise<number> => {
       const clock = sql<number>`${dialect.now(now)}`;
       const { time } = await db.selectNoFrom(clock.as('time')).executeTakeFirstOrThrow();
       return Number(time);
     },
-    reset: async () => {
+    /** Removes all replicas: at the start of the only process that uses the database. */
+    reset: async (): Promise<void> => {
       await db.deleteFrom('replica').execute();
     },
   };

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Holds } from '../provisioning/hold-ports.ts';
+import type { SafetyValve } from '../provisioning/policies.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { lockConnection } from './connections.ts';
 import type { Database } from './database.ts';
@@ -22,7 +22,7 @@ interface Departure extends Scope {
 export function countDepartureIfAllowed(
   { transaction, dialect }: Database,
   departure: Departure,
-  { share, minimum, windowMs }: Parameters<Holds['admitDeparture']>[2],
+  { share, minimum, windowMs }: SafetyValve,
 ): Promise<boolean> {
   const { now } = departure;
   return transaction(async (tx) => {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { AlarmCount } from '../provisioning/hold-ports.ts';
+import type { AlarmCount } from '../provisioning/holds.ts';
 import type { Database } from './database.ts';
 
 /** The interval at which the people are counted, in milliseconds: all people with findings are read for it. */

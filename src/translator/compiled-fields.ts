@@ -11,7 +11,7 @@ import {
 } from './rule-sources.ts';
 import { findRules, type Rule, type RuleChain, type Rules } from './rules.ts';
 import { type SourceUser, toSourceUser } from './sources.ts';
-import type { CountedParts, FieldKey, Trace, TraceEntry } from './translation.ts';
+import type { CountedParts, FieldKey, TraceEntry } from './translation.ts';
 import { isUnassigned, type Reader, toVerbatimText } from './values.ts';
 
 /** A field with everything about it that depends on the rules only. */
@@ -65,7 +65,7 @@ function compileOtherwise(field: Field, rules: Rules, { otherwise, overridden }:
     return { ...common, ...ruleSources(otherwise), neverRemoves: false, overridden: entries };
   }
   const sources = [
-    ...field.sources.map((source, index) => ({ ...source, origin: 'default', reference: index }) as const),
+    ...field.sources.map((source) => ({ ...source, origin: 'default' }) as const),
     ...settingSources(field, rules.mapping),
   ];
   const neverRemoves = rules.faults.some((fault) => fault.field === key);
@@ -81,20 +81,20 @@ export function overriddenEntry(field: FieldKey, { origin, text, condition }: Ru
 }
 
 /** Makes the source for a setting of the mapping file; an empty list if the file does not have the setting. */
-export function settingSources({ setting, sources }: Field, mapping: Mapping): CompiledSource[] {
+export function settingSources({ setting }: Field, mapping: Mapping): CompiledSource[] {
   const value = setting?.valueIn(mapping);
   if (!setting || value === undefined || isUnassigned(value)) return [];
   const { path } = setting;
   const keys = typeof value === 'string' ? [] : Object.keys(value);
   const mappingPath = [path, ...keys].join('.');
-  return [{ rule: path, valuesOf: () => [value], origin: 'file', reference: sources.length, mappingPath }];
+  return [{ rule: path, valuesOf: () => [value], origin: 'file', mappingPath }];
 }
 
 /**
  * Returns the field under the first mapping rule whose condition holds for a user, else under the rule without a
  * condition. Adds the rules that are skipped to the trace, if one is given.
  */
-export function applicableField(field: CompiledField, user: SourceUser, trace?: Trace): CompiledField {
+export function applicableField(field: CompiledField, user: SourceUser, trace?: TraceEntry[]): CompiledField {
   return field.conditional ? (firstThatHolds(field.conditional, user, trace) ?? field) : field;
 }
 

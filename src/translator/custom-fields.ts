@@ -2,6 +2,7 @@ import type { Json } from '../schema/resource.ts';
 import { overriddenEntry, usableSources } from './compiled-fields.ts';
 import { type CustomFieldTarget, customFieldReader, findCustomField } from './custom-field-values.ts';
 import {
+  absentEntry,
   addDecision,
   type Decision,
   decideField,
@@ -166,7 +167,7 @@ function unknownRuleStep(
     if (by === 'id') draft.fields[field] = { kind: raw === undefined ? 'absent' : 'kept' };
     if (!source) return;
     if (raw === undefined) {
-      draft.trace.push([field, source.reference]);
+      draft.trace.push(absentEntry(field, source));
       return;
     }
     draft.findings.push(toFinding(field, raw, fault));

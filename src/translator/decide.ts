@@ -23,9 +23,6 @@ export interface TranslationInput {
   context: ReadContext;
 }
 
-const absent: WantedField = { kind: 'absent' };
-const kept: WantedField = { kind: 'kept' };
-
 /** Decides one field and adds the result to a translation. */
 export function translateField(
   draft: TranslationDraft,
@@ -33,69 +30,12 @@ export function translateField(
   { user, context }: TranslationInput,
 ): void {
   const field = applicableField(compiled, user, draft.trace);
-  const filled = findFilledSource(field, user);
-  if (!filled) addAbsentField(draft, field, user);
-  else if (!addPlainValue(draft, filled, { field, context })) {
-    const candidates = toCandidates(usableSources(field, user), user);
-    const decision = decideField(field.key, candidates, { read: field.read, context });
-    const isSilent = field.skipsSilently && decision.wanted.kind === 'value';
-    const reported = isSilent ? { ...decision, findings: [] } : decision;
-    addDecision(draft, field.key, field.neverRemoves ? withoutRemoval(reported) : reported);
-  }
+  const candidates = toCandidates(usableSources(field, user), user);
+  const decision = decideField(field.key, candidates, { read: field.read, context });
+  const isSilent = field.skipsSilently && decision.wanted.kind === 'value';
+  const reported = isSilent ? { ...decision, findings: [] } : decision;
+  addDecision(draft, field.key, field.neverRemoves ? withoutRemoval(reported) : reported);
   draft.trace.push(...field.overridden);
-}
-
-interface FilledSource {
-  source: CompiledSource;
-  /** The preferred value. */
-  raw: Json;
-}
-
-/** Finds the first source that may be used and has a value. */
-function findFilledSource(
-  { sources, pickSource }: CompiledField,
-  user: SourceUser,
-): FilledSource | undefined {
-  const picked = pickSource?.(user);
-  for (const [index, source] of sources.entries()) {
-    if (picked !== undefined && index !== picked) continue;
-    const [raw] = source.valuesOf(user);
-    if (raw !== undefined) return { source, raw };
-  }
-  return undefined;
-}
-
-function addAbsentField(
-  draft: TranslationDraft,
-  { key, sources, pickSource, neverRemoves }: CompiledField,
-  user: SourceUser,
-): void {
-  draft.fields[key] = neverRemoves ? kept : absent;
-  const usual = pickSource ? sources.length - 1 : 0;
-  const index = pickSource ? pickSource(user) : usual;
-  const reference = sources[index]?.reference;
-  if (reference !== undefined && (index !== usual || typeof reference === 'string'))
-    draft.trace.push([key, reference]);
-}
-
-/** Adds the value of a source if it can be used without a finding; returns false if it cannot. */
-function addPlainValue(
-  draft: TranslationDraft,
-  { source: { prepare, reference }, raw }: FilledSource,
-  { field: { key, read }, context }: { field: CompiledField; context: ReadContext },
-): boolean {
-  const prepared = prepare ? prepare(raw) : { value: raw };
-  if ('fault' in prepared) return false;
-  const reading = read(prepared.value, context);
-  if ('fault' in reading || reading.note) return false;
-  const { value } = reading;
-  const source = prepared.value;
-  draft.fields[key] = { kind: 'value', value, source };
-  const hasOwnSource = !isEqualJson(raw, source) && !isEqualJson(value, source);
-  if (hasOwnSource) draft.trace.push([key, reference, raw, value, source]);
-  else if (isEqualJson(raw, value)) draft.trace.push([key, reference, raw]);
-  else draft.trace.push([key, reference, raw, value]);
-  return true;
 }
 
 /** Adds the decision about one field to a translation. */
@@ -240,7 +180,7 @@ function traceOf(
   const [first] = candidates;
   if (trials.length === 0) {
     const rule = candidates.map((candidate) => candidate.rule).join(' → ');
-    return first ? [{ field, origin: first.origin, rule, outcome: 'absent', reason: 'no value' }] : [];
+    return first ? [absentEntry(field, { ...first, rule })] : [];
   }
   if (wanted.kind === 'value') {
     const [winner] = trials.slice(-1).map(({ candidate }) => candidates.indexOf(candidate) + 1);
@@ -251,6 +191,14 @@ function traceOf(
   const entries = tried.flatMap((candidate) => traceOfCandidate(field, candidate, trials));
   const end = entries.length - 1;
   return entries.map((entry, index) => (index === end ? { ...entry, outcome: wanted.kind } : entry));
+}
+
+/** Returns the entry of a field for which a rule has no value. */
+export function absentEntry(field: FieldKey, source: CompiledSource): TraceEntry {
+  const { missing } = source;
+  const { read: _, ...rule } = namedSource(source);
+  const reason = missing === undefined ? 'no value' : `no value for ${missing}`;
+  return { field, ...rule, outcome: 'absent', reason };
 }
 
 function traceOfCandidate(field: FieldKey, candidate: Candidate, trials: Trial[]): TraceEntry[] {

@@ -282,3 +282,8 @@ export function parseMappingOfAnySize(
   const result = schema.safeParse(json);
   return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, schema) };
 }
+
+/** The sources of a mapping in force. `default`: the default rules, because no mapping file was named when the connection was used first. */
+export const mappingSources = ['file', 'command', 'default'] as const;
+
+export type MappingSource = (typeof mappingSources)[number];

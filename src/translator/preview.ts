@@ -1,6 +1,5 @@
 import type { Json } from '../schema/resource.ts';
 import { findField } from './fields.ts';
-import { expandTrace } from './trace.ts';
 import type { FieldKey, Finding, TraceEntry, Translation } from './translation.ts';
 
 /** The names of custom fields, cost centers and so on by id. */
@@ -8,8 +7,7 @@ type Names = ReadonlyMap<string, string>;
 
 /** Formats a translation as text: each field with its result and the value that each rule read, then the findings. */
 export function previewText(translation: Translation, names: Names = new Map()): string {
-  const { fields, findings, fallbackEmail } = translation;
-  const trace = expandTrace(translation.trace);
+  const { fields, findings, fallbackEmail, trace } = translation;
   const keys = [...new Set([...Object.keys(fields), ...trace.map(({ field }) => field)])];
   const empty = keys.filter((key) => isEmptyField(key, fields, trace));
   const filled = keys.filter((key) => !empty.includes(key));

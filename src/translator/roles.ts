@@ -9,11 +9,11 @@ import { elementsOf, type Fault, isUnassigned, toText, unusable, valueAt } from 
 const privileged: string[] = ['admin', 'authAdmin'];
 
 /** The SCIM paths from which roles are read, the preferred one first. */
-export const roleSources: readonly string[] = [`${urns.travel}:roles.value`, 'roles.value'];
+const roleSources: readonly string[] = [`${urns.travel}:roles.value`, 'roles.value'];
 
 /**
  * Decides the roles: those of the travel extension, or the core attribute `roles` if there are none. Each role that the
- * mapping allows is a field. The trace has no record for a user without roles.
+ * mapping allows is a field.
  */
 export function translateRoles(draft: TranslationDraft, user: ScimResource, mapping: Mapping): void {
   const table = roleTable(mapping);
@@ -22,6 +22,11 @@ export function translateRoles(draft: TranslationDraft, user: ScimResource, mapp
   const source = preferred.length > 0 ? 0 : 1;
   const named = source === 0 ? preferred : rolesIn(user, table);
   for (const role of named) translateRole(draft, role, { source, table });
+  if (named.length === 0)
+    draft.trace.push({
+      ...{ field: 'roles', origin: 'default', rule: roleSources[source] ?? '' },
+      ...{ outcome: 'absent', reason: 'no value' },
+    });
 }
 
 /**
@@ -120,15 +125,15 @@ function translateRole(
   const role = toKnownRole(names, table);
   const fault = roleFault(role, table);
   const field = role === undefined ? 'roles' : `roles.${role}`;
+  const rule = roleSources[source] ?? '';
   if (role === undefined || fault) {
     const reported = fault ?? unknownRole;
-    const rule = roleSources[source] ?? '';
     findings.push(toFinding(field, raw, reported));
     trace.push({ field, origin: 'default', rule, outcome: 'skipped', before: raw, reason: reported.reason });
     return;
   }
   fields[field] = { kind: 'value', value: true, source: raw };
-  trace.push(raw === role ? [field, source, raw] : [field, source, raw, role]);
+  trace.push({ field, origin: 'default', rule, outcome: 'set', before: raw, after: role });
 }
 
 const unknownRole: Fault = unusable(

@@ -2,18 +2,17 @@ import { filterTest, pathReader } from '../schema/filter-match.ts';
 import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { readText } from './readers.ts';
-import { type TracedRule, toReference, toSkippedReference } from './rule-reference.ts';
 import type { RulePath, TemplatePart } from './rule-syntax.ts';
 import { type ConditionalRule, fixedText, type Rule } from './rules.ts';
 import type { Source, SourceUser } from './sources.ts';
-import type { FieldKey, RuleReference, Trace, TraceEntry, TraceRecord } from './translation.ts';
+import type { FieldKey, TraceEntry } from './translation.ts';
 import { isUnassigned, MAX_VALUE_LENGTH, type Reading, toText } from './values.ts';
 
 /** A source as the rules in force use it. */
 export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'read'> {
   origin: TraceEntry['origin'];
-  /** The name of the source in a trace. */
-  reference: RuleReference;
+  /** The path of a template that has no value, if the source stands for that path. */
+  missing?: string;
   /** The JSON path of the value, if the mapping file contains it. */
   mappingPath?: string;
   /** Applies the transforms of a mapping rule, before the value is read. */
@@ -47,21 +46,22 @@ export function ruleSources(rule: Rule): RuleSources {
 export interface Conditional<T> {
   holds: (resource: ScimResource) => boolean;
   compiled: T;
-  /** The record of a trace for a user for whom the condition does not hold. */
-  skipped: TraceRecord;
+  /** The entry of a trace for a user for whom the condition does not hold. */
+  skipped: TraceEntry;
 }
 
 /** Joins the compiled form of a rule with the condition of the rule. */
 export function toConditional<T>(rule: ConditionalRule, field: FieldKey, compiled: T): Conditional<T> {
   const holds = filterTest(userType, rule.condition.filter);
-  return { holds, compiled, skipped: [field, toSkippedReference(tracedRule(rule))] };
+  const reason = `when ${rule.condition.text} is false`;
+  return { holds, compiled, skipped: { field, ...tracedRule(rule), outcome: 'skipped', reason } };
 }
 
 /** Returns the first whose condition holds for a user. Adds those before it to the trace, if one is given. */
 export function firstThatHolds<T>(
   conditional: readonly Conditional<T>[],
   { resource }: SourceUser,
-  trace?: Trace,
+  trace?: TraceEntry[],
 ): T | undefined {
   for (const { holds, compiled, skipped } of conditional) {
     if (holds(resource)) return compiled;
@@ -70,7 +70,7 @@ export function firstThatHolds<T>(
   return undefined;
 }
 
-function tracedRule({ origin, text, condition }: Rule): TracedRule {
+function tracedRule({ origin, text, condition }: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when'> {
   return { origin, rule: text, ...(condition ? { when: condition.text } : {}) };
 }
 
@@ -83,8 +83,7 @@ function pathSource(rule: Rule, path: RulePath, detail: { read?: string } = {}):
     const isMissing = hasDefault && found.every((value) => toText(value) === undefined);
     return isMissing ? [...found, null] : found;
   };
-  const traced = { ...tracedRule(rule), ...detail };
-  const source = { ...traced, valuesOf, reference: toReference(traced) };
+  const source = { ...tracedRule(rule), ...detail, valuesOf };
   return transform ? { ...source, prepare: (raw) => transformValue(raw, transform) } : source;
 }
 
@@ -121,7 +120,6 @@ function templateSources(rule: Rule, parts: readonly TemplatePart[]): RuleSource
   const text: CompiledSource = {
     ...common,
     valuesOf: ({ resource }) => [renderTemplate(readers, resource)],
-    reference: toReference(traced),
   };
   const missing = parts
     .filter((part) => typeof part === 'object')
@@ -129,7 +127,7 @@ function templateSources(rule: Rule, parts: readonly TemplatePart[]): RuleSource
       (part): CompiledSource => ({
         ...common,
         valuesOf: () => (hasDefault ? [null] : []),
-        reference: toReference({ ...traced, missing: part.text }),
+        missing: part.text,
       }),
     );
   const paths = readers.filter((_, index) => typeof parts[index] === 'object');

@@ -6,7 +6,7 @@ import { translateCustomFields } from './custom-fields.ts';
 import { type TranslationDraft, translateField } from './decide.ts';
 import { readEmail } from './readers.ts';
 import { translateRoles } from './roles.ts';
-import { EDITION, type Rules } from './rules.ts';
+import type { Rules } from './rules.ts';
 import { toSourceUser } from './sources.ts';
 import type { Snapshot, Translation, WantedField } from './translation.ts';
 import { isUnassigned, type ReadContext, valueAt } from './values.ts';
@@ -22,7 +22,7 @@ export function toTravel(rules: Rules, resource: ScimResource, snapshot: Snapsho
   const draft: TranslationDraft = {
     fields: {},
     findings: [...rules.faults],
-    trace: [['rules', EDITION, rules.version]],
+    trace: [],
     needsFreshLookups: false,
   };
   translateActive(draft, resource);
@@ -48,15 +48,15 @@ function readContextOf(
   return { lookups, references, applied, phoneCountries };
 }
 
-/**
- * Translates `active` to its opposite, `archived`. A user without `active` is active. The trace has no record for an
- * active user.
- */
+/** Translates `active` to its opposite, `archived`. A user without `active` is active. */
 function translateActive({ fields, trace }: TranslationDraft, user: ScimResource): void {
   const active = valueAt(user, 'active') ?? true;
   const archived = !isActive(user);
   fields.archived = { kind: 'value', value: archived, source: active };
-  if (active !== true) trace.push(['archived', 0, active, archived]);
+  trace.push({
+    ...{ field: 'archived', origin: 'default', rule: 'active', outcome: 'set' },
+    ...{ before: active, after: archived },
+  });
 }
 
 function fallbackEmailOf(user: ScimResource, email: WantedField | undefined): { fallbackEmail?: string } {

@@ -97,7 +97,7 @@ export interface Translation {
   /** One entry for every field that a rule can set. */
   fields: Record<FieldKey, WantedField>;
   findings: Finding[];
-  trace: Trace;
+  trace: TraceEntry[];
   /** True if a name or id is missing from the lookups, so that they should be read again. */
   needsFreshLookups: boolean;
   /**
@@ -130,10 +130,14 @@ export interface Finding {
   mappingPath?: string;
 }
 
+export const ruleOrigins = ['file', 'collection', 'default'] as const;
+
+export const ruleOutcomes = ['set', 'absent', 'unresolved', 'kept', 'skipped'] as const;
+
 /** The effect of one rule on one field: the value that it read, and the result. */
 export interface TraceEntry {
   field: FieldKey;
-  origin: 'file' | 'collection' | 'default';
+  origin: (typeof ruleOrigins)[number];
   /**
    * The input of the rule, with its transforms: a SCIM path, several paths or a template, e.g. `title | trim`,
    * `title → userType` or `"{title} of {userType}"`.
@@ -143,7 +147,7 @@ export interface TraceEntry {
   when?: string;
   /** The SCIM path that was read, if the rule has several. */
   read?: string;
-  outcome: 'set' | 'absent' | 'unresolved' | 'kept' | 'skipped';
+  outcome: (typeof ruleOutcomes)[number];
   before?: Json;
   /** The value after the transforms of the rule, if it differs from both `before` and `after`. */
   transformed?: Json;
@@ -154,35 +158,10 @@ export interface TraceEntry {
 }
 
 /**
- * The trace of one translation as it is made and stored; `expandTrace` returns its entries. The first record names the
- * rules: `rules`, the edition of the default rules (`EDITION`) and the version of the mapping (`Rules.version`). A field
- * without a record has no value, because the user has none for its default rule.
+ * A trace as it is stored: without the entries that every user without values has (`expandTrace` adds them). In place of the entries
+ * of a field that named an erased person there is a list that begins with the field; traces of earlier versions consist of such lists.
  */
-export type Trace = TraceRecord[];
-
-/** A record of a trace. A field for which the short form has no room has its entries in full. */
-export type TraceRecord = ShortTraceRecord | TraceEntry;
-
-/**
- * A field that was set or, without `before`, has no value. `after` is left out if it equals `before`, and `transformed`
- * if it equals one of them. A record with the field alone once named a person who was erased (`npx jetbridge erase`).
- */
-export type ShortTraceRecord = [
-  field: FieldKey,
-  rule?: RuleReference | SkippedReference,
-  before?: Json,
-  after?: Json,
-  transformed?: Json,
-];
-
-/**
- * The index of a source of the default rule, the number of these sources for the setting of the mapping file that stands
- * in for them, or the origin and the text of a rule of the mapping, with details of its use (`toReference`).
- */
-export type RuleReference = number | `${'file' | 'collection'} ${string}`;
-
-/** Refers to a rule of the mapping that was skipped because its condition does not hold. */
-export type SkippedReference = `skipped ${'file' | 'collection'} ${string}`;
+export type StoredTrace = (TraceEntry | [field: FieldKey, ...Json[]])[];
 
 /** A field of a traveler that the bridge owns. */
 export interface AppliedField {

@@ -1,5 +1,4 @@
 import { createLimiter } from '../../src/adapter/client.ts';
-import { startDeadline } from '../../src/adapter/deadline.ts';
 
 /** A clock that a wait moves on, and the work that the limiter lets through. */
 function machine(limits: { concurrency: number; perSecond: number | undefined }) {
@@ -24,7 +23,7 @@ function machine(limits: { concurrency: number; perSecond: number | undefined })
       sharers = count;
     },
     call: (isOpen = false) =>
-      limit(startDeadline(10_000), async () => {
+      limit(AbortSignal.timeout(10_000), async () => {
         started.push(time);
         if (isOpen) await new Promise<void>((resolve) => open.push(resolve));
       }),

@@ -2,7 +2,6 @@ import { explainFields } from '../../src/provisioning/explain-fields.ts';
 import { explainPerson, verdictOn } from '../../src/provisioning/explain-person.ts';
 import { findings } from '../../src/provisioning/findings.ts';
 import type { Identity } from '../../src/provisioning/identity.ts';
-import { EDITION } from '../../src/translator/rules.ts';
 import { NOW, person, traveler } from '../fixtures/store.ts';
 
 const inactive = { desired: { userName: 'ada@corp.example', active: false } };
@@ -159,8 +158,10 @@ const applied = (value: string, extra: object = {}) => ({
 });
 const withLastName = (lastName: string) => ({ observed: traveler('t-1', 'a@x.example', { lastName }) });
 const trace = (value: string): Identity['trace'] => [
-  ['rules', EDITION, 'v1'],
-  ['lastName', 0, value],
+  {
+    ...{ field: 'lastName', origin: 'default', rule: 'name.familyName', outcome: 'set' },
+    ...{ before: value, after: value },
+  },
 ];
 
 const absent = { field: 'lastName', origin: 'default', rule: 'name.familyName', outcome: 'absent' } as const;
@@ -208,11 +209,7 @@ const standings: [title: string, identity: Partial<Identity>, standing: string |
     { trace: trace('King'), origin: { baseline: {} }, ...withLastName('Byron') },
     'imported',
   ],
-  [
-    'without a usable value',
-    { trace: [['rules', EDITION, 'v1'], { ...absent, before: '' }], ...withLastName('Byron') },
-    'leftOut',
-  ],
+  ['without a usable value', { trace: [{ ...absent, before: '' }], ...withLastName('Byron') }, 'leftOut'],
   ['without a rule', withLastName('Byron'), 'foreign'],
   ['without any value', {}, undefined],
 ];
@@ -225,8 +222,10 @@ test.each(standings)('a field %s has its standing', (_title, identity, standing)
 test('a field has the values of the IdP, the rules, the request, the answer and the traveler', () => {
   const identity = person('ada', {
     trace: [
-      ['rules', EDITION, 'v1'],
-      ['lastName', 'file title | trim', ' Byron ', 'Byron'],
+      {
+        ...{ field: 'lastName', origin: 'file', rule: 'title | trim', outcome: 'set' },
+        ...{ before: ' Byron ', after: 'Byron' },
+      },
     ],
     applied: applied('King', { answered: 'KING' }),
     refused: { lastName: { value: 'Byron', basis: 'b', reason: 'too short' } },

@@ -1,5 +1,5 @@
 import { type HoldAlarms, type HoldAlert, holdAlarms } from '../../src/provisioning/hold-alarms.ts';
-import type { AlarmCount } from '../../src/provisioning/hold-ports.ts';
+import type { AlarmCount } from '../../src/provisioning/holds.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import type { Database } from '../../src/store/database.ts';
 import { reportedHolds } from '../../src/store/hold-alarms.ts';

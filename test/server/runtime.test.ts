@@ -1,5 +1,4 @@
 import { createLimiter } from '../../src/adapter/client.ts';
-import { startDeadline } from '../../src/adapter/deadline.ts';
 import { sharedClock, steadyClock } from '../../src/server/runtime.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -46,7 +45,7 @@ describe('the clock of the process', () => {
         pass(ms);
       };
       const limit = createLimiter({ concurrency: 1, perSecond: 2, clock: { now, wait } });
-      const call = () => limit(startDeadline(10_000), async () => {});
+      const call = () => limit(AbortSignal.timeout(10_000), async () => {});
       await call();
       await call();
       setWallClock(byMs);

@@ -6,7 +6,8 @@ import { userType } from '../../src/schema/resource-types.ts';
 import { findManagerReferences } from '../../src/translator/compiled-fields.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { previewText } from '../../src/translator/preview.ts';
-import { expandTrace } from '../../src/translator/trace.ts';
+import { expandTrace, toStoredTrace } from '../../src/translator/trace.ts';
+import type { StoredTrace, TraceEntry } from '../../src/translator/translation.ts';
 import { runs } from '../fixtures/runs.ts';
 import { fieldKeys, rulesOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyCondition, anyJson, anyMapping, anyUser } from './arbitraries.ts';
@@ -44,6 +45,19 @@ it('the trace has the result of each field', () => {
             expect.arrayContaining(tracedValues(key, wanted.value)),
           );
       }
+    }),
+    runs(300),
+  );
+});
+
+it('a stored trace has the entries of the translation', () => {
+  fc.assert(
+    fc.property(anyUser, anyMapping, anyApplied, (user, mapping, applied) => {
+      const { trace } = translate(user, { mapping, applied });
+      const stored: StoredTrace = JSON.parse(JSON.stringify(toStoredTrace(trace)));
+      const sorted = (entries: TraceEntry[]) =>
+        entries.toSorted((one, other) => one.field.localeCompare(other.field));
+      expect(sorted(expandTrace(stored))).toEqual(sorted(trace));
     }),
     runs(300),
   );

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { holdAnswers, holdCauses } from '../../provisioning/identity.ts';
 import type { Contract } from './operation.ts';
 import { id, limit, time } from './schemas.ts';
 
-const cause = z.enum(['safetyValve', 'guarded', 'neverProvisioned', 'return', 'rules']).meta({
+const cause = z.enum(holdCauses).meta({
   description:
     'safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver; rules: other rules or lookups would change many people',
 });
 
-const answer = z.enum(['approved', 'discarded']);
+const answer = z.enum(holdAnswers);
 const count = z.int().min(0);
 
 const effects = z

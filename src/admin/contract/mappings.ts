@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { mappingSources } from '../../translator/mapping-file.ts';
+import { ruleOrigins, ruleOutcomes } from '../../translator/translation.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Contract } from './operation.ts';
 import { id, limit, time } from './schemas.ts';
@@ -32,7 +34,7 @@ const version = z
   .object({
     generation,
     appliedAt: time,
-    source: z.enum(['file', 'command', 'default']).meta({ description: 'command: an admin put it in force' }),
+    source: z.enum(mappingSources).meta({ description: 'command: an admin put it in force' }),
     author: z.string().optional(),
     rules: z.int().meta({ description: 'The number of its own rules' }),
   })
@@ -63,11 +65,11 @@ export type PreviewedFinding = z.output<typeof finding>;
 const traceEntry = z
   .object({
     field: z.string(),
-    origin: z.enum(['file', 'collection', 'default']),
+    origin: z.enum(ruleOrigins),
     rule: z.string(),
     when: z.string().optional(),
     read: z.string().optional(),
-    outcome: z.enum(['set', 'absent', 'unresolved', 'kept', 'skipped']),
+    outcome: z.enum(ruleOutcomes),
     before: value,
     transformed: value,
     after: value,

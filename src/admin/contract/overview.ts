@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { pauseReasons } from '../../provisioning/circuit-breaker.ts';
+import { holdCauses } from '../../provisioning/identity.ts';
 import type { Contract } from './operation.ts';
 import { time } from './schemas.ts';
 
@@ -107,7 +108,7 @@ export const overviewContract = {
       held: z.array(
         z.object({
           connection: z.string(),
-          cause: z.enum(['safetyValve', 'guarded', 'neverProvisioned', 'return', 'rules']),
+          cause: z.enum(holdCauses),
           people: count,
           since: time,
         }),

@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import { verdicts } from '../../provisioning/evidence.ts';
+import { fieldStandings } from '../../provisioning/explain-fields.ts';
+import { personStatuses } from '../../provisioning/explain-person.ts';
+import { holdCauses, identityStates, successionEffects } from '../../provisioning/identity.ts';
+import { ruleOrigins, ruleOutcomes } from '../../translator/translation.ts';
 import type { Contract } from './operation.ts';
 import { id, time } from './schemas.ts';
 
-const states = ['synced', 'dirty', 'pending', 'refused', 'held'] as const;
 const count = z.int().min(0);
 const text = z.string().max(300);
 const json = z.unknown().optional();
@@ -24,8 +28,8 @@ const person = z
     id: z.string(),
     userName: z.string(),
     name: z.string().meta({ description: 'Empty if the user has none' }),
-    state: z.enum(states),
-    holdCause: z.enum(['safetyValve', 'guarded', 'neverProvisioned', 'return', 'rules']).optional(),
+    state: z.enum(identityStates),
+    holdCause: z.enum(holdCauses).optional(),
     travelId: z.string().optional(),
     isActive: z.boolean(),
     isDeleted: z.boolean(),
@@ -51,11 +55,11 @@ export type PeopleCounts = z.output<typeof peopleCounts>;
 
 const rule = z
   .object({
-    origin: z.enum(['file', 'collection', 'default']),
+    origin: z.enum(ruleOrigins),
     rule: z.string().meta({ description: 'The input of the rule, with its transforms' }),
     when: z.string().optional(),
     read: z.string().optional().meta({ description: 'The SCIM path that was read, if there are several' }),
-    outcome: z.enum(['set', 'absent', 'unresolved', 'kept', 'skipped']),
+    outcome: z.enum(ruleOutcomes),
     before: json,
     transformed: json,
     after: json,
@@ -70,10 +74,7 @@ const rule = z
 const field = z
   .object({
     field: z.string(),
-    standing: z.enum([
-      ...(['same', 'drift', 'uncertain', 'refused', 'notSent', 'leftOut', 'imported'] as const),
-      ...(['notApplied', 'unread', 'foreign'] as const),
-    ]),
+    standing: z.enum(fieldStandings),
     rules: z.array(rule),
     source: json.meta({ description: 'The value of the identity provider' }),
     wanted: json.meta({ description: 'The value that the rules made of it' }),
@@ -88,9 +89,9 @@ export type PersonField = z.output<typeof field>;
 const explanation = z
   .object({
     ...{ connection: z.string(), id: z.string(), userName: z.string(), name: z.string() },
-    ...{ isDeleted: z.boolean(), state: z.enum(states) },
+    ...{ isDeleted: z.boolean(), state: z.enum(identityStates) },
     verdict: z.object({
-      status: z.enum(['synced', 'archived', 'noTraveler', 'waiting', 'held', 'refused', 'imported']),
+      status: z.enum(personStatuses),
       because: z.string().optional(),
       since: time.optional(),
       until: time.optional(),
@@ -106,9 +107,9 @@ const explanation = z
     ),
     predecessor: z
       .object({
-        verdict: z.enum(['same', 'other', 'unclear']),
+        verdict: z.enum(verdicts),
         row: z.int().min(1).max(7),
-        effect: z.enum(['separate', 'revived', 'held', 'passedOn', 'bothActive']),
+        effect: z.enum(successionEffects),
         ...{ connection: z.string(), id: z.string().optional(), travelId: z.string().optional() },
       })
       .optional()
@@ -153,7 +154,7 @@ export const peopleContract = {
     summary: 'List people by connection and userName. A page can be short, or empty, although others follow',
     query: z.strictObject({
       connection: text.optional(),
-      state: z.enum(states).optional(),
+      state: z.enum(identityStates).optional(),
       finding: text.optional().meta({ description: 'The code of a finding' }),
       archived: z.enum(['true']).optional().meta({ description: 'Only inactive and deleted people' }),
       userName: text.optional().meta({ description: 'The beginning of the userName' }),

@@ -1,16 +1,19 @@
-import type { HeldPerson, HoldCount, Holds, RequestedChanges } from '../../provisioning/hold-ports.ts';
 import {
   answerTo,
   approvalText,
   causeTexts,
+  type HeldPerson,
+  type HoldCount,
+  type RequestedChanges,
   requestedChange,
   toHeldPerson,
   travelerEnd,
-} from '../../provisioning/hold-texts.ts';
+} from '../../provisioning/holds.ts';
 import type { HoldCause } from '../../provisioning/identity.ts';
 import type { Policies } from '../../provisioning/policies.ts';
-import type { RulesStore } from '../../provisioning/rules-ports.ts';
 import type { Identities } from '../../provisioning/store-ports.ts';
+import type { Holds } from '../../store/holds.ts';
+import type { RulesStore } from '../../store/rules-in-force.ts';
 import type { holdsContract } from '../contract/holds.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';

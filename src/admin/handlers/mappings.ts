@@ -9,12 +9,12 @@ import {
 } from '../../provisioning/mapping-versions.ts';
 import type { People } from '../../provisioning/people.ts';
 import { needsApproval } from '../../provisioning/rules-change.ts';
-import type { MappingVersion, RulesStore } from '../../provisioning/rules-ports.ts';
 import type { RulesSnapshot } from '../../provisioning/rules-snapshot.ts';
 import type { ProvisioningService } from '../../provisioning/service.ts';
 import { describeTravelFailure } from '../../provisioning/travel-ports.ts';
 import { attributePaths } from '../../schema/attribute-paths.ts';
 import { userType } from '../../schema/resource-types.ts';
+import type { MappingVersion, RulesStore } from '../../store/rules-in-force.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
 import type { mappingsContract } from '../contract/mappings.ts';
 import type { Handlers } from '../contract/operation.ts';

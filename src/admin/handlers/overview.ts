@@ -1,11 +1,11 @@
 import { isFeedFollowed } from '../../provisioning/background.ts';
 import type { PauseReason } from '../../provisioning/circuit-breaker.ts';
 import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
-import type { Holds } from '../../provisioning/hold-ports.ts';
 import { isIncompleteImport, lastImportOf } from '../../provisioning/import.ts';
-import type { ConnectionModes } from '../../provisioning/mode-ports.ts';
-import type { BackgroundTasks } from '../../provisioning/replica-ports.ts';
-import type { RulesStore } from '../../provisioning/rules-ports.ts';
+import type { BackgroundTasks } from '../../store/background-tasks.ts';
+import type { ConnectionModes } from '../../store/connection-modes.ts';
+import type { Holds } from '../../store/holds.ts';
+import type { RulesStore } from '../../store/rules-in-force.ts';
 import {
   type Activity,
   type ActivityCounts,

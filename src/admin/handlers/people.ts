@@ -10,8 +10,8 @@ import {
   type PersonPlace,
   toListedPerson,
 } from '../../provisioning/people.ts';
-import type { RulesStore } from '../../provisioning/rules-ports.ts';
 import type { Identities, ReconcileQueue, References } from '../../provisioning/store-ports.ts';
+import type { RulesStore } from '../../store/rules-in-force.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { peopleContract } from '../contract/people.ts';
 import { toTime } from '../contract/schemas.ts';

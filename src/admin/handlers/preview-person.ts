@@ -1,6 +1,7 @@
 import type { Connection } from '../../provisioning/connection.ts';
 import type { Identity } from '../../provisioning/identity.ts';
-import { identityForPreview, type UserPreviewDeps } from '../../provisioning/preview-user.ts';
+import type { UserPreviewDeps } from '../../provisioning/mapping-effect.ts';
+import { identityForPreview } from '../../provisioning/preview-person.ts';
 import type { Runtime } from '../../provisioning/runtime-ports.ts';
 import { normalize } from '../../schema/normalize.ts';
 import { type JsonObject, SchemaFault } from '../../schema/resource.ts';

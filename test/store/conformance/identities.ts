@@ -29,8 +29,8 @@ export function describeIdentities(open: OpenDatabase): void {
         waitingFor: 'held@corp.example',
         findings: [{ field: 'lang', code: 'unknown', value: 'de', reason: 'r', remedy: 'm' }],
         trace: [
-          ['rules', 4, 'v'],
-          ['firstName', 0, 'Ada'],
+          { field: 'firstName', origin: 'default', rule: 'name.givenName', outcome: 'set', before: 'Ada' },
+          ['managerId'],
           { field: 'lang', origin: 'default', rule: 'locale', outcome: 'absent' },
         ],
         attempts: 3,

@@ -1,4 +1,4 @@
-import type { TaskKind } from '../../../src/provisioning/replica-ports.ts';
+import type { TaskKind } from '../../../src/store/background-tasks.ts';
 import { repairAfterSetBack } from '../../../src/store/clock-repair.ts';
 import { countServers, replicas } from '../../../src/store/replicas.ts';
 import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';

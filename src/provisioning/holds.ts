@@ -1,7 +1,72 @@
 import { isActive } from '../schema/resource.ts';
-import type { HeldPerson } from './hold-ports.ts';
-import type { Decision, HoldCause, Identity } from './identity.ts';
+import type { Decision, Hold, HoldCause, Identity } from './identity.ts';
 import type { Policies } from './policies.ts';
+
+/** A person with a held change that an admin must approve or discard. */
+export interface HeldPerson {
+  connection: string;
+  id: string;
+  userName: string;
+  hold: Hold;
+  /** The version of the identity to which a decision applies. */
+  version: number;
+  /**
+   * True if the IdP wants the person active. Approval archives the traveler of an inactive person, and archives or
+   * deletes that of a deleted one.
+   */
+  isActive: boolean;
+  isDeleted: boolean;
+}
+
+/** The number of held people of one connection for one cause. */
+export interface HoldCount {
+  connection: string;
+  cause: HoldCause;
+  /** For the cause `rules`: the people that the change would affect, counted until the limit was passed. */
+  count: number;
+  /** The start of the oldest of these holds, in epoch milliseconds. */
+  since: number;
+}
+
+/**
+ * The reasons to alarm an operator although nothing is held. `unclearAnswer`: a gateway may answer in place of the travel API;
+ * `notArchived`: the travel API has accepted a deactivation, and the traveler is active; `importMaximum`: an import has ended at its
+ * maximum, which is the count.
+ */
+export const alarmCauses = ['unclearAnswer', 'notArchived', 'importMaximum'] as const;
+
+export type AlarmCause = (typeof alarmCauses)[number];
+
+/** A number of people of one connection about whom an operator is alarmed. */
+export interface AlarmCount extends Omit<HoldCount, 'cause'> {
+  cause: HoldCause | AlarmCause;
+}
+
+/** The number of held people of one connection for one cause, by the change that the IdP requested. */
+export interface RequestedChanges {
+  connection: string;
+  cause: HoldCause;
+  change: number;
+  deactivate: number;
+  delete: number;
+}
+
+/** A change of rules or lookups, and the decision about it. */
+export interface HeldRules {
+  connection: string;
+  /** The generation of the changed rules and lookups. */
+  generation: number;
+  /** The number of people whom the change would affect; counting stops above the limit. */
+  people: number;
+  since: number;
+  /** The admin's decision; undefined until there is one. A change that affects few people is approved automatically. */
+  answer: Decision['answer'] | undefined;
+  /** The people whom recent approved changes affected, with the time of the change. They count for the next changes. */
+  recent: ReadonlyMap<string, number>;
+}
+
+/** A version of a person's identity. */
+export type VersionOfPerson = Pick<HeldPerson, 'id' | 'version'>;
 
 interface CauseText {
   why(policies: Policies | undefined): string;
