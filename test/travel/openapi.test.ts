@@ -19,7 +19,7 @@ test('the OpenAPI document equals the golden file', () => {
   const path = join(__dirname, 'golden/openapi.json');
   const text = `${JSON.stringify(openApi, null, 2)}\n`;
   if (isUpdating) writeFileSync(path, text);
-  expect(text).toBe(readFileSync(path, 'utf8'));
+  expect(openApi).toEqual(JSON.parse(readFileSync(path, 'utf8')));
 });
 
 test('a public validator accepts it as OpenAPI 3.1', () => {
