@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { adminContract } from '../../src/admin/catalog.ts';
 import type { Operation } from '../../src/admin/contract/operation.ts';
 import { adminErrors } from '../../src/admin/errors.ts';
 import { errorCodes } from '../../src/admin/openapi.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
-import { validateOpenApi } from '../fixtures/openapi.ts';
+import { expectOutline, validateOpenApi } from '../fixtures/openapi.ts';
 
 let fixture: AdminFixture;
 beforeAll(async () => {
@@ -108,11 +109,12 @@ test('a body that is not JSON is answered 415', async () => {
   expect([sent.status, sent.body.code]).toEqual([415, 'unsupportedMediaType']);
 });
 
-test('the OpenAPI document is valid and names every operation', async () => {
+test('the OpenAPI document is valid, names every operation, and has the fields and statuses of the golden file', async () => {
   const { body } = await fixture.anonymous('GET', '/openapi.json');
   expect(validateOpenApi(body)).toEqual({ valid: true });
   const ids = Object.values<object>(body.paths).flatMap((path) =>
     Object.values(path).map(({ operationId }) => operationId),
   );
   expect(ids.sort()).toEqual(Object.keys(adminContract).sort());
+  expectOutline(body, join(__dirname, 'golden/openapi.txt'));
 });
