@@ -10,6 +10,15 @@ export function toTime(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
+/** Converts the named members of an object from epoch milliseconds to the form of the API. */
+export function withTimes<T extends object, Name extends keyof T>(
+  object: T,
+  names: Name[],
+): Omit<T, Name> & { [Member in Name]: T[Member] extends number ? string : string | undefined } {
+  const converted = names.map((name) => [name, toTime(object[name] as number | undefined)]);
+  return { ...object, ...Object.fromEntries(converted) };
+}
+
 export const role = z.enum(['viewer', 'admin']).meta({
   description: 'A viewer sees everything and changes nothing',
 });
