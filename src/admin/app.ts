@@ -5,13 +5,12 @@ import { hideUrlCredentials } from '../http/redaction.ts';
 import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import { apiKeys } from '../store/credentials.ts';
-import type { Database } from '../store/database.ts';
 import { encryption } from '../store/encryption.ts';
 import { openidAccounts, openidAttempts } from '../store/openid-accounts.ts';
 import { peopleSummaries } from '../store/people-summaries.ts';
 import { requestLog } from '../store/request-log.ts';
 import { adminContract } from './catalog.ts';
-import type { AdminDeps } from './deps.ts';
+import type { AdminDeps, AdminParts } from './deps.ts';
 import { AdminError } from './errors.ts';
 import { FairQueue } from './fair-queue.ts';
 import { accountHandlers } from './handlers/accounts.ts';
@@ -21,8 +20,8 @@ import { holdHandlers } from './handlers/holds.ts';
 import { mappingHandlers } from './handlers/mappings.ts';
 import { overviewHandlers } from './handlers/overview.ts';
 import { peopleHandlers } from './handlers/people.ts';
-import { type TrafficDeps, trafficHandlers } from './handlers/traffic.ts';
-import { type EmbeddedService, travelHandlers } from './handlers/travel.ts';
+import { trafficHandlers } from './handlers/traffic.ts';
+import { travelHandlers } from './handlers/travel.ts';
 import { travelDataHandlers } from './handlers/travel-data.ts';
 import { adminOpenApi } from './openapi.ts';
 import { openidProvider } from './openid/provider.ts';
@@ -31,50 +30,31 @@ import { adminPage } from './page.ts';
 import { adminErrorHandler, contractRouter, refuseOtherMethods } from './router.ts';
 import { scimCredentials } from './scim-credentials.ts';
 
-/** The dependencies that are no records of the database. */
-type Service = Omit<AdminDeps, keyof ReturnType<typeof openRecords> | 'acceptsPasswords' | 'openid'>;
-
-/** The parts of the service that the admin page needs. */
-export interface AdminParts extends Omit<Service, 'now' | 'newId'> {
-  database: Database;
-  /** 32 bytes that encrypt the cookies of sign-ins. */
-  encryptionKey: Uint8Array;
-  /** Undefined if no connection uses the embedded travel service. */
-  embedded: Pick<EmbeddedService, 'travel' | 'webhooks'> | undefined;
-  traffic: TrafficDeps;
-  /** The folder with the built page; undefined: only the API is served. */
-  page: string | undefined;
-}
-
 /** Creates the routes of /admin: the page and its API. */
 export function adminRoutes(parts: AdminParts): Router {
   const { settings, database, runtime, page } = parts;
-  const deps: AdminDeps = {
-    ...parts,
-    ...openRecords(database, runtime.wallClock),
-    acceptsPasswords: settings.passwordSignIn,
-    openid: openidSignIn(parts),
-    now: runtime.wallClock,
-    newId: runtime.newId,
-  };
   const router = Router({ caseSensitive: true });
-  router.use('/api', adminApi(deps, parts));
-  if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage({ folder: page }));
+  router.use(
+    '/api',
+    adminApi({
+      ...parts,
+      accounts: adminAccounts(database),
+      openidAccounts: openidAccounts(database),
+      openidAttempts: openidAttempts(database),
+      sessions: adminSessions(database),
+      tokens: adminTokens(database),
+      audit: auditLog(database),
+      credentials: scimCredentials(database, runtime.wallClock),
+      peopleSummaries: peopleSummaries(database),
+      connectionIds: () => database.scopes.ids(),
+      acceptsPasswords: settings.passwordSignIn,
+      openid: openidSignIn(parts),
+      now: runtime.wallClock,
+      newId: runtime.newId,
+    }),
+  );
+  if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage(page));
   return router;
-}
-
-function openRecords(database: Database, now: () => number) {
-  return {
-    accounts: adminAccounts(database),
-    openidAccounts: openidAccounts(database),
-    openidAttempts: openidAttempts(database),
-    sessions: adminSessions(database),
-    tokens: adminTokens(database),
-    audit: auditLog(database),
-    credentials: scimCredentials(database, now),
-    peopleSummaries: peopleSummaries(database),
-    connectionIds: () => database.scopes.ids(),
-  };
 }
 
 /** The exchanges with the OpenID provider, each of which may take as long as its time limit. */
@@ -91,7 +71,7 @@ function openidSignIn({ settings, runtime, encryptionKey }: AdminParts): OpenidS
   };
 }
 
-function adminApi(deps: AdminDeps, parts: AdminParts): Router {
+function adminApi(deps: AdminDeps): Router {
   const router = Router({ caseSensitive: true });
   // Made once, at the first request, because everybody may ask for it.
   let document: string | undefined;
@@ -104,11 +84,11 @@ function adminApi(deps: AdminDeps, parts: AdminParts): Router {
     ...peopleHandlers(deps),
     ...mappingHandlers(deps),
     ...holdHandlers(deps),
-    ...trafficHandlers(parts.traffic),
+    ...trafficHandlers(deps.traffic),
     ...connectHandlers(deps),
-    ...embeddedHandlers(parts),
+    ...embeddedHandlers(deps),
     ...accountHandlers(deps),
-    ...auditHandlers({ audit: deps.audit, nameOf: parts.traffic.nameOf }),
+    ...auditHandlers({ audit: deps.audit, nameOf: deps.traffic.nameOf }),
     ...openidHandlers(deps),
   };
   router.use(contractRouter(adminContract, handlers, deps));

@@ -109,12 +109,16 @@ test('a body that is not JSON is answered 415', async () => {
   expect([sent.status, sent.body.code]).toEqual([415, 'unsupportedMediaType']);
 });
 
-test('the OpenAPI document is valid, names every operation, and has the fields and statuses of the golden file', async () => {
+test('the OpenAPI document is valid and names every operation', async () => {
   const { body } = await fixture.anonymous('GET', '/openapi.json');
   expect(validateOpenApi(body)).toEqual({ valid: true });
   const ids = Object.values<object>(body.paths).flatMap((path) =>
     Object.values(path).map(({ operationId }) => operationId),
   );
   expect(ids.sort()).toEqual(Object.keys(adminContract).sort());
+});
+
+test('the OpenAPI document has the operations, fields and statuses of the golden file', async () => {
+  const { body } = await fixture.anonymous('GET', '/openapi.json');
   expectOutline(body, join(__dirname, 'golden/openapi.txt'));
 });

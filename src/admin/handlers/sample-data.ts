@@ -20,15 +20,11 @@ const WRITES = 50;
 
 const MAX_ID_SEED = 2 ** 31;
 
-type SampleDataOperation = 'describeSampleData' | 'createSampleData' | 'removeSampleData';
-
 /**
  * Handles the company that the command `sample-data` creates without options. It is either created or removed at a time in this
  * process; of two replicas that create it at once, one is refused by the store.
  */
-export function sampleDataHandlers(
-  travel: () => TravelDeps,
-): Pick<Handlers<typeof travelDataContract, AdminContext>, SampleDataOperation> {
+export function sampleDataHandlers(travel: () => TravelDeps) {
   let isRunning = false;
   const alone = async <T>(work: () => Promise<T>): Promise<T> => {
     if (isRunning)
@@ -55,7 +51,7 @@ export function sampleDataHandlers(
       note({ company, ...removal });
       return { company, ...removal };
     },
-  };
+  } satisfies Partial<Handlers<typeof travelDataContract, AdminContext>>;
 }
 
 const { users, trips, seed } = SAMPLE_COMPANY;

@@ -82,9 +82,7 @@ async function listAdmins(store: TravelReader): Promise<string[]> {
   return admins.map(({ doc }) => String(doc['email'])).sort();
 }
 
-type ApiKeyOperation = 'listTravelApiKeys' | 'createTravelApiKey' | 'revokeTravelApiKey';
-
-function apiKeyHandlers(service: () => EmbeddedService): Pick<TravelHandlers, ApiKeyOperation> {
+function apiKeyHandlers(service: () => EmbeddedService) {
   return {
     listTravelApiKeys: async () => {
       const { keys, travel } = service();
@@ -104,7 +102,7 @@ function apiKeyHandlers(service: () => EmbeddedService): Pick<TravelHandlers, Ap
       if (!(await keys.revoke(id, travel.now())))
         throw new AdminError('notFound', 'There is no such API key, or it was revoked before.');
     },
-  };
+  } satisfies Partial<TravelHandlers>;
 }
 
 type ListedKey = Awaited<ReturnType<typeof listApiKeys>>[number];
@@ -113,19 +111,9 @@ function toApiKey({ userId: _owner, ...key }: ListedKey) {
   return withTimes(key, ['createdAt', 'lastUsedAt', 'revokedAt']);
 }
 
-type WebhookOperation =
-  | 'listTravelWebhooks'
-  | 'createTravelWebhook'
-  | 'updateTravelWebhook'
-  | 'deleteTravelWebhook'
-  | 'renewTravelWebhookSecret'
-  | 'listTravelDeliveries'
-  | 'testTravelWebhook'
-  | 'redeliverTravelEvent';
-
 const webhookWithSecret = travelWebhook.extend({ secret: z.string() });
 
-function webhookHandlers(service: () => EmbeddedService): Pick<TravelHandlers, WebhookOperation> {
+function webhookHandlers(service: () => EmbeddedService) {
   const collection = () => ({ resource: webhook, deps: service().travel });
   return {
     listTravelWebhooks: async (_input, { caller }) => {
@@ -159,7 +147,7 @@ function webhookHandlers(service: () => EmbeddedService): Pick<TravelHandlers, W
       travelAttempt.parse(await service().webhooks.sendTestEvent(targetOf(id))),
     redeliverTravelEvent: async ({ params: { id, delivery } }) =>
       travelDelivery.parse(await service().webhooks.redeliver(targetOf(delivery, id))),
-  };
+  } satisfies Partial<TravelHandlers>;
 }
 
 /** A webhook for the audit log and for viewers. Its URL often contains the secret of the receiver. */

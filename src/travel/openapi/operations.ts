@@ -36,11 +36,7 @@ export function tagOf({ type }: Resource): string {
   return capitalize(toWords(toPlural(type)));
 }
 
-type Described = Pick<DocumentedOperation, 'id' | 'method' | 'path' | 'summary'> & {
-  description?: string | undefined;
-  parameters?: JsonObject[];
-  body?: JsonObject | undefined;
-  responses: JsonObject;
+type Described = Omit<DocumentedOperation, 'tag'> & {
   /** Besides those of every operation. */
   failures: Failure[];
 };
