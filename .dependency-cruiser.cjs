@@ -41,6 +41,7 @@ module.exports = {
       'replay',
       'sample-data',
       'config',
+      'contract',
       'admin',
       'server',
       'cli',
@@ -50,17 +51,18 @@ module.exports = {
     folder('provisioning', 'translator/|schema/'),
     folder('scim', 'provisioning/|translator/fields.ts$|schema/|http/'),
     folder('oauth', 'http/'),
-    folder('travel', 'http/|schema/(case-fold|json-depth|pattern-size).ts$'),
+    folder('contract', 'schema/resource.ts$'),
+    folder('travel', 'contract/|http/|schema/(case-fold|json-depth|pattern-size).ts$'),
     folder('(http|adapter)', 'schema/json-depth.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
-    folder('(scim|oauth|travel|http|admin)', 'store/unavailable.ts$'),
+    folder('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
     types(
       'adapter',
       'provisioning/(exchange|travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold',
     ),
     types(
       'store',
-      'admin/(ports|contract/operation)|provisioning/((exchange|store|group|list|runtime)-ports|findings|holds|identity|people|policies)|translator/(mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|replay/exchanges|schema/(resource|case-fold|json-depth)',
+      'admin/contract/operation|provisioning/((exchange|store|group|list|runtime)-ports|findings|holds|identity|people|policies)|translator/(mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|replay/exchanges|schema/(resource|case-fold|json-depth)',
     ),
     // The types of what the store's modules return; `server` hands the modules over.
     types(
@@ -69,10 +71,14 @@ module.exports = {
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
-    folder('admin', 'provisioning/|translator/|schema/|http/|oauth/clients.ts$'),
+    // Handlers work on the records of the database and on the embedded travel service, below HTTP.
+    folder(
+      'admin',
+      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(faults|settings).ts$|sample-data/(company|removal|sample-data).ts$',
+    ),
     folder(
       'server',
-      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|http/|provisioning/|translator/|schema/|replay/(exchanges|recorder|report|scenario).ts$|sample-data/(company|removal|sample-data).ts$',
+      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|http/|provisioning/|translator/|schema/|replay/(exchanges|recorder|report|scenario).ts$',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -81,7 +87,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|holds|identity|import|policies|store-ports|travel-ports|preview-mapping|mapping-versions|rules-change|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|scim-credentials|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|holds|identity|import|policies|store-ports|travel-ports|preview-mapping|mapping-versions|rules-change|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -95,6 +101,7 @@ module.exports = {
     packages('adapter/', 'axios|undici'),
     packages('store/', 'kysely|@photostructure/sqlite'),
     packages('store/postgres', 'pg|@types/pg'),
+    packages('contract/', 'zod'),
     packages('replay/', 'zod|@faker-js/faker'),
     packages('config/', 'zod'),
     packages('admin/', 'express|@types/express|zod|helmet|@zxcvbn-ts/language-common'),
@@ -112,7 +119,7 @@ module.exports = {
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util|zlib'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
-    builtin('admin/', 'crypto|fs|path'),
+    builtin('admin/', 'crypto|fs|path|timers/promises'),
     builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util|worker_threads'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),

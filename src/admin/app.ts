@@ -1,49 +1,92 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Router } from 'express';
+import { hideUrlCredentials } from '../http/redaction.ts';
+import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
+import { auditLog } from '../store/audit-log.ts';
+import { apiKeys } from '../store/credentials.ts';
+import { encryption } from '../store/encryption.ts';
+import { openidAccounts, openidAttempts } from '../store/openid-accounts.ts';
+import { peopleSummaries } from '../store/people-summaries.ts';
+import { requestLog } from '../store/request-log.ts';
 import { adminContract } from './catalog.ts';
+import type { AdminDeps, AdminParts } from './deps.ts';
 import { AdminError } from './errors.ts';
-import { type AccountDeps, accountHandlers } from './handlers/accounts.ts';
+import { FairQueue } from './fair-queue.ts';
+import { accountHandlers } from './handlers/accounts.ts';
 import { auditHandlers } from './handlers/audit.ts';
-import { type ConnectDeps, connectHandlers } from './handlers/connect.ts';
-import { type HoldDeps, holdHandlers } from './handlers/holds.ts';
-import { type MappingDeps, mappingHandlers } from './handlers/mappings.ts';
-import { type OverviewDeps, overviewHandlers } from './handlers/overview.ts';
-import { type PeopleDeps, peopleHandlers } from './handlers/people.ts';
-import { type TrafficDeps, trafficHandlers } from './handlers/traffic.ts';
-import { type TravelServiceDeps, travelHandlers } from './handlers/travel.ts';
-import { type TravelDataDeps, travelDataHandlers } from './handlers/travel-data.ts';
+import { connectHandlers } from './handlers/connect.ts';
+import { holdHandlers } from './handlers/holds.ts';
+import { mappingHandlers } from './handlers/mappings.ts';
+import { overviewHandlers } from './handlers/overview.ts';
+import { peopleHandlers } from './handlers/people.ts';
+import { trafficHandlers } from './handlers/traffic.ts';
+import { travelHandlers } from './handlers/travel.ts';
+import { travelDataHandlers } from './handlers/travel-data.ts';
 import { adminOpenApi } from './openapi.ts';
-import { type OpenidDeps, openidHandlers } from './openid/sign-in.ts';
+import { openidProvider } from './openid/provider.ts';
+import { type OpenidSignIn, openidHandlers } from './openid/sign-in.ts';
+import { adminPage } from './page.ts';
 import { adminErrorHandler, contractRouter, refuseOtherMethods } from './router.ts';
+import { scimCredentials } from './scim-credentials.ts';
 
-/** Dependencies of the admin API. */
-export interface AdminDeps extends PeopleDeps, AccountDeps, OpenidDeps, TravelDataDeps {
-  held: HoldDeps;
-  mappings: MappingDeps;
-  overview: OverviewDeps;
-  traffic: TrafficDeps;
-  connect: ConnectDeps;
-  travelService: TravelServiceDeps;
+/** Creates the routes of /admin: the page and its API. */
+export function adminRoutes(parts: AdminParts): Router {
+  const { settings, database, runtime, page } = parts;
+  const router = Router({ caseSensitive: true });
+  router.use(
+    '/api',
+    adminApi({
+      ...parts,
+      accounts: adminAccounts(database),
+      openidAccounts: openidAccounts(database),
+      openidAttempts: openidAttempts(database),
+      sessions: adminSessions(database),
+      tokens: adminTokens(database),
+      audit: auditLog(database),
+      credentials: scimCredentials(database, runtime.wallClock),
+      peopleSummaries: peopleSummaries(database),
+      connectionIds: () => database.scopes.ids(),
+      acceptsPasswords: settings.passwordSignIn,
+      openid: openidSignIn(parts),
+      now: runtime.wallClock,
+      newId: runtime.newId,
+    }),
+  );
+  if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage(page));
+  return router;
 }
 
-/** Creates the JSON API of the admin page, to be mounted under /admin/api. */
-export function adminApi(deps: AdminDeps): Router {
+/** The exchanges with the OpenID provider, each of which may take as long as its time limit. */
+const EXCHANGES = { running: 20, runningOfAddress: 5, waiting: 200, waitingOfAddress: 50 };
+
+function openidSignIn({ settings, runtime, encryptionKey }: AdminParts): OpenidSignIn | undefined {
+  const { adminOpenid } = settings;
+  if (!adminOpenid) return undefined;
+  return {
+    ...{ label: adminOpenid.label, rules: adminOpenid, publicUrl: adminOpenid.publicUrl },
+    provider: openidProvider(adminOpenid, runtime.now),
+    exchanges: new FairQueue(EXCHANGES),
+    encryption: encryption(encryptionKey),
+  };
+}
+
+function adminApi(deps: AdminDeps): Router {
   const router = Router({ caseSensitive: true });
-  // Few clients ask for the document, and creating it would take a noticeable part of the time of a start.
+  // Made once, at the first request, because everybody may ask for it.
   let document: string | undefined;
   router.get('/openapi.json', (_request, response) => {
-    // It is text, because everybody may ask for it, and making 180 KB of JSON takes longer than all else of the request.
     document ??= JSON.stringify(adminOpenApi(adminContract));
     response.type('json').send(document);
   });
   const handlers = {
-    ...overviewHandlers(deps.overview),
+    ...overviewHandlers(deps),
     ...peopleHandlers(deps),
-    ...mappingHandlers(deps.mappings),
-    ...holdHandlers(deps.held),
+    ...mappingHandlers(deps),
+    ...holdHandlers(deps),
     ...trafficHandlers(deps.traffic),
-    ...connectHandlers(deps.connect),
-    ...travelHandlers(deps.travelService),
-    ...travelDataHandlers(deps),
+    ...connectHandlers(deps),
+    ...embeddedHandlers(deps),
     ...accountHandlers(deps),
     ...auditHandlers({ audit: deps.audit, nameOf: deps.traffic.nameOf }),
     ...openidHandlers(deps),
@@ -55,4 +98,22 @@ export function adminApi(deps: AdminDeps): Router {
   });
   router.use(adminErrorHandler(deps.log));
   return router;
+}
+
+/** The handlers of the embedded travel service. */
+function embeddedHandlers({ settings: { connections }, database, store, embedded }: AdminParts) {
+  const own = connections.filter(({ travelApi }) => travelApi.url === 'embedded');
+  const others = connections.filter(({ travelApi }) => travelApi.url !== 'embedded');
+  return {
+    ...travelHandlers({
+      embedded: embedded && { ...embedded, keys: apiKeys(database), requests: requestLog(database) },
+      others: others.map(({ id, travelApi: { url } }) => ({ connection: id, url: hideUrlCredentials(url) })),
+    }),
+    ...travelDataHandlers(
+      embedded && {
+        ...{ travel: embedded.travel, identities: store.identities },
+        accounts: [...new Set(own.map(({ account }) => account))],
+      },
+    ),
+  };
 }

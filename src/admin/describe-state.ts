@@ -45,18 +45,12 @@ export function describeState(facts: StateFacts): DescribedState {
   const paused = connections.filter(({ isPaused }) => isPaused);
   const waiting = paused.reduce((sum, { dirty }) => sum + dirty, 0);
   const open = [
-    ...(paused.length > 0
-      ? [`${number(waiting)} ${waiting === 1 ? 'waits' : 'wait'} because the database was restored`]
-      : []),
-    ...(failing > 0 ? [`${number(failing)} ${failing === 1 ? 'waits' : 'wait'} after a failed attempt`] : []),
-    ...(states.held > 0 ? [`${number(states.held)} ${states.held === 1 ? 'is' : 'are'} held`] : []),
-    ...(states.refused > 0
-      ? [`${number(states.refused)} ${states.refused === 1 ? 'is' : 'are'} refused`]
-      : []),
-    ...(states.pending > 0
-      ? [`${number(states.pending)} ${states.pending === 1 ? 'lacks' : 'lack'} data`]
-      : []),
-  ];
+    paused.length > 0 && `${counted(waiting, 'waits', 'wait')} because the database was restored`,
+    failing > 0 && `${counted(failing, 'waits', 'wait')} after a failed attempt`,
+    states.held > 0 && `${counted(states.held, 'is', 'are')} held`,
+    states.refused > 0 && `${counted(states.refused, 'is', 'are')} refused`,
+    states.pending > 0 && `${counted(states.pending, 'lacks', 'lack')} data`,
+  ].filter((part) => part !== false);
   if (open.length > 0)
     return {
       state: 'attention',
@@ -88,7 +82,7 @@ function outageSentence(
     failing ? [Math.max(failing.oldest, lastAnswer)] : [],
   );
   const verb = waiting === 1 ? 'has' : 'have';
-  const changes = `${number(waiting)} ${waiting === 1 ? 'change' : 'changes'}`;
+  const changes = counted(waiting, 'change', 'changes');
   if (since.length === 0) return `${changes} ${waiting === 1 ? 'waits' : 'wait'}: ${causes}.`;
   return `${changes} ${verb} waited for ${durationText(now - Math.min(...since))}: ${causes}.`;
 }
@@ -121,7 +115,12 @@ function durationText(ms: number): string {
 }
 
 function people(count: number): string {
-  return count === 1 ? '1 person' : `${number(count)} people`;
+  return counted(count, 'person', 'people');
+}
+
+/** Returns a number and the word that follows it: the first one after 1. */
+function counted(count: number, one: string, many: string): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
 }
 
 function number(count: number): string {

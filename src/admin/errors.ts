@@ -1,4 +1,5 @@
 import { StoreUnavailable } from '../store/unavailable.ts';
+import { ApiError } from '../travel/errors.ts';
 
 /** One invalid parameter or member of a body. */
 export interface FieldFault {
@@ -63,11 +64,35 @@ export function errorBody({ code, message, faults }: AdminError): object {
 export function toAdminError(error: unknown): AdminError {
   if (error instanceof AdminError) return error;
   if (error instanceof StoreUnavailable) return new AdminError('unavailable', undefined, { cause: error });
+  if (error instanceof ApiError) return fromTravelService(error);
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status === 413) return new AdminError('tooLarge', `The body is larger than ${limitOf(error)}.`);
   if (status === 415) return new AdminError('unsupportedMediaType');
   if (status === 400) return new AdminError('invalidRequest');
   return new AdminError('internalError', undefined, { cause: error });
+}
+
+/** Converts an error of the embedded travel service, which handlers call below HTTP. */
+function fromTravelService(error: ApiError): AdminError {
+  const { code, message, invalid } = error;
+  switch (code) {
+    case 'notFound':
+      return new AdminError('notFound', message);
+    case 'conflict':
+    case 'forbidden':
+      return new AdminError('conflict', message);
+    case 'badRequest':
+    case 'invalidParam':
+    case 'validationFailed':
+      return new AdminError('invalid', message, { faults: invalid.map(toFault) });
+    case 'internalError':
+      return new AdminError('internalError', undefined, { cause: error });
+  }
+}
+
+/** A message of the travel API begins with the field in quotes, which the page shows above it. */
+function toFault({ field, message }: ApiError['invalid'][number]): FieldFault {
+  return { field, message: message.replace(`"${field}" `, '') };
 }
 
 /** The limit that a body exceeds, as the body parser of Express tells it. */

@@ -1,24 +1,25 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import {
+  type DocumentedOperation,
+  jsonContent,
+  objectSchema,
+  openApiDocument,
+  schemaRef,
+  toJsonSchema,
+} from '../contract/openapi.ts';
+import type { JsonObject } from '../schema/resource.ts';
 import { type Contract, isRecorded, type Operation } from './contract/operation.ts';
 import { adminErrors, type ErrorCode } from './errors.ts';
 
-type JsonObject = Record<string, unknown>;
-
-/** Creates the OpenAPI 3.1 document of the admin API from the declarations of its operations. */
+/** Creates the OpenAPI document of the admin API from the declarations of its operations. */
 export function adminOpenApi(contract: Contract): JsonObject {
   const schemas: JsonObject = { Error: errorSchema };
-  const paths: Record<string, JsonObject> = {};
-  for (const [operationId, operation] of Object.entries(contract)) {
-    const path = `/admin/api${operation.path}`;
-    paths[path] = { ...paths[path], [operation.method]: describe(operationId, operation, schemas) };
-  }
-  return {
-    openapi: '3.1.0',
-    info: { title: 'Jetbridge admin API', version: '1.0.0', description: INTRODUCTION },
-    servers: [{ url: '/' }],
+  return openApiDocument({
+    title: 'Jetbridge admin API',
+    description: INTRODUCTION,
     security: [{ bearer: [] }, { session: [], csrf: [] }],
     tags: [...new Set(Object.values(contract).map(({ tag }) => tag))].map((name) => ({ name })),
-    paths,
+    operations: Object.entries(contract).map(([id, operation]) => describe(id, operation, schemas)),
     components: {
       schemas,
       securitySchemes: {
@@ -34,7 +35,7 @@ export function adminOpenApi(contract: Contract): JsonObject {
         },
       },
     },
-  };
+  });
 }
 
 const INTRODUCTION = [
@@ -43,64 +44,50 @@ const INTRODUCTION = [
   'Errors are `{"code": …, "message": …}`, with `faults` if members of the input are named.',
 ].join('\n');
 
-const errorSchema = {
-  type: 'object',
-  properties: {
-    code: { type: 'string', enum: Object.keys(adminErrors) },
-    message: { type: 'string', description: 'For an admin' },
-    faults: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: { field: { type: 'string' }, message: { type: 'string' } },
-        required: ['field', 'message'],
-      },
-    },
+const text = { type: 'string' };
+const errorSchema = objectSchema(
+  {
+    code: { ...text, enum: Object.keys(adminErrors) },
+    message: { ...text, description: 'For an admin' },
+    faults: { type: 'array', items: objectSchema({ field: text, message: text }) },
   },
-  required: ['code', 'message'],
-};
+  ['faults'],
+);
 
-function describe(operationId: string, operation: Operation, schemas: JsonObject): JsonObject {
-  const { summary, tag, access, params, query, body, result } = operation;
-  const parameters = [...parametersOf(params, 'path', schemas), ...parametersOf(query, 'query', schemas)];
+function describe(id: string, operation: Operation, schemas: JsonObject): DocumentedOperation {
+  const { method, path, summary, tag, access, params, query, body } = operation;
   return {
-    ...{ operationId, summary, tags: [tag] },
-    ...(access === 'anyone' ? { security: [] } : {}),
-    ...(isRecorded(operation) ? { 'x-recorded': true } : {}),
-    ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: { required: true, content: json(toSchema(body, 'input', schemas)) } } : {}),
-    responses: {
-      ...(operation.isNavigation
-        ? {
-            303: {
-              description: 'To the OpenID provider, or to the page',
-              headers: { Location: locationHeader },
-            },
-          }
-        : result
-          ? { 200: { description: 'Done', content: json(toSchema(result, 'output', schemas)) } }
-          : { 204: { description: 'Done' } }),
-      ...errorResponses(operation),
+    ...{ id, method, path: `/admin/api${path}`, summary, tag },
+    others: {
+      ...(access === 'anyone' && { security: [] }),
+      ...(isRecorded(operation) && { 'x-recorded': true }),
     },
+    parameters: [...parametersOf(params, 'path', schemas), ...parametersOf(query, 'query', schemas)],
+    body: body && jsonContent(toJsonSchema(body, schemas, { io: 'input' })),
+    responses: { ...success(operation, schemas), ...errorResponses(operation) },
   };
 }
 
-const locationHeader = { schema: { type: 'string' } };
+function success({ isNavigation, result }: Operation, schemas: JsonObject): JsonObject {
+  if (isNavigation) {
+    const headers = { Location: { schema: { type: 'string' } } };
+    return { 303: { description: 'To the OpenID provider, or to the page', headers } };
+  }
+  if (!result) return { 204: { description: 'Done' } };
+  const content = jsonContent(toJsonSchema(result, schemas, { io: 'output' }));
+  return { 200: { description: 'Done', content } };
+}
 
 /** Each status with the codes that it may have. */
 function errorResponses(operation: Operation): JsonObject {
   const codes = [...new Set(errorCodes(operation))];
-  const statuses = [...new Set(codes.map((code) => adminErrors[code].status))].sort((a, b) => a - b);
-  const description = (status: number) =>
-    codes.filter((code) => adminErrors[code].status === status).map((code) => `\`${code}\``);
+  const statuses = [...new Set(codes.map((code) => adminErrors[code].status))];
   return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      {
-        description: description(status).join(', '),
-        content: json({ $ref: '#/components/schemas/Error' }),
-      },
-    ]),
+    statuses.map((status) => {
+      const ofStatus = codes.filter((code) => adminErrors[code].status === status);
+      const description = ofStatus.map((code) => `\`${code}\``).join(', ');
+      return [status, { description, content: jsonContent(schemaRef('Error')) }];
+    }),
   );
 }
 
@@ -125,25 +112,10 @@ function parametersOf(
   schemas: JsonObject,
 ): JsonObject[] {
   return Object.entries(schema?.shape ?? {}).map(([name, part]) => {
-    const { description, ...rest } = toSchema(part as z.ZodType, 'input', schemas);
+    const { description, ...rest } = toJsonSchema(part, schemas, { io: 'input' });
     // zod describes the input of a coerced number as anything.
-    const described = place === 'query' ? { ...toSchema(part as z.ZodType, 'output', schemas) } : rest;
-    const required = place === 'path' || !(part as z.ZodType).safeParse(undefined).success;
+    const described = place === 'query' ? toJsonSchema(part, schemas, { io: 'output' }) : rest;
+    const required = place === 'path' || !part.safeParse(undefined).success;
     return { name, in: place, required, ...(description ? { description } : {}), schema: described };
   });
-}
-
-function json(schema: JsonObject): JsonObject {
-  return { 'application/json': { schema } };
-}
-
-/** Converts a zod schema. The schemas with an id, which it contains or is, are added to `schemas`. */
-function toSchema(schema: z.ZodType, io: 'input' | 'output', schemas: JsonObject): JsonObject {
-  // A schema with an id becomes a reference only inside of another one.
-  const wrapped = z.toJSONSchema(z.object({ schema }), { io, unrepresentable: 'any' });
-  const text = JSON.stringify(wrapped).replaceAll('"#/$defs/', '"#/components/schemas/');
-  const { $defs = {}, properties } = JSON.parse(text);
-  for (const [name, { id: _id, ...definition }] of Object.entries<JsonObject>($defs))
-    schemas[name] = definition;
-  return properties.schema;
 }

@@ -4,16 +4,14 @@ import { join } from 'node:path';
 import express, { type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 
-/** The page as `npm run build` makes it: `index.html` and a folder `assets` whose files have a hash in their names. */
-export interface PageFiles {
-  folder: string;
-}
-
 /** In `index.html`; replaced by a new value for each response, which allows the style elements of the page's components. */
 const NONCE_PLACEHOLDER = '{{nonce}}';
 
-/** Creates the routes of the page, to be mounted under /admin: assets, and one document for the address of every view. */
-export function adminPage({ folder }: PageFiles): Router {
+/**
+ * Creates the routes of the page, to be mounted under /admin: assets, and one document for the address of every view. `npm run build`
+ * makes the folder: `index.html` and a folder `assets` whose files have a hash in their names.
+ */
+export function adminPage(folder: string): Router {
   const router = Router({ caseSensitive: true });
   const document = readFileSync(join(folder, 'index.html'), 'utf8');
   router.use(

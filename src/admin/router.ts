@@ -9,6 +9,7 @@ import type { z } from 'zod';
 import { clientAddressOf } from '../http/authentication.ts';
 import { addRequestNotes } from '../http/log.ts';
 import { hasNul, isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
+import type { AuditEntry, AuditLog } from '../store/audit-log.ts';
 import { RETRY_AFTER_S } from '../store/unavailable.ts';
 import {
   type Contract,
@@ -18,7 +19,6 @@ import {
   type Operation,
 } from './contract/operation.ts';
 import { AdminError, errorBody, type FieldFault, toAdminError } from './errors.ts';
-import type { AuditEntry, AuditLog } from './ports.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
 import { type Caller, findCaller, type SessionDeps } from './sessions.ts';
 

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import { bearerToken, clientAddressOf, hashSecret, newSecret } from '../http/authentication.ts';
+import type { AdminSession, AdminSessions, AdminTokens, SessionBrowser } from '../store/admins.ts';
 import type { Role } from './contract/operation.ts';
 import { shownName } from './openid/person.ts';
-import type { AdminSession, AdminSessions, AdminTokens, SessionBrowser } from './ports.ts';
 
 /** A session ends when it was not used for half an hour, and after twelve hours in any case (OWASP ASVS 3.3.2). */
 export const SESSION_IDLE_MS = 30 * 60_000;

@@ -1,8 +1,8 @@
 import { addressGroup } from '../http/proxies.ts';
+import type { SignInFailures } from '../store/sign-in-failures.ts';
 import { AdminError } from './errors.ts';
 import { type Client, FairQueue } from './fair-queue.ts';
 import { verifyPassword } from './passwords.ts';
-import type { SignInFailures } from './ports.ts';
 
 /** Each check of a password takes a quarter of a second of CPU time, and one of the four threads of Node. */
 const CHECKS = { running: 2, runningOfAddress: 1, waiting: 256, waitingOfAddress: 32 };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { ListedToken } from '../admin/ports.ts';
-import { scimCredentials } from '../server/scim-credentials.ts';
+import type { ListedToken } from '../admin/scim-credentials.ts';
+import { scimCredentials } from '../admin/scim-credentials.ts';
 import { apiKeys } from '../store/credentials.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { ListedClient } from '../admin/ports.ts';
+import type { ListedClient } from '../admin/scim-credentials.ts';
+import { scimCredentials } from '../admin/scim-credentials.ts';
 import { readJsonFile } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
 import {
@@ -10,7 +11,6 @@ import {
   parseJwks,
   registerClient,
 } from '../oauth/clients.ts';
-import { scimCredentials } from '../server/scim-credentials.ts';
 import { oauthClients } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { travelStore } from '../store/travel-writes.ts';

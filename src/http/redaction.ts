@@ -115,3 +115,8 @@ function decodeOrKeep(text: string): string {
     return text;
   }
 }
+
+/** Hides a user name and password in a URL. */
+export function hideUrlCredentials(url: string): string {
+  return url.replace(/\/\/[^/]*@/, '//********@');
+}

@@ -1,8 +1,15 @@
+import { toSignInFailure } from '../admin/openid/failures.ts';
+import { discoverProvider } from '../admin/openid/provider.ts';
 import type { Fault } from '../config/faults.ts';
-import { type ConnectionSettings, isPlainTravelUrl, type Settings } from '../config/settings.ts';
+import {
+  type AdminOpenidSettings,
+  type ConnectionSettings,
+  isPlainTravelUrl,
+  type Settings,
+} from '../config/settings.ts';
+import { hideUrlCredentials } from '../http/redaction.ts';
 import { displayLocation } from '../store/open-database.ts';
 import { type ConnectionCheck, checkConnection } from './check-connection.ts';
-import { findOpenidProblem } from './check-openid.ts';
 
 /** The settings in effect, without their secrets, and what is wrong with them. */
 export interface SettingsCheck {
@@ -102,19 +109,36 @@ async function checkOpenid(
   };
 }
 
+/** The reason for which the OpenID provider of the admin page cannot be used. */
+export interface OpenidProblem {
+  /** True if the settings are wrong; false if the provider does not answer at present. */
+  isFault: boolean;
+  text: string;
+}
+
+/** Reads the description of the OpenID provider. Returns undefined if nothing is wrong with it. */
+export async function findOpenidProblem(openid: AdminOpenidSettings): Promise<OpenidProblem | undefined> {
+  try {
+    await discoverProvider(openid);
+    return undefined;
+  } catch (error) {
+    const { code, message } = toSignInFailure(error);
+    return { isFault: code !== 'unavailable', text: message };
+  }
+}
+
 function describeConnection(connection: ConnectionSettings): CheckedConnection {
   const { id, travelApi, policies, scimToken, mapping, mappingFile } = connection;
   const { url, key } = travelApi;
   return {
     id,
-    travelApi: { url: redactUrl(url), hasKey: key !== undefined, isPlainHttp: isPlainTravelUrl(url) },
+    travelApi: {
+      url: hideUrlCredentials(url),
+      hasKey: key !== undefined,
+      isPlainHttp: isPlainTravelUrl(url),
+    },
     hasScimToken: scimToken !== undefined,
     mapping: mapping && { file: mappingFile, rules: mapping.scimUserMapping.length },
     policies,
   };
-}
-
-/** Hides a user name and password in a URL. */
-export function redactUrl(url: string): string {
-  return url.replace(/\/\/[^/]*@/, '//********@');
 }

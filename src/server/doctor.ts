@@ -1,5 +1,6 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { types } from 'node:util';
+import { adminPasswordWeakness } from '../admin/first-admin.ts';
 import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { certificateWarning } from '../config/transport.ts';
@@ -12,9 +13,8 @@ import { hasExchanges } from '../store/exchange-log.ts';
 import { displayLocation, openExistingDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel-secrets.ts';
-import { adminPasswordWeakness } from './admin-password.ts';
 import { checkConnection } from './check-connection.ts';
-import { findOpenidProblem } from './check-openid.ts';
+import { findOpenidProblem } from './check-settings.ts';
 import { existingEncryptionKey } from './encryption-keys.ts';
 import { isExchangeLogReadable } from './exchange-log.ts';
 import { type ErrorResponses, probeErrorResponses, probeTravel, translateSample } from './offline.ts';

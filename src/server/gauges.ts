@@ -10,175 +10,146 @@ import type { WriteHealth } from '../store/write-health.ts';
 import type { LiveReplicas } from './live-replicas.ts';
 import type { OpenConnection } from './open-connection.ts';
 
-/** Registers a metric: the number of SCIM users of each connection by state. */
-export function registerIdentities({ registry }: HttpMetrics, { reconcileQueue }: ProvisioningStore): void {
+/** The value of one series. Its labels are members too; members that are no labels are ignored. */
+interface Row {
+  count: number;
+}
+
+interface GaugeDefinition {
+  name: string;
+  help: string;
+  labels?: string[];
+  read(): Row[] | Promise<Row[]>;
+}
+
+/** Registers a gauge whose series are read anew at each scrape. */
+function registerGauge({ registry }: HttpMetrics, { name, help, labels = [], read }: GaugeDefinition): void {
   new Gauge({
+    ...{ name, help, labelNames: labels, registers: [registry] },
+    async collect() {
+      const rows = await read();
+      this.reset();
+      for (const row of rows) {
+        const own = Object.entries(row).filter(([member]) => labels.includes(member));
+        this.set(Object.fromEntries(own), row.count);
+      }
+    },
+  });
+}
+
+/** Registers the metrics of what the database has. */
+export function registerStoreGauges(
+  metrics: HttpMetrics,
+  { reconcileQueue, tasks, holds }: ProvisioningStore,
+  writes: WriteHealth,
+): void {
+  registerGauge(metrics, {
     name: 'jetbridge_identities',
     help: 'SCIM users by connection and state; dirty ones are on their way to the travel service.',
-    labelNames: ['connection', 'state'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { connection, state, count } of await reconcileQueue.countByState())
-        this.set({ connection, state }, count);
-    },
+    labels: ['connection', 'state'],
+    read: () => reconcileQueue.countByState(),
   });
-}
-
-/** Registers metrics: whether the last import of a connection, by any replica, was incomplete or ended at its maximum. */
-export function registerImports({ registry }: HttpMetrics, { tasks }: ProvisioningStore): void {
-  new Gauge({
-    name: 'jetbridge_import_incomplete',
-    help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone.',
-    labelNames: ['connection'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { connection, state } of await tasks.listStates('import'))
-        this.set({ connection }, isIncompleteImport(state) ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'jetbridge_import_maximum',
-    help: 'The number of travelers at which the last import of a connection has ended although the travel API lists more; no series otherwise.',
-    labelNames: ['connection'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { connection, count } of await countImportsAtMaximum(tasks)) this.set({ connection }, count);
-    },
-  });
-}
-
-/**
- * Registers a metric: whether calls to the travel API pause. Its value is 1 for the present reason and 0 for all
- * others, because an alert can only watch a series that exists.
- */
-export function registerPauses({ registry }: HttpMetrics, { pauses }: ProvisioningService): void {
-  new Gauge({
-    name: 'jetbridge_travel_api_paused',
-    help: 'Whether the calls of a connection to its travel API pause, by reason.',
-    labelNames: ['connection', 'reason'],
-    registers: [registry],
-    collect() {
-      for (const { connection, reason } of pauses())
-        for (const one of pauseReasons) this.set({ connection, reason: one }, one === reason ? 1 : 0);
-    },
-  });
-}
-
-/** Registers metrics: the paused connections, the people whose changes wait in them, and the signs of a restore that is not known. */
-export function registerPausedConnections(
-  { registry }: HttpMetrics,
-  { modes }: ProvisioningStore,
-  suspicion: ForeignValues,
-): void {
-  new Gauge({
-    name: 'jetbridge_paused_changes',
-    help: 'People whose changes wait in a paused connection, by what would be sent; there is no series while a connection is live.',
-    labelNames: ['connection', 'change'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { connection, people } of await modes.listPaused())
-        for (const [change, count] of Object.entries(people)) this.set({ connection, change }, count);
-    },
-  });
-  new Gauge({
-    name: 'jetbridge_foreign_values',
-    help: 'People whose travelers had values that were never sent when the server started after ten minutes without one; from three on, the database may have been restored.',
-    labelNames: ['connection'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { connection, people } of suspicion.counts()) this.set({ connection }, people);
-    },
-  });
-}
-
-/** Registers a metric: the number of live replicas. */
-export function registerReplicas({ registry }: HttpMetrics, live: LiveReplicas): void {
-  new Gauge({
-    name: 'jetbridge_replicas',
-    help: 'Live replicas that use the same database, as this one knows them; they share the limits of the travel APIs.',
-    registers: [registry],
-    collect() {
-      this.set(live.count());
-    },
-  });
-}
-
-/** Registers a metric: the number of faults of each mapping. */
-export function registerMappingFaults(
-  { registry }: HttpMetrics,
-  { mappingFaults }: ProvisioningService,
-): void {
-  new Gauge({
-    name: 'jetbridge_mapping_faults',
-    help: 'Places of the mapping whose names the travel service does not know or take; the fields stay as they are.',
-    labelNames: ['connection'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { connection, count } of mappingFaults()) this.set({ connection }, count);
-    },
-  });
-}
-
-/** Registers a metric: whether writes to the database fail. */
-export function registerWriteHealth({ registry }: HttpMetrics, writes: WriteHealth): void {
-  new Gauge({
+  registerGauge(metrics, {
     name: 'jetbridge_store_writes_failing',
     help: '1 while the database cannot be written, as on a full disk; else 0.',
-    registers: [registry],
-    collect() {
-      this.set(writes.failure() === undefined ? 0 : 1);
+    read: () => [{ count: writes.failure() === undefined ? 0 : 1 }],
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_held',
+    help: 'People whose changes wait for an admin, by connection and cause.',
+    labels: ['connection', 'cause'],
+    read: () => holds.countHolds(),
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_import_incomplete',
+    help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone.',
+    labels: ['connection'],
+    read: async () => {
+      const imports = await tasks.listStates('import');
+      return imports.map(({ connection, state }) => ({
+        connection,
+        count: isIncompleteImport(state) ? 1 : 0,
+      }));
     },
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_import_maximum',
+    help: 'The number of travelers at which the last import of a connection has ended although the travel API lists more; no series otherwise.',
+    labels: ['connection'],
+    read: () => countImportsAtMaximum(tasks),
   });
 }
 
-/** Registers a metric: the number of people whose changes are held, by connection and cause. */
-export function registerHolds({ registry }: HttpMetrics, { holds }: ProvisioningStore): void {
-  new Gauge({
-    name: 'jetbridge_held',
-    help: 'People whose changes wait for an admin, by connection and cause.',
-    labelNames: ['connection', 'cause'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { connection, cause, count } of await holds.countHolds())
-        this.set({ connection, cause }, count);
-    },
+interface ServiceParts {
+  store: ProvisioningStore;
+  provisioning: ProvisioningService;
+  connections: OpenConnection[];
+  live: LiveReplicas;
+  /** The signs of a restore that is not known. */
+  suspicion: ForeignValues;
+}
+
+/** Registers the metrics of the connections and of the replicas. */
+export function registerServiceGauges(
+  metrics: HttpMetrics,
+  { store, provisioning, connections, live, suspicion }: ServiceParts,
+): void {
+  registerGauge(metrics, {
+    name: 'jetbridge_travel_api_paused',
+    help: 'Whether the calls of a connection to its travel API pause, by reason.',
+    labels: ['connection', 'reason'],
+    // 0 for the reasons that do not apply, because an alert can only watch a series that exists.
+    read: () =>
+      provisioning
+        .pauses()
+        .flatMap(({ connection, reason: present }) =>
+          pauseReasons.map((reason) => ({ connection, reason, count: reason === present ? 1 : 0 })),
+        ),
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_paused_changes',
+    help: 'People whose changes wait in a paused connection, by what would be sent; there is no series while a connection is live.',
+    labels: ['connection', 'change'],
+    read: async () =>
+      (await store.modes.listPaused()).flatMap(({ connection, people }) =>
+        Object.entries(people).map(([change, count]) => ({ connection, change, count })),
+      ),
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_foreign_values',
+    help: 'People whose travelers had values that were never sent when the server started after ten minutes without one; from three on, the database may have been restored.',
+    labels: ['connection'],
+    read: () => suspicion.counts().map(({ connection, people }) => ({ connection, count: people })),
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_replicas',
+    help: 'Live replicas that use the same database, as this one knows them; they share the limits of the travel APIs.',
+    read: () => [{ count: live.count() }],
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_mapping_faults',
+    help: 'Places of the mapping whose names the travel service does not know or take; the fields stay as they are.',
+    labels: ['connection'],
+    read: provisioning.mappingFaults,
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_lookup_stale',
+    help: 'Lookups by connection and part that the travel API no longer lets us read; an older reading serves.',
+    labels: ['connection', 'part'],
+    read: () =>
+      connections.flatMap(({ connection, staleLookups }) =>
+        staleLookups().map((part) => ({ connection: connection.id, part, count: 1 })),
+      ),
   });
 }
 
 /** Registers a metric: the number of people whose travelers may differ from the answers of the travel API, by connection and cause. */
-export function registerUnconfirmed({ registry }: HttpMetrics, count: () => Promise<AlarmCount[]>): void {
-  new Gauge({
+export function registerUnconfirmed(metrics: HttpMetrics, read: () => Promise<AlarmCount[]>): void {
+  registerGauge(metrics, {
     name: 'jetbridge_unconfirmed',
     help: 'People whose travelers may differ from the answers of the travel API, by connection and cause.',
-    labelNames: ['connection', 'cause'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const { connection, cause, count: people } of await count())
-        this.set({ connection, cause }, people);
-    },
-  });
-}
-
-/** Registers a metric: the lookups that can no longer be read, so that older values are used. */
-export function registerStaleLookups({ registry }: HttpMetrics, connections: OpenConnection[]): void {
-  new Gauge({
-    name: 'jetbridge_lookup_stale',
-    help: 'Lookups by connection and part that the travel API no longer lets us read; an older reading serves.',
-    labelNames: ['connection', 'part'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { connection, staleLookups } of connections)
-        for (const part of staleLookups()) this.set({ connection: connection.id, part }, 1);
-    },
+    labels: ['connection', 'cause'],
+    read,
   });
 }
 

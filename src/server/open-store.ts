@@ -27,7 +27,7 @@ import { refusalDeps } from './access.ts';
 import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
 import { currentEncryptionKey, reencryptSecrets } from './encryption-keys.ts';
 import { isExchangeLogReadable, startExchangeLog } from './exchange-log.ts';
-import { registerHolds, registerIdentities, registerImports, registerWriteHealth } from './gauges.ts';
+import { registerStoreGauges } from './gauges.ts';
 import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
 import type { ThreadLimits } from './mapping-thread/thread.ts';
 import { type RestoreWatch, watchForRestore } from './restore-watch.ts';
@@ -227,10 +227,7 @@ function createHttpDeps(
 ): HttpDeps {
   const metrics = httpMetrics();
   measureProcess(metrics);
-  registerIdentities(metrics, store);
-  registerWriteHealth(metrics, writes);
-  registerHolds(metrics, store);
-  registerImports(metrics, store);
+  registerStoreGauges(metrics, store, writes);
   const isTrusted = addressPredicate(trustedProxies);
   return { log, metrics, newId: runtime.newId, now: () => performance.now(), isTrusted };
 }

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import type { AuditLog } from '../admin/ports.ts';
 import { type RefusedSignIns, recordRefusedSignIns } from '../admin/refused-sign-ins.ts';
 import { createSignInLimit, type SignInLimit } from '../admin/sign-in-limit.ts';
 import type { HttpMetrics } from '../http/monitoring.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
+import type { AuditLog } from '../store/audit-log.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { signInFailures } from '../store/sign-in-failures.ts';

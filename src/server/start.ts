@@ -1,5 +1,7 @@
 import type { Express, Request } from 'express';
-import type { DemoDay } from '../admin/ports.ts';
+import { adminRoutes } from '../admin/app.ts';
+import type { DemoDay } from '../admin/demo-day.ts';
+import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
 import { healthRoutes, metricsRoutes } from '../http/monitoring.ts';
@@ -22,21 +24,16 @@ import { type ProvisioningService, provisioningService } from '../provisioning/s
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { type ScimDeps, scimApp } from '../scim/app.ts';
 import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
+import { exchangeReader } from '../store/exchange-reader.ts';
 import { reportedHolds } from '../store/hold-alarms.ts';
 import { unconfirmedPeople } from '../store/unconfirmed-people.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
-import { adminRoutes, applyAdminPassword, makeFirstAdmin } from './admin.ts';
-import { warnOfAdminPassword } from './admin-password.ts';
+import { trafficParts } from './admin-traffic.ts';
 import { alertSender } from './alerts.ts';
 import { demoDay, type ServedDemoDay } from './demo-day/demo-day.ts';
-import {
-  registerMappingFaults,
-  registerPausedConnections,
-  registerPauses,
-  registerReplicas,
-  registerStaleLookups,
-  registerUnconfirmed,
-} from './gauges.ts';
+import { currentEncryptionKey } from './encryption-keys.ts';
+import { exchangeKeys } from './exchange-log.ts';
+import { registerServiceGauges, registerUnconfirmed } from './gauges.ts';
 import {
   createHttpServer,
   type HttpServer,
@@ -202,11 +199,7 @@ function openProvisioning(
     onWrite: restoreWatch.countWrite,
     foreignValues: suspicion,
   });
-  registerPausedConnections(metrics, store, suspicion);
-  registerStaleLookups(metrics, connections);
-  registerPauses(metrics, provisioning);
-  registerReplicas(metrics, live);
-  registerMappingFaults(metrics, provisioning);
+  registerServiceGauges(metrics, { store, provisioning, connections, live, suspicion });
   return { connections, provisioning, suspicion };
 }
 
@@ -271,11 +264,18 @@ function createApp(
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
     const shared = { provisioning, connections, demoDay, tasks, isSecure, publicUrl, page };
-    app.use('/admin', adminRoutes({ ...deps, ...shared }));
+    app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, ...adminLog(deps, connections) }));
     app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl(settings) ?? url));
     app.use(healthRoutes(health), metricsRoutes(http.metrics, { now: http.now, wait }));
   });
+}
+
+/** The log of exchanges, and the key of cookies, for the admin page. */
+function adminLog({ settings, database, runtime }: ServerDeps, connections: OpenConnection[]) {
+  const exchanges = exchangeReader(database, exchangeKeys(settings));
+  const traffic = trafficParts(settings, { database, exchanges, connections, now: runtime.wallClock });
+  return { exchanges, traffic, encryptionKey: currentEncryptionKey(settings) };
 }
 
 /** Starts the loops of the bridge and of the embedded travel service. */

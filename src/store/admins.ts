@@ -1,28 +1,63 @@
 import type { Kysely, Selectable, Updateable } from 'kysely';
 import type { Role } from '../admin/contract/operation.ts';
-import type { AdminAccount, AdminAccounts, AdminSessions, AdminToken, AdminTokens } from '../admin/ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { revokeById } from './credentials.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import type { Tables } from './tables.ts';
 
-/** Returns the store of the accounts of admins. */
-export function adminAccounts({ db, transaction, dialect }: Database): AdminAccounts {
-  return {
-    create: (account) => createAccount(db, account),
+/** A person who may sign in to the admin page. Times are epoch milliseconds, here and below. */
+export interface AdminAccount {
+  id: string;
+  /** The name with which the person signs in: any text or an email address, unique without regard to case. */
+  name: string;
+  role: Role;
+  createdAt: number;
+  /** The time at which the account was revoked; undefined while it may sign in. */
+  revokedAt: number | undefined;
+  lastSignInAt: number | undefined;
+  /** False if the person signs in through the OpenID provider only. */
+  hasPassword: boolean;
+  /** The issuer of the provider that identifies the person; undefined for an account with a password. */
+  issuer: string | undefined;
+}
 
-    list: async () => {
-      const rows = await db
-        .selectFrom('admin_account')
-        .selectAll()
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute();
-      return rows.map(toAccount);
+/**
+ * `gone`: there is no such account, or it was revoked before. `onlyAdmin`: without the account no admin could sign in with a
+ * password, also while the OpenID provider is down.
+ */
+export type AccountChange = 'done' | 'gone' | 'onlyAdmin';
+
+type NewAccount = Pick<AdminAccount, 'id' | 'name' | 'role' | 'createdAt'> & { passwordHash: string };
+
+type AccountWithHash = AdminAccount & { passwordHash: string | undefined };
+
+interface PasswordChange {
+  id: string;
+  /** The hash of the password that was verified. */
+  from: string;
+  to: string;
+  /** The hash of the session that goes on. */
+  session: string;
+}
+
+/** The accounts of admins. */
+export type AdminAccounts = ReturnType<typeof adminAccounts>;
+
+/** Returns the store of the accounts of admins. Passwords are stored as hashes only. */
+export function adminAccounts({ db, transaction, dialect }: Database) {
+  return {
+    /** False if an account that is not revoked has this name. */
+    create: (account: NewAccount): Promise<boolean> => createAccount(db, account),
+
+    /** All accounts, also revoked ones, in the order of their creation. */
+    list: async (): Promise<AdminAccount[]> => {
+      const accounts = db.selectFrom('admin_account').selectAll();
+      return (await accounts.orderBy('created_at').orderBy('id').execute()).map(toAccount);
     },
 
-    findByName: async (name) => {
+    /** The account with this name that is not revoked, and the hash of its password. */
+    findByName: async (name: string): Promise<AccountWithHash | undefined> => {
       const row = await db
         .selectFrom('admin_account')
         .selectAll()
@@ -31,19 +66,22 @@ export function adminAccounts({ db, transaction, dialect }: Database): AdminAcco
       return row && { ...toAccount(row), passwordHash: row.password_hash ?? undefined };
     },
 
-    setPassword: (id, passwordHash) =>
+    /** Sets the password and ends all sessions of the account. False if there is no such account, or it is revoked. */
+    setPassword: (id: string, passwordHash: string): Promise<boolean> =>
       transaction((tx) => changeAndSignOut(tx, id, { password_hash: passwordHash })),
 
-    changePassword: ({ id, from, to, session }) =>
+    /** Replaces a password and ends the other sessions of the account. False if the account has another password by now, or is revoked. */
+    changePassword: ({ id, from, to, session }: PasswordChange): Promise<boolean> =>
       transaction((tx) => changeAndSignOut(tx, id, { password_hash: to }, { from, session })),
 
-    setRole: (id, role) =>
+    setRole: (id: string, role: Role): Promise<AccountChange> =>
       transaction(async (tx) => {
         if (role !== 'admin' && (await isOnlyAdmin(tx, dialect, id))) return 'onlyAdmin';
         return (await changeActive(tx, id, { role })) ? 'done' : 'gone';
       }),
 
-    revoke: (id, now, { evenOnlyAdmin } = { evenOnlyAdmin: false }) =>
+    /** Revokes the account and the tokens that it made, and ends its sessions; with `evenOnlyAdmin` also that of the only admin. */
+    revoke: (id: string, now: number, { evenOnlyAdmin } = { evenOnlyAdmin: false }): Promise<AccountChange> =>
       transaction(async (tx) => {
         if (!evenOnlyAdmin && (await isOnlyAdmin(tx, dialect, id))) return 'onlyAdmin';
         if (!(await changeAndSignOut(tx, id, { revoked_at: now, name_key: null }))) return 'gone';
@@ -51,7 +89,7 @@ export function adminAccounts({ db, transaction, dialect }: Database): AdminAcco
         return 'done';
       }),
 
-    recordSignIn: async (id, now) => {
+    recordSignIn: async (id: string, now: number): Promise<void> => {
       await db.updateTable('admin_account').set({ last_sign_in_at: now }).where('id', '=', id).execute();
     },
   };
@@ -59,7 +97,7 @@ export function adminAccounts({ db, transaction, dialect }: Database): AdminAcco
 
 async function createAccount(
   db: Kysely<Tables>,
-  { id, name, role, passwordHash, createdAt }: Parameters<AdminAccounts['create']>[0],
+  { id, name, role, passwordHash, createdAt }: NewAccount,
 ): Promise<boolean> {
   const created = await db
     .insertInto('admin_account')
@@ -151,14 +189,49 @@ function toRole(role: string): Role {
   return role === 'admin' ? 'admin' : 'viewer';
 }
 
+/** A signed-in browser. Only a hash of its secret is stored. */
+export interface AdminSession {
+  hash: string;
+  accountId: string;
+  name: string;
+  role: Role;
+  /** False if the person signs in through the OpenID provider. */
+  hasPassword: boolean;
+  issuer: string | undefined;
+  createdAt: number;
+  lastSeenAt: number;
+}
+
+/** The browser of a session, as it was at the sign-in. */
+export interface SessionBrowser {
+  address: string | undefined;
+  /** The header `User-Agent`, cut. */
+  userAgent: string | undefined;
+}
+
+type NewSession = Pick<AdminSession, 'hash' | 'accountId' | 'createdAt'> &
+  SessionBrowser & {
+    /** The hash that was verified; undefined stands for an account without a password. */
+    passwordHash: string | undefined;
+  };
+
+/** A session in the list of its account. */
+export type ListedSession = Pick<AdminSession, 'hash' | 'createdAt' | 'lastSeenAt'> & SessionBrowser;
+
+/** The sessions of all replicas. */
+export type AdminSessions = ReturnType<typeof adminSessions>;
+
 /** Returns the store of the sessions of signed-in admins. Uses are not synced at once. */
-export function adminSessions({ db, transaction, dialect }: Database): AdminSessions {
+export function adminSessions({ db, transaction, dialect }: Database) {
   return {
-    create: (session) => createSession(db, dialect, session),
+    /** False, and there is no session, if the account is revoked or its password has another hash by now than the one that was verified. */
+    create: (session: NewSession): Promise<boolean> => createSession(db, dialect, session),
 
-    listOf: (accountId) => listSessions(db, accountId),
+    /** The sessions of an account, the newest first, whether their time is over or not. */
+    listOf: (accountId: string): Promise<ListedSession[]> => listSessions(db, accountId),
 
-    find: async (hash) => {
+    /** The session with this hash whose account is not revoked, whether its time is over or not. */
+    find: async (hash: string): Promise<AdminSession | undefined> => {
       const row = await db
         .selectFrom('admin_session as session')
         .innerJoin('admin_account as account', 'account.id', 'session.account_id')
@@ -177,7 +250,7 @@ export function adminSessions({ db, transaction, dialect }: Database): AdminSess
       );
     },
 
-    recordUse: (hash, now) =>
+    recordUse: (hash: string, now: number): Promise<void> =>
       transaction(
         async (tx) => {
           await tx.updateTable('admin_session').set({ last_seen_at: now }).where('hash', '=', hash).execute();
@@ -185,11 +258,18 @@ export function adminSessions({ db, transaction, dialect }: Database): AdminSess
         { durable: false },
       ),
 
-    remove: async (hash) => {
+    remove: async (hash: string): Promise<void> => {
       await db.deleteFrom('admin_session').where('hash', '=', hash).execute();
     },
 
-    removeExpired: async ({ createdBefore, seenBefore }) => {
+    /** Removes sessions that were created or used last before these times. */
+    removeExpired: async ({
+      createdBefore,
+      seenBefore,
+    }: {
+      createdBefore: number;
+      seenBefore: number;
+    }): Promise<void> => {
       await db
         .deleteFrom('admin_session')
         .where((session) =>
@@ -203,7 +283,7 @@ export function adminSessions({ db, transaction, dialect }: Database): AdminSess
 async function createSession(
   db: Kysely<Tables>,
   dialect: Dialect,
-  { hash, accountId, passwordHash, createdAt, address, userAgent }: Parameters<AdminSessions['create']>[0],
+  { hash, accountId, passwordHash, createdAt, address, userAgent }: NewSession,
 ): Promise<boolean> {
   const account = db
     .selectFrom('admin_account')
@@ -227,7 +307,7 @@ async function createSession(
   return (created.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-async function listSessions(db: Kysely<Tables>, accountId: string): ReturnType<AdminSessions['listOf']> {
+async function listSessions(db: Kysely<Tables>, accountId: string): Promise<ListedSession[]> {
   const rows = await db
     .selectFrom('admin_session')
     .selectAll()
@@ -241,10 +321,38 @@ async function listSessions(db: Kysely<Tables>, accountId: string): ReturnType<A
   }));
 }
 
-/** Returns the store of the tokens with which scripts call the admin API. */
-export function adminTokens({ db }: Database): AdminTokens {
+/** A token with which a script calls the admin API. */
+export interface AdminToken {
+  id: string;
+  name: string;
+  /** The role at present: it is never higher than that of the maker. */
+  role: Role;
+  /** The account that made the token, itself or by another token; undefined for a token of an earlier version. */
+  maker: Pick<AdminAccount, 'id' | 'name' | 'issuer'> | undefined;
+  createdAt: number;
+  /** Undefined for a token of an earlier version that does not expire. */
+  expiresAt: number | undefined;
+  revokedAt: number | undefined;
+}
+
+/** The tokens of scripts. */
+export type AdminTokens = ReturnType<typeof adminTokens>;
+
+/** Returns the store of the tokens with which scripts call the admin API. Only their hashes are stored. */
+export function adminTokens({ db }: Database) {
   return {
-    create: async ({ id, hash, name, role, makerId, createdAt, expiresAt }) => {
+    create: async ({
+      id,
+      hash,
+      name,
+      role,
+      makerId,
+      createdAt,
+      expiresAt,
+    }: Omit<AdminToken, 'revokedAt' | 'maker'> & {
+      hash: string;
+      makerId: string | undefined;
+    }): Promise<void> => {
       const times = { created_at: createdAt, expires_at: expiresAt ?? null, revoked_at: null };
       await db
         .insertInto('admin_token')
@@ -252,14 +360,16 @@ export function adminTokens({ db }: Database): AdminTokens {
         .execute();
     },
 
-    list: async () => {
+    list: async (): Promise<AdminToken[]> => {
       const rows = await tokensWithMakers(db).orderBy('token.created_at').orderBy('token.id').execute();
       return rows.map(toToken);
     },
 
-    revoke: (id, now) => revokeById(db, 'admin_token', { id, now }),
+    /** False if there is no such token, or it was revoked before. */
+    revoke: (id: string, now: number): Promise<boolean> => revokeById(db, 'admin_token', { id, now }),
 
-    findActive: async (hash, now) => {
+    /** The token with this hash, unless it or its maker is revoked, or it has expired. */
+    findActive: async (hash: string, now: number): Promise<AdminToken | undefined> => {
       const row = await tokensWithMakers(db)
         .where('token.hash', '=', hash)
         .where('token.revoked_at', 'is', null)

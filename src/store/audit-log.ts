@@ -1,5 +1,4 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
-import type { AuditEntry, AuditLog } from '../admin/ports.ts';
 import type { Database } from './database.ts';
 import { takeFeedNumbers } from './sequences.ts';
 import type { Tables } from './tables.ts';
@@ -7,23 +6,50 @@ import type { Tables } from './tables.ts';
 /** The name of the feed whose numbers the positions of entries are. */
 const FEED = 'auditEntry';
 
-/** Returns the store of the audit log. An entry is durable before `begin` returns. */
-export function auditLog({ db, transaction }: Database): AuditLog {
+/** An entry of the audit log: an attempt to change something, and its outcome. */
+export interface AuditEntry {
+  position: number;
+  at: number;
+  /** The name of the account or token. For refused sign-ins the name of an account that was given, else empty: it may be a password. */
+  actor: string;
+  actorKind: 'account' | 'token' | 'command' | 'nobody';
+  /** The client's address; empty for a command. */
+  address: string;
+  /** The operation, e.g. `applyMapping`. */
+  action: string;
+  /** Facts about the change, e.g. the id of a person or the parameters of the operation. Without secrets. */
+  details: Record<string, unknown>;
+  /** The status of the response; undefined if the process ended before it. */
+  status: number | undefined;
+}
+
+type NewEntry = Omit<AuditEntry, 'position' | 'status'> & { status?: number | undefined };
+
+/** The audit log. */
+export type AuditLog = ReturnType<typeof auditLog>;
+
+/** Returns the store of the audit log. Entries are durable before the change. */
+export function auditLog({ db, transaction }: Database) {
   return {
-    begin: ({ at, actor, actorKind, address, action, details, status = null }) =>
+    /** Writes an entry, without outcome unless it is known, and returns its position. */
+    begin: ({ at, actor, actorKind, address, action, details, status }: NewEntry): Promise<number> =>
       transaction(async (tx) => {
         const position = await takeFeedNumbers(tx, FEED, 1);
         await tx
           .insertInto('audit_entry')
           .values({
             ...{ position, at, actor, actor_kind: actorKind, address, action },
-            ...{ details: JSON.stringify(details), status },
+            ...{ details: JSON.stringify(details), status: status ?? null },
           })
           .execute();
         return position;
       }),
 
-    finish: async (position, { status, details, actor }) => {
+    /** Adds the outcome, and the details and the actor that were not known before. */
+    finish: async (
+      position: number,
+      { status, details, actor }: Pick<AuditEntry, 'details'> & { status: number; actor?: string },
+    ): Promise<void> => {
       await db
         .updateTable('audit_entry')
         .set({ status, details: JSON.stringify(details), ...(actor !== undefined && { actor }) })
@@ -31,10 +57,14 @@ export function auditLog({ db, transaction }: Database): AuditLog {
         .execute();
     },
 
-    list: (query) => listEntries(db, query),
+    /** The newest entries before a position, newest first. */
+    list: (query: ListQuery): Promise<AuditEntry[]> => listEntries(db, query),
+
+    /** The names of accounts, tokens and commands that have entries, and the actions, in alphabetical order. */
     listChoices: () => listChoices(db),
 
-    removeBefore: async (at, limit) => {
+    /** Removes a number of entries that are older than this, and returns how many there were. */
+    removeBefore: async (at: number, limit: number): Promise<number> => {
       const old = db
         .selectFrom('audit_entry')
         .select('position')
@@ -47,7 +77,17 @@ export function auditLog({ db, transaction }: Database): AuditLog {
   };
 }
 
-type ListQuery = Parameters<AuditLog['list']>[0];
+interface ListQuery {
+  before?: number | undefined;
+  /** A part of the name, without case. */
+  actor?: string | undefined;
+  action?: string | undefined;
+  /** Epoch milliseconds, included. */
+  since?: number | undefined;
+  /** Epoch milliseconds, excluded. */
+  until?: number | undefined;
+  limit: number;
+}
 
 async function listEntries(
   db: Kysely<Tables>,
@@ -72,7 +112,7 @@ function likePattern(text: string): string {
 /** The most names that can be chosen; others can be typed. */
 const MAX_CHOICES = 500;
 
-async function listChoices(db: Kysely<Tables>): ReturnType<AuditLog['listChoices']> {
+async function listChoices(db: Kysely<Tables>): Promise<{ actors: string[]; actions: string[] }> {
   const actors = await readDistinct(db, 'actor', sql`actor_kind <> 'nobody'`);
   return { actors, actions: await readDistinct(db, 'action', sql`true`) };
 }

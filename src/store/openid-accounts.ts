@@ -1,16 +1,37 @@
 import type { Kysely } from 'kysely';
-import type { OpenidAccounts, OpenidAttempts, OpenidPerson } from '../admin/ports.ts';
+import type { Role } from '../admin/contract/operation.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { revokeTokensOf } from './admins.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 
-/** Returns the store of the accounts of people who sign in through the OpenID provider. */
-export function openidAccounts({ db, transaction }: Database): OpenidAccounts {
-  return {
-    signIn: (person) => transaction((tx) => signIn(tx, person)),
+/** A person whom the OpenID provider has identified, at a sign-in. */
+interface OpenidPerson {
+  /** The id of the account, if it is created now. */
+  id: string;
+  /** The issuer, a space, and the claim `sub`, which never changes and is never given to somebody else. */
+  subject: string;
+  name: string;
+  role: Role;
+  now: number;
+}
 
-    endAccess: (subject, now) =>
+type SignedIn = { accountId: string } | { refused: 'nameTaken' | 'revoked' };
+
+/** The accounts of people who sign in through the OpenID provider. */
+export type OpenidAccounts = ReturnType<typeof openidAccounts>;
+
+/**
+ * Returns the store of the accounts of people who sign in through the OpenID provider. Their subjects identify them; the names are unique
+ * among all accounts.
+ */
+export function openidAccounts({ db, transaction }: Database) {
+  return {
+    /** Creates the account of a person, or gives it the present name and role. */
+    signIn: (person: OpenidPerson): Promise<SignedIn> => transaction((tx) => signIn(tx, person)),
+
+    /** Ends the sessions of a subject and revokes the tokens that it made, if it has an account. */
+    endAccess: (subject: string, now: number): Promise<void> =>
       transaction(async (tx) => {
         const account = await tx
           .selectFrom('admin_account')
@@ -22,7 +43,8 @@ export function openidAccounts({ db, transaction }: Database): OpenidAccounts {
         await revokeTokensOf(tx, account.id, now);
       }),
 
-    restore: async (id) => {
+    /** Lets a revoked account sign in again. False if there is no such account, or it is not revoked. */
+    restore: async (id: string): Promise<boolean> => {
       const restored = await db
         .updateTable('admin_account')
         .set({ revoked_at: null })
@@ -36,10 +58,7 @@ export function openidAccounts({ db, transaction }: Database): OpenidAccounts {
 }
 
 /** A name belongs to one account; only its person changes it, by signing in with another name. */
-async function signIn(
-  tx: Kysely<Tables>,
-  { id, subject, name, role, now }: OpenidPerson,
-): Promise<{ accountId: string } | { refused: 'nameTaken' | 'revoked' }> {
+async function signIn(tx: Kysely<Tables>, { id, subject, name, role, now }: OpenidPerson): Promise<SignedIn> {
   const accounts = tx.selectFrom('admin_account').select(['id', 'openid_subject', 'revoked_at']);
   const holder = await accounts.where('name_key', '=', foldCase(name)).executeTakeFirst();
   if (holder && holder.openid_subject !== subject) return { refused: 'nameTaken' };
@@ -63,10 +82,14 @@ const MAX_ATTEMPTS = 10_000;
 /** At most as many are removed with each one that is added. */
 const REMOVED_AT_ONCE = 10;
 
+/** The sign-ins through the OpenID provider that have come back, for all replicas. */
+export type OpenidAttempts = ReturnType<typeof openidAttempts>;
+
 /** Returns the store of the attempts that have come back. Beyond `max`, those that expire first are forgotten. */
-export function openidAttempts({ transaction }: Database, max = MAX_ATTEMPTS): OpenidAttempts {
+export function openidAttempts({ transaction }: Database, max = MAX_ATTEMPTS) {
   return {
-    useOnce: ({ hash, expiresAt }, now) =>
+    /** Records that an attempt has come back. False if it has done so before. `expiresAt` is the time from which no replica accepts it. */
+    useOnce: ({ hash, expiresAt }: { hash: string; expiresAt: number }, now: number): Promise<boolean> =>
       transaction(async (tx) => {
         await tx.deleteFrom('openid_attempt').where('expires_at', '<=', now).execute();
         const used = await tx

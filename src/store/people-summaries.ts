@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { PeopleSummaries, PeopleSummary } from '../admin/ports.ts';
+import type { IdentityState } from '../provisioning/identity.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { readCounter } from './list-counters.ts';
@@ -12,10 +12,30 @@ const MAX_UNSETTLED = 20_000;
 /** Up to this number of people of a connection with findings are counted, in an index alone. */
 const MAX_COUNTED = 20_000;
 
-/** Returns the numbers of people for the overview. */
-export function peopleSummaries({ db, scopes }: Database): PeopleSummaries {
+/** The people of one connection in numbers. */
+export interface PeopleSummary {
+  connection: string;
+  /** The users that are not deleted, and the deleted ones for whom work remains, by state. */
+  states: Record<IdentityState, number>;
+  /** The people whose departure an admin has discarded, deleted ones included. They are counted among the synced ones, too. */
+  keptActive: number;
+  /** The people whose last attempt has failed, and when the oldest of their changes was written; among the first ones in the queue. */
+  failing: { people: number; oldest: number } | undefined;
+  /** False as long as all people were imported and none was written by an IdP. */
+  hasUsers: boolean;
+  /** The number of people with each kind of finding, by its code. */
+  findings: ReadonlyMap<string, number>;
+  /** True if there are more people with findings than were counted. */
+  areFindingsCut: boolean;
+}
+
+/** The numbers of people for the overview and the filters of lists. */
+export type PeopleSummaries = ReturnType<typeof peopleSummaries>;
+
+/** Counts people for the overview and the filters of lists. The work does not depend on the number of people who need none. */
+export function peopleSummaries({ db, scopes }: Database) {
   return {
-    read: async () => {
+    read: async (): Promise<PeopleSummary[]> => {
       const counts = await countByState(db);
       const summaries: PeopleSummary[] = [];
       for (const connection of scopes.ids()) {

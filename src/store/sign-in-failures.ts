@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { SignInFailures } from '../admin/ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import type { Database } from './database.ts';
 
@@ -13,10 +12,14 @@ const BUCKETS = 1_024;
 /** A counter begins again when this time has passed without a failure, in milliseconds. */
 const FORGET_MS = 15 * 60_000;
 
+/** The counters of refused sign-ins. */
+export type SignInFailures = ReturnType<typeof signInFailures>;
+
 /** Returns the counters of refused sign-ins, which all replicas share. After a power failure the latest counts may be lost. */
-export function signInFailures({ transaction }: Database): SignInFailures {
+export function signInFailures({ transaction }: Database) {
   return {
-    count: (name, now) =>
+    /** Counts a refusal for a name, and returns the number of them, which begins again after a time without any. */
+    count: (name: string, now: number): Promise<number> =>
       transaction(
         async (tx) => {
           const { failures } = await tx

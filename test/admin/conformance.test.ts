@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { adminContract } from '../../src/admin/catalog.ts';
 import type { Operation } from '../../src/admin/contract/operation.ts';
 import { adminErrors } from '../../src/admin/errors.ts';
 import { errorCodes } from '../../src/admin/openapi.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
-import { validateOpenApi } from '../fixtures/openapi.ts';
+import { expectOutline, validateOpenApi } from '../fixtures/openapi.ts';
 
 let fixture: AdminFixture;
 beforeAll(async () => {
@@ -115,4 +116,9 @@ test('the OpenAPI document is valid and names every operation', async () => {
     Object.values(path).map(({ operationId }) => operationId),
   );
   expect(ids.sort()).toEqual(Object.keys(adminContract).sort());
+});
+
+test('the OpenAPI document has the operations, fields and statuses of the golden file', async () => {
+  const { body } = await fixture.anonymous('GET', '/openapi.json');
+  expectOutline(body, join(__dirname, 'golden/openapi.txt'));
 });

@@ -83,6 +83,7 @@ const demoDay = z
       .meta({ description: 'The reason for which it cannot be played; absent if it can' }),
   })
   .meta({ id: 'DemoDay' });
+export type DemoDayState = z.output<typeof demoDay>;
 
 /** The state of the whole service. */
 export const overviewContract = {

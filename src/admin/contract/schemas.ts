@@ -10,6 +10,15 @@ export function toTime(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
+/** Converts the named members of an object from epoch milliseconds to the form of the API. */
+export function withTimes<T extends object, Name extends keyof T>(
+  object: T,
+  names: Name[],
+): Omit<T, Name> & { [Member in Name]: T[Member] extends number ? string : string | undefined } {
+  const converted = names.map((name) => [name, toTime(object[name] as number | undefined)]);
+  return { ...object, ...Object.fromEntries(converted) };
+}
+
 export const role = z.enum(['viewer', 'admin']).meta({
   description: 'A viewer sees everything and changes nothing',
 });
@@ -22,3 +31,10 @@ export const id = z.string().min(1).max(200);
 
 /** The number of items of a page. A client gives a number, which the query contains as text. */
 export const limit = z.coerce.number<number>().int().min(1).max(200).default(50);
+
+/** The parameters and the end of a page of the travel service. */
+export const travelPage = {
+  after: z.string().max(1_000).optional().meta({ description: '`next` of the page before' }),
+  limit: limit.pipe(z.int().max(100)),
+};
+export const next = z.string().optional();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Contract } from './operation.ts';
-import { id, limit, time } from './schemas.ts';
+import { id, next, time, travelPage } from './schemas.ts';
 
 const money = z.object({ total: z.number(), currency: z.string() });
 
@@ -98,11 +98,6 @@ export type TravelBillingOperation = z.output<typeof billingOperation>;
 
 const counts = z.record(z.string(), z.int()).meta({ description: 'The number of resources by type' });
 
-const page = {
-  after: z.string().max(1_000).optional().meta({ description: '`next` of the page before' }),
-  limit: limit.pipe(z.int().max(100)),
-};
-const next = z.string().optional();
 const tag = 'Travel service';
 
 /** The trips and invoices of the embedded travel service, and its sample data. Without the service, all answer 404. */
@@ -110,7 +105,7 @@ export const travelDataContract = {
   listTravelTrips: {
     ...{ method: 'get', path: '/travel/trips', tag, access: 'viewer' },
     summary: 'List the trips, the newest first',
-    query: z.strictObject(page),
+    query: z.strictObject(travelPage),
     result: z.object({ trips: z.array(travelTrip), next }),
     errors: ['notFound'],
   },
@@ -123,7 +118,7 @@ export const travelDataContract = {
   listTravelInvoices: {
     ...{ method: 'get', path: '/travel/invoices', tag, access: 'viewer' },
     summary: 'List the invoices, the newest first',
-    query: z.strictObject(page),
+    query: z.strictObject(travelPage),
     result: z.object({ invoices: z.array(travelInvoice), next }),
     errors: ['notFound'],
   },
@@ -137,14 +132,14 @@ export const travelDataContract = {
     ...{ method: 'get', path: '/travel/trips/{id}/billing-operations', tag, access: 'viewer' },
     summary: 'List the billing operations of a trip, the newest first',
     params: z.object({ id }),
-    query: z.strictObject(page),
+    query: z.strictObject(travelPage),
     result: z.object({ operations: z.array(billingOperation), next }),
   },
   listInvoiceOperations: {
     ...{ method: 'get', path: '/travel/invoices/{id}/billing-operations', tag, access: 'viewer' },
     summary: 'List the billing operations of an invoice, the newest first',
     params: z.object({ id }),
-    query: z.strictObject(page),
+    query: z.strictObject(travelPage),
     result: z.object({ operations: z.array(billingOperation), next }),
   },
   describeSampleData: {

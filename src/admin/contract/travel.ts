@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Contract } from './operation.ts';
-import { id, limit, name, time } from './schemas.ts';
+import { id, name, next, time, travelPage } from './schemas.ts';
 
 const apiKey = z
   .object({
@@ -93,9 +93,6 @@ const webhookMembers = {
   disabled: z.boolean(),
 };
 
-const after = z.string().max(1_000).optional().meta({ description: '`next` of the page before' });
-const pageLimit = limit.pipe(z.int().max(100));
-const next = z.string().optional();
 const webhookParams = z.object({ id });
 const tag = 'Travel service';
 
@@ -177,7 +174,7 @@ export const travelContract = {
     ...{ method: 'get', path: '/travel/webhooks/{id}/deliveries', tag, access: 'viewer' },
     summary: 'List the deliveries of a webhook, newest first',
     params: webhookParams,
-    query: z.strictObject({ status: deliveryStatus.optional(), after, limit: pageLimit }),
+    query: z.strictObject({ status: deliveryStatus.optional(), ...travelPage }),
     result: z.object({ deliveries: z.array(travelDelivery), next }),
   },
   testTravelWebhook: {
@@ -207,11 +204,11 @@ export const travelContract = {
         .regex(/^\/\P{Cc}*$/u, 'must begin with / and have no control characters')
         .optional()
         .meta({ description: 'This path and those below it, e.g. `/api/users`' }),
-      after: after
+      after: travelPage.after
         .unwrap()
         .regex(/^[\da-z]{1,10}-[\da-z]{1,10}$/, 'is not the end of a page')
         .optional(),
-      limit: pageLimit,
+      limit: travelPage.limit,
     }),
     result: z.object({ requests: z.array(request), next }),
     errors: ['notFound'],
@@ -219,7 +216,7 @@ export const travelContract = {
   listTravelEvents: {
     ...{ method: 'get', path: '/travel/events', tag, access: 'viewer' },
     summary: 'List the events, newest first',
-    query: z.strictObject({ after, limit: pageLimit }),
+    query: z.strictObject(travelPage),
     result: z.object({ events: z.array(travelEvent), next }),
     errors: ['notFound'],
   },

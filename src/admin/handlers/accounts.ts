@@ -1,15 +1,16 @@
 import type { Response } from 'express';
 import { hashSecret, newSecret } from '../../http/authentication.ts';
 import { addRequestNotes } from '../../http/log.ts';
+import type { AccountChange, AdminAccount, AdminToken } from '../../store/admins.ts';
 import type { accountsContract } from '../contract/accounts.ts';
 import type { Handlers, Role } from '../contract/operation.ts';
-import { toTime } from '../contract/schemas.ts';
+import { toTime, withTimes } from '../contract/schemas.ts';
+import type { AdminDeps } from '../deps.ts';
 import { AdminError } from '../errors.ts';
 import { shownName } from '../openid/person.ts';
 import { findPasswordWeakness } from '../password-rules.ts';
 import { hashPassword, newPassword } from '../passwords.ts';
-import type { AccountChange, AdminAccount, AdminAccounts, AdminToken, OpenidAccounts } from '../ports.ts';
-import { type AdminContext, type RouterDeps, recordRefusal, withAuditEntry } from '../router.ts';
+import { type AdminContext, recordRefusal, withAuditEntry } from '../router.ts';
 import {
   type Caller,
   endSession,
@@ -19,18 +20,9 @@ import {
   type SessionDeps,
   startSession,
 } from '../sessions.ts';
-import type { SignInLimit } from '../sign-in-limit.ts';
-
-/** Dependencies of signing in and of the accounts. */
-export interface AccountDeps extends RouterDeps {
-  accounts: AdminAccounts;
-  limit: SignInLimit;
-  newId(): string;
-  openidAccounts: OpenidAccounts;
-}
 
 /** Handles signing in and out, accounts, and tokens of scripts. */
-export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsContract, AdminContext> {
+export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContract, AdminContext> {
   const { accounts, tokens, now } = deps;
   return {
     signIn: async ({ body }, context) => {
@@ -79,7 +71,7 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
 async function createAccount(
   { name, role }: { name: string; role: Role },
   note: AdminContext['note'],
-  deps: AccountDeps,
+  deps: AdminDeps,
 ) {
   requirePasswordSignIn(deps);
   const { accounts, now, newId } = deps;
@@ -91,7 +83,7 @@ async function createAccount(
   return { id, password };
 }
 
-async function resetPassword(id: string, note: AdminContext['note'], deps: AccountDeps) {
+async function resetPassword(id: string, note: AdminContext['note'], deps: AdminDeps) {
   const account = await findAccount(id, deps);
   note({ name: account.name });
   requirePassword(account, 'who may sign in');
@@ -104,7 +96,7 @@ async function resetPassword(id: string, note: AdminContext['note'], deps: Accou
 async function createToken(
   { name, role, days }: { name: string; role: Role; days: number },
   { caller, note }: AdminContext,
-  { tokens, now, newId }: AccountDeps,
+  { tokens, now, newId }: AdminDeps,
 ) {
   const [id, token, createdAt] = [newId(), newSecret('admin'), now()];
   const expiresAt = createdAt + days * DAY_MS;
@@ -115,21 +107,18 @@ async function createToken(
 }
 
 /** The names of the tokens that an account made, and that are neither revoked nor expired. */
-async function activeTokensOf(accountId: string, { tokens, now }: AccountDeps): Promise<string[]> {
+async function activeTokensOf(accountId: string, { tokens, now }: AdminDeps): Promise<string[]> {
   const isActive = ({ maker, revokedAt, expiresAt = Number.POSITIVE_INFINITY }: AdminToken) =>
     maker?.id === accountId && revokedAt === undefined && expiresAt > now();
   return (await tokens.list()).filter(isActive).map(({ name }) => name);
 }
-
-/** The name of the account that the first start creates, and whose password ADMIN_PASSWORD sets. */
-export const FIRST_ADMIN = 'admin';
 
 const DAY_MS = 24 * 60 * 60_000;
 
 async function signIn(
   { name, password }: { name: string; password: string },
   context: AdminContext,
-  deps: AccountDeps,
+  deps: AdminDeps,
 ) {
   const { address, response } = context;
   const client = { name, address };
@@ -154,7 +143,7 @@ async function signIn(
 async function beginSession(
   response: Response,
   { id, passwordHash }: { id: string; passwordHash: string | undefined },
-  deps: AccountDeps,
+  deps: AdminDeps,
 ): Promise<string> {
   const csrfToken = await startSession(response, { accountId: id, passwordHash }, deps);
   if (csrfToken === undefined) throw wrongPassword();
@@ -169,7 +158,7 @@ function wrongPassword(): AdminError {
 async function changeOwnPassword(
   { current, password }: { current: string; password: string },
   { caller, address }: AdminContext,
-  { accounts, limit }: AccountDeps,
+  { accounts, limit }: AdminDeps,
 ): Promise<void> {
   if (!caller?.session) throw new AdminError('conflict', 'A token has no password.');
   if (!caller.hasPassword)
@@ -217,7 +206,7 @@ const PASSWORDS_ARE_OFF =
   'Passwords do not open this page (adminPage.passwordSignIn). Sign in through the OpenID provider.';
 
 /** A password that opens nothing is not made. */
-function requirePasswordSignIn({ acceptsPasswords }: AccountDeps): void {
+function requirePasswordSignIn({ acceptsPasswords }: AdminDeps): void {
   if (acceptsPasswords) return;
   throw new AdminError(
     'conflict',
@@ -231,7 +220,7 @@ function requirePassword({ name, hasPassword }: AdminAccount, subject: string): 
   throw new AdminError('conflict', `${name} signs in through the OpenID provider, which decides ${subject}.`);
 }
 
-async function findAccount(id: string, { accounts }: AccountDeps): Promise<AdminAccount> {
+async function findAccount(id: string, { accounts }: AdminDeps): Promise<AdminAccount> {
   const account = (await accounts.list()).find((one) => one.id === id);
   if (!account) throw noSuchAccount();
   return account;
@@ -259,21 +248,13 @@ function toSession({ id, createdAt, lastSeenAt, address, userAgent, isCurrent }:
   return { id, ...times, address, userAgent, isCurrent };
 }
 
-function toAccount({ createdAt, lastSignInAt, revokedAt, ...account }: AdminAccount) {
-  return {
-    ...account,
-    createdAt: toTime(createdAt),
-    lastSignInAt: toTime(lastSignInAt),
-    revokedAt: toTime(revokedAt),
-  };
+function toAccount(account: AdminAccount) {
+  return withTimes(account, ['createdAt', 'lastSignInAt', 'revokedAt']);
 }
 
-function toToken({ createdAt, expiresAt, revokedAt, maker, ...token }: AdminToken) {
+function toToken({ maker, ...token }: AdminToken) {
   return {
-    ...token,
+    ...withTimes(token, ['createdAt', 'expiresAt', 'revokedAt']),
     maker: maker && { id: maker.id, name: shownName(maker) },
-    createdAt: toTime(createdAt),
-    expiresAt: toTime(expiresAt),
-    revokedAt: toTime(revokedAt),
   };
 }

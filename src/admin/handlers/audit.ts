@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { redactWebhookUrl } from '../../http/redaction.ts';
+import type { AuditEntry, AuditLog } from '../../store/audit-log.ts';
 import type { auditContract } from '../contract/audit.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { peopleContract } from '../contract/people.ts';
 import { toTime } from '../contract/schemas.ts';
-import type { AuditEntry, AuditLog } from '../ports.ts';
 import type { AdminContext } from '../router.ts';
 
 /** Dependencies of the operations on the audit log. */

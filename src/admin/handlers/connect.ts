@@ -1,39 +1,25 @@
-import type { Request } from 'express';
 import { keysUrlProblem, parseJwks } from '../../oauth/clients.ts';
-import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
+import type { LoggedExchange } from '../../provisioning/exchange-ports.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { connectContract } from '../contract/connect.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
-import { toTime } from '../contract/schemas.ts';
+import { toTime, withTimes } from '../contract/schemas.ts';
+import type { AdminDeps } from '../deps.ts';
 import { AdminError } from '../errors.ts';
-import type { ConfiguredConnection, ListedClient, ListedToken, ScimCredentials } from '../ports.ts';
 import type { AdminContext } from '../router.ts';
-
-/** Dependencies of the connections and their credentials. */
-export interface ConnectDeps {
-  connections(): ConfiguredConnection[];
-  credentials: ScimCredentials;
-  /** The log of exchanges; undefined if the settings disable it. */
-  exchanges: Pick<ExchangeLog, 'list'> | undefined;
-  /** The setting: whether the keys of OAuth clients may be at private addresses. */
-  oauthClients: { allowPrivate: boolean };
-  /** Scheme and host of the URLs that clients use, without a slash at the end. */
-  publicUrl(request: Request): string;
-  /** Epoch milliseconds. */
-  now(): number;
-}
+import type { ListedClient, ListedToken } from '../scim-credentials.ts';
 
 /** Handles the connections, their credentials, and the newest requests of identity providers. */
-export function connectHandlers(deps: ConnectDeps): Handlers<typeof connectContract, AdminContext> {
-  const { connections, credentials } = deps;
+export function connectHandlers(deps: AdminDeps): Handlers<typeof connectContract, AdminContext> {
+  const { credentials } = deps;
   return {
     listConnections: async (_request, { response }) => {
       const url = deps.publicUrl(response.req);
       return {
-        connections: connections().map(({ policies, ...connection }) => ({
-          ...connection,
-          scimUrl: `${url}/scim/v2`,
+        connections: deps.connections.map(({ settings: { id, policies, scimToken, travelApi } }) => ({
+          ...{ id, scimUrl: `${url}/scim/v2`, travelApi: travelApi.url },
           policies: policyTexts(policies),
+          hasEnvironmentToken: scimToken !== undefined,
         })),
         tokenEndpoint: `${url}/oauth/token`,
       };
@@ -119,11 +105,11 @@ type Input<Name extends keyof typeof connectContract> = HandlerRequest<(typeof c
 async function createClient(
   { connection, name, jwks, jwksUri }: Input<'createOAuthClient'>['body'],
   note: AdminContext['note'],
-  deps: ConnectDeps,
+  deps: AdminDeps,
 ) {
   requireConnection(connection, deps);
   if (jwks && jwksUri !== undefined) throw invalid('jwksUri', 'cannot be given together with jwks');
-  const problem = jwksUri === undefined ? undefined : keysUrlProblem(jwksUri, deps.oauthClients);
+  const problem = jwksUri === undefined ? undefined : keysUrlProblem(jwksUri, deps.settings.oauthClients);
   if (problem !== undefined) throw invalid('jwksUri', problem);
   const keys = jwks
     ? ({ kind: 'jwks', jwks: requireJwks(jwks) } as const)
@@ -141,12 +127,10 @@ function requireJwks(json: unknown): { keys: object[] } {
   return parsed.jwks;
 }
 
-function requireConnection(id: string, { connections }: ConnectDeps): void {
-  if (connections().some((connection) => connection.id === id)) return;
-  const known = connections()
-    .map((connection) => connection.id)
-    .join(', ');
-  throw invalid('connection', `is not in the settings, which have ${known}`);
+function requireConnection(id: string, { connections }: AdminDeps): void {
+  const known = connections.map(({ connection }) => connection.id);
+  if (known.includes(id)) return;
+  throw invalid('connection', `is not in the settings, which have ${known.join(', ')}`);
 }
 
 function invalid(field: string, message: string): AdminError {
@@ -167,9 +151,9 @@ const NO_CONNECTION = '';
 
 async function listRecentAttempts(
   query: Input<'listRecentAttempts'>['query'],
-  { exchanges, now }: ConnectDeps,
+  { exchanges, settings, now }: AdminDeps,
 ) {
-  if (!exchanges) return { attempts: [], isLogged: false };
+  if (settings.exchangeLog.keepDays === 0) return { attempts: [], isLogged: false };
   const since = Math.max(now() - RECENT_MS, query.since === undefined ? 0 : Date.parse(query.since));
   const wanted = query.connection === undefined ? [undefined] : [query.connection, NO_CONNECTION];
   const pages = await Promise.all(
@@ -187,23 +171,14 @@ function toAttempt({ position, at, ms, method, path, status, ...exchange }: Logg
   return { id: position, at: toTime(at), ms, method, path, status, connection, error, userAgent };
 }
 
-function toToken({ createdAt, expiresAt, lastUsedAt, revokedAt, ...token }: ListedToken) {
-  return {
-    ...token,
-    createdAt: toTime(createdAt),
-    expiresAt: toTime(expiresAt),
-    lastUsedAt: toTime(lastUsedAt),
-    revokedAt: toTime(revokedAt),
-  };
+function toToken(token: ListedToken) {
+  return withTimes(token, ['createdAt', 'expiresAt', 'lastUsedAt', 'revokedAt']);
 }
 
-function toClient({ id, name, opens, proof, createdAt, lastUsedAt, revokedAt }: ListedClient) {
+function toClient({ opens, proof, ...client }: ListedClient) {
   return {
-    ...{ id, name },
+    ...withTimes(client, ['createdAt', 'lastUsedAt', 'revokedAt']),
     ...('connection' in opens ? { connection: opens.connection } : { travelAdmin: opens.travelAdmin }),
     authentication: proof === 'secret' ? ('secret' as const) : ('keys' as const),
-    createdAt: toTime(createdAt),
-    lastUsedAt: toTime(lastUsedAt),
-    revokedAt: toTime(revokedAt),
   };
 }

@@ -11,27 +11,12 @@ import {
 } from '../../provisioning/holds.ts';
 import type { HoldCause } from '../../provisioning/identity.ts';
 import type { Policies } from '../../provisioning/policies.ts';
-import type { Identities } from '../../provisioning/store-ports.ts';
-import type { Holds } from '../../store/holds.ts';
-import type { RulesStore } from '../../store/rules-in-force.ts';
 import type { holdsContract } from '../contract/holds.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
+import type { AdminDeps } from '../deps.ts';
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
-
-/** Dependencies of the decisions about what is held. */
-export interface HoldDeps {
-  holds: Holds;
-  identities: Pick<Identities, 'findById'>;
-  rules: Pick<RulesStore, 'listMappings'>;
-  /** The policies of a connection; undefined if the settings do not have it. */
-  policiesOf(connection: string): Policies | undefined;
-  /** Makes the reconciler act on the decisions at once. */
-  wake(): void;
-  /** Epoch milliseconds. */
-  now(): number;
-}
 
 /** The number of people that a group names. */
 const EXAMPLES = 3;
@@ -39,10 +24,13 @@ const EXAMPLES = 3;
 const NOTED = 20;
 
 /** Handles what waits for the decision of an admin. */
-export function holdHandlers(deps: HoldDeps): Handlers<typeof holdsContract, AdminContext> {
+export function holdHandlers(deps: AdminDeps): Handlers<typeof holdsContract, AdminContext> {
   return {
     listHolds: async () => {
-      const [counts, requested] = [await deps.holds.countHolds(), await deps.holds.countRequestedChanges()];
+      const [counts, requested] = [
+        await deps.store.holds.countHolds(),
+        await deps.store.holds.countRequestedChanges(),
+      ];
       const groups = await Promise.all(counts.map((count) => toGroup(count, requested, deps)));
       return {
         people: counts.reduce((sum, { count }) => sum + count, 0),
@@ -55,11 +43,11 @@ export function holdHandlers(deps: HoldDeps): Handlers<typeof holdsContract, Adm
   };
 }
 
-async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: HoldDeps) {
+async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: AdminDeps) {
   const { connection, cause, count, since } = hold;
-  const policies = deps.policiesOf(connection);
+  const policies = findPolicies(connection, deps);
   const generation = cause === 'rules' ? await waitingGeneration(connection, deps) : undefined;
-  const examples = await deps.holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
+  const examples = await deps.store.holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
   const wanted = requested.find((one) => one.connection === connection && one.cause === cause);
   return {
     ...{ connection, cause, people: count, since: toTime(since) },
@@ -77,8 +65,8 @@ async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: Hol
 /** More people than this are not counted before a change of rules is held. */
 const RULES_LIMIT = 100;
 
-async function waitingGeneration(connection: string, { holds }: HoldDeps): Promise<number | undefined> {
-  const held = await holds.findHeldRules(connection);
+async function waitingGeneration(connection: string, { store }: AdminDeps): Promise<number | undefined> {
+  const held = await store.holds.findHeldRules(connection);
   return held && held.answer === undefined ? held.generation : undefined;
 }
 
@@ -94,7 +82,7 @@ function allChanged(changed: number) {
 /** Says whose change is held. */
 async function causeOf(
   { connection, cause }: { connection: string; cause: HoldCause },
-  { holds, rules }: HoldDeps,
+  { store: { holds, rules } }: AdminDeps,
 ): Promise<string> {
   if (cause !== 'rules') return `the identity provider of connection ${connection}`;
   const [held, [mapping]] = [await holds.findHeldRules(connection), await rules.listMappings(connection, 1)];
@@ -116,12 +104,12 @@ function toPerson(person: HeldPerson, policies: Policies | undefined) {
 async function listHeldPeople(
   { connection, cause: name }: { connection: string; cause: string },
   { after, limit }: { after?: string | undefined; limit: number },
-  deps: HoldDeps,
+  deps: AdminDeps,
 ) {
   const cause = causeNamed(name);
   const policies = policiesOf(connection, deps);
   const place = after === undefined ? {} : { after: { ...toPlace(after), connection } };
-  const people = await deps.holds.findHeldPeople({ connection, cause, ...place, limit: limit + 1 });
+  const people = await deps.store.holds.findHeldPeople({ connection, cause, ...place, limit: limit + 1 });
   const shown = people.slice(0, limit);
   const last = people.length > limit ? shown.at(-1) : undefined;
   return {
@@ -140,16 +128,21 @@ function causeNamed(name: string): HoldCause {
   return name as HoldCause; // The table of texts has all causes and nothing else.
 }
 
+/** Returns the policies of a connection; undefined if the settings do not have it. */
+function findPolicies(id: string, { connections }: AdminDeps): Policies | undefined {
+  return connections.find(({ connection }) => connection.id === id)?.connection.policies;
+}
+
 /** Throws 404 for a connection that the settings do not have. */
-function policiesOf(connection: string, deps: HoldDeps): Policies {
-  const policies = deps.policiesOf(connection);
+function policiesOf(connection: string, deps: AdminDeps): Policies {
+  const policies = findPolicies(connection, deps);
   if (!policies) throw new AdminError('notFound', `There is no connection ${connection}.`);
   return policies;
 }
 
-async function explainHold({ connection, id }: { connection: string; id: string }, deps: HoldDeps) {
+async function explainHold({ connection, id }: { connection: string; id: string }, deps: AdminDeps) {
   const policies = policiesOf(connection, deps);
-  const identity = await deps.identities.findById(connection, id);
+  const identity = await deps.store.identities.findById(connection, id);
   if (!identity) throw new AdminError('notFound', 'There is no such person.');
   const person = toHeldPerson(identity);
   if (!person) throw new AdminError('notFound', 'This person is not held.');
@@ -171,7 +164,7 @@ type Decided = HandlerRequest<(typeof holdsContract)['decideHolds']>['body'];
 async function decideHolds(
   body: Decided,
   { note, caller }: Pick<AdminContext, 'note' | 'caller'>,
-  held: HoldDeps,
+  held: AdminDeps,
 ) {
   const deps = { ...held, by: caller?.shownName };
   const { connection, cause, answer, people } = body;
@@ -181,12 +174,12 @@ async function decideHolds(
   const result = people ? await decidePeople(body, people, deps) : await decideGroup(body, deps);
   note(result);
   if (result.decided === 0) throw new AdminError('conflict', NOBODY_LEFT);
-  deps.wake();
+  deps.provisioning.wake();
   return result;
 }
 
 /** The dependencies of a decision, and the name of the admin. */
-interface DecisionDeps extends Pick<HoldDeps, 'holds' | 'now'> {
+interface DecisionDeps extends Pick<AdminDeps, 'store' | 'now'> {
   by: string | undefined;
 }
 
@@ -196,7 +189,7 @@ const NOBODY_LEFT =
 async function decidePeople(
   { connection, cause, answer }: Decided,
   people: { id: string; version: number }[],
-  { holds, now, by }: DecisionDeps,
+  { store: { holds }, now, by }: DecisionDeps,
 ) {
   const decided = await holds.decideUndecided(connection, { cause, people }, answer, now(), by);
   return { decided, skipped: people.length - decided };
@@ -207,12 +200,12 @@ async function decideGroup(
   { connection, cause, answer, count = 0, generation }: Decided,
   deps: DecisionDeps,
 ) {
-  const { holds, now, by } = deps;
+  const { store, now, by } = deps;
   if (cause === 'rules' && generation !== undefined) {
-    const decided = await holds.decideRulesChange(connection, generation, answer, now(), by);
+    const decided = await store.holds.decideRulesChange(connection, generation, answer, now(), by);
     return { decided: decided ?? 0, skipped: 0 };
   }
-  const people = await holds.findUndecided(connection, cause);
+  const people = await store.holds.findUndecided(connection, cause);
   if (people.length > 0 && people.length !== count)
     throw new AdminError(
       'conflict',

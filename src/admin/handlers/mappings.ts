@@ -1,4 +1,5 @@
 import type { Connection } from '../../provisioning/connection.ts';
+import type { Identity } from '../../provisioning/identity.ts';
 import {
   compareMappings,
   countRules,
@@ -7,60 +8,36 @@ import {
   listVersions,
   type MappingDifference,
 } from '../../provisioning/mapping-versions.ts';
-import type { People } from '../../provisioning/people.ts';
+import { identityForPreview } from '../../provisioning/preview-person.ts';
 import { needsApproval } from '../../provisioning/rules-change.ts';
 import type { RulesSnapshot } from '../../provisioning/rules-snapshot.ts';
-import type { ProvisioningService } from '../../provisioning/service.ts';
 import { describeTravelFailure } from '../../provisioning/travel-ports.ts';
 import { attributePaths } from '../../schema/attribute-paths.ts';
+import { normalize } from '../../schema/normalize.ts';
+import { type JsonObject, SchemaFault } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
-import type { MappingVersion, RulesStore } from '../../store/rules-in-force.ts';
+import type { MappingVersion } from '../../store/rules-in-force.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
 import type { mappingsContract } from '../contract/mappings.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
+import type { AdminDeps, ServedConnection } from '../deps.ts';
 import { AdminError } from '../errors.ts';
-import type {
-  CheckedMapping,
-  KnownNames,
-  MappingTasks,
-  PreviewInput,
-  StoredReads,
-  TaskContext,
-} from '../mapping-tasks.ts';
+import type { CheckedMapping, KnownNames, PreviewInput, StoredReads, TaskContext } from '../mapping-tasks.ts';
 import type { AdminContext } from '../router.ts';
-import { findPreviewedPerson, type PersonPreviewDeps, type PersonPreviewSubject } from './preview-person.ts';
-
-/** A connection, and the mapping file that the settings name for it. */
-export interface MappedConnection {
-  connection: Connection;
-  mappingFile: string | undefined;
-}
-
-/** Dependencies of the operations on mappings. */
-export interface MappingDeps extends PersonPreviewDeps {
-  connections(): MappedConnection[];
-  people: Pick<People, 'findExample'>;
-  rules: Pick<RulesStore, 'listMappings'>;
-  provisioning: Pick<ProvisioningService, 'applyMapping' | 'currentRules'>;
-  /** Computes with mappings, beside the requests that do not. */
-  tasks: MappingTasks;
-  /** The reads of the database that the tasks may ask for. */
-  reads: StoredReads;
-}
 
 /** Handles the mapping of each connection: reading, checking, previewing and changing it. */
-export function mappingHandlers(deps: MappingDeps): Handlers<typeof mappingsContract, AdminContext> {
-  const { rules } = deps;
+export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContract, AdminContext> {
+  const { rules } = deps.store;
   return {
-    listMappings: async () => ({ mappings: await Promise.all(deps.connections().map(describe(deps))) }),
+    listMappings: async () => ({ mappings: await Promise.all(deps.connections.map(describe(deps))) }),
     readMapping: async ({ params }) => {
       const version = await findVersion(rules, connectionOf(params, deps).id);
       return { version: version && toVersion(version), text: textOf(version?.mapping ?? defaultMapping) };
     },
     listMappingNames: async ({ params }) => namesOf(await currentRules(connectionOf(params, deps), deps)),
     findExamplePerson: async ({ params }) => ({
-      id: await deps.people.findExample(connectionOf(params, deps).id),
+      id: await deps.store.people.findExample(connectionOf(params, deps).id),
     }),
     checkMapping: async ({ params, body }, context) => {
       const { faults, warnings, unchecked } = await check(
@@ -99,8 +76,8 @@ export function mappingHandlers(deps: MappingDeps): Handlers<typeof mappingsCont
   };
 }
 
-function connectionOf(params: { connection: string }, { connections }: MappingDeps): Connection {
-  const found = connections().find(({ connection }) => connection.id === params.connection);
+function connectionOf(params: { connection: string }, { connections }: AdminDeps): Connection {
+  const found = connections.find(({ connection }) => connection.id === params.connection);
   if (!found) throw new AdminError('notFound', `There is no connection ${params.connection}.`);
   return found.connection;
 }
@@ -109,10 +86,10 @@ function noSuchVersion(version: string | number): AdminError {
   return new AdminError('notFound', `No mapping came into force with generation ${version}.`);
 }
 
-function describe({ rules }: MappingDeps) {
-  return async ({ connection, mappingFile }: MappedConnection) => {
-    const version = await findVersion(rules, connection.id);
-    return { connection: connection.id, version: version && toVersion(version), file: mappingFile };
+function describe({ store }: AdminDeps) {
+  return async ({ connection: { id }, settings }: ServedConnection) => {
+    const version = await findVersion(store.rules, id);
+    return { connection: id, version: version && toVersion(version), file: settings.mappingFile };
   };
 }
 
@@ -126,7 +103,7 @@ function textOf(mapping: unknown): string {
 }
 
 /** Throws 503 with the reason if the lookups were never read. */
-async function currentRules(connection: Connection, { provisioning }: MappingDeps): Promise<RulesSnapshot> {
+async function currentRules(connection: Connection, { provisioning }: AdminDeps): Promise<RulesSnapshot> {
   const current = await provisioning.currentRules(connection);
   if (!('kind' in current)) return current;
   throw new AdminError('unavailable', `The travel API cannot be read: ${describeTravelFailure(current)}.`);
@@ -164,7 +141,8 @@ function faulty(faults: MappingFault[]): AdminError {
 type Caller = Pick<AdminContext, 'caller' | 'response'>;
 
 /** The signal ends a task whose caller has closed the connection. */
-function taskContext({ reads }: MappingDeps, { caller, response }: Caller): TaskContext {
+function taskContext({ store }: AdminDeps, { caller, response }: Caller): TaskContext {
+  const reads: StoredReads = { ...store.identities, findReferenceRows: store.references.findRows };
   const closed = new AbortController();
   if (response.closed) closed.abort();
   else response.once('close', () => closed.abort());
@@ -175,7 +153,7 @@ function taskContext({ reads }: MappingDeps, { caller, response }: Caller): Task
 async function check(
   connection: Connection,
   text: string,
-  deps: MappingDeps,
+  deps: AdminDeps,
   caller: Caller,
 ): Promise<CheckedMapping> {
   const context = taskContext(deps, caller);
@@ -184,7 +162,7 @@ async function check(
   return deps.tasks.run('check', { text, names: await knownNames(connection, deps) }, context);
 }
 
-async function knownNames(connection: Connection, { provisioning }: MappingDeps): Promise<KnownNames> {
+async function knownNames(connection: Connection, { provisioning }: AdminDeps): Promise<KnownNames> {
   const current = await provisioning.currentRules(connection);
   if (!('kind' in current)) return { lookups: current.lookups };
   return { unchecked: `The travel API cannot be read: ${describeTravelFailure(current)}.` };
@@ -198,10 +176,16 @@ function previewInput(
   return { text, connection, inForce: { ...inForce, mapping: rules.mapping } };
 }
 
+/** The person of a preview: a stored one by id, or a SCIM user as an IdP sends it. */
+interface PersonPreviewSubject {
+  person?: string | undefined;
+  user?: JsonObject | undefined;
+}
+
 async function previewOnePerson(
   connection: Connection,
   { text, ...subject }: { text: string } & PersonPreviewSubject,
-  deps: MappingDeps,
+  deps: AdminDeps,
   caller: Caller,
 ) {
   const inForce = await currentRules(connection, deps);
@@ -212,13 +196,40 @@ async function previewOnePerson(
   return preview;
 }
 
+/** Finds the person of a preview. Throws 404 or 422. */
+async function findPreviewedPerson(
+  connection: Connection,
+  { person, user }: PersonPreviewSubject,
+  { store: { identities }, runtime }: AdminDeps,
+): Promise<Identity> {
+  if (user !== undefined && person === undefined)
+    return identityForPreview({ identities }, { connection, user: readUser(user) }, runtime);
+  if (person === undefined || user !== undefined)
+    throw new AdminError('invalid', 'Give either the id of a person or a SCIM user.', {
+      faults: [{ field: 'person', message: 'is needed, unless a user is given' }],
+    });
+  const found = await identities.findById(connection.id, person);
+  if (!found)
+    throw new AdminError('notFound', `There is no person ${person} in the connection ${connection.id}.`);
+  return found;
+}
+
+function readUser(body: JsonObject): JsonObject {
+  try {
+    return normalize(userType, body).resource;
+  } catch (error) {
+    if (!(error instanceof SchemaFault)) throw error;
+    throw new AdminError('invalid', error.message, { faults: [{ field: 'user', message: error.message }] });
+  }
+}
+
 /** The longest time that a preview of everybody takes, in milliseconds. It ends early if the time is over. */
 const PREVIEW_MS = 5_000;
 
 async function previewEverybody(
   connection: Connection,
   { text, examples }: { text: string; examples: number },
-  deps: MappingDeps,
+  deps: AdminDeps,
   caller: Caller,
 ) {
   const inForce = await currentRules(connection, deps);
@@ -238,7 +249,7 @@ async function previewEverybody(
 async function applyText(
   connection: Connection,
   { text, expected }: { text: string; expected: number },
-  deps: MappingDeps,
+  deps: AdminDeps,
   context: AdminContext,
 ) {
   const { mapping, faults } = await check(connection, text, deps, context);

@@ -1,11 +1,7 @@
 import { isFeedFollowed } from '../../provisioning/background.ts';
-import type { PauseReason } from '../../provisioning/circuit-breaker.ts';
-import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
+import type { LoggedExchange } from '../../provisioning/exchange-ports.ts';
 import { isIncompleteImport, lastImportOf } from '../../provisioning/import.ts';
-import type { BackgroundTasks } from '../../store/background-tasks.ts';
-import type { ConnectionModes } from '../../store/connection-modes.ts';
-import type { Holds } from '../../store/holds.ts';
-import type { RulesStore } from '../../store/rules-in-force.ts';
+import type { PeopleSummary } from '../../store/people-summaries.ts';
 import {
   type Activity,
   type ActivityCounts,
@@ -18,55 +14,25 @@ import {
 import type { Handlers } from '../contract/operation.ts';
 import type { overviewContract } from '../contract/overview.ts';
 import { toTime } from '../contract/schemas.ts';
+import { DEMO_CONNECTION } from '../demo-day.ts';
+import type { AdminDeps } from '../deps.ts';
 import { type ConnectionFacts, describeState } from '../describe-state.ts';
 import { AdminError } from '../errors.ts';
-import { DEMO_CONNECTION, type DemoDay, type PeopleSummaries, type PeopleSummary } from '../ports.ts';
 import type { AdminContext } from '../router.ts';
 
-/** Dependencies of the overview. */
-export interface OverviewDeps {
-  exchanges: Pick<ExchangeLog, 'list'>;
-  peopleSummaries: PeopleSummaries;
-  holds: Pick<Holds, 'countHolds'>;
-  tasks: Pick<BackgroundTasks, 'listStates'>;
-  modes: Pick<ConnectionModes, 'listPaused' | 'resume'>;
-  rules: Pick<RulesStore, 'findHead'>;
-  connections(): OverviewConnection[];
-  demoDay: DemoDay;
-  /** False if the settings disable the log of exchanges. */
-  isLogged: boolean;
-  pauses(): { connection: string; reason: PauseReason | undefined }[];
-  mappingFaults(): { connection: string; count: number }[];
-  /** Returns the reason for which the database cannot be written; undefined while it can. */
-  storeFault(): string | undefined;
-  /** Makes the background work look at once for identities that are due. */
-  wake(): void;
-  /** Epoch milliseconds. */
-  now(): number;
-  /** Epoch milliseconds by the clock that attempts are due by. */
-  steadyNow(): number;
-}
-
-interface OverviewConnection {
-  id: string;
-  hasFeed: boolean;
-  /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
-  staleLookups(): string[];
-}
-
 /** Handles the overview, the numbers of its charts, and the demo day. */
-export function overviewHandlers(deps: OverviewDeps): Handlers<typeof overviewContract, AdminContext> {
+export function overviewHandlers(deps: AdminDeps): Handlers<typeof overviewContract, AdminContext> {
   const { demoDay } = deps;
   const currentReader = recountingReader(deps);
   return {
     readOverview: () => readOverview(deps, currentReader()),
     resumeConnection: async ({ params: { id } }, { note }) => {
       note({ connection: id });
-      if (!deps.connections().some((connection) => connection.id === id))
+      if (!deps.connections.some(({ connection }) => connection.id === id))
         throw new AdminError('notFound', 'There is no such connection.');
-      if (!(await deps.modes.resume(id, deps.steadyNow())))
+      if (!(await deps.store.modes.resume(id, deps.runtime.now())))
         throw new AdminError('conflict', 'The connection is not paused.');
-      deps.wake();
+      deps.provisioning.wake();
     },
     readDemoDay: () => readDemoDay(deps),
     playDemoDay: async (_request, { note }) => {
@@ -85,7 +51,7 @@ export function overviewHandlers(deps: OverviewDeps): Handlers<typeof overviewCo
       const activity = await currentReader().read();
       const now = deps.now();
       return {
-        isLogged: deps.isLogged,
+        isLogged: deps.settings.exchangeLog.keepDays > 0,
         completeSince: toTime(activity.completeSince),
         hour: sumBySpan(activity, { now, minutes: 1, spans: 60 }),
         day: sumBySpan(activity, { now, minutes: 15, spans: 96 }),
@@ -95,7 +61,7 @@ export function overviewHandlers(deps: OverviewDeps): Handlers<typeof overviewCo
 }
 
 /** Returns the reader of the log. It begins anew when a removal has taken exchanges out of the log that it has counted. */
-function recountingReader(deps: OverviewDeps): () => ActivityReader {
+function recountingReader(deps: AdminDeps): () => ActivityReader {
   let reader = activityReader(deps);
   let counted = deps.demoDay.removals();
   return () => {
@@ -107,7 +73,7 @@ function recountingReader(deps: OverviewDeps): () => ActivityReader {
 }
 
 /** Reads the demo day. It is not offered beside real people, who would be hard to tell from the invented ones. */
-async function readDemoDay({ demoDay, peopleSummaries }: OverviewDeps, read?: PeopleSummary[]) {
+async function readDemoDay({ demoDay, peopleSummaries }: AdminDeps, read?: PeopleSummary[]) {
   const state = await demoDay.read();
   if (state.phase !== 'none' || state.refusal !== undefined) return state;
   const summaries = read ?? (await peopleSummaries.read());
@@ -115,11 +81,11 @@ async function readDemoDay({ demoDay, peopleSummaries }: OverviewDeps, read?: Pe
   return isUsed ? { ...state, refusal: 'An identity provider has sent people already.' } : state;
 }
 
-async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
-  const { peopleSummaries, holds, now } = deps;
+async function readOverview(deps: AdminDeps, reader: ActivityReader) {
+  const { peopleSummaries, store, provisioning, now } = deps;
   const [summaries, held, connections, activity] = [
     await peopleSummaries.read(),
-    await holds.countHolds(),
+    await store.holds.countHolds(),
     await readConnections(deps),
     // The last one, because it begins to count what is old in the background.
     await reader.read(),
@@ -127,15 +93,15 @@ async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
   const states = sumStates(summaries);
   const total = sum(Object.values(states));
   const hasUsers = summaries.some((summary) => summary.hasUsers);
-  const pauses = deps.pauses();
+  const pauses = provisioning.pauses();
   const isPaused = (id: string) => connections.some((one) => one.id === id && one.paused !== undefined);
   const factsOf = (id: string) => ({
     ...connectionFacts(id, { summaries, activity, pauses }),
     isPaused: isPaused(id),
   });
   const { state, sentence } = describeState({
-    ...{ storeFault: deps.storeFault(), total, states, hasUsers, now: now() },
-    connections: deps.connections().map(({ id }) => factsOf(id)),
+    ...{ storeFault: deps.writes.failure(), total, states, hasUsers, now: now() },
+    connections: deps.connections.map(({ connection }) => factsOf(connection.id)),
   });
   return {
     ...{ state, sentence, people: { total, ...states }, findings: sumFindings(summaries) },
@@ -154,12 +120,13 @@ async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
 }
 
 /** Reads the facts about each connection besides its people and exchanges. */
-async function readConnections(deps: OverviewDeps) {
-  const { tasks } = deps;
+async function readConnections(deps: AdminDeps) {
+  const { tasks, modes } = deps.store;
+  const { pauses: findPauses, mappingFaults } = deps.provisioning;
   const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
-  const [pauses, faults] = [deps.pauses(), deps.mappingFaults()];
-  const paused = await deps.modes.listPaused();
-  return deps.connections().map(({ id, hasFeed, staleLookups }) => {
+  const [pauses, faults] = [findPauses(), mappingFaults()];
+  const paused = await modes.listPaused();
+  return deps.connections.map(({ connection: { id, feed: source }, staleLookups }) => {
     const importState = imports.find(({ connection }) => connection === id)?.state;
     const lastImport = lastImportOf(importState);
     const restored = paused.find(({ connection }) => connection === id);
@@ -179,7 +146,7 @@ async function readConnections(deps: OverviewDeps) {
         isIncomplete: isIncompleteImport(importState),
         maximum: lastImport.maximum,
       },
-      feed: hasFeed ? feed : ('off' as const),
+      feed: source ? feed : ('off' as const),
       mappingFaults: faults.find(({ connection }) => connection === id)?.count ?? 0,
       staleLookups: staleLookups(),
     };
@@ -192,7 +159,11 @@ function connectionFacts(
     summaries,
     activity,
     pauses,
-  }: { summaries: PeopleSummary[]; activity: Activity; pauses: ReturnType<OverviewDeps['pauses']> },
+  }: {
+    summaries: PeopleSummary[];
+    activity: Activity;
+    pauses: ReturnType<AdminDeps['provisioning']['pauses']>;
+  },
 ): ConnectionFacts {
   const summary = summaryOf(summaries, id);
   const lastCall = activity.findLast(id, 'travel');
@@ -206,9 +177,9 @@ function connectionFacts(
   };
 }
 
-async function readSteps({ connections, rules, now }: OverviewDeps, activity: Activity) {
-  const ids = connections().map(({ id }) => id);
-  const heads = await Promise.all(ids.map((id) => rules.findHead(id, now())));
+async function readSteps({ connections, store, now }: AdminDeps, activity: Activity) {
+  const ids = connections.map(({ connection }) => connection.id);
+  const heads = await Promise.all(ids.map((id) => store.rules.findHead(id, now())));
   return {
     isConnected: ids.some((id) => activity.findLast(id, 'scim') !== undefined),
     hasMapping: heads.some((head) => head !== undefined && head.source !== 'default'),

@@ -1,44 +1,24 @@
-import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
+import type { LoggedExchange } from '../../provisioning/exchange-ports.ts';
 import { type Explanation, findPeople, readExplanation } from '../../provisioning/explain-person.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/join-people.ts';
 import {
   displayNameOf,
   type ListedPerson,
-  type People,
   type PeopleFilter,
   type PersonPlace,
   toListedPerson,
 } from '../../provisioning/people.ts';
-import type { Identities, ReconcileQueue, References } from '../../provisioning/store-ports.ts';
-import type { RulesStore } from '../../store/rules-in-force.ts';
+import type { PeopleSummary } from '../../store/people-summaries.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { peopleContract } from '../contract/people.ts';
-import { toTime } from '../contract/schemas.ts';
+import { toTime, withTimes } from '../contract/schemas.ts';
+import type { AdminDeps } from '../deps.ts';
 import { AdminError } from '../errors.ts';
-import type { PeopleSummaries, PeopleSummary } from '../ports.ts';
 import type { AdminContext } from '../router.ts';
 
-/** Dependencies of the operations on people. */
-export interface PeopleDeps {
-  people: People;
-  identities: Pick<Identities, 'findById' | 'find' | 'commit'>;
-  references: Pick<References, 'findRows'>;
-  rules: Pick<RulesStore, 'find'>;
-  reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
-  exchanges: Pick<ExchangeLog, 'list'>;
-  peopleSummaries: PeopleSummaries;
-  /** Returns the ids of all connections, sorted. */
-  connectionIds(): string[];
-  /** Starts the attempts that are due. */
-  wake(): void;
-  /** Epoch milliseconds. */
-  now(): number;
-  newId(): string;
-}
-
 /** Handles lists of people, the search for them, and what is known about one. */
-export function peopleHandlers(deps: PeopleDeps): Handlers<typeof peopleContract, AdminContext> {
+export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract, AdminContext> {
   return {
     listPeople: ({ query: { archived, userName, ...query } }) =>
       listPage({ ...query, archived: archived === 'true', userNamePrefix: userName }, deps),
@@ -46,30 +26,34 @@ export function peopleHandlers(deps: PeopleDeps): Handlers<typeof peopleContract
     findPeople: async ({ query: { text } }) => ({ people: (await search(text, deps)).map(toPerson) }),
     explainPerson: async ({ params }) => {
       const identity = await findPerson(params, deps);
-      const explanation = await readExplanation(deps, identity, deps.now());
-      return { ...withTimes(explanation), name: displayNameOf(identity.desired) };
+      const explanation = await readExplanation(
+        { ...deps.store, exchanges: deps.exchanges },
+        identity,
+        deps.now(),
+      );
+      return { ...toExplanation(explanation), name: displayNameOf(identity.desired) };
     },
     reconcilePerson: async ({ params }, { note }) => {
       const { connection, id, desired } = await findPerson(params, deps);
       note({ userName: desired.userName });
-      await deps.reconcileQueue.markDirty(connection, [id], deps.now());
-      deps.wake();
+      await deps.store.reconcileQueue.markDirty(connection, [id], deps.now());
+      deps.provisioning.wake();
     },
     joinPerson: async ({ params }, { note }) => {
       const newcomer = await findPerson(params, deps);
       note({ userName: newcomer.desired.userName });
       await join(newcomer, deps);
-      deps.wake();
+      deps.provisioning.wake();
     },
   };
 }
 
 /** Gives a person the traveler of the leaver in whose place the person is. */
-async function join(newcomer: Identity, deps: PeopleDeps): Promise<void> {
-  const leaver = await findPredecessor(deps, newcomer);
+async function join(newcomer: Identity, deps: AdminDeps): Promise<void> {
+  const leaver = await findPredecessor(deps.store, newcomer);
   if (!leaver) throw new AdminError('conflict', 'There is no leaver with whom this person can be joined.');
   const runtime = { now: deps.now, wallClock: deps.now, newId: deps.newId };
-  const result = await joinPeople({ identities: deps.identities, runtime }, { leaver, newcomer });
+  const result = await joinPeople({ identities: deps.store.identities, runtime }, { leaver, newcomer });
   if (result === 'joined') return;
   throw new AdminError(
     'conflict',
@@ -92,7 +76,7 @@ interface Place {
 /** The number of pages of the store that one request reads at most, so that it ends soon if few people match. */
 const MAX_STEPS = 10;
 
-async function listPage({ connection, after, limit, ...filter }: PageQuery, deps: PeopleDeps) {
+async function listPage({ connection, after, limit, ...filter }: PageQuery, deps: AdminDeps) {
   const connections = deps.connectionIds();
   const chosen = connection === undefined ? connections : [connection];
   if (!chosen.every((one) => connections.includes(one)))
@@ -100,7 +84,12 @@ async function listPage({ connection, after, limit, ...filter }: PageQuery, deps
   let place = after === undefined ? placeAt(chosen[0]) : parsePlace(after, chosen);
   const people: ListedPerson[] = [];
   for (let step = 0; place && step < MAX_STEPS && people.length < limit; step += 1) {
-    const page = await deps.people.findPage(place.connection, filter, place.after, limit - people.length);
+    const page = await deps.store.people.findPage(
+      place.connection,
+      filter,
+      place.after,
+      limit - people.length,
+    );
     people.push(...page.people);
     place = page.next
       ? { connection: place.connection, after: page.next }
@@ -151,12 +140,12 @@ function invalid(field: string, message: string): AdminError {
 const MAX_FOUND = 20;
 
 /** Searches people. The people that the text names exactly come first, deleted ones included. */
-async function search(text: string, deps: PeopleDeps): Promise<ListedPerson[]> {
+async function search(text: string, deps: AdminDeps): Promise<ListedPerson[]> {
   if (text === '') return [];
   const connections = deps.connectionIds();
-  const exact = (await findPeople(deps, connections, text)).map(toListedPerson);
+  const exact = (await findPeople(deps.store, connections, text)).map(toListedPerson);
   const others = await Promise.all(
-    connections.map((connection) => deps.people.findByPrefix(connection, text, MAX_FOUND)),
+    connections.map((connection) => deps.store.people.findByPrefix(connection, text, MAX_FOUND)),
   );
   const found = new Map([...others.flat(), ...exact].map((person) => [keyOf(person), person]));
   const first = new Set(exact.map(keyOf));
@@ -170,29 +159,23 @@ function keyOf({ connection, id }: ListedPerson): string {
 
 async function findPerson(
   { connection, id }: { connection: string; id: string },
-  { identities, connectionIds }: Pick<PeopleDeps, 'identities' | 'connectionIds'>,
+  { store, connectionIds }: AdminDeps,
 ): Promise<Identity> {
-  const identity = connectionIds().includes(connection) && (await identities.findById(connection, id));
+  const identity = connectionIds().includes(connection) && (await store.identities.findById(connection, id));
   if (!identity)
     throw new AdminError('notFound', `There is no person ${id} in the connection ${connection}.`);
   return identity;
 }
 
-function toPerson({ lastModified, nextAttemptAt, ...person }: ListedPerson) {
-  return { ...person, lastModified: toTime(lastModified), nextAttemptAt: toTime(nextAttemptAt) };
+function toPerson(person: ListedPerson) {
+  return withTimes(person, ['lastModified', 'nextAttemptAt']);
 }
 
-function withTimes({ verdict, exchanges, ...explanation }: Explanation) {
-  const { createdAt, lastModified, deletedAt, nextAttemptAt, checkAt } = explanation;
+function toExplanation({ verdict, exchanges, ...explanation }: Explanation) {
   return {
-    ...explanation,
-    verdict: { ...verdict, since: toTime(verdict.since), until: toTime(verdict.until) },
+    ...withTimes(explanation, ['createdAt', 'lastModified', 'deletedAt', 'nextAttemptAt', 'checkAt']),
+    verdict: withTimes(verdict, ['since', 'until']),
     exchanges: exchanges.map(toExchange),
-    createdAt: toTime(createdAt),
-    lastModified: toTime(lastModified),
-    deletedAt: toTime(deletedAt),
-    nextAttemptAt: toTime(nextAttemptAt),
-    checkAt: toTime(checkAt),
   };
 }
 

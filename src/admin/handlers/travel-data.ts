@@ -1,78 +1,220 @@
-import type { Handlers } from '../contract/operation.ts';
+import type { Identities } from '../../provisioning/store-ports.ts';
+import { listSubCollection, requireResource, serialize, type TravelDeps } from '../../travel/collection.ts';
+import { type JsonObject, stringMember } from '../../travel/json.ts';
+import type { StoredResource } from '../../travel/ports.ts';
+import {
+  type BillingOperation,
+  billingOperation,
+  dispute,
+  INVOICE_INDEX,
+  type Invoice,
+  invoice,
+  type Refund,
+  refund,
+} from '../../travel/resources/billing.ts';
+import { billingProfile } from '../../travel/resources/lookups.ts';
+import { type TripProject, tripProject } from '../../travel/resources/trip-project.ts';
+import { user } from '../../travel/resources/user.ts';
+import type { HandlerRequest, Handlers } from '../contract/operation.ts';
 import type {
   TravelBillingOperation,
+  Traveler,
   TravelInvoice,
-  TravelInvoiceDetails,
-  TravelTrip,
-  TravelTripDetails,
   travelDataContract,
 } from '../contract/travel-data.ts';
-import { AdminError } from '../errors.ts';
+import { describeTrip, partsOfTrip } from '../describe-trip.ts';
 import type { AdminContext } from '../router.ts';
+import { sampleDataHandlers } from './sample-data.ts';
+import { listNewest, newestFirst, requireEmbedded, targetOf } from './travel.ts';
 
-/** Selects a page; `after` is the `next` of the page before. */
-export interface PageOfTravelData {
-  after?: string | undefined;
-  limit: number;
+/** Dependencies of the operations on the data of the embedded travel service. */
+export interface TravelDataDeps {
+  travel: TravelDeps;
+  identities: Pick<Identities, 'findHolder'>;
+  /** The accounts of the connections that use the embedded service. */
+  accounts: string[];
 }
 
-/** The trips, invoices and sample data of the embedded travel service. Its faults are thrown as `AdminError`. All lists begin with the newest. */
-export interface TravelData {
-  listTrips(page: PageOfTravelData): Promise<{ trips: TravelTrip[]; next?: string }>;
-  readTrip(id: string): Promise<TravelTripDetails>;
-  listInvoices(page: PageOfTravelData): Promise<{ invoices: TravelInvoice[]; next?: string }>;
-  readInvoice(id: string): Promise<TravelInvoiceDetails>;
-  /** Lists the billing operations of a trip or an invoice. */
-  listOperations(
-    of: { trip: string } | { invoice: string },
-    page: PageOfTravelData,
-  ): Promise<{ operations: TravelBillingOperation[]; next?: string }>;
-  sampleData: {
-    describe(): Promise<SampleCompanyState>;
-    create(): Promise<{ company: string; created: Record<string, number> }>;
-    remove(): Promise<{ company: string; removed: Record<string, number>; kept: Record<string, number> }>;
+/** Handles the trips, invoices and sample data of the embedded travel service; undefined if no connection uses it. All lists begin with the newest. */
+export function travelDataHandlers(
+  embedded: TravelDataDeps | undefined,
+): Handlers<typeof travelDataContract, AdminContext> {
+  const deps = () => requireEmbedded(embedded);
+  return {
+    listTravelTrips: async ({ query }) => listTrips(deps(), query),
+    readTravelTrip: async ({ params: { id } }) => readTrip(deps(), id),
+    listTravelInvoices: async ({ query }) => listInvoices(deps(), query),
+    readTravelInvoice: async ({ params: { id } }) => readInvoice(deps(), id),
+    listTripOperations: async ({ params: { id }, query }) =>
+      listOperations(deps(), { type: tripProject.type, id }, query),
+    listInvoiceOperations: async ({ params: { id }, query }) =>
+      listOperations(deps(), { type: invoice.type, id }, query),
+    ...sampleDataHandlers(() => deps().travel),
   };
 }
 
-interface SampleCompanyState {
-  company: string;
-  domain: string;
-  isPresent: boolean;
-  users: number;
-  trips: number;
+type Page = HandlerRequest<(typeof travelDataContract)['listTravelTrips']>['query'];
+
+async function listTrips(deps: TravelDataDeps, page: Page) {
+  const { data, ...rest } = await listNewest(tripProject, deps, page);
+  const ids = data.flatMap(({ travelerIds }) => (Array.isArray(travelerIds) ? travelerIds.map(String) : []));
+  const names = await namesOf(deps, ids);
+  const trips = data.map((doc) => ({
+    ...headOf(doc),
+    ...describeTrip(tripOf(doc)),
+    travelers: travelersOf(doc, names),
+  }));
+  return { trips, ...rest };
 }
 
-/** Dependencies of the operations on the data of the travel service. */
-export interface TravelDataDeps {
-  /** Undefined if no connection uses the embedded service. */
-  travelData: TravelData | undefined;
+/** The id and time that every answer of the travel API has. */
+function headOf(answer: JsonObject): { id: string; createdAt: string } {
+  return { id: stringMember(answer, 'id') ?? '', createdAt: stringMember(answer, 'createdAt') ?? '' };
 }
 
-/** Handles the trips, invoices and sample data of the embedded travel service. */
-export function travelDataHandlers({
-  travelData,
-}: TravelDataDeps): Handlers<typeof travelDataContract, AdminContext> {
-  const data = () => {
-    if (travelData) return travelData;
-    throw new AdminError('notFound', 'No connection uses the embedded travel service.');
+/** The cast is safe: the schema accepted the document when it was written. */
+function tripOf(doc: JsonObject): TripProject {
+  return doc as unknown as TripProject;
+}
+
+function travelersOf(doc: JsonObject, names: Map<string, string>): Traveler[] {
+  return tripOf(doc).travelerIds.map((id) => ({ id, name: names.get(id) ?? id }));
+}
+
+async function namesOf({ travel: { store } }: TravelDataDeps, ids: string[]): Promise<Map<string, string>> {
+  const users = await store.read([...new Set(ids)].map((id) => ({ type: user.type, id })));
+  return new Map(users.map(({ id, doc }) => [id, nameOf(doc)]));
+}
+
+function nameOf(doc: JsonObject): string {
+  const names = ['firstName', 'lastName'].flatMap((field) => stringMember(doc, field) ?? []);
+  return names.join(' ') || (stringMember(doc, 'email') ?? '');
+}
+
+async function readTrip(deps: TravelDataDeps, id: string) {
+  const { store } = deps.travel;
+  const stored = await requireResource(tripProject, store, targetOf(id));
+  const resource = await serialize(tripProject, stored, store);
+  const trip = tripOf(resource);
+  const travelers = travelersOf(resource, await namesOf(deps, trip.travelerIds));
+  return {
+    ...headOf(resource),
+    ...describeTrip(trip),
+    ...{ parts: partsOfTrip(trip), resource },
+    travelers: await withPeople(deps, travelers),
+  };
+}
+
+/** Adds the person of each traveler, if an identity provider sends one. */
+function withPeople(deps: TravelDataDeps, travelers: Traveler[]): Promise<Traveler[]> {
+  return Promise.all(
+    travelers.map(async (traveler) => {
+      const person = await findPerson(deps, traveler.id);
+      return { ...traveler, ...(person && { person }) };
+    }),
+  );
+}
+
+async function findPerson(
+  { identities, accounts }: TravelDataDeps,
+  travelId: string,
+): Promise<Traveler['person']> {
+  for (const account of accounts) {
+    const holder = await identities.findHolder(account, { travelId });
+    if (holder) return { connection: holder.connection, id: holder.id };
+  }
+  return undefined;
+}
+
+async function listInvoices(deps: TravelDataDeps, page: Page) {
+  const { data, ...rest } = await listNewest(invoice, deps, page);
+  const customers = await customersOf(deps, data);
+  return { invoices: data.map((doc) => toInvoice(doc, customers)), ...rest };
+}
+
+async function customersOf(
+  { travel: { store } }: TravelDataDeps,
+  docs: JsonObject[],
+): Promise<Map<string, string>> {
+  const ids = new Set(docs.flatMap((doc) => stringMember(doc, 'billingProfileId') ?? []));
+  const profiles = await store.read([...ids].map((id) => ({ type: billingProfile.type, id })));
+  return new Map(profiles.map(({ id, doc }) => [id, stringMember(doc, 'name') ?? id]));
+}
+
+function toInvoice(doc: JsonObject, customers: Map<string, string>): TravelInvoice {
+  // The cast is safe: the schema accepted the document when it was written.
+  const { amount, billingOperationsCount, billingProfileId, description, kind, reference, status } =
+    doc as unknown as Invoice;
+  return {
+    ...headOf(doc),
+    ...{ description, kind, status, amount: toMoney(amount), operations: billingOperationsCount },
+    customer: customers.get(billingProfileId) ?? billingProfileId,
+    ...(reference === undefined ? {} : { reference }),
+  };
+}
+
+function toMoney({ total, currency }: Invoice['amount']) {
+  return { total, currency };
+}
+
+async function readInvoice(deps: TravelDataDeps, id: string) {
+  const { store } = deps.travel;
+  const stored = await requireResource(invoice, store, targetOf(id));
+  const resource = await serialize(invoice, stored, store);
+  const moneyBack = async ({ type }: typeof refund) => {
+    const found = await store.find({ type, name: INVOICE_INDEX, values: [id], limit: MAX_REFUNDS });
+    return found.map(toMoneyBack);
   };
   return {
-    listTravelTrips: async ({ query }) => data().listTrips(query),
-    readTravelTrip: async ({ params: { id } }) => data().readTrip(id),
-    listTravelInvoices: async ({ query }) => data().listInvoices(query),
-    readTravelInvoice: async ({ params: { id } }) => data().readInvoice(id),
-    listTripOperations: async ({ params: { id }, query }) => data().listOperations({ trip: id }, query),
-    listInvoiceOperations: async ({ params: { id }, query }) => data().listOperations({ invoice: id }, query),
-    describeSampleData: async () => data().sampleData.describe(),
-    createSampleData: async (_request, { note }) => {
-      const made = await data().sampleData.create();
-      note(made);
-      return made;
-    },
-    removeSampleData: async (_request, { note }) => {
-      const removal = await data().sampleData.remove();
-      note(removal);
-      return removal;
-    },
+    ...toInvoice(resource, await customersOf(deps, [resource])),
+    ...{ refunds: await moneyBack(refund), disputes: await moneyBack(dispute), resource },
+  };
+}
+
+/** The refunds or disputes of an invoice that are shown. */
+const MAX_REFUNDS = 100;
+
+function toMoneyBack({ id, createdAt, doc }: StoredResource) {
+  const { status, amount } = doc as unknown as Refund; // The cast is safe: the schema accepted the document.
+  return { id, status, amount: toMoney(amount), createdAt: new Date(createdAt).toISOString() };
+}
+
+/** Lists the billing operations of a trip or an invoice. */
+async function listOperations(
+  deps: TravelDataDeps,
+  { type, id: parentId }: { type: string; id: string },
+  page: Page,
+) {
+  const sub = billingOperation.subCollections?.find((one) => one.type === type);
+  if (!sub) throw new Error(`a ${type} has no billing operations`);
+  const collection = { resource: { ...billingOperation, cursor: true }, deps: deps.travel };
+  const { data, ...rest } = await newestFirst(page, (query) =>
+    listSubCollection(collection, sub, targetOf('', parentId), query),
+  );
+  const travelers = new Map<string, Traveler>();
+  for (const doc of data) {
+    const traveler = operationOf(doc).bookingSnapshot?.traveler;
+    if (traveler) travelers.set(traveler.id, { id: traveler.id, name: traveler.fullName });
+  }
+  const known = await withPeople(deps, [...travelers.values()]);
+  return { operations: data.map((doc) => toOperation(doc, known)), ...rest };
+}
+
+/** The cast is safe: the schema accepted the document, and the status was added to it. */
+function operationOf(doc: JsonObject): BillingOperation & { status: string } {
+  return doc as unknown as BillingOperation & { status: string };
+}
+
+function toOperation(doc: JsonObject, travelers: Traveler[]): TravelBillingOperation {
+  const { amount, bookingSnapshot, date, description, invoiceId, operationType, ...operation } =
+    operationOf(doc);
+  const traveler = travelers.find(({ id }) => id === bookingSnapshot?.traveler.id);
+  return {
+    ...{ id: headOf(doc).id, date, operationType, amount: toMoney(amount), status: operation.status },
+    transactionKind: operation.transactionKind,
+    ...(description === undefined ? {} : { description }),
+    ...(traveler && { traveler }),
+    ...(operation.tripProjectId === undefined ? {} : { tripId: operation.tripProjectId }),
+    ...(invoiceId === undefined ? {} : { invoiceId }),
   };
 }

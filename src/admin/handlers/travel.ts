@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { redactWebhookUrl } from '../../http/redaction.ts';
+import { createApiKey, listApiKeys } from '../../travel/api-keys.ts';
+import { parseData } from '../../travel/app.ts';
+import { create, patch, remove } from '../../travel/changes.ts';
+import { type ListPage, list, type RequestTarget, type TravelDeps } from '../../travel/collection.ts';
+import type { JsonObject } from '../../travel/json.ts';
+import type { ApiKeys, RequestLog, RequestLogQuery, TravelReader } from '../../travel/ports.ts';
+import type { Resource } from '../../travel/resource.ts';
+import { event, eventKinds } from '../../travel/resources/event.ts';
+import { ADMIN_INDEX, user } from '../../travel/resources/user.ts';
+import { webhook, webhookDelivery } from '../../travel/resources/webhook.ts';
+import type { Webhooks } from '../../travel/webhooks/webhooks.ts';
 import type { Handlers } from '../contract/operation.ts';
-import { toTime } from '../contract/schemas.ts';
+import { toTime, withTimes } from '../contract/schemas.ts';
 import {
   travelAttempt,
   type travelContract,
@@ -12,192 +23,198 @@ import {
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
+/** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
+export interface EmbeddedService {
+  travel: TravelDeps;
+  webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
+  keys: ApiKeys;
+  requests: Pick<RequestLog, 'list'>;
+}
+
 /** Dependencies of the operations on the travel service. */
 export interface TravelServiceDeps {
   /** Undefined if no connection uses the embedded service. */
-  embedded: TravelService | undefined;
+  embedded: EmbeddedService | undefined;
   /** The connections that use another travel service, each with its URL. */
   others: { connection: string; url: string }[];
 }
 
-/** The operations of the embedded travel service that the admin page offers. Its faults are thrown as `AdminError`. */
-export interface TravelService {
-  /** Returns the email addresses of some active admins. */
-  listAdmins(): Promise<string[]>;
-  /** Lists the API keys, also revoked ones. Times are epoch milliseconds. */
-  listApiKeys(): Promise<TravelKey[]>;
-  createApiKey(key: { email: string; name: string }): Promise<{ id: string; key: string }>;
-  /** False if there is no such key, or it was revoked before. */
-  revokeApiKey(id: string): Promise<boolean>;
-  /** Returns a page of resources as the travel API answers it, the newest first. */
-  list(collection: TravelCollection, query: TravelPageQuery): Promise<{ data: unknown[]; next?: string }>;
-  /** The kinds of events that a webhook can select. */
-  eventKinds: readonly string[];
-  /** Returns the webhook as the travel API answers it, with its secret. */
-  createWebhook(webhook: object): Promise<unknown>;
-  /** Applies a merge patch, and returns the webhook as the travel API answers it. */
-  updateWebhook(id: string, patch: object): Promise<unknown>;
-  deleteWebhook(id: string): Promise<void>;
-  /** Returns the webhook as the travel API answers it, with its new secret. */
-  renewWebhookSecret(id: string): Promise<unknown>;
-  /** Returns the attempt as the travel API answers it. */
-  testWebhook(id: string): Promise<unknown>;
-  /** Returns the new delivery as the travel API answers it. */
-  redeliver(webhookId: string, deliveryId: string): Promise<unknown>;
-  listRequests(query: TravelRequestQuery): Promise<{ requests: TravelRequest[]; next: string | undefined }>;
-}
-
-interface TravelKey {
-  id: string;
-  name: string;
-  email: string;
-  createdAt: number;
-  lastUsedAt: number | undefined;
-  revokedAt: number | undefined;
-}
-
-/** A collection of the travel API; that of deliveries belongs to a webhook. */
-export type TravelCollection = 'webhooks' | 'events' | { deliveriesOf: string };
-
-/** Selects a page of a collection. */
-export interface TravelPageQuery {
-  status?: string | undefined;
-  after?: string | undefined;
-  limit: number;
-}
-
-/** Selects requests of the request log. */
-export interface TravelRequestQuery {
-  statuses: { from: number; to: number } | undefined;
-  path: string | undefined;
-  after: string | undefined;
-  limit: number;
-}
-
-interface TravelRequest {
-  requestId: string;
-  /** Epoch milliseconds. */
-  time: number;
-  ms: number;
-  method: string;
-  path: string;
-  status: number;
-  /** The email address of the caller, or the id of one who is gone. */
-  user: string | undefined;
-  credential: string | undefined;
-  requestBody: { text: string; cut: boolean } | undefined;
-  responseBody: { text: string; cut: boolean } | undefined;
-}
-
 const WEBHOOKS = 100;
 
+type TravelHandlers = Handlers<typeof travelContract, AdminContext>;
+
 /** Handles the API keys, webhooks, requests and events of the embedded travel service. */
-export function travelHandlers(deps: TravelServiceDeps): Handlers<typeof travelContract, AdminContext> {
-  const service = () => requireEmbedded(deps);
+export function travelHandlers(deps: TravelServiceDeps): TravelHandlers {
+  const { embedded } = deps;
+  const service = () => requireEmbedded(embedded);
   return {
     describeTravelService: async () => ({
-      embedded: deps.embedded !== undefined,
+      embedded: embedded !== undefined,
       others: deps.others,
-      admins: (await deps.embedded?.listAdmins()) ?? [],
-      eventKinds: [...(deps.embedded?.eventKinds ?? [])],
+      admins: embedded ? await listAdmins(embedded.travel.store) : [],
+      eventKinds: embedded ? [...eventKinds] : [],
     }),
-    listTravelApiKeys: async () => ({ keys: (await service().listApiKeys()).map(toApiKey) }),
-    createTravelApiKey: async ({ body }, { note }) => {
-      note(body);
-      const created = await service().createApiKey(body);
-      note({ id: created.id });
-      return created;
-    },
-    revokeTravelApiKey: async ({ params: { id } }) => {
-      if (!(await service().revokeApiKey(id)))
-        throw new AdminError('notFound', 'There is no such API key, or it was revoked before.');
-    },
+    ...apiKeyHandlers(service),
     ...webhookHandlers(service),
-    listTravelRequests: async ({ query: { failed, path, after, limit } }) => {
+    listTravelRequests: async ({ query: { failed, ...query } }) => {
       const statuses = failed ? { from: 400, to: 599 } : undefined;
-      const { requests, next } = await service().listRequests({ statuses, path, after, limit });
-      return { requests: requests.map(({ time, ...one }) => ({ ...one, at: toTime(time) })), next };
+      return listRequests(service(), { ...query, statuses });
     },
     listTravelEvents: async ({ query }, { caller }) => {
-      const { data, ...page } = await service().list('events', query);
+      const { data, ...page } = await listNewest(event, service(), query);
       const events = z.array(travelEvent).parse(data);
       return { events: caller?.role === 'admin' ? events : events.map(withoutEventSecrets), ...page };
     },
   };
 }
 
-function webhookHandlers(
-  service: () => TravelService,
-): Pick<Handlers<typeof travelContract, AdminContext>, WebhookOperation> {
+/** Throws 404 if no connection uses the embedded service. */
+export function requireEmbedded<T>(embedded: T | undefined): T {
+  if (embedded) return embedded;
+  throw new AdminError('notFound', 'No connection uses the embedded travel service.');
+}
+
+const MAX_ADMINS = 50;
+
+async function listAdmins(store: TravelReader): Promise<string[]> {
+  const { name, value } = ADMIN_INDEX;
+  const admins = await store.find({ type: user.type, name, values: [value], limit: MAX_ADMINS });
+  return admins.map(({ doc }) => String(doc['email'])).sort();
+}
+
+function apiKeyHandlers(service: () => EmbeddedService) {
+  return {
+    listTravelApiKeys: async () => {
+      const { keys, travel } = service();
+      const listed = await listApiKeys({ keys, reader: travel.store });
+      return { keys: listed.map(toApiKey) };
+    },
+    createTravelApiKey: async ({ body }, { note }) => {
+      note(body);
+      const { keys, travel } = service();
+      const { store: reader, now, newId } = travel;
+      const created = await createApiKey({ keys, reader, now, newId: () => newId('B') }, body);
+      note({ id: created.id });
+      return created;
+    },
+    revokeTravelApiKey: async ({ params: { id } }) => {
+      const { keys, travel } = service();
+      if (!(await keys.revoke(id, travel.now())))
+        throw new AdminError('notFound', 'There is no such API key, or it was revoked before.');
+    },
+  } satisfies Partial<TravelHandlers>;
+}
+
+type ListedKey = Awaited<ReturnType<typeof listApiKeys>>[number];
+
+function toApiKey({ userId: _owner, ...key }: ListedKey) {
+  return withTimes(key, ['createdAt', 'lastUsedAt', 'revokedAt']);
+}
+
+const webhookWithSecret = travelWebhook.extend({ secret: z.string() });
+
+function webhookHandlers(service: () => EmbeddedService) {
+  const collection = () => ({ resource: webhook, deps: service().travel });
   return {
     listTravelWebhooks: async (_input, { caller }) => {
-      const { data } = await service().list('webhooks', { limit: WEBHOOKS });
+      const { data } = await listNewest(webhook, service(), { limit: WEBHOOKS });
       const webhooks = z.array(travelWebhook).parse(data);
       return { webhooks: caller?.role === 'admin' ? webhooks : webhooks.map(withoutSecrets) };
     },
     createTravelWebhook: async ({ body }, { note }) => {
       note(withoutSecrets(body));
-      const { secret, ...webhook } = webhookWithSecret.parse(await service().createWebhook(body));
-      note({ id: webhook.id });
-      return { webhook, secret };
+      const made = await create(collection(), targetOf(''), parseData({ data: body }));
+      const { secret, ...created } = webhookWithSecret.parse(made);
+      note({ id: created.id });
+      return { webhook: created, secret };
     },
     updateTravelWebhook: async ({ params: { id }, body }, { note }) => {
       note(withoutSecrets(body));
-      return travelWebhook.parse(await service().updateWebhook(id, body));
+      return travelWebhook.parse(await patch(collection(), targetOf(id), parseData({ data: body })));
     },
-    deleteTravelWebhook: async ({ params: { id } }) => service().deleteWebhook(id),
+    deleteTravelWebhook: async ({ params: { id } }) => {
+      await remove(collection(), targetOf(id));
+    },
     renewTravelWebhookSecret: async ({ params: { id } }) => {
-      const { secret } = webhookWithSecret.parse(await service().renewWebhookSecret(id));
+      const { secret } = webhookWithSecret.parse(await service().webhooks.replaceSecret(targetOf(id)));
       return { secret };
     },
     listTravelDeliveries: async ({ params: { id }, query }) => {
-      const { data, ...page } = await service().list({ deliveriesOf: id }, query);
+      const { data, ...page } = await listNewest(webhookDelivery, service(), query, id);
       return { deliveries: z.array(travelDelivery).parse(data), ...page };
     },
-    testTravelWebhook: async ({ params: { id } }) => travelAttempt.parse(await service().testWebhook(id)),
+    testTravelWebhook: async ({ params: { id } }) =>
+      travelAttempt.parse(await service().webhooks.sendTestEvent(targetOf(id))),
     redeliverTravelEvent: async ({ params: { id, delivery } }) =>
-      travelDelivery.parse(await service().redeliver(id, delivery)),
-  };
+      travelDelivery.parse(await service().webhooks.redeliver(targetOf(delivery, id))),
+  } satisfies Partial<TravelHandlers>;
 }
 
 /** A webhook for the audit log and for viewers. Its URL often contains the secret of the receiver. */
-function withoutSecrets<T extends { url?: string | undefined }>(webhook: T): T {
-  return webhook.url === undefined ? webhook : { ...webhook, url: redactWebhookUrl(webhook.url) };
+function withoutSecrets<T extends { url?: string | undefined }>(given: T): T {
+  return given.url === undefined ? given : { ...given, url: redactWebhookUrl(given.url) };
 }
 
 /** An event for viewers: those of webhooks have their URLs. */
-function withoutEventSecrets(event: z.infer<typeof travelEvent>): z.infer<typeof travelEvent> {
-  if (!event.kind.startsWith('webhook.')) return event;
-  const { data, previousAttributes } = event;
+function withoutEventSecrets(given: z.infer<typeof travelEvent>): z.infer<typeof travelEvent> {
+  if (!given.kind.startsWith('webhook.')) return given;
+  const { data, previousAttributes } = given;
   return {
-    ...event,
+    ...given,
     data: withoutSecrets(data),
     ...(previousAttributes && { previousAttributes: withoutSecrets(previousAttributes) }),
   };
 }
 
-type WebhookOperation =
-  | 'listTravelWebhooks'
-  | 'createTravelWebhook'
-  | 'updateTravelWebhook'
-  | 'deleteTravelWebhook'
-  | 'renewTravelWebhookSecret'
-  | 'listTravelDeliveries'
-  | 'testTravelWebhook'
-  | 'redeliverTravelEvent';
-
-const webhookWithSecret = travelWebhook.extend({ secret: z.string() });
-
-function requireEmbedded({ embedded }: TravelServiceDeps): TravelService {
-  if (embedded) return embedded;
-  throw new AdminError('notFound', 'No connection uses the embedded travel service.');
+/** Returns the address of a resource. No user of the travel service is the caller: admins of the page need not be among them. */
+export function targetOf(id: string, parentId = ''): RequestTarget {
+  return { id, parentId, caller: '' };
 }
 
-function toApiKey({ id, name, email, createdAt, lastUsedAt, revokedAt }: TravelKey) {
+interface NewestQuery {
+  status?: string | undefined;
+  /** The `next` of the page before. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Reads a page of a resource, the newest first. The travel API has cursors for some resources only, but the store has them for all. */
+export function listNewest(
+  resource: Resource,
+  { travel }: Pick<EmbeddedService, 'travel'>,
+  { status, ...page }: NewestQuery,
+  parentId?: string,
+): Promise<{ data: JsonObject[]; next?: string }> {
+  const filter = status === undefined ? {} : { status };
+  const collection = { resource: { ...resource, cursor: true }, deps: travel };
+  return newestFirst(page, (query) => list(collection, targetOf('', parentId), { ...query, ...filter }));
+}
+
+/** Reads a cursor page, the newest resources first. Unlike offsets, a cursor stays right while resources are added. */
+export async function newestFirst(
+  { limit, after }: NewestQuery,
+  read: (query: Record<string, string>) => Promise<ListPage>,
+): Promise<{ data: JsonObject[]; next?: string }> {
+  const { data, meta } = await read({
+    ...{ limit: String(limit), order: 'desc', pageKind: 'cursor' },
+    ...(after === undefined ? {} : { after }),
+  });
+  const next = meta['nextAfter'];
+  return { data, ...(typeof next === 'string' ? { next } : {}) };
+}
+
+/** Names the callers by their email addresses; one who is gone has the id. */
+async function listRequests({ requests: log, travel }: EmbeddedService, query: RequestLogQuery) {
+  const { requests, next } = await log.list(query);
+  const ids = [...new Set(requests.flatMap(({ userId }) => userId ?? []))];
+  const users = await travel.store.read(ids.map((id) => ({ type: user.type, id })));
+  const emails = new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));
   return {
-    ...{ id, name, email },
-    createdAt: toTime(createdAt),
-    lastUsedAt: toTime(lastUsedAt),
-    revokedAt: toTime(revokedAt),
+    requests: requests.map(({ userId, time, ...request }) => ({
+      ...request,
+      at: toTime(time),
+      user: userId === undefined ? undefined : (emails.get(userId) ?? userId),
+    })),
+    next,
   };
 }

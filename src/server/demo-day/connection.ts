@@ -1,4 +1,4 @@
-import { DEMO_CONNECTION } from '../../admin/ports.ts';
+import { DEMO_CONNECTION } from '../../admin/demo-day.ts';
 import { connectionSchema } from '../../config/schema.ts';
 import type { ConnectionSettings } from '../../config/settings.ts';
 import { defaultPolicies } from '../../provisioning/policies.ts';

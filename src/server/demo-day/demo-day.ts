@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import type { DemoDayState } from '../../admin/contract/overview.ts';
+import { DEMO_CONNECTION, type DemoDay } from '../../admin/demo-day.ts';
 import { AdminError } from '../../admin/errors.ts';
-import { DEMO_CONNECTION, type DemoDay, type DemoDayState } from '../../admin/ports.ts';
 import { type Fault, SettingsFault } from '../../config/faults.ts';
 import { type ConnectionSettings, readMapping } from '../../config/settings.ts';
 import { readScenarios, type Scenario } from '../../replay/scenario.ts';

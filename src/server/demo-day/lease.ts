@@ -1,4 +1,4 @@
-import { DEMO_CONNECTION } from '../../admin/ports.ts';
+import { DEMO_CONNECTION } from '../../admin/demo-day.ts';
 import type { ServerDeps } from '../open-store.ts';
 
 /** The duration of the lease, in milliseconds: for so long a replica that has died seems to be at work. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { DEMO_CONNECTION } from '../../admin/ports.ts';
+import { DEMO_CONNECTION } from '../../admin/demo-day.ts';
+import { scimCredentials } from '../../admin/scim-credentials.ts';
 import { replay } from '../../replay/report.ts';
 import type { Scenario } from '../../replay/scenario.ts';
 import { create } from '../../travel/changes.ts';
@@ -8,7 +9,6 @@ import { customField } from '../../travel/resources/custom-field.ts';
 import type { EmbeddedTravel } from '../embedded.ts';
 import type { LoopbackServer } from '../http-server.ts';
 import type { ServerDeps } from '../open-store.ts';
-import { scimCredentials } from '../scim-credentials.ts';
 import type { DemoConnection } from './connection.ts';
 import type { DemoDayLease, SavedDemoDay } from './lease.ts';
 

@@ -2,7 +2,6 @@ import { Worker } from 'node:worker_threads';
 import { AdminError } from '../../admin/errors.ts';
 import type { MappingTasks, StoredReads, TaskContext, Tasks } from '../../admin/mapping-tasks.ts';
 import type { Runtime } from '../../provisioning/runtime-ports.ts';
-import type { FromThread, ToThread } from './protocol.ts';
 
 /** The limits of the thread. */
 export interface ThreadLimits {
@@ -91,6 +90,18 @@ function startThread(program: string, { memoryMb }: ThreadLimits): Worker {
 }
 
 type Task = { [Name in keyof Tasks]: { name: Name; input: Tasks[Name]['input'] } }[keyof Tasks];
+
+/** A message to the thread: a task, or the answer to a read. */
+export type ToThread =
+  | { [Name in keyof Tasks]: { kind: 'task'; name: Name; input: Tasks[Name]['input'] } }[keyof Tasks]
+  | { kind: 'answer'; id: number; value: unknown };
+
+/** A message from the thread: a read of the database, or the end of the task. `max`: the size that its result exceeds, in characters. */
+export type FromThread =
+  | { kind: 'read'; id: number; name: keyof StoredReads; values: unknown[] }
+  | { kind: 'result'; value: unknown }
+  | { kind: 'tooLarge'; max: number }
+  | { kind: 'failed'; error: unknown };
 
 /** Resolves with the result of a task. Rejects if it fails, takes too long, or nobody waits for it any more. */
 async function runTask(

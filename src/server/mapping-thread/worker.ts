@@ -10,7 +10,7 @@ import { findUnknownExtensionNames } from '../../translator/extension-names.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
 import { type ParsedMapping, parseMapping } from '../../translator/mapping-file.ts';
 import { compileRules } from '../../translator/rules.ts';
-import type { FromThread, ToThread } from './protocol.ts';
+import type { FromThread, ToThread } from './thread.ts';
 
 // The program of the thread that computes with the mappings of admins (docs/decisions/0045-mappings-have-limits.md).
 

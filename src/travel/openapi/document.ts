@@ -1,41 +1,40 @@
+import { type DocumentedOperation, jsonContent, openApiDocument, schemaRef } from '../../contract/openapi.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { Resource } from '../resource.ts';
 import { eventKinds } from '../resources/event.ts';
+import { errorSchemas, failureResponses } from './failures.ts';
+import { metaSchemas } from './lists.ts';
 import {
   type DocumentedResource,
-  errorSchema,
-  failureResponses,
-  invalidSchema,
-  jsonContent,
-  type OperationEntry,
-  schemaRef,
+  dataContent,
+  idParameter,
+  operation,
+  operationsOf,
+  resourceResponse,
+  secretResponse,
   tagOf,
-} from './components.ts';
-import { extraOperations, metaSchemas, operationsOf } from './operations.ts';
-import { capitalize, resourceSchemas, responseExample, schemaNames } from './schemas.ts';
-
-/** The version of the API, independent of the program's version. A change that clients must follow raises it. */
-const VERSION = '1.0.0';
+} from './operations.ts';
+import { addResourceSchemas, capitalize, responseExample, schemaNames } from './schemas.ts';
 
 /**
- * Creates the OpenAPI 3.1 document of the travel service from the declarations of its resources. `url` is the base URL
+ * Creates the OpenAPI document of the travel service from the declarations of its resources. `url` is the base URL
  * of the service; by default, clients use the URL of the document.
  */
-export function buildOpenApi(catalog: Resource[], url = '/'): JsonObject {
-  const schemas = Object.assign({}, ...catalog.map((resource) => resourceSchemas(resource, catalog)));
+export function buildOpenApi(catalog: Resource[], url = ''): JsonObject {
+  const schemas: JsonObject = {};
+  for (const resource of catalog) addResourceSchemas(resource, catalog, schemas);
   const documented = catalog.map((resource) => toDocumented(resource, catalog, schemas));
-  const webhooks = eventWebhooks(documented, schemas);
-  return {
-    openapi: '3.1.0',
-    info: { title: 'Jetbridge travel API', version: VERSION, description: INTRODUCTION },
+  return openApiDocument({
+    title: 'Jetbridge travel API',
+    description: INTRODUCTION,
     // Paths begin with a slash, so the base URL must not end with one.
-    servers: [{ url: url === '/' ? url : url.replace(/\/+$/, '') }],
+    url: url.replace(/\/+$/, '') || '/',
+    tags: [{ name: ACCOUNT }, ...catalog.map(tag)],
     security: [{ bearer: [] }],
-    tags: [{ name: ACCOUNT }, ...catalog.map((resource) => tag(resource))],
-    paths: groupByPath([...extraOperations(documented, ACCOUNT), ...documented.flatMap(operationsOf)]),
-    ...(webhooks ? { webhooks } : {}),
+    operations: [...extraOperations(documented), ...documented.flatMap(operationsOf)],
+    webhooks: eventRequests(documented, schemas),
     components: {
-      schemas: { ...schemas, ...metaSchemas, ErrorBody: errorSchema, Invalid: invalidSchema },
+      schemas: { ...schemas, ...metaSchemas, ...errorSchemas },
       responses: failureResponses(),
       securitySchemes: {
         bearer: {
@@ -45,7 +44,7 @@ export function buildOpenApi(catalog: Resource[], url = '/'): JsonObject {
         },
       },
     },
-  };
+  });
 }
 
 const ACCOUNT = 'Account';
@@ -57,8 +56,14 @@ const INTRODUCTION = [
 ].join('\n');
 
 function toDocumented(resource: Resource, catalog: Resource[], schemas: JsonObject): DocumentedResource {
-  const shape = schemas[schemaNames(resource).answered];
-  return { resource, catalog, shape: isJsonObject(shape) ? shape : {} };
+  const { answered, revealing } = schemaNames(resource);
+  const exampleOf = (name: string) => responseExample(resource, objectMember(schemas, name));
+  return { resource, catalog, example: exampleOf(answered), revealing: exampleOf(revealing) };
+}
+
+function objectMember(object: JsonObject, name: string): JsonObject {
+  const member = object[name];
+  return isJsonObject(member) ? member : {};
 }
 
 function tag(resource: Resource): JsonObject {
@@ -66,43 +71,95 @@ function tag(resource: Resource): JsonObject {
   return { name: tagOf(resource), ...(description === undefined ? {} : { description }) };
 }
 
-function groupByPath(described: OperationEntry[]): JsonObject {
-  const all: Record<string, JsonObject> = {};
-  for (const { path, method, operation } of described) {
-    all[path] = { ...all[path], [method]: operation };
-  }
-  return all;
+/** The operations that do not follow from a declaration. */
+function extraOperations(documented: DocumentedResource[]): DocumentedOperation[] {
+  const find = (type: string) => documented.filter(({ resource }) => resource.type === type);
+  return [
+    ...find('user').map(whoamiOperation),
+    ...find('webhook').flatMap((webhook) => [secretOperation(webhook), testOperation(webhook)]),
+    ...find('webhookDelivery').map(redeliverOperation),
+  ];
 }
 
-/** The requests that webhooks receive, by kind of event; undefined if the catalog has no webhooks. */
-function eventWebhooks(documented: DocumentedResource[], schemas: JsonObject): JsonObject | undefined {
-  if (!documented.some(({ resource }) => resource.type === 'webhook')) return undefined;
-  const answered = documented.map(({ resource, shape }) => responseExample(resource, shape));
-  const examples = [...answered, ...Object.values(schemas).flatMap(examplesOfSchema)];
-  return Object.fromEntries(eventKinds.map((kind) => [kind, { post: webhookRequest(kind, examples) }]));
-}
-
-function webhookRequest(kind: string, examples: Json[]): JsonObject {
-  // The kind names the embedded type: `tripProject.booking.failed` embeds a booking, `user.created` a user.
-  const embedded = kind.split('.').at(-2) ?? '';
-  const parts = { kind: { const: kind }, data: schemaRef(capitalize(embedded)) };
+function whoamiOperation(user: DocumentedResource): DocumentedOperation {
   return {
-    operationId: `on${kind.split('.').map(capitalize).join('')}`,
-    summary: kind,
-    security: [],
-    parameters: webhookHeaders,
-    requestBody: {
-      required: true,
-      content: jsonContent(
-        { allOf: [schemaRef('Event'), { properties: parts }] },
-        eventExample(kind, embedded, examples),
-      ),
-    },
-    responses: {
-      '2XX': { description: 'The event was received' },
-      default: { description: 'Delivered again later; 410 disables the webhook' },
-    },
+    ...operation(user, {
+      ...{ id: 'whoami', summary: 'Retrieve the user of the credential' },
+      ...{ method: 'get', path: '/api/whoami' },
+      responses: { 200: resourceResponse(user, 'The user') },
+      failures: [],
+    }),
+    tag: ACCOUNT,
   };
+}
+
+const webhookId = idParameter('id', 'webhook', 'A');
+
+function secretOperation(webhook: DocumentedResource): DocumentedOperation {
+  return operation(webhook, {
+    ...{ id: 'replaceWebhookSecret', summary: 'Make a new secret for a webhook' },
+    ...{ method: 'post', path: '/api/webhooks/{id}/secret' },
+    description:
+      'For 24 hours both secrets sign, so that the receiver can be changed without an interruption.',
+    parameters: [webhookId],
+    responses: { 200: secretResponse(webhook, 'The webhook with its new secret') },
+    failures: [404],
+  });
+}
+
+function testOperation(webhook: DocumentedResource): DocumentedOperation {
+  const example = { at: '2026-11-20T12:00:01Z', latencyMs: 83, status: 204 };
+  return operation(webhook, {
+    ...{ id: 'testWebhook', summary: 'Send a test event to a webhook' },
+    ...{ method: 'post', path: '/api/webhooks/{id}/test' },
+    description: [
+      'An event of the kind `webhook.updated` without changes. It is sent once, immediately, even if the webhook',
+      'is disabled, and is neither in the list of events nor in that of deliveries.',
+    ].join('\n'),
+    parameters: [webhookId],
+    responses: {
+      200: {
+        description: 'The result of the attempt; without `error` the event was received',
+        content: dataContent('WebhookAttempt', example),
+      },
+    },
+    failures: [404],
+  });
+}
+
+function redeliverOperation(delivery: DocumentedResource): DocumentedOperation {
+  return operation(delivery, {
+    ...{ id: 'redeliver', summary: 'Deliver the event of a delivery again' },
+    ...{ method: 'post', path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver' },
+    description: 'Creates a new delivery, which is sent immediately and does not wait for others.',
+    parameters: [webhookId, idParameter('deliveryId', 'webhookDelivery', 'A')],
+    responses: { 201: resourceResponse(delivery, 'The new delivery') },
+    failures: [404, 409],
+  });
+}
+
+/** The requests that webhooks receive, by kind of event. */
+function eventRequests(documented: DocumentedResource[], schemas: JsonObject): DocumentedOperation[] {
+  const answered = documented.map(({ example }) => example);
+  const embedded = Object.keys(schemas).flatMap((name) => objectMember(schemas, name)['examples'] ?? []);
+  const examples = [...answered, ...embedded];
+  return eventKinds.map((kind) => {
+    // The kind names the embedded type: `tripProject.booking.failed` embeds a booking, `user.created` a user.
+    const type = kind.split('.').at(-2) ?? '';
+    const parts = { kind: { const: kind }, data: schemaRef(capitalize(type)) };
+    const schema = { allOf: [schemaRef('Event'), { properties: parts }] };
+    return {
+      id: `on${kind.split('.').map(capitalize).join('')}`,
+      ...{ method: 'post', path: kind, summary: kind },
+      others: { security: [] },
+      parameters: webhookHeaders,
+      body: jsonContent(schema, eventExample(kind, type, examples)),
+      responses: {
+        '2XX': { description: 'The event was received' },
+        default: { description: 'Delivered again later; 410 disables the webhook' },
+      },
+    };
+  });
 }
 
 const webhookHeaders = [
@@ -121,11 +178,6 @@ function eventExample(kind: string, type: string, examples: Json[]): Record<stri
   if (!event || !data) return {};
   const { id, createdAt } = event;
   return { example: { id: id ?? '', type: 'event', createdAt: createdAt ?? '', data, kind } };
-}
-
-function examplesOfSchema(schema: Json): Json[] {
-  const { examples } = isJsonObject(schema) ? schema : {};
-  return Array.isArray(examples) ? examples : [];
 }
 
 /** Finds the first resource object of this type inside a value. */

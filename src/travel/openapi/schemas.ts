@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { toJsonSchema } from '../../contract/openapi.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import type { DeclaredSecret, Resource } from '../resource.ts';
+import type { Resource } from '../resource.ts';
 
 /** The schema names of a resource. */
 export function schemaNames({ type }: Resource) {
@@ -15,124 +16,86 @@ export function schemaNames({ type }: Resource) {
   };
 }
 
-/** The schemas of a resource: its response and, if clients can write it, the bodies of POST or PUT and of PATCH. */
-export function resourceSchemas(resource: Resource, catalog: Resource[]): JsonObject {
+/**
+ * Adds the schemas of a resource: its response and, if clients can write it, the bodies of POST or PUT and of PATCH. Named schemas to
+ * which it refers are added in the form of responses.
+ */
+export function addResourceSchemas(resource: Resource, catalog: Resource[], schemas: JsonObject): void {
+  const { type, idForm, schema, readOnly, secret, operations } = resource;
   const names = schemaNames(resource);
-  const kept = toJsonSchema(resource.schema);
-  const derived = resource.readOnly ? toJsonSchema(resource.readOnly) : { schema: {}, named: {} };
-  const written = withReferences(kept.schema, resource, catalog);
-  const answered = responseSchema(
-    mergeObjectSchemas(
-      mergeObjectSchemas(commonFields(resource), withReferences(derived.schema, resource, catalog)),
-      withoutDescription(written),
-    ),
-  );
-  const isWritable = resource.operations.includes('create');
-  return {
-    [names.answered]: withDescription(resource.schema, answered),
-    ...(isWritable ? { [names.written]: written, [names.patched]: patchSchema(written) } : {}),
-    ...(resource.secret
-      ? { [names.revealing]: mergeObjectSchemas(answered, secretField(resource.secret)) }
-      : {}),
-    ...kept.named,
-    ...derived.named,
+  const written = withReferences(schema, resource, catalog);
+  const answered = z.object({
+    id: z.string().meta(idMembers(idForm)),
+    type: z.literal(type),
+    createdAt: z.string().meta({ format: 'date-time' }),
+    ...withReferences(readOnly ?? z.object({}), resource, catalog).shape,
+    ...written.shape,
+  });
+  const add = (name: string, shape: z.ZodObject) => {
+    schemas[name] = toJsonSchema(shape, schemas, { io: 'input', override: toResponseForm });
   };
+  add(names.answered, answered.meta({ description: schema.description }));
+  if (operations.includes('create')) {
+    const body = toJsonSchema(written, {}, { io: 'input' });
+    schemas[names.written] = body;
+    schemas[names.patched] = patchSchema(body);
+  }
+  if (!secret) return;
+  const member = z.string().meta({ description: 'Only in this response', examples: [secret.example] });
+  add(names.revealing, answered.extend({ [secret.field]: member }));
 }
 
-/** The schema of an id: "24 lowercase hexadecimal characters", or up to 50 characters of a larger set. */
-export function idSchema(form: 'A' | 'B'): JsonObject {
+/** The members of the schema of an id: "24 lowercase hexadecimal characters", or up to 50 characters of a larger set. */
+export function idMembers(form: 'A' | 'B') {
   return form === 'A'
-    ? { type: 'string', pattern: '^[0-9a-f]{24}$', description: '24 hexadecimal characters' }
-    : { type: 'string', pattern: '^[\\w@~.-]{1,50}$', description: 'Up to 50 letters, digits and _@~.-' };
+    ? { pattern: '^[0-9a-f]{24}$', description: '24 hexadecimal characters' }
+    : { pattern: '^[\\w@~.-]{1,50}$', description: 'Up to 50 letters, digits and _@~.-' };
 }
 
-function secretField({ field, example }: DeclaredSecret): JsonObject {
-  const member = { type: 'string', description: 'Only in this response', examples: [example] };
-  return { properties: { [field]: member }, required: [field] };
-}
-
-function commonFields({ type, idForm }: Resource): JsonObject {
-  return {
-    type: 'object',
-    properties: {
-      id: idSchema(idForm),
-      type: { type: 'string', const: type },
-      createdAt: { type: 'string', format: 'date-time' },
-    },
-    required: ['id', 'type', 'createdAt'],
-  };
-}
-
-/** Replaces the schema of each field that refers to another resource by the schema of that resource's ids. */
-function withReferences(schema: JsonObject, resource: Resource, catalog: Resource[]): JsonObject {
-  const { properties } = schema;
-  if (!isJsonObject(properties)) return schema;
+/** Replaces each field that refers to another resource by the id of that resource. */
+function withReferences(schema: z.ZodObject, resource: Resource, catalog: Resource[]): z.ZodObject {
   const targets = new Map((resource.references ?? []).map(({ field, to }) => [field, to]));
   if (resource.parent) targets.set(`${resource.parent.type}Id`, resource.parent.type);
-  const members = Object.entries(properties).map(([name, member]): [string, Json] => {
+  const members = Object.entries(schema.shape).map(([name, member]) => {
     const target = catalog.find(({ type }) => type === targets.get(name));
-    if (!target || !isJsonObject(member)) return [name, member];
-    return [
-      name,
-      { ...member, ...idSchema(target.idForm), description: `The id of ${withArticle(target.type)}` },
-    ];
+    if (!target) return [name, member];
+    const description = `The id of ${withArticle(target.type)}`;
+    const id = z.string().meta({ ...idMembers(target.idForm), description });
+    return [name, member.safeParse(undefined).success ? id.optional() : id];
   });
-  return { ...schema, properties: Object.fromEntries(members) };
-}
-
-function mergeObjectSchemas(one: JsonObject, other: JsonObject): JsonObject {
-  const list = (value: Json | undefined) => (Array.isArray(value) ? value : []);
-  const object = (value: Json | undefined) => (isJsonObject(value) ? value : {});
-  return {
-    ...one,
-    ...other,
-    properties: { ...object(one['properties']), ...object(other['properties']) },
-    required: [...list(one['required']), ...list(other['required'])],
-  };
-}
-
-function withDescription(schema: z.ZodType, shape: JsonObject): JsonObject {
-  const { description } = schema;
-  return description === undefined ? shape : { description, ...shape };
-}
-
-function withoutDescription({ description: _description, ...rest }: JsonObject): JsonObject {
-  return rest;
-}
-
-/** Converts a zod schema to JSON Schema. Named schemas that it refers to are converted in the form of responses. */
-export function toJsonSchema(schema: z.ZodType): { schema: JsonObject; named: JsonObject } {
-  const text = JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
-  const { $schema, $defs = {}, ...rest } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
-  const named = Object.entries<JsonObject>($defs).map(([name, part]) => [name, responseSchema(part)]);
-  return { schema: rest, named: Object.fromEntries(named) };
+  return z.strictObject(Object.fromEntries(members)).meta({ description: schema.description });
 }
 
 /**
- * Converts a request schema to the response schema: fields with a default become required. Additional properties are
+ * Changes a part of a request schema to its form in responses: fields with a default become required, and additional properties are
  * allowed, so that generated clients accept new fields.
  */
-export function responseSchema(schema: JsonObject): JsonObject {
-  const { additionalProperties, required = [], ...rest } = withoutDefault(schema);
-  const { properties } = rest;
-  const filled = Object.entries(isJsonObject(properties) ? properties : {}).filter(([, part]) =>
-    hasDefault(part),
-  );
-  const there = [...(Array.isArray(required) ? required : []), ...filled.map(([name]) => name)];
-  return {
-    ...mapSubschemas(rest, responseSchema),
-    ...(there.length > 0 ? { required: there } : {}),
-    ...(additionalProperties ? { additionalProperties } : {}),
-  };
+function toResponseForm({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: z.core.$ZodType;
+  jsonSchema: z.core.JSONSchema.BaseSchema;
+}): void {
+  delete jsonSchema.default;
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+  if (!(zodSchema instanceof z.ZodObject)) return;
+  const filled = Object.keys(zodSchema.shape).filter((name) => hasDefault(zodSchema.shape[name]));
+  const required = [...(jsonSchema.required ?? []), ...filled];
+  if (required.length > 0) jsonSchema.required = required;
+}
+
+function hasDefault(member: z.ZodType | undefined): boolean {
+  return member?.safeParse(undefined).data !== undefined;
 }
 
 /**
  * Converts a request schema to the schema of its merge patch (RFC 7396): no member is required, optional members can be
  * null, and arrays are replaced as a whole.
  */
-export function patchSchema(schema: JsonObject): JsonObject {
-  const { required = [], properties, ...rest } = withoutDefault(schema);
-  if (!isJsonObject(properties)) return withoutDefault(schema);
+function patchSchema({ default: _default, ...schema }: JsonObject): JsonObject {
+  const { required = [], properties, ...rest } = schema;
+  if (!isJsonObject(properties)) return schema;
   const kept = new Set(Array.isArray(required) ? required : []);
   const members = Object.entries(properties).map(([name, member]): [string, Json] => {
     const changed = isJsonObject(member) ? patchSchema(member) : member;
@@ -151,29 +114,6 @@ function nullable(schema: JsonObject): JsonObject {
   const { type } = schema;
   const isPlain = typeof type === 'string' && type !== 'object' && !('enum' in schema);
   return isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] };
-}
-
-/** Applies a change to every direct subschema. */
-function mapSubschemas(schema: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
-  const each = (part: Json): Json => (isJsonObject(part) ? change(part) : part);
-  const parts = Object.entries(schema).map(([word, value]): [string, Json] => {
-    if (word === 'properties' && isJsonObject(value)) {
-      return [word, Object.fromEntries(Object.entries(value).map(([name, part]) => [name, each(part)]))];
-    }
-    if (word === 'items') return [word, each(value)];
-    if ((word === 'anyOf' || word === 'oneOf') && Array.isArray(value)) return [word, value.map(each)];
-    return [word, value];
-  });
-  return Object.fromEntries(parts);
-}
-
-function hasDefault(schema: Json): boolean {
-  return isJsonObject(schema) && 'default' in schema;
-}
-
-function withoutDefault(schema: JsonObject): JsonObject {
-  const { default: _default, ...rest } = schema;
-  return rest;
 }
 
 /** The declared example in response form. Required members that it lacks get placeholder values. */

@@ -1,0 +1,67 @@
+import type { Request } from 'express';
+import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import type { Connection } from '../provisioning/connection.ts';
+import type { ExchangeLog } from '../provisioning/exchange-ports.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { ProvisioningService } from '../provisioning/service.ts';
+import type { AdminAccounts } from '../store/admins.ts';
+import type { Database } from '../store/database.ts';
+import type { PeopleSummaries } from '../store/people-summaries.ts';
+import type { ProvisioningStore } from '../store/provisioning-store.ts';
+import type { WriteHealth } from '../store/write-health.ts';
+import type { DemoDay } from './demo-day.ts';
+import type { TrafficDeps } from './handlers/traffic.ts';
+import type { EmbeddedService } from './handlers/travel.ts';
+import type { MappingTasks } from './mapping-tasks.ts';
+import type { OpenidDeps } from './openid/sign-in.ts';
+import type { RefusedSignIns } from './refused-sign-ins.ts';
+import type { RouterDeps } from './router.ts';
+import type { ScimCredentials } from './scim-credentials.ts';
+import type { SignInLimit } from './sign-in-limit.ts';
+
+/** A connection as this process serves it. */
+export interface ServedConnection {
+  connection: Connection;
+  settings: ConnectionSettings;
+  /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
+  staleLookups(): string[];
+}
+
+/** The parts of the service that the admin page works with. */
+export interface AdminParts {
+  settings: Settings;
+  database: Database;
+  store: ProvisioningStore;
+  provisioning: ProvisioningService;
+  /** The list changes while the service runs. */
+  connections: readonly ServedConnection[];
+  demoDay: DemoDay;
+  /** Computes with mappings, beside the requests that do not. */
+  tasks: MappingTasks;
+  /** Undefined if no connection uses the embedded travel service. */
+  embedded: Pick<EmbeddedService, 'travel' | 'webhooks'> | undefined;
+  exchanges: ExchangeLog;
+  traffic: TrafficDeps;
+  writes: Pick<WriteHealth, 'failure'>;
+  limit: SignInLimit;
+  refusedSignIns: RefusedSignIns;
+  /** 32 bytes that encrypt the cookies of sign-ins. */
+  encryptionKey: Uint8Array;
+  runtime: Pick<Runtime, 'newId' | 'wallClock' | 'now'>;
+  log: RouterDeps['log'];
+  /** True if the browser sent the request over HTTPS, as far as proxies are trusted. */
+  isSecure(request: Request): boolean;
+  /** Returns scheme and host of the URLs that clients use, without a slash at the end. */
+  publicUrl(request: Request): string;
+  /** The folder with the built page; undefined: only the API is served. */
+  page: string | undefined;
+}
+
+/** Everything that the handlers of the admin API use. */
+export interface AdminDeps extends AdminParts, RouterDeps, OpenidDeps {
+  accounts: AdminAccounts;
+  credentials: ScimCredentials;
+  peopleSummaries: PeopleSummaries;
+  /** Returns the ids of all connections that the database has, sorted. */
+  connectionIds(): string[];
+}
