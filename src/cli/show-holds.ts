@@ -8,7 +8,6 @@ import {
   toHeldPerson,
 } from '../provisioning/hold-texts.ts';
 import type { HoldCause, Identity } from '../provisioning/identity.ts';
-import type { Policies } from '../provisioning/policies.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { withDatabase } from './connections.ts';
@@ -17,6 +16,7 @@ import {
   findIdentities,
   type HoldFilter,
   isConnectionKnown,
+  policiesOf,
   printUnknownPerson,
   selectedConnections,
 } from './held-people.ts';
@@ -123,10 +123,6 @@ function holdJson(settings: Settings, identity: Identity): object {
     ifApproved: approvalText(person, policies),
     ifDiscarded: causeTexts[cause].discarded,
   };
-}
-
-function policiesOf({ connections }: Settings, connection: string): Policies | undefined {
-  return connections.find(({ id }) => id === connection)?.policies;
 }
 
 function holdText(settings: Settings, identity: Identity): string {
