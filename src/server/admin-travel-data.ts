@@ -1,10 +1,5 @@
-import type {
-  PageOfTravelData,
-  TravelBillingOperation,
-  TravelData,
-  TravelInvoice,
-  TravelTrip,
-} from '../admin/handlers/travel-data.ts';
+import type { TravelBillingOperation, TravelInvoice, TravelTrip } from '../admin/contract/travel-data.ts';
+import type { PageOfTravelData, TravelData } from '../admin/handlers/travel-data.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Identities } from '../provisioning/store-ports.ts';
 import {

@@ -1,4 +1,4 @@
-import type { TravelTripDetails } from '../admin/handlers/travel-data.ts';
+import type { TravelTripDetails } from '../admin/contract/travel-data.ts';
 import type { TripProject } from '../travel/resources/trip-project.ts';
 
 type Booking = NonNullable<TripProject['bookings']>[number];

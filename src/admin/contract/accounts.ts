@@ -24,6 +24,7 @@ const account = z
     revokedAt: time.optional(),
   })
   .meta({ id: 'AdminAccount', description: 'A person who may sign in to the admin page' });
+export type AdminAccount = z.output<typeof account>;
 
 const token = z
   .object({
@@ -41,6 +42,7 @@ const token = z
     revokedAt: time.optional(),
   })
   .meta({ id: 'AdminToken', description: 'A token with which a script calls this API' });
+export type AdminToken = z.output<typeof token>;
 
 const session = z
   .object({
@@ -57,6 +59,7 @@ const session = z
       .meta({ description: 'The time at which the session ends even if it is used until then' }),
   })
   .meta({ id: 'Session', description: 'The caller: the account that is signed in, or a token' });
+export type Session = z.output<typeof session>;
 
 const ownSession = z
   .object({
@@ -68,6 +71,7 @@ const ownSession = z
     isCurrent: z.boolean().meta({ description: 'True for the session of this request' }),
   })
   .meta({ id: 'OwnSession', description: 'A browser in which the own account is signed in' });
+export type OwnSession = z.output<typeof ownSession>;
 
 const accountParams = z.object({ id });
 

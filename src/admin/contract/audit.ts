@@ -19,6 +19,7 @@ const auditEntry = z
     status: z.int().optional().meta({ description: 'The status of the response; absent if there was none' }),
   })
   .meta({ id: 'AuditEntry' });
+export type AuditEntry = z.output<typeof auditEntry>;
 
 /** The audit log. */
 export const auditContract = {
@@ -26,7 +27,7 @@ export const auditContract = {
     ...{ method: 'get', path: '/audit', tag: 'Audit', access: 'viewer' },
     summary: 'List the changes, newest first',
     query: z.strictObject({
-      before: z.coerce.number().int().min(1).optional(),
+      before: z.coerce.number<number>().int().min(1).optional(),
       actor: z.string().max(200).optional().meta({ description: 'A part of the name, without case' }),
       action: z.string().max(100).optional(),
       since: time.optional(),

@@ -14,6 +14,7 @@ const connection = z
       .meta({ description: 'True if an environment variable gives it a token, which is in no list' }),
   })
   .meta({ id: 'Connection', description: 'An identity provider that provisions a travel account' });
+export type Connection = z.output<typeof connection>;
 
 const token = z
   .object({
@@ -27,6 +28,7 @@ const token = z
     revokedAt: time.optional(),
   })
   .meta({ id: 'ScimToken', description: 'A bearer token of an identity provider' });
+export type ScimToken = z.output<typeof token>;
 
 const client = z
   .object({
@@ -42,6 +44,7 @@ const client = z
     revokedAt: time.optional(),
   })
   .meta({ id: 'OAuthClient', description: 'A client that gets tokens at /oauth/token' });
+export type OAuthClient = z.output<typeof client>;
 
 const attempt = z
   .object({
@@ -58,6 +61,7 @@ const attempt = z
     userAgent: z.string().optional(),
   })
   .meta({ id: 'Attempt', description: 'A request of an identity provider, answered or refused' });
+export type Attempt = z.output<typeof attempt>;
 
 const credentialParams = z.object({ id });
 

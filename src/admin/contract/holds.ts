@@ -13,6 +13,7 @@ const count = z.int().min(0);
 const effects = z
   .object({ archived: count, deleted: count, changed: count })
   .meta({ id: 'HoldEffects', description: 'The number of travelers by what an approval does to them' });
+export type HoldEffects = z.output<typeof effects>;
 
 const heldPerson = z
   .object({
@@ -30,6 +31,7 @@ const heldPerson = z
       .meta({ description: 'The effect of an approval on the traveler' }),
   })
   .meta({ id: 'HeldPerson' });
+export type HeldPerson = z.output<typeof heldPerson>;
 
 const group = z
   .object({
@@ -49,6 +51,7 @@ const group = z
       .meta({ description: 'Of a change of rules that waits for a decision: its generation' }),
   })
   .meta({ id: 'HoldGroup', description: 'The people of a connection who are held for one cause' });
+export type HoldGroup = z.output<typeof group>;
 
 /** The operations on changes that wait for the decision of an admin. */
 export const holdsContract = {

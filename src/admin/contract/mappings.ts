@@ -22,6 +22,7 @@ const fault = z
     remedy: z.string(),
   })
   .meta({ id: 'MappingFault', description: 'A faulty place of a mapping, and what to do' });
+export type MappingFault = z.output<typeof fault>;
 
 const names = z.record(z.string(), z.string()).meta({
   description: 'The names of custom fields by key, and of the resources that the values contain by id',
@@ -36,6 +37,7 @@ const version = z
     rules: z.int().meta({ description: 'The number of its own rules' }),
   })
   .meta({ id: 'MappingVersion', description: 'A mapping that is or was in force' });
+export type MappingVersion = z.output<typeof version>;
 
 const difference = z
   .object({
@@ -44,6 +46,7 @@ const difference = z
     members: z.array(z.object({ name: z.string(), before: value, after: value })),
   })
   .meta({ id: 'MappingDifference' });
+export type MappingDifference = z.output<typeof difference>;
 
 const finding = z
   .object({
@@ -55,6 +58,7 @@ const finding = z
     mappingPath: z.string().optional(),
   })
   .meta({ id: 'PreviewedFinding', description: 'A value that would not be set on the traveler, and why' });
+export type PreviewedFinding = z.output<typeof finding>;
 
 const traceEntry = z
   .object({
@@ -71,6 +75,7 @@ const traceEntry = z
     mappingPath: z.string().optional(),
   })
   .meta({ id: 'PreviewedRule', description: 'The effect of one rule on one field' });
+export type PreviewedRule = z.output<typeof traceEntry>;
 
 const previewedField = z
   .object({
@@ -83,6 +88,7 @@ const previewedField = z
     }),
   })
   .meta({ id: 'PreviewedField' });
+export type PreviewedField = z.output<typeof previewedField>;
 
 const fieldChange = z.object({ field: z.string(), before: value, after: value, isAgain: z.boolean() });
 
@@ -111,6 +117,7 @@ const preview = z
     names,
   })
   .meta({ id: 'MappingPreview', description: 'The changes that a mapping would make for all people' });
+export type MappingPreview = z.output<typeof preview>;
 
 const change = z.object({
   outcome: z.enum(['applied', 'unchanged']),

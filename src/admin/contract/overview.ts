@@ -16,6 +16,7 @@ const exchange = z
     isFailed: z.boolean(),
   })
   .meta({ id: 'LastExchange' });
+export type LastExchange = z.output<typeof exchange>;
 
 const connection = z
   .object({
@@ -54,6 +55,7 @@ const connection = z
     }),
   })
   .meta({ id: 'ConnectionHealth' });
+export type ConnectionHealth = z.output<typeof connection>;
 
 const activityCounts = z
   .object({
@@ -64,6 +66,7 @@ const activityCounts = z
     callErrors: count,
   })
   .meta({ id: 'ActivityCounts' });
+export type ActivityCounts = z.output<typeof activityCounts>;
 
 const demoDay = z
   .object({

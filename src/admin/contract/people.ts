@@ -34,6 +34,7 @@ const person = z
     nextAttemptAt: time.optional(),
   })
   .meta({ id: 'Person' });
+export type Person = z.output<typeof person>;
 
 const peopleCounts = z
   .object({
@@ -46,6 +47,7 @@ const peopleCounts = z
       .meta({ description: 'True if only the first 20,000 people with findings were counted' }),
   })
   .meta({ id: 'PeopleCounts', description: 'The people of a connection by state and finding' });
+export type PeopleCounts = z.output<typeof peopleCounts>;
 
 const rule = z
   .object({
@@ -81,6 +83,7 @@ const field = z
     refusal: z.string().optional(),
   })
   .meta({ id: 'PersonField', description: 'One field, from the identity provider to the traveler' });
+export type PersonField = z.output<typeof field>;
 
 const explanation = z
   .object({
@@ -139,6 +142,7 @@ const explanation = z
     names: z.record(z.string(), z.string()).meta({ description: 'The names of ids in the fields' }),
   })
   .meta({ id: 'PersonExplanation', description: 'Everything that is stored about a person' });
+export type PersonExplanation = z.output<typeof explanation>;
 
 const personParams = z.object({ connection: id, id });
 
@@ -154,7 +158,7 @@ export const peopleContract = {
       archived: z.enum(['true']).optional().meta({ description: 'Only inactive and deleted people' }),
       userName: text.optional().meta({ description: 'The beginning of the userName' }),
       after: z.string().max(4_000).optional().meta({ description: '`next` of the page before' }),
-      limit: z.coerce.number().int().min(1).max(500).default(100),
+      limit: z.coerce.number<number>().int().min(1).max(500).default(100),
     }),
     result: z.object({
       people: z.array(person),

@@ -20,5 +20,5 @@ export const name = z.string().trim().min(1, 'must not be empty').max(200, 'has 
 /** The id of an object in a path. */
 export const id = z.string().min(1).max(200);
 
-/** The number of items of a page. */
-export const limit = z.coerce.number().int().min(1).max(200).default(50);
+/** The number of items of a page. A client gives a number, which the query contains as text. */
+export const limit = z.coerce.number<number>().int().min(1).max(200).default(50);

@@ -36,6 +36,7 @@ const exchange = z.object(exchangeFields).meta({
   id: 'Exchange',
   description: 'A request and its response, without headers and bodies',
 });
+export type Exchange = z.output<typeof exchange>;
 
 const message = z.object({
   headers: z
@@ -57,6 +58,7 @@ const exchangeDetail = z
     }),
   })
   .meta({ id: 'ExchangeDetail', description: 'A request and its response with what the log keeps of them' });
+export type ExchangeDetail = z.output<typeof exchangeDetail>;
 
 const loggedConnection = z
   .object({

@@ -14,6 +14,7 @@ const traveler = z
       .meta({ description: 'The person whom an identity provider sends. Absent in lists of trips' }),
   })
   .meta({ id: 'Traveler', description: 'A user of the travel service' });
+export type Traveler = z.output<typeof traveler>;
 
 const tripMembers = {
   id,
@@ -29,12 +30,13 @@ const tripMembers = {
   prices: z.array(money).meta({ description: 'The costs of the trip, one sum for each currency' }),
 };
 
-export const travelTrip = z.object(tripMembers).meta({ id: 'TravelTrip' });
+const travelTrip = z.object(tripMembers).meta({ id: 'TravelTrip' });
+export type TravelTrip = z.output<typeof travelTrip>;
 
 /** The resource as the travel API answers it, for developers. */
 const resource = z.record(z.string(), z.unknown());
 
-export const travelTripDetails = z
+const travelTripDetails = z
   .object({
     ...tripMembers,
     parts: z.array(
@@ -54,6 +56,7 @@ export const travelTripDetails = z
     resource,
   })
   .meta({ id: 'TravelTripDetails' });
+export type TravelTripDetails = z.output<typeof travelTripDetails>;
 
 const invoiceMembers = {
   id,
@@ -67,15 +70,17 @@ const invoiceMembers = {
   operations: z.int().meta({ description: 'The number of billing operations' }),
 };
 
-export const travelInvoice = z.object(invoiceMembers).meta({ id: 'TravelInvoice' });
+const travelInvoice = z.object(invoiceMembers).meta({ id: 'TravelInvoice' });
+export type TravelInvoice = z.output<typeof travelInvoice>;
 
 const moneyBack = z.object({ id, createdAt: time, status: z.string(), amount: money });
 
-export const travelInvoiceDetails = z
+const travelInvoiceDetails = z
   .object({ ...invoiceMembers, refunds: z.array(moneyBack), disputes: z.array(moneyBack), resource })
   .meta({ id: 'TravelInvoiceDetails' });
+export type TravelInvoiceDetails = z.output<typeof travelInvoiceDetails>;
 
-export const billingOperation = z
+const billingOperation = z
   .object({
     id,
     date: time,
@@ -89,6 +94,7 @@ export const billingOperation = z
     invoiceId: z.string().optional(),
   })
   .meta({ id: 'TravelBillingOperation' });
+export type TravelBillingOperation = z.output<typeof billingOperation>;
 
 const counts = z.record(z.string(), z.int()).meta({ description: 'The number of resources by type' });
 

@@ -12,6 +12,7 @@ const apiKey = z
     revokedAt: time.optional(),
   })
   .meta({ id: 'TravelApiKey', description: 'A key of an integration that calls the travel API' });
+export type TravelApiKey = z.output<typeof apiKey>;
 
 export const travelWebhook = z
   .object({
@@ -23,6 +24,7 @@ export const travelWebhook = z
     events: z.array(z.string()).optional().meta({ description: 'Absent: every kind' }),
   })
   .meta({ id: 'TravelWebhook' });
+export type TravelWebhook = z.output<typeof travelWebhook>;
 
 export const travelAttempt = z
   .object({
@@ -35,6 +37,7 @@ export const travelAttempt = z
       .meta({ description: 'The reason for which the event does not count as delivered' }),
   })
   .meta({ id: 'TravelAttempt', description: 'One attempt to reach the endpoint of a webhook' });
+export type TravelAttempt = z.output<typeof travelAttempt>;
 
 const deliveryStatus = z.enum(['pending', 'succeeded', 'failed', 'canceled']);
 
@@ -49,6 +52,7 @@ export const travelDelivery = z
     attempts: z.array(travelAttempt),
   })
   .meta({ id: 'TravelDelivery', description: 'The delivery of an event to a webhook' });
+export type TravelDelivery = z.output<typeof travelDelivery>;
 
 export const travelEvent = z
   .object({
@@ -59,6 +63,7 @@ export const travelEvent = z
     previousAttributes: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: 'TravelEvent' });
+export type TravelEvent = z.output<typeof travelEvent>;
 
 const body = z.object({
   text: z.string(),
@@ -79,6 +84,7 @@ const request = z
     responseBody: body.optional(),
   })
   .meta({ id: 'TravelRequest', description: 'A request to the travel API' });
+export type TravelRequest = z.output<typeof request>;
 
 const webhookMembers = {
   url: z.string(),

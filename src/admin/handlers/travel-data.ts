@@ -1,21 +1,14 @@
-import type { z } from 'zod';
 import type { Handlers } from '../contract/operation.ts';
 import type {
-  billingOperation,
+  TravelBillingOperation,
+  TravelInvoice,
+  TravelInvoiceDetails,
+  TravelTrip,
+  TravelTripDetails,
   travelDataContract,
-  travelInvoice,
-  travelInvoiceDetails,
-  travelTrip,
-  travelTripDetails,
 } from '../contract/travel-data.ts';
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
-
-export type TravelTrip = z.input<typeof travelTrip>;
-export type TravelTripDetails = z.input<typeof travelTripDetails>;
-export type TravelInvoice = z.input<typeof travelInvoice>;
-export type TravelInvoiceDetails = z.input<typeof travelInvoiceDetails>;
-export type TravelBillingOperation = z.input<typeof billingOperation>;
 
 /** Selects a page; `after` is the `next` of the page before. */
 export interface PageOfTravelData {

@@ -13,7 +13,7 @@ import {
 import { IconDots, IconMoon, IconSun } from '@tabler/icons-react';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import type { Session } from './api-client.ts';
+import type { Session } from '../contract/accounts.ts';
 import { ErrorBoundary } from './components/error-boundary.tsx';
 import { KeyHelp } from './components/key-help.tsx';
 import { LoadingView } from './components/loading.tsx';
@@ -135,7 +135,7 @@ function BottomBar() {
         ))}
       <Menu position="top-end">
         <Menu.Target>
-          <UnstyledButton ta="center" c={activeColor(others.some(({ path }) => location.startsWith(path)))}>
+          <UnstyledButton ta="center" {...activeColor(others.some(({ path }) => location.startsWith(path)))}>
             <BarEntry icon={IconDots} label="More" />
           </UnstyledButton>
         </Menu.Target>
@@ -157,7 +157,7 @@ function BarLink({ view: { path, label, icon, useCount }, isActive }: { view: Vi
       component={Link}
       href={path}
       ta="center"
-      c={activeColor(isActive)}
+      {...activeColor(isActive)}
       aria-current={isActive ? 'page' : undefined}
     >
       <BarEntry icon={icon} label={label}>
@@ -181,8 +181,8 @@ function BarEntry({ icon: Icon, label, children }: Pick<View, 'icon' | 'label'> 
   );
 }
 
-function activeColor(isActive: boolean): string | undefined {
-  return isActive ? 'var(--mantine-primary-color-text)' : undefined;
+function activeColor(isActive: boolean): { c?: string } {
+  return isActive ? { c: 'var(--mantine-primary-color-text)' } : {};
 }
 
 /** The number of things in a view that wait for an admin; nothing if there are none. */

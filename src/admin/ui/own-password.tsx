@@ -1,15 +1,15 @@
 import { Alert, Button, PasswordInput, Progress, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { call, RequestFailure } from './api.ts';
 import { Dialog } from './components/dialog.tsx';
-import { api, call, RequestFailure } from './session.ts';
 
 /** Changes the password of the signed-in account. Its other sessions end. */
 export function OwnPassword({ onClose }: { onClose: () => void }) {
   const [current, setCurrent] = useState('');
   const [password, setPassword] = useState('');
   const change = useMutation({
-    mutationFn: () => call(api.session.changeOwnPassword({ current, password })),
+    mutationFn: () => call('changeOwnPassword', { current, password }),
     onSuccess: onClose,
   });
   const faults = change.error instanceof RequestFailure ? change.error.faults : [];

@@ -1,12 +1,13 @@
 import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { parse } from 'bowser';
-import type { OwnSession } from './api-client.ts';
+import type { OwnSession } from '../contract/accounts.ts';
+import { call } from './api.ts';
 import { Dialog } from './components/dialog.tsx';
 import { Loaded } from './components/loading.tsx';
 import { type Column, Rows } from './components/rows.tsx';
 import { Time } from './components/time.tsx';
-import { api, call, queryClient } from './session.ts';
+import { queryClient } from './session.ts';
 
 const sessionsKey = ['own-sessions'];
 
@@ -14,13 +15,13 @@ const sessionsKey = ['own-sessions'];
 export function OwnSessions({ onClose }: { onClose: () => void }) {
   const sessions = useQuery({
     queryKey: sessionsKey,
-    queryFn: () => call(api.session.listOwnSessions()),
+    queryFn: () => call('listOwnSessions'),
     // A session may have ended since the dialog was open last.
     staleTime: 0,
   });
   const end = useMutation({
     mutationFn: async (ended: OwnSession[]) => {
-      for (const { id } of ended) await call(api.session.endOwnSession(id));
+      for (const { id } of ended) await call('endOwnSession', { id });
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsKey }),
   });

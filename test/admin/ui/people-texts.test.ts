@@ -1,4 +1,4 @@
-import type { Person, PersonExplanation } from '../../../src/admin/ui/api-client.ts';
+import type { Person, PersonExplanation } from '../../../src/admin/contract/people.ts';
 import {
   answerText,
   changeText,

@@ -2,8 +2,8 @@ import { Combobox, Group, Text, TextInput, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
-import type { Person } from '../api-client.ts';
-import { api, call } from '../session.ts';
+import type { Person } from '../../contract/people.ts';
+import { call } from '../api.ts';
 import { markOfPerson } from '../views/people/texts.ts';
 
 /** A field that finds people by the beginning of a name or address, or by an id. */
@@ -91,7 +91,7 @@ function useMatches(typed: string) {
   const [text] = useDebouncedValue(typed.trim(), 150);
   const { data, isFetched, isPlaceholderData } = useQuery({
     queryKey: ['search', text],
-    queryFn: () => call(api.people.findPeople({ text })),
+    queryFn: () => call('findPeople', { text }),
     enabled: text !== '',
     placeholderData: (before) => before,
   });

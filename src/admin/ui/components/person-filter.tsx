@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { CSSProperties } from 'react';
-import { api, call } from '../session.ts';
+import { call } from '../api.ts';
 import { PersonBox } from './person-box.tsx';
 
 /** Chooses a person by name, userName, email address or id. A chosen one is shown by name, with a way back to everybody. */
@@ -45,7 +45,7 @@ export function PersonFilter({
 function useNameOf(person: string | undefined): string | undefined {
   const { data } = useQuery({
     queryKey: ['search', person],
-    queryFn: () => call(api.people.findPeople({ text: person ?? '' })),
+    queryFn: () => call('findPeople', { text: person ?? '' }),
     enabled: person !== undefined,
   });
   const found = data?.people.find(({ id }) => id === person);

@@ -2,11 +2,12 @@ import { ActionIcon, Menu, Text } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { AdminAccount } from '../../api-client.ts';
+import type { AdminAccount } from '../../../contract/accounts.ts';
+import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Secret } from '../../components/secret.tsx';
-import { api, call, queryClient, useSignInWays } from '../../session.ts';
+import { queryClient, useSignInWays } from '../../session.ts';
 
 type Change = 'role' | 'password' | 'revoke' | 'restore';
 
@@ -66,7 +67,7 @@ function ChangeRole({ account, onClose }: ChangeProps) {
   const { id, name } = account;
   const role = otherRole(account);
   const mutation = useMutation({
-    mutationFn: () => call(api.accounts.changeRole(id, { role })),
+    mutationFn: () => call('changeRole', { id, role }),
     onSuccess: onClose,
     onSettled: readAgain,
   });
@@ -84,7 +85,7 @@ function ChangeRole({ account, onClose }: ChangeProps) {
 
 function ResetPassword({ account: { id, name }, onClose }: ChangeProps) {
   const mutation = useMutation({
-    mutationFn: () => call(api.accounts.resetPassword(id)),
+    mutationFn: () => call('resetPassword', { id }),
     onSettled: readAgain,
   });
   if (mutation.data)
@@ -113,7 +114,7 @@ function ResetPassword({ account: { id, name }, onClose }: ChangeProps) {
 
 function RevokeAccount({ account: { id, name }, onClose }: ChangeProps) {
   const mutation = useMutation({
-    mutationFn: () => call(api.accounts.revokeAccount(id)),
+    mutationFn: () => call('revokeAccount', { id }),
     onSuccess: onClose,
     onSettled: readAgain,
   });
@@ -135,7 +136,7 @@ function RevokeAccount({ account: { id, name }, onClose }: ChangeProps) {
 
 function RestoreAccount({ account: { id, name }, onClose }: ChangeProps) {
   const mutation = useMutation({
-    mutationFn: () => call(api.accounts.restoreAccount(id)),
+    mutationFn: () => call('restoreAccount', { id }),
     onSuccess: onClose,
     onSettled: readAgain,
   });

@@ -2,12 +2,13 @@ import { Button, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { AdminAccount } from '../../api-client.ts';
+import type { AdminAccount } from '../../../contract/accounts.ts';
+import { call } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { api, call, useSession, useSignInWays } from '../../session.ts';
+import { useSession, useSignInWays } from '../../session.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { AddAccount } from './add-account.tsx';
 import { roleColumn } from './role.tsx';
@@ -56,7 +57,7 @@ export function AccountsView() {
 
 function AccountList() {
   const session = useSession();
-  const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => call(api.accounts.listAccounts()) });
+  const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => call('listAccounts') });
   const menu: Column<AdminAccount> = {
     label: 'Change',
     cell: (account) => (account.name === session?.name ? 'you' : <AccountMenu account={account} />),

@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { call } from '../../api.ts';
 import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
-import { api, call, queryClient } from '../../session.ts';
+import { queryClient } from '../../session.ts';
 import { RoleSelect } from './role.tsx';
 
 /** Creates an account and shows its password once. */
@@ -9,7 +10,7 @@ export function AddAccount({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [role, setRole] = useState<'viewer' | 'admin'>('viewer');
   const creation = useMutation({
-    mutationFn: () => call(api.accounts.createAccount({ name, role })),
+    mutationFn: () => call('createAccount', { name, role }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['accounts'] }),
   });
   return (

@@ -1,5 +1,5 @@
 import { Badge, Select } from '@mantine/core';
-import type { AdminAccount } from '../../api-client.ts';
+import type { AdminAccount } from '../../../contract/accounts.ts';
 
 type Role = AdminAccount['role'];
 

@@ -1,20 +1,21 @@
 import { Alert, Button, NumberInput, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { AdminToken } from '../../api-client.ts';
+import type { AdminToken } from '../../../contract/accounts.ts';
+import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call, queryClient, useSession } from '../../session.ts';
+import { queryClient, useSession } from '../../session.ts';
 import { RoleSelect, roleColumn } from './role.tsx';
 
 const tokensKey = ['admin-tokens'];
 
 /** The tokens of scripts that are not revoked. */
 export function TokenList() {
-  const tokens = useQuery({ queryKey: tokensKey, queryFn: () => call(api.accounts.listAdminTokens()) });
+  const tokens = useQuery({ queryKey: tokensKey, queryFn: () => call('listAdminTokens') });
   const [revoked, setRevoked] = useState<AdminToken>();
   const canChange = useSession()?.role === 'admin';
   const change: Column<AdminToken> = {
@@ -80,7 +81,7 @@ const columns: Column<AdminToken>[] = [
 
 function RevokeToken({ token: { id, name }, onClose }: { token: AdminToken; onClose: () => void }) {
   const mutation = useMutation({
-    mutationFn: () => call(api.accounts.revokeAdminToken(id)),
+    mutationFn: () => call('revokeAdminToken', { id }),
     onSuccess: onClose,
     onSettled: () => queryClient.invalidateQueries({ queryKey: tokensKey }),
   });
@@ -103,8 +104,7 @@ export function AddToken({ onClose }: { onClose: () => void }) {
   const [role, setRole] = useState<'viewer' | 'admin'>('viewer');
   const [days, setDays] = useState<number | string>(90);
   const creation = useMutation({
-    mutationFn: () =>
-      call(api.accounts.createAdminToken({ name, role, ...(typeof days === 'number' && { days }) })),
+    mutationFn: () => call('createAdminToken', { name, role, ...(typeof days === 'number' && { days }) }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensKey }),
   });
   return (

@@ -3,14 +3,14 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { AuditEntry } from '../../api-client.ts';
+import type { AuditEntry } from '../../../contract/audit.ts';
+import { call } from '../../api.ts';
 import { FilterPanel } from '../../components/filter-panel.tsx';
 import { MomentInput } from '../../components/moment-input.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import type { Column } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { api, call } from '../../session.ts';
 import { Details } from './details.tsx';
 import { toWords } from './texts.ts';
 
@@ -69,7 +69,7 @@ function useEntries(filter: AuditFilter) {
   return useInfiniteQuery({
     queryKey: ['audit', filter],
     queryFn: ({ pageParam }) =>
-      call(api.audit.listAuditEntries({ ...filter, limit: 100, ...(pageParam && { before: pageParam }) })),
+      call('listAuditEntries', { ...filter, limit: 100, ...(pageParam && { before: pageParam }) }),
     initialPageParam: 0,
     getNextPageParam: (page) => page.next,
   });
@@ -86,7 +86,7 @@ function Filters({
   const changeActor = useDebouncedCallback((value: string) => onChange('actor', value.trim()), 300);
   const { data } = useQuery({
     queryKey: ['audit choices'],
-    queryFn: () => call(api.audit.listAuditChoices()),
+    queryFn: () => call('listAuditChoices'),
   });
   return (
     <>
@@ -142,12 +142,12 @@ const kindTexts = {
 function Outcome({ status }: { status: number | undefined }) {
   const [color, text] =
     status === undefined
-      ? ([undefined, '? unknown'] as const)
+      ? (['', '? unknown'] as const)
       : status < 400
         ? (['dimmed', '✓ done'] as const)
         : (['var(--mantine-color-error)', `✗ refused (${status})`] as const);
   return (
-    <Text span size="sm" c={color} style={{ whiteSpace: 'nowrap' }}>
+    <Text span size="sm" {...(color && { c: color })} style={{ whiteSpace: 'nowrap' }}>
       {text}
     </Text>
   );

@@ -1,6 +1,6 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import type { AuditEntry } from '../../api-client.ts';
+import type { AuditEntry } from '../../../contract/audit.ts';
 import { detailsOf, linksOf, toWords } from './texts.ts';
 
 /** The details of an entry: facts by their names, and links to the changed people or mapping. */

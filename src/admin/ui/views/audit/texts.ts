@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../api-client.ts';
+import type { AuditEntry } from '../../../contract/audit.ts';
 
 type Facts = Pick<AuditEntry, 'action' | 'details' | 'people'>;
 

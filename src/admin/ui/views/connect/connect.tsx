@@ -1,12 +1,12 @@
 import { Card, SimpleGrid, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Redirect, Route, Switch } from 'wouter';
-import type { Connection } from '../../api-client.ts';
+import type { Connection } from '../../../contract/connect.ts';
+import { call } from '../../api.ts';
 import { Copyable } from '../../components/copyable.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { api, call } from '../../session.ts';
 import { Credentials } from './credentials.tsx';
 import { type ProviderKey, providers } from './providers.ts';
 import { Wizard } from './wizard.tsx';
@@ -17,7 +17,7 @@ const providerKeys: ProviderKey[] = ['okta', 'entra', 'other'];
 export function ConnectView() {
   const connections = useQuery({
     queryKey: ['connections'],
-    queryFn: () => call(api.connect.listConnections()),
+    queryFn: () => call('listConnections'),
   });
   return (
     <Loaded query={connections}>

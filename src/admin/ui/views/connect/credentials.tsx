@@ -1,20 +1,21 @@
 import { Button, Group, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { OAuthClient, ScimToken } from '../../api-client.ts';
+import type { OAuthClient, ScimToken } from '../../../contract/connect.ts';
+import { call } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call, useSession } from '../../session.ts';
+import { useSession } from '../../session.ts';
 import { ConfirmRevocation, type Revocation } from './revocation.tsx';
 
 /** The tokens and OAuth clients that are not revoked. `withEnvironmentToken` are the connections that have another, unlisted token. */
 export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: string[] }) {
-  const tokens = useQuery({ queryKey: ['tokens'], queryFn: () => call(api.connect.listTokens()) });
+  const tokens = useQuery({ queryKey: ['tokens'], queryFn: () => call('listTokens') });
   const clients = useQuery({
     queryKey: ['oauth-clients'],
-    queryFn: () => call(api.connect.listOAuthClients()),
+    queryFn: () => call('listOAuthClients'),
   });
   const canChange = useSession()?.role === 'admin';
   const [revoked, setRevoked] = useState<Revocation>();

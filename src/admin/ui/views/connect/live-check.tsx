@@ -1,8 +1,8 @@
 import { Alert, Code, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { Attempt } from '../../api-client.ts';
+import type { Attempt } from '../../../contract/connect.ts';
+import { call } from '../../api.ts';
 import { Rows } from '../../components/rows.tsx';
-import { api, call } from '../../session.ts';
 import { ageText, answerText, isSuccess, isTokenRequest } from './attempts.ts';
 import type { Method } from './providers.ts';
 
@@ -20,7 +20,7 @@ export function LiveCheck({
 }) {
   const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['recent-attempts', connection],
-    queryFn: () => call(api.connect.listRecentAttempts({ connection })),
+    queryFn: () => call('listRecentAttempts', { connection }),
     refetchInterval: POLL_MS,
   });
   const newest = data?.attempts[0];

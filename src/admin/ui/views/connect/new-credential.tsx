@@ -1,7 +1,8 @@
 import { Alert, Button, Group, Select, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, call, queryClient } from '../../session.ts';
+import { call } from '../../api.ts';
+import { queryClient } from '../../session.ts';
 import type { Method } from './providers.ts';
 
 /** A credential that was created in the wizard. Its secret is shown until the wizard is left, and cannot be read again. */
@@ -78,9 +79,9 @@ async function create(
   days: number,
 ): Promise<NewCredential> {
   if (method === 'token') {
-    const { token } = await call(api.connect.createToken({ ...request, ...(days > 0 ? { days } : {}) }));
+    const { token } = await call('createToken', { ...request, ...(days > 0 ? { days } : {}) });
     return { token };
   }
-  const { clientId, clientSecret = '' } = await call(api.connect.createOAuthClient(request));
+  const { clientId, clientSecret = '' } = await call('createOAuthClient', request);
   return { clientId, clientSecret };
 }

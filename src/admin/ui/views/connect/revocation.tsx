@@ -1,7 +1,8 @@
 import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { api, call, queryClient } from '../../session.ts';
+import { queryClient } from '../../session.ts';
 
 /** The credential that is to be revoked. */
 export interface Revocation {
@@ -20,8 +21,7 @@ export function ConfirmRevocation({
 }) {
   const noun = kind === 'token' ? 'token' : 'OAuth client';
   const revocation = useMutation({
-    mutationFn: () =>
-      call(kind === 'token' ? api.connect.revokeToken(id) : api.connect.revokeOAuthClient(id)),
+    mutationFn: () => (kind === 'token' ? call('revokeToken', { id }) : call('revokeOAuthClient', { id })),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: [kind === 'token' ? 'tokens' : 'oauth-clients'] });
       onClose();

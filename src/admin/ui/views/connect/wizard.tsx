@@ -1,7 +1,7 @@
 import { Alert, Anchor, Grid, Paper, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
-import type { Connection } from '../../api-client.ts';
+import type { Connection } from '../../../contract/connect.ts';
 import { Copyable } from '../../components/copyable.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useSession } from '../../session.ts';

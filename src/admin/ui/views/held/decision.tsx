@@ -1,8 +1,9 @@
 import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import type { HeldPerson, HoldEffects, HoldGroup } from '../../api-client.ts';
+import type { HeldPerson, HoldEffects, HoldGroup } from '../../../contract/holds.ts';
+import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { api, call, queryClient } from '../../session.ts';
+import { queryClient } from '../../session.ts';
 import { holdsKey } from './query.ts';
 import { type Answer, consequenceText, countText, outcomeText, peopleText } from './texts.ts';
 
@@ -25,7 +26,7 @@ export function ConfirmDecision({
 }) {
   const { answer, group, people } = planned;
   const decision = useMutation({
-    mutationFn: () => call(api.holds.decideHolds(toRequest(planned))),
+    mutationFn: () => call('decideHolds', toRequest(planned)),
     onSuccess: (result) => onDecided(outcomeText(answer, result)),
     // Also after a refusal: the list may be out of date.
     onSettled: () => queryClient.invalidateQueries({ queryKey: holdsKey }),

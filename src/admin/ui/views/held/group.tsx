@@ -2,13 +2,14 @@ import { Anchor, Checkbox, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { HeldPerson, HoldGroup } from '../../api-client.ts';
+import type { HeldPerson, HoldGroup } from '../../../contract/holds.ts';
+import { call } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/older-button.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { api, call, useSession } from '../../session.ts';
+import { useSession } from '../../session.ts';
 import type { PlannedDecision } from './decision.tsx';
 import { DecideButtons } from './held.tsx';
 import { holdsKey } from './query.ts';
@@ -89,9 +90,7 @@ function useHeldPeople({ connection, cause }: HoldGroup) {
   return useInfiniteQuery({
     queryKey: [...holdsKey, connection, cause],
     queryFn: ({ pageParam }) =>
-      call(
-        api.holds.listHeldPeople(connection, cause, { limit: PAGE, ...(pageParam && { after: pageParam }) }),
-      ),
+      call('listHeldPeople', { connection, cause, limit: PAGE, ...(pageParam && { after: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
   });

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Link, Route, Switch } from 'wouter';
-import type { HoldGroup } from '../../api-client.ts';
+import type { HoldGroup } from '../../../contract/holds.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, call } from '../../session.ts';
+import { call } from '../../api.ts';
 
 /** The key of everything that is read about held changes. */
 export const holdsKey = ['holds'];
@@ -11,7 +11,7 @@ const READ_EVERY_MS = 10_000;
 export function useHolds() {
   return useQuery({
     queryKey: holdsKey,
-    queryFn: () => call(api.holds.listHolds()),
+    queryFn: () => call('listHolds'),
     refetchInterval: READ_EVERY_MS,
   });
 }

@@ -1,4 +1,4 @@
-import type { HoldEffects, HoldGroup } from '../../api-client.ts';
+import type { HoldEffects, HoldGroup } from '../../../contract/holds.ts';
 
 export type Answer = 'approved' | 'discarded';
 

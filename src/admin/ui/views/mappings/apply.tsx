@@ -1,8 +1,9 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { call, RequestFailure } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { LoadingView } from '../../components/loading.tsx';
-import { api, call, endSession, queryClient, RequestFailure } from '../../session.ts';
+import { endSession, queryClient } from '../../session.ts';
 import { EffectWarning, useEffectOfMapping } from './effect.tsx';
 
 interface ApplyProps {
@@ -21,11 +22,9 @@ export function ApplyDialog({ connection, text, generation, version, onClose, on
   const effect = useEffectOfMapping(connection, text, true);
   const change = useMutation({
     mutationFn: () =>
-      call(
-        version === undefined
-          ? api.mappings.applyMapping(connection, { text, generation })
-          : api.mappings.restoreMappingVersion(connection, { version, generation }),
-      ),
+      version === undefined
+        ? call('applyMapping', { connection, text, generation })
+        : call('restoreMappingVersion', { connection, version, generation }),
     onSuccess: onApplied,
     onError: (error) => {
       if (error instanceof RequestFailure && error.status === 401) endSession();

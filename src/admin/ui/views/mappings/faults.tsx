@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { MappingFault } from '../../api-client.ts';
+import type { MappingFault } from '../../../contract/mappings.ts';
 
 /** A fault or a warning, to be shown at its place. */
 export interface MarkedFault extends MappingFault {

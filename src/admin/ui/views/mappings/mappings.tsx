@@ -14,11 +14,12 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { MappingVersion } from '../../api-client.ts';
+import type { MappingVersion } from '../../../contract/mappings.ts';
+import { call } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { api, call, useSession } from '../../session.ts';
+import { useSession } from '../../session.ts';
 import { ApplyDialog } from './apply.tsx';
 import { useDraft } from './draft.ts';
 import { MappingEditor } from './editor.tsx';
@@ -31,7 +32,7 @@ import { authorOf, Versions } from './versions.tsx';
 /** The mapping of a connection: edit it, see at once what it does, and put it in force. */
 export function MappingsView() {
   const [search, setSearch] = useSearchParams();
-  const mappings = useQuery({ queryKey: ['mappings'], queryFn: () => call(api.mappings.listMappings()) });
+  const mappings = useQuery({ queryKey: ['mappings'], queryFn: () => call('listMappings') });
   const asked = search.get('person') ?? '';
   const person = asked.slice(asked.lastIndexOf('/') + 1);
   const fromPerson = asked.slice(0, Math.max(asked.lastIndexOf('/'), 0));
@@ -71,7 +72,7 @@ function ConnectionMapping(props: ConnectionProps) {
   const { connection } = props;
   const inForce = useQuery({
     queryKey: ['mapping', connection],
-    queryFn: () => call(api.mappings.readMapping(connection)),
+    queryFn: () => call('readMapping', { connection }),
     // Another admin's change is noticed while this one edits.
     refetchInterval: 15_000,
   });
@@ -97,7 +98,7 @@ function Workbench({
     setDraft(next === savedText ? undefined : { text: next, generation: draft?.generation ?? generation });
   const names = useQuery({
     queryKey: ['mapping-names', connection],
-    queryFn: () => call(api.mappings.listMappingNames(connection)),
+    queryFn: () => call('listMappingNames', { connection }),
   });
   const { faults, isChecked, unchecked } = useFaults(connection, text);
   const { example, isUnsent } = useExamplePerson(connection);
@@ -148,7 +149,7 @@ function useFaults(connection: string, text: string) {
   const [shown] = useDebouncedValue(text, 300);
   const { data, isPlaceholderData } = useQuery({
     queryKey: ['mapping-check', connection, shown],
-    queryFn: ({ signal }) => call(api.mappings.checkMapping(connection, { text: shown }, { signal })),
+    queryFn: ({ signal }) => call('checkMapping', { connection, text: shown }, { signal }),
     placeholderData: keepPreviousData,
     gcTime: 30_000,
   });

@@ -2,9 +2,9 @@ import { Alert, Code, Group, SegmentedControl, Select, Stack, Text, Textarea, Ti
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Person } from '../../api-client.ts';
+import type { Person } from '../../../contract/people.ts';
+import { call } from '../../api.ts';
 import { LoadingView } from '../../components/loading.tsx';
-import { api, call } from '../../session.ts';
 import { PersonResult } from './person-result.tsx';
 
 interface PanelProps {
@@ -29,7 +29,7 @@ export function PersonPanel({ connection, text, person, isUnsent, onPerson }: Pa
   const preview = useQuery({
     queryKey: ['mapping-person', connection, shown, subject],
     queryFn: ({ signal }) =>
-      call(api.mappings.previewPerson(connection, { text: shown, ...Object(subject) }, { signal })),
+      call('previewPerson', { connection, text: shown, ...Object(subject) }, { signal }),
     enabled: Boolean(subject),
     placeholderData: keepPreviousData,
     gcTime: 30_000,
@@ -101,7 +101,7 @@ function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProp
   });
   const chosen = useQuery({
     queryKey: ['mapping-chosen', connection, person],
-    queryFn: () => call(api.people.explainPerson(connection, person ?? '')),
+    queryFn: () => call('explainPerson', { connection, id: person ?? '' }),
     enabled: person !== undefined,
   });
   const options = new Map((found.data ?? []).map(({ id, name, userName }) => [id, labelOf(name, userName)]));
@@ -140,8 +140,8 @@ function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProp
 /** The people of a connection who match a text; without a text, or while it is that of the choice, the first ones. */
 async function findPeople(connection: string, search: string): Promise<Person[]> {
   const text = search.replace(/^.*\((.*)\)$/, '$1');
-  if (text === '') return (await call(api.people.listPeople({ connection, limit: 10 }))).people;
-  const { people } = await call(api.people.findPeople({ text }));
+  if (text === '') return (await call('listPeople', { connection, limit: 10 })).people;
+  const { people } = await call('findPeople', { text });
   return people.filter((one) => one.connection === connection);
 }
 
@@ -153,7 +153,7 @@ function labelOf(name: string, userName: string): string {
 export function useExamplePerson(connection: string): { example: string | undefined; isUnsent: boolean } {
   const { data } = useQuery({
     queryKey: ['mapping-example', connection],
-    queryFn: () => call(api.mappings.findExamplePerson(connection)),
+    queryFn: () => call('findExamplePerson', { connection }),
     staleTime: Number.POSITIVE_INFINITY,
   });
   return { example: data?.id, isUnsent: data !== undefined && data.id === undefined };

@@ -1,16 +1,10 @@
 import { Alert, Badge, Box, Stack, Table, Text } from '@mantine/core';
-import type { PreviewedField, PreviewedFinding, PreviewedRule } from '../../api-client.ts';
+import type { PreviewedField, PreviewedFinding, PreviewedRule } from '../../../contract/mappings.ts';
+import type { Result } from '../../api.ts';
 import { fieldLabel, valueText } from './texts.ts';
 
 /** The preview of one person, as the API computes it with the text of a mapping. */
-export interface PersonPreview {
-  userName: string;
-  fields: PreviewedField[];
-  trace: PreviewedRule[];
-  findings: PreviewedFinding[];
-  fallbackEmail?: string;
-  names: Partial<Record<string, string>>;
-}
+type PersonPreview = Result<'previewPerson'>;
 
 /** The fields of the traveler with the rules that made them, then the findings. */
 export function PersonResult({ result, isStale }: { result: PersonPreview; isStale: boolean }) {

@@ -1,12 +1,12 @@
 import { Anchor, Badge, Button, Code, Drawer, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { MappingDifference, MappingVersion } from '../../api-client.ts';
+import type { MappingDifference, MappingVersion } from '../../../contract/mappings.ts';
+import { call } from '../../api.ts';
 import { useFocusReturn } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call } from '../../session.ts';
 
 /** Returns the author of a version in words, or its source if no person put it in force. */
 export function authorOf({ author, source }: MappingVersion): string {
@@ -30,7 +30,7 @@ export function Versions({
   const [open, setOpen] = useState<number>();
   const versions = useQuery({
     queryKey: ['mapping-versions', connection],
-    queryFn: () => call(api.mappings.listMappingVersions(connection, { limit: 200 })),
+    queryFn: () => call('listMappingVersions', { connection, limit: 200 }),
   });
   return (
     <Drawer
@@ -105,7 +105,7 @@ function VersionDetails({
 }) {
   const version = useQuery({
     queryKey: ['mapping-version', connection, generation],
-    queryFn: () => call(api.mappings.readMappingVersion(connection, String(generation))),
+    queryFn: () => call('readMappingVersion', { connection, version: String(generation) }),
   });
   return (
     <Loaded query={version}>

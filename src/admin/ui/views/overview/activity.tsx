@@ -1,6 +1,6 @@
 import { SegmentedControl, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
-import type { ActivityCounts } from '../../api-client.ts';
+import type { ActivityCounts } from '../../../contract/overview.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Time } from '../../components/time.tsx';
 import { Panel } from './panel.tsx';

@@ -3,7 +3,7 @@ import './chart.css';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import type { ActivityCounts } from '../../api-client.ts';
+import type { ActivityCounts } from '../../../contract/overview.ts';
 
 /** Requests, calls and errors over time. */
 export function ActivityChart({ spans, height }: { spans: ActivityCounts[]; height: number }) {

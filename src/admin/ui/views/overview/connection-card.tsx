@@ -1,7 +1,7 @@
 import { Anchor, Badge, Group, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { ConnectionHealth, LastExchange } from '../../api-client.ts';
+import type { ConnectionHealth, LastExchange } from '../../../contract/overview.ts';
 import { Time } from '../../components/time.tsx';
 import { Panel } from './panel.tsx';
 

@@ -2,15 +2,16 @@ import { Anchor, Button, Card, Divider, Group, Progress, Text } from '@mantine/c
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
+import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { api, call, useSession } from '../../session.ts';
+import { useSession } from '../../session.ts';
 import type { Overview } from './texts.ts';
 
 type DemoDay = Overview['demoDay'];
 
 /** Below the first steps: how to see the page with people on it before an identity provider is connected. */
 export function OfferDemoDay({ demoDay: { phase, refusal } }: { demoDay: DemoDay }) {
-  const play = useDemoDayChange(() => api.overview.playDemoDay());
+  const play = useDemoDayChange(() => call('playDemoDay'));
   const isAdmin = useSession()?.role === 'admin';
   if (phase !== 'none' || refusal !== undefined) return null;
   return (
@@ -110,7 +111,7 @@ function Notice({ title, action, children }: { title: string; action?: ReactNode
 
 function RemoveButton() {
   const [isAsking, setIsAsking] = useState(false);
-  const remove = useDemoDayChange(() => api.overview.undoDemoDay());
+  const remove = useDemoDayChange(() => call('undoDemoDay'));
   if (useSession()?.role !== 'admin') return null;
   return (
     <>
@@ -138,7 +139,7 @@ function RemoveButton() {
 function useDemoDayChange(change: () => Promise<DemoDay>) {
   const queries = useQueryClient();
   return useMutation<DemoDay, Error, void>({
-    mutationFn: () => call(change()),
+    mutationFn: change,
     onSuccess: () => queries.invalidateQueries(),
   });
 }

@@ -181,7 +181,7 @@ function NumberRow({
 }) {
   return (
     <Group justify="space-between" wrap="nowrap" gap="xs">
-      <Text size="sm" c={count === 0 ? 'dimmed' : undefined} component="div">
+      <Text size="sm" {...(count === 0 && { c: 'dimmed' })} component="div">
         {label}
       </Text>
       {count === 0 ? (

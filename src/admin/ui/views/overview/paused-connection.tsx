@@ -2,10 +2,11 @@ import { Anchor, Button, Card, Group, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { ConnectionHealth } from '../../api-client.ts';
+import type { ConnectionHealth } from '../../../contract/overview.ts';
+import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call, useSession } from '../../session.ts';
+import { useSession } from '../../session.ts';
 
 type Paused = NonNullable<ConnectionHealth['paused']>;
 
@@ -48,7 +49,7 @@ function ResumeButton({ id, paused }: { id: string; paused: Paused }) {
   const [isAsking, setIsAsking] = useState(false);
   const queries = useQueryClient();
   const resume = useMutation<void, Error, void>({
-    mutationFn: () => call(api.overview.resumeConnection(id)),
+    mutationFn: () => call('resumeConnection', { id }),
     onSuccess: async () => {
       setIsAsking(false);
       await queries.invalidateQueries();

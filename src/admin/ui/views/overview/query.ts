@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, call } from '../../session.ts';
+import { call } from '../../api.ts';
 
 /** The interval at which the numbers are read again, in milliseconds. */
 const READ_EVERY_MS = 10_000;
@@ -13,7 +13,7 @@ const READ_SOON_MS = 1_000;
 export function useOverview() {
   return useQuery({
     queryKey: ['overview'],
-    queryFn: () => call(api.overview.readOverview()),
+    queryFn: () => call('readOverview'),
     refetchInterval: ({ state: { data } }) =>
       data?.demoDay.phase === 'playing' ? FOLLOW_EVERY_MS : READ_EVERY_MS,
   });
@@ -23,7 +23,7 @@ export function useOverview() {
 export function useActivity() {
   return useQuery({
     queryKey: ['activity'],
-    queryFn: () => call(api.overview.readActivity()),
+    queryFn: () => call('readActivity'),
     refetchInterval: ({ state: { data } }) =>
       data && isPartial(data.day, data.completeSince) ? READ_SOON_MS : READ_EVERY_MS,
   });

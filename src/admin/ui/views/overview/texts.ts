@@ -1,7 +1,7 @@
-import type { Api } from '../../api-client.ts';
+import type { Result } from '../../api.ts';
 
 /** The answer of the operation `readOverview`. */
-export type Overview = Awaited<ReturnType<Api<string>['overview']['readOverview']>>;
+export type Overview = Result<'readOverview'>;
 
 /** The symbol says the same as the colour. */
 export const stateMarks: Record<Overview['state'], { symbol: string; color: string; label: string }> = {

@@ -1,4 +1,4 @@
-import type { PeopleCounts, Person } from '../../api-client.ts';
+import type { PeopleCounts, Person } from '../../../contract/people.ts';
 import { findingText } from '../../components/finding-text.ts';
 import { stateMarks } from './texts.ts';
 

@@ -1,6 +1,6 @@
 import { Alert, Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import type { PersonExplanation, PersonField } from '../../api-client.ts';
+import type { PersonExplanation, PersonField } from '../../../contract/people.ts';
 import { StateBadge } from '../../components/mark.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { decidingRules, fieldName, idsIn, ruleDetails, ruleText, standingMarks, valueText } from './texts.ts';

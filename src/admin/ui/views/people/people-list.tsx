@@ -3,7 +3,8 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { Person } from '../../api-client.ts';
+import type { Person } from '../../../contract/people.ts';
+import { call } from '../../api.ts';
 import { FilterPanel } from '../../components/filter-panel.tsx';
 import { findingText } from '../../components/finding-text.ts';
 import { LoadingView } from '../../components/loading.tsx';
@@ -12,7 +13,6 @@ import type { Column } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
-import { api, call } from '../../session.ts';
 import { filterChoices } from './choices.ts';
 import { markOfPerson, stateMarks } from './texts.ts';
 
@@ -60,7 +60,7 @@ export function PeopleList() {
   const list = useInfiniteQuery({
     queryKey: ['people', filters],
     queryFn: ({ pageParam }) =>
-      call(api.people.listPeople({ ...filters, limit: 200, ...(pageParam && { after: pageParam }) })),
+      call('listPeople', { ...filters, limit: 200, ...(pageParam && { after: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
     // All pages that were read would be read again.
@@ -130,7 +130,7 @@ function FilterBar({
 }) {
   const [userName, setUserName] = useState(filters.userName ?? '');
   const changeSoon = useDebouncedCallback(change, 250);
-  const { data } = useQuery({ queryKey: ['people counts'], queryFn: () => call(api.people.countPeople()) });
+  const { data } = useQuery({ queryKey: ['people counts'], queryFn: () => call('countPeople') });
   const choices = filterChoices(data?.connections ?? [], filters);
   return (
     <FilterPanel count={Object.keys(filters).length}>

@@ -2,7 +2,8 @@ import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
-import type { PersonExplanation } from '../../api-client.ts';
+import type { PersonExplanation } from '../../../contract/people.ts';
+import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { Fact } from '../../components/fact.tsx';
@@ -11,7 +12,7 @@ import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { api, call, queryClient, useSession } from '../../session.ts';
+import { queryClient, useSession } from '../../session.ts';
 import { FieldTable } from './fields.tsx';
 import { changeText, fieldName, markOfVerdict, reasonText, referenceTexts, valueText } from './texts.ts';
 import { Timeline } from './timeline.tsx';
@@ -28,7 +29,7 @@ interface Key {
 export function PersonView({ connection, id }: Key) {
   const person = useQuery({
     queryKey: ['person', connection, id],
-    queryFn: () => call(api.people.explainPerson(encodeURIComponent(connection), encodeURIComponent(id))),
+    queryFn: () => call('explainPerson', { connection, id }),
     refetchInterval: ({ state: { data } }) => (data?.verdict.status === 'waiting' ? REFRESH_MS : false),
   });
   return (
@@ -118,7 +119,7 @@ function JoinButton({ person: { connection, id, predecessor } }: { person: Perso
   const canChange = useSession()?.role === 'admin';
   const [isAsked, setAsked] = useState(false);
   const join = useMutation({
-    mutationFn: () => call(api.people.joinPerson(encodeURIComponent(connection), encodeURIComponent(id))),
+    mutationFn: () => call('joinPerson', { connection, id }),
     onSuccess: () => {
       setAsked(false);
       return queryClient.invalidateQueries({ queryKey: ['person', connection, id] });
@@ -156,8 +157,7 @@ function JoinButton({ person: { connection, id, predecessor } }: { person: Perso
 function ReconcileButton({ person: { connection, id } }: { person: PersonExplanation }) {
   const canChange = useSession()?.role === 'admin';
   const reconciliation = useMutation({
-    mutationFn: () =>
-      call(api.people.reconcilePerson(encodeURIComponent(connection), encodeURIComponent(id))),
+    mutationFn: () => call('reconcilePerson', { connection, id }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['person', connection, id] }),
   });
   if (!canChange) return null;

@@ -1,4 +1,5 @@
-import type { Person, PersonExplanation, PersonField } from '../../api-client.ts';
+import type { Person, PersonExplanation, PersonField } from '../../../contract/people.ts';
+import type { Exchange } from '../../../contract/traffic.ts';
 
 /** A state as people read it: the symbol says the same as the colour. */
 export interface Mark {
@@ -139,7 +140,7 @@ export function ruleDetails({ when, read, outcome, reason }: AppliedRule): strin
 }
 
 /** Returns the outcome of an exchange: the symbol tells a success from a failure. */
-export function answerText({ status, error }: { status?: number; error?: string }): string {
+export function answerText({ status, error }: Pick<Exchange, 'status' | 'error'>): string {
   const isFailed = status === undefined || status >= 400;
   return [isFailed ? '✗' : '✓', String(status ?? 'no answer'), ...(error ? [error] : [])].join(' ');
 }

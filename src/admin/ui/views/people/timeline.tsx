@@ -1,12 +1,13 @@
 import { Code, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Exchange, ExchangeDetail, PersonExplanation } from '../../api-client.ts';
+import type { PersonExplanation } from '../../../contract/people.ts';
+import type { Exchange, ExchangeDetail } from '../../../contract/traffic.ts';
+import { call } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call } from '../../session.ts';
 import { answerText, prettyBody } from './texts.ts';
 
 /** New exchanges are logged with a delay, so that the timeline is read again this often, in milliseconds. */
@@ -18,12 +19,10 @@ export function Timeline({ person: { connection, id } }: { person: PersonExplana
   const timeline = useInfiniteQuery({
     queryKey: ['timeline', connection, id],
     queryFn: ({ pageParam }) =>
-      call(
-        api.traffic.listExchanges({
-          ...{ connection, person: id, limit: 20 },
-          ...(pageParam && { before: pageParam }),
-        }),
-      ),
+      call('listExchanges', {
+        ...{ connection, person: id, limit: 20 },
+        ...(pageParam && { before: pageParam }),
+      }),
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
     refetchInterval: REFRESH_MS,
@@ -79,7 +78,7 @@ function Bodies({ exchange, onClose }: { exchange: Exchange; onClose: () => void
   const { position, method, path } = exchange;
   const detail = useQuery({
     queryKey: ['exchange', position],
-    queryFn: () => call(api.traffic.getExchange(position)),
+    queryFn: () => call('getExchange', { position }),
   });
   return (
     <Dialog onClose={onClose} size="xl" title={`${method} ${path}`}>

@@ -1,7 +1,7 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
-import type { Exchange } from '../../api-client.ts';
+import type { Exchange } from '../../../contract/traffic.ts';
 import { Time } from '../../components/time.tsx';
 import { durationText, outcomeOf, pathText, shortPath } from './texts.ts';
 

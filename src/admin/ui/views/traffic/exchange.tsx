@@ -14,7 +14,7 @@ import {
 import { IconCopy } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { ExchangeDetail } from '../../api-client.ts';
+import type { ExchangeDetail } from '../../../contract/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';

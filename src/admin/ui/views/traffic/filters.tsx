@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { FilterPanel } from '../../components/filter-panel.tsx';
 import { MomentInput } from '../../components/moment-input.tsx';
 import { PersonFilter } from '../../components/person-filter.tsx';
-import type { TrafficFilter } from './query.ts';
+import type { FilterChanges, TrafficFilter } from './query.ts';
 import { useExchangeLog } from './query.ts';
 
-type Change = (changes: Partial<TrafficFilter>) => void;
+type Change = (changes: FilterChanges) => void;
 
 const directions = [
   { value: 'scim', label: 'From IdPs' },

@@ -1,8 +1,9 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
-import type { Exchange } from '../../api-client.ts';
-import { api, call, queryClient } from '../../session.ts';
+import type { Exchange } from '../../../contract/traffic.ts';
+import { call } from '../../api.ts';
+import { queryClient } from '../../session.ts';
 
 /** The filters, as they are in the address. Times are those of the API. */
 export interface TrafficFilter {
@@ -16,15 +17,18 @@ export interface TrafficFilter {
   until?: string;
 }
 
+/** Filters to set. An undefined one is removed. */
+export type FilterChanges = { [Name in keyof TrafficFilter]: TrafficFilter[Name] | undefined };
+
 const names = ['connection', 'person', 'direction', 'method', 'status', 'path', 'since', 'until'] as const;
 
 /** The filters of the address, and a function that changes some of them. */
-export function useTrafficFilter(): [TrafficFilter, (changes: Partial<TrafficFilter>) => void] {
+export function useTrafficFilter(): [TrafficFilter, (changes: FilterChanges) => void] {
   const [search, setSearch] = useSearchParams();
   const filter: TrafficFilter = Object.fromEntries(
     names.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])),
   );
-  const change = (changes: Partial<TrafficFilter>) =>
+  const change = (changes: FilterChanges) =>
     setSearch(
       (before) => {
         const next = new URLSearchParams(before);
@@ -54,9 +58,7 @@ export function useTraffic(filter: TrafficFilter, isPaused: boolean) {
   const pages = useInfiniteQuery({
     queryKey: ['exchanges', filter],
     queryFn: ({ pageParam }) =>
-      call(
-        api.traffic.listExchanges({ ...filter, limit: PAGE, ...(pageParam !== '' && { before: pageParam }) }),
-      ),
+      call('listExchanges', { ...filter, limit: PAGE, ...(pageParam !== '' && { before: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
     staleTime: Number.POSITIVE_INFINITY,
@@ -71,7 +73,7 @@ export function useTraffic(filter: TrafficFilter, isPaused: boolean) {
     gcTime: 0,
     queryFn: async (): Promise<News> => {
       const known = queryClient.getQueryData<News>(newsKey) ?? { exchanges: [], head: newest ?? '0' };
-      const page = await call(api.traffic.listExchanges({ ...filter, limit: MAX_NEW, after: known.head }));
+      const page = await call('listExchanges', { ...filter, limit: MAX_NEW, after: known.head });
       // There are more than a page can have: the list begins anew with the newest.
       if (page.next !== undefined) void queryClient.resetQueries({ queryKey: ['exchanges', filter] });
       return { exchanges: [...page.exchanges, ...known.exchanges], head: page.head };
@@ -107,7 +109,7 @@ function useLookFurther({
 export function useExchangeLog() {
   return useQuery({
     queryKey: ['exchange log'],
-    queryFn: () => call(api.traffic.describeExchangeLog()),
+    queryFn: () => call('describeExchangeLog'),
   });
 }
 
@@ -115,7 +117,7 @@ export function useExchangeLog() {
 export function useExchange(position: string) {
   return useQuery({
     queryKey: ['exchange', position],
-    queryFn: () => call(api.traffic.getExchange(position)),
+    queryFn: () => call('getExchange', { position }),
     placeholderData: keepPreviousData,
   });
 }

@@ -1,6 +1,7 @@
 import { Button, Menu, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { api, call, queryClient, useSession } from '../../session.ts';
+import { call } from '../../api.ts';
+import { queryClient, useSession } from '../../session.ts';
 import { useExchangeLog } from './query.ts';
 
 const lengths = [
@@ -15,12 +16,10 @@ export function ReadBodies() {
   const canChange = useSession()?.role === 'admin';
   const keeping = useMutation({
     mutationFn: ({ connection, minutes }: { connection: string; minutes: number }) =>
-      call(
-        api.traffic.keepReadBodies(connection, {
-          // A little less, because the clock of the browser can be ahead of that of the service.
-          until: new Date(Date.now() + minutes * 60_000 - 30_000).toISOString(),
-        }),
-      ),
+      call('keepReadBodies', {
+        connection, // A little less, because the clock of the browser can be ahead of that of the service.
+        until: new Date(Date.now() + minutes * 60_000 - 30_000).toISOString(),
+      }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['exchange log'] }),
   });
   const connections = log.data?.connections ?? [];

@@ -2,10 +2,10 @@ import { Alert, Button, Group, Input, Select, Stack, Text, TextInput } from '@ma
 import { IconDownload } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { call } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { toLocal, toUtc } from '../../components/moment-input.tsx';
 import { PersonFilter } from '../../components/person-filter.tsx';
-import { api, call } from '../../session.ts';
 import { type TrafficFilter, useExchangeLog } from './query.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -110,7 +110,7 @@ interface Choice {
 
 async function saveScenarios({ person, until, ...choice }: Choice) {
   const body = { ...choice, ...(person && { person }), ...(until && { until }) };
-  const { scenarios, leftOut } = await call(api.traffic.saveScenario(body));
+  const { scenarios, leftOut } = await call('saveScenario', body);
   for (const scenario of scenarios)
     download(`${String(scenario['name'])}.json`, `${JSON.stringify(scenario, null, 2)}\n`);
   return { files: scenarios.length, leftOut };

@@ -2,7 +2,7 @@ import { Affix, Alert, Box, Button, Code, Group, Stack, Text, Title } from '@man
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { Exchange } from '../../api-client.ts';
+import type { Exchange } from '../../../contract/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/older-button.tsx';
 import { ViewHead } from '../../components/view-head.tsx';

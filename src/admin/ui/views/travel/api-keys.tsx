@@ -1,19 +1,20 @@
 import { Button, Group, Select, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { TravelApiKey } from '../../api-client.ts';
+import type { TravelApiKey } from '../../../contract/travel.ts';
+import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call, queryClient, useSession } from '../../session.ts';
+import { queryClient, useSession } from '../../session.ts';
 
 const queryKey = ['travel', 'keys'];
 
 /** The keys with which integrations call the travel API. */
 export function ApiKeys({ admins }: { admins: string[] }) {
-  const keys = useQuery({ queryKey, queryFn: () => call(api.travelService.listTravelApiKeys()) });
+  const keys = useQuery({ queryKey, queryFn: () => call('listTravelApiKeys') });
   const [isAdding, setAdding] = useState(false);
   const [revoked, setRevoked] = useState<TravelApiKey>();
   const canChange = useSession()?.role === 'admin';
@@ -81,7 +82,7 @@ function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void 
   const [name, setName] = useState('');
   const [email, setEmail] = useState(admins[0] ?? null);
   const creation = useMutation({
-    mutationFn: () => call(api.travelService.createTravelApiKey({ name, email: email ?? '' })),
+    mutationFn: () => call('createTravelApiKey', { name, email: email ?? '' }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey }),
   });
   return (
@@ -108,7 +109,7 @@ function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void 
 
 function RevokeKey({ apiKey: { id, name }, onClose }: { apiKey: TravelApiKey; onClose: () => void }) {
   const revocation = useMutation({
-    mutationFn: () => call(api.travelService.revokeTravelApiKey(id)),
+    mutationFn: () => call('revokeTravelApiKey', { id }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey });
       onClose();

@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core';
-import type { TravelBillingOperation } from '../../api-client.ts';
+import type { TravelBillingOperation } from '../../../contract/travel-data.ts';
+import { call } from '../../api.ts';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call } from '../../session.ts';
 import { usePages } from './pages.ts';
 import { TravelerNames, ViewLink } from './resource.tsx';
 import { billingMark, moneyText } from './texts.ts';
@@ -12,11 +12,9 @@ import { billingMark, moneyText } from './texts.ts';
 export function BillingOperations(of: { trip: string } | { invoice: string }) {
   const isTrip = 'trip' in of;
   const operations = usePages(['travel', 'operations', of], (page) =>
-    call(
-      'trip' in of
-        ? api.travelService.listTripOperations(encodeURIComponent(of.trip), page)
-        : api.travelService.listInvoiceOperations(encodeURIComponent(of.invoice), page),
-    ),
+    'trip' in of
+      ? call('listTripOperations', { id: of.trip, ...page })
+      : call('listInvoiceOperations', { id: of.invoice, ...page }),
   );
   return (
     <div>

@@ -1,13 +1,13 @@
 import { Code } from '@mantine/core';
-import type { TravelEvent } from '../../api-client.ts';
+import type { TravelEvent } from '../../../contract/travel.ts';
+import { call } from '../../api.ts';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call } from '../../session.ts';
 import { usePages } from './pages.ts';
 
 /** The feed of events, the newest first. */
 export function Events() {
-  const events = usePages(['travel', 'events'], (page) => call(api.travelService.listTravelEvents(page)));
+  const events = usePages(['travel', 'events'], (page) => call('listTravelEvents', page));
   return (
     <PagedRows
       query={events}

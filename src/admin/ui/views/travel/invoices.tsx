@@ -1,14 +1,14 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Route, Switch } from 'wouter';
-import type { TravelInvoice, TravelInvoiceDetails } from '../../api-client.ts';
+import type { TravelInvoice, TravelInvoiceDetails } from '../../../contract/travel-data.ts';
+import { call } from '../../api.ts';
 import { Fact } from '../../components/fact.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call } from '../../session.ts';
 import { BillingOperations } from './billing-operations.tsx';
 import { usePages } from './pages.ts';
 import { PartHead, ResourceText, ViewLink } from './resource.tsx';
@@ -27,9 +27,7 @@ export function Invoices() {
 }
 
 function InvoiceList() {
-  const invoices = usePages(['travel', 'invoices'], (page) =>
-    call(api.travelService.listTravelInvoices(page)),
-  );
+  const invoices = usePages(['travel', 'invoices'], (page) => call('listTravelInvoices', page));
   return (
     <PagedRows
       query={invoices}
@@ -68,7 +66,7 @@ const columns = [
 function Invoice({ id }: { id: string }) {
   const invoice = useQuery({
     queryKey: ['travel', 'invoice', id],
-    queryFn: () => call(api.travelService.readTravelInvoice(encodeURIComponent(id))),
+    queryFn: () => call('readTravelInvoice', { id }),
   });
   return (
     <>

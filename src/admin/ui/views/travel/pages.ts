@@ -7,7 +7,7 @@ interface PageParameters {
 }
 
 /** Reads a list of the travel service page by page. */
-export function usePages<Page extends { next?: string }>(
+export function usePages<Page extends { next?: string | undefined }>(
   queryKey: QueryKey,
   read: (page: PageParameters) => Promise<Page>,
 ) {

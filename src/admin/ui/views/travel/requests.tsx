@@ -1,11 +1,11 @@
 import { Badge, Button, Checkbox, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import type { TravelRequest } from '../../api-client.ts';
+import type { TravelRequest } from '../../../contract/travel.ts';
+import { call } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call } from '../../session.ts';
 import { usePages } from './pages.ts';
 
 /** The request log of the travel API, the newest first. */
@@ -15,13 +15,11 @@ export function Requests() {
   const [path] = useDebouncedValue(typed.trim(), 300);
   const [shown, setShown] = useState<TravelRequest>();
   const requests = usePages(['travel', 'requests', isFailed, path], (page) =>
-    call(
-      api.travelService.listTravelRequests({
-        ...page,
-        ...(isFailed && { failed: 'true' }),
-        ...(path && { path: path.startsWith('/') ? path : `/${path}` }),
-      }),
-    ),
+    call('listTravelRequests', {
+      ...page,
+      ...(isFailed && { failed: 'true' }),
+      ...(path && { path: path.startsWith('/') ? path : `/${path}` }),
+    }),
   );
   return (
     <>

@@ -1,7 +1,7 @@
 import { Anchor, Code, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { Traveler } from '../../api-client.ts';
+import type { Traveler } from '../../../contract/travel-data.ts';
 
 /** A link within the view. In a line of text it is underlined, because colour alone does not tell it. */
 export function ViewLink({

@@ -1,20 +1,21 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { call, type Result } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
-import { api, call, queryClient, useSession } from '../../session.ts';
+import { queryClient, useSession } from '../../session.ts';
 import { ViewLink } from './resource.tsx';
 import { resourcesText } from './texts.ts';
 
-type State = Awaited<ReturnType<typeof api.travelService.describeSampleData>>;
+type State = Result<'describeSampleData'>;
 
 const queryKey = ['travel', 'sample-data'];
 
 /** The sample company: a button that creates it, or one that removes it. */
 export function SampleData() {
-  const state = useQuery({ queryKey, queryFn: () => call(api.travelService.describeSampleData()) });
+  const state = useQuery({ queryKey, queryFn: () => call('describeSampleData') });
   return <Loaded query={state}>{(data) => <SampleCompany {...data} />}</Loaded>;
 }
 
@@ -23,7 +24,7 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
   // Everything of the travel service is read again.
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['travel'] });
   const creation = useMutation({
-    mutationFn: () => call(api.travelService.createSampleData()),
+    mutationFn: () => call('createSampleData'),
     onSettled: refresh,
   });
   const [removal, setRemoval] = useState<string>();
@@ -97,7 +98,7 @@ function RemoveButton({
 }: Pick<State, 'company' | 'domain'> & { onRemoved: (outcome: string) => void }) {
   const [isAsked, setAsked] = useState(false);
   const mutation = useMutation({
-    mutationFn: () => call(api.travelService.removeSampleData()),
+    mutationFn: () => call('removeSampleData'),
     onSuccess: async ({ removed, kept }) => {
       const rest = Object.keys(kept).length > 0 && ` Others refer to ${resourcesText(kept)}, which stay.`;
       onRemoved(`✓ Removed ${resourcesText(removed)}.${rest || ''}`);

@@ -1,4 +1,4 @@
-import type { TravelTripDetails } from '../../api-client.ts';
+import type { TravelTripDetails } from '../../../contract/travel-data.ts';
 import { countText } from '../held/texts.ts';
 
 /** An amount of money, e.g. `€ 1,204.50` in the form of the reader's language. */

@@ -2,9 +2,9 @@ import { Alert, Anchor, Code, List, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
+import { call, type Result } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { api, call } from '../../session.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { Events } from './events.tsx';
 import { Invoices } from './invoices.tsx';
@@ -13,13 +13,13 @@ import { SampleData } from './sample-data.tsx';
 import { Trips } from './trips.tsx';
 import { Webhooks } from './webhooks.tsx';
 
-type Service = Awaited<ReturnType<typeof api.travelService.describeTravelService>>;
+type Service = Result<'describeTravelService'>;
 
 /** The embedded travel service for those who write integrations with it. */
 export function TravelView() {
   const service = useQuery({
     queryKey: ['travel'],
-    queryFn: () => call(api.travelService.describeTravelService()),
+    queryFn: () => call('describeTravelService'),
   });
   return (
     <>

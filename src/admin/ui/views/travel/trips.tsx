@@ -1,14 +1,14 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Route, Switch } from 'wouter';
-import type { TravelTrip, TravelTripDetails } from '../../api-client.ts';
+import type { TravelTrip, TravelTripDetails } from '../../../contract/travel-data.ts';
+import { call } from '../../api.ts';
 import { Fact } from '../../components/fact.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call } from '../../session.ts';
 import { BillingOperations } from './billing-operations.tsx';
 import { usePages } from './pages.ts';
 import { PartHead, ResourceText, TravelerNames, ViewLink } from './resource.tsx';
@@ -27,7 +27,7 @@ export function Trips() {
 }
 
 function TripList() {
-  const trips = usePages(['travel', 'trips'], (page) => call(api.travelService.listTravelTrips(page)));
+  const trips = usePages(['travel', 'trips'], (page) => call('listTravelTrips', page));
   return (
     <PagedRows
       query={trips}
@@ -67,7 +67,7 @@ const columns = [
 function Trip({ id }: { id: string }) {
   const trip = useQuery({
     queryKey: ['travel', 'trip', id],
-    queryFn: () => call(api.travelService.readTravelTrip(encodeURIComponent(id))),
+    queryFn: () => call('readTravelTrip', { id }),
   });
   return (
     <>

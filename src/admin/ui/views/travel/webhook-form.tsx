@@ -1,10 +1,11 @@
 import { Alert, Button, MultiSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { TravelWebhook } from '../../api-client.ts';
+import type { TravelWebhook } from '../../../contract/travel.ts';
+import { call, RequestFailure } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Secret } from '../../components/secret.tsx';
-import { api, call, queryClient, RequestFailure } from '../../session.ts';
+import { queryClient } from '../../session.ts';
 
 export const webhooksKey = ['travel', 'webhooks'];
 
@@ -80,24 +81,21 @@ async function save(webhook: TravelWebhook | undefined, typed: Typed): Promise<s
   const description = typed.description.trim();
   const { events, isActive } = typed;
   if (!webhook) {
-    const made = await call(
-      api.travelService.createTravelWebhook({
-        ...{ url, disabled: !isActive },
-        ...(description && { description }),
-        ...(events.length > 0 && { events }),
-      }),
-    );
+    const made = await call('createTravelWebhook', {
+      ...{ url, disabled: !isActive },
+      ...(description && { description }),
+      ...(events.length > 0 && { events }),
+    });
     return made.secret;
   }
   const before = toTyped(webhook);
-  await call(
-    api.travelService.updateTravelWebhook(webhook.id, {
-      ...(url !== before.url && { url }),
-      ...(description !== before.description && { description: description || null }),
-      ...(events.join() !== before.events.join() && { events: events.length > 0 ? events : null }),
-      ...(isActive !== before.isActive && { disabled: !isActive }),
-    }),
-  );
+  await call('updateTravelWebhook', {
+    id: webhook.id,
+    ...(url !== before.url && { url }),
+    ...(description !== before.description && { description: description || null }),
+    ...(events.join() !== before.events.join() && { events: events.length > 0 ? events : null }),
+    ...(isActive !== before.isActive && { disabled: !isActive }),
+  });
   return undefined;
 }
 

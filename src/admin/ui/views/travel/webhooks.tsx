@@ -2,7 +2,8 @@ import { Alert, Button, Code, Group, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../api-client.ts';
+import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../../contract/travel.ts';
+import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
@@ -10,7 +11,7 @@ import { PagedRows } from '../../components/paged-rows.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Secret } from '../../components/secret.tsx';
 import { Time } from '../../components/time.tsx';
-import { api, call, queryClient, useSession } from '../../session.ts';
+import { queryClient, useSession } from '../../session.ts';
 import { usePages } from './pages.ts';
 import { PartHead, ViewLink } from './resource.tsx';
 import { WebhookForm, webhooksKey } from './webhook-form.tsx';
@@ -19,7 +20,7 @@ import { WebhookForm, webhooksKey } from './webhook-form.tsx';
 export function Webhooks({ kinds }: { kinds: string[] }) {
   const webhooks = useQuery({
     queryKey: webhooksKey,
-    queryFn: () => call(api.travelService.listTravelWebhooks()),
+    queryFn: () => call('listTravelWebhooks'),
   });
   return (
     <Loaded query={webhooks}>
@@ -94,10 +95,10 @@ function Deliveries({
 }) {
   const canChange = useSession()?.role === 'admin';
   const queryKey = ['travel', 'deliveries', id];
-  const deliveries = usePages(queryKey, (page) => call(api.travelService.listTravelDeliveries(id, page)));
-  const test = useMutation({ mutationFn: () => call(api.travelService.testTravelWebhook(id)) });
+  const deliveries = usePages(queryKey, (page) => call('listTravelDeliveries', { id, ...page }));
+  const test = useMutation({ mutationFn: () => call('testTravelWebhook', { id }) });
   const redelivery = useMutation({
-    mutationFn: (delivery: string) => call(api.travelService.redeliverTravelEvent(id, delivery)),
+    mutationFn: (delivery: string) => call('redeliverTravelEvent', { id, delivery }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey }),
   });
   const failure = test.error ?? redelivery.error;
@@ -142,7 +143,7 @@ function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: stri
   const [dialog, setDialog] = useState<'edit' | 'renew' | 'delete'>();
   const [, navigate] = useLocation();
   const deletion = useMutation({
-    mutationFn: () => call(api.travelService.deleteTravelWebhook(webhook.id)),
+    mutationFn: () => call('deleteTravelWebhook', { id: webhook.id }),
     onSuccess: async () => {
       navigate('/webhooks');
       await queryClient.invalidateQueries({ queryKey: webhooksKey });
@@ -183,7 +184,7 @@ function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: stri
 /** Asks before the secret is renewed, and then shows the new one once. */
 function SecretRenewal({ webhook, onClose }: { webhook: TravelWebhook; onClose: () => void }) {
   const renewal = useMutation({
-    mutationFn: () => call(api.travelService.renewTravelWebhookSecret(webhook.id)),
+    mutationFn: () => call('renewTravelWebhookSecret', { id: webhook.id }),
   });
   return (
     <Confirm

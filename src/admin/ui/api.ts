@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import type { adminContract } from '../catalog.ts';
+
+/** The method, path and kind of input of an operation. The build takes it from the contract (vite.config.ts), whose schemas stay on the server. */
+export interface Route {
+  method: string;
+  /** Below `/admin/api`, with parameters in braces. */
+  path: string;
+  hasBody: boolean;
+}
+
+declare const OPERATIONS: Record<OperationName, Route>;
+
+type OperationName = keyof typeof adminContract;
+type Declared<Name extends OperationName> = (typeof adminContract)[Name];
+
+/** The parameters of the path and the query, and the members of the body, in one object. */
+export type Input<Name extends OperationName> = Part<Name, 'params'> &
+  Part<Name, 'query'> &
+  Part<Name, 'body'>;
+
+type Part<Name extends OperationName, Key extends string> =
+  Declared<Name> extends Record<Key, infer Schema extends z.ZodType> ? z.input<Schema> : object;
+
+/** The response of an operation; undefined if it has none. */
+export type Result<Name extends OperationName> =
+  Declared<Name> extends { result: infer Schema extends z.ZodType } ? z.output<Schema> : undefined;
+
+interface CallOptions {
+  signal?: AbortSignal;
+}
+
+/** Calls an operation of the admin API. Throws a `RequestFailure`. */
+export async function call<Name extends OperationName>(
+  name: Name,
+  ...[input, { signal } = {}]: object extends Input<Name>
+    ? [input?: Input<Name>, options?: CallOptions]
+    : [input: Input<Name>, options?: CallOptions]
+): Promise<Result<Name>> {
+  const { url, ...request } = toRequest(OPERATIONS[name], Object(input));
+  if (csrfToken !== undefined) request.headers['X-CSRF-Token'] = csrfToken;
+  const response = await fetch(url, { ...request, signal: signal ?? null }).catch(toFailure);
+  // A response without a body is one of an operation without a result, or a failure of something between the page and the service.
+  const body: unknown = await response.json().catch(() => undefined);
+  if (!response.ok) throw new RequestFailure(response.status, Object(body));
+  return body as Result<Name>;
+}
+
+/** Distributes the input of an operation: to its path, and the rest to its body or to its query. */
+export function toRequest({ method, path, hasBody }: Route, input: Record<string, unknown>) {
+  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(rest.get(name));
+    rest.delete(name);
+    return encodeURIComponent(value);
+  });
+  const url = `/admin/api${filled}`;
+  if (hasBody) {
+    const headers: Record<string, string> = { 'Content-Type': 'application/json' };
+    return { url, method, headers, body: JSON.stringify(Object.fromEntries(rest)) };
+  }
+  const query = new URLSearchParams();
+  for (const [name, value] of rest) query.set(name, String(value));
+  const headers: Record<string, string> = {};
+  return { url: String(query) === '' ? url : `${url}?${query}`, method, headers, body: null };
+}
+
+let csrfToken: string | undefined;
+
+/** Sets the CSRF token of the session, which all requests send from now on. */
+export function setCsrfToken(token: string | undefined): void {
+  csrfToken = token;
+}
+
+/** The failure of a request, with a message for an admin. */
+export class RequestFailure extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly faults: { field: string; message: string }[];
+
+  constructor(status: number, { code, message, faults = [] }: Partial<ErrorBody>) {
+    super(message ?? 'The service did not answer as expected. Try again.');
+    this.status = status;
+    this.code = code ?? 'internalError';
+    this.faults = faults;
+  }
+}
+
+interface ErrorBody {
+  code: string;
+  message: string;
+  faults: { field: string; message: string }[];
+}
+
+/** Converts a failure of `fetch`: a TypeError is one of the network. */
+function toFailure(error: unknown): never {
+  if (!(error instanceof TypeError)) throw error;
+  throw new RequestFailure(0, {
+    code: 'offline',
+    message: 'The service cannot be reached. Is it running?',
+  });
+}
