@@ -162,13 +162,15 @@ describe('what is answered about a mapping text stays small', () => {
 
 describe('while a mapping is computed', () => {
   const mappingProgram = join(__dirname, '../fixtures/thread-program.cjs');
-  const check = (text: string) => ['POST', `${path}/check`, { body: { text } }] as const;
+  const check = (text: string, signal?: AbortSignal) =>
+    ['POST', `${path}/check`, { body: { text }, ...(signal ? { signal } : {}) }] as const;
 
   test('all other requests are served', async () => {
     const fixture = await startAdmin({}, { mappingProgram });
+    const caller = new AbortController();
     try {
       let isAnswered = false;
-      const endless = fixture.viewer(...check('loop')).finally(() => {
+      const endless = fixture.viewer(...check('loop', caller.signal)).finally(() => {
         isAnswered = true;
       });
       endless.catch(() => {});
@@ -177,6 +179,7 @@ describe('while a mapping is computed', () => {
       expect((await fixture.viewer('GET', '/people')).status).toBe(200);
       expect(isAnswered).toBe(false);
     } finally {
+      caller.abort();
       await fixture.close();
     }
   });
@@ -200,12 +203,14 @@ describe('while a mapping is computed', () => {
   test('another one waits, and is answered 429 with Retry-After if it takes too long', async () => {
     const limits = { taskMs: 60_000, waitMs: 1 };
     const fixture = await startAdmin({}, { mappingProgram, mappingLimits: limits });
+    const caller = new AbortController();
     try {
-      const both = [fixture.viewer(...check('loop')), fixture.viewer(...check('loop'))];
+      const both = [1, 2].map(() => fixture.viewer(...check('loop', caller.signal)));
       const { status, headers, body } = await Promise.race(both);
       expect([status, headers.get('retry-after'), body.code]).toEqual([429, '5', 'busy']);
       for (const one of both) one.catch(() => {});
     } finally {
+      caller.abort();
       await fixture.close();
     }
   });
