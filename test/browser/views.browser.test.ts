@@ -37,10 +37,7 @@ const looks = [
 test.each(looks)(
   'each view has a heading, no fault, no serious fault of accessibility, and fits $width pixels in $colorScheme',
   async ({ width, height, colorScheme }) => {
-    const { page, faults } = await fixture.signIn({
-      viewport: { width, height },
-      colorScheme,
-    });
+    const { page, faults } = await fixture.open({ viewport: { width, height }, colorScheme });
     await page.goto('/admin');
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     const found = await accessibilityFaults(page);
@@ -64,7 +61,7 @@ test.each(looks)(
 );
 
 test('on a narrow screen the less frequent views are in a menu', async () => {
-  const { page } = await fixture.open({ viewport: { width: 390, height: 800 } });
+  const { page } = await fixture.signIn({ viewport: { width: 390, height: 800 } });
   const inBar = await viewsOf(page);
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Audit' }).waitFor();
