@@ -95,7 +95,7 @@ module.exports = {
     packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
     packages('oauth/', 'express|@types/express|express-rate-limit'),
     packages('sample-data/', '@faker-js/faker'),
-    packages('travel/', 'express|@types/express|zod|re2js|ipaddr.js|standardwebhooks'),
+    packages('travel/', 'express|@types/express|zod|re2js|ipaddr.js|standardwebhooks|i18n-iso-countries'),
     packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose|helmet'),
     packages('provisioning/', 'pino'),
     packages('adapter/', 'axios|undici'),

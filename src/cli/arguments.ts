@@ -33,10 +33,16 @@ export function parseDays(text: string): number {
 
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** Converts a duration such as `90s`, `15m`, `2h` or `7d` to milliseconds; undefined for any other text. */
+export function durationMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (unitMs[unit] ?? 0);
+}
+
 /** Parses a time, given as an age (`15m`, `2h`, `7d`) or as a date-time, to epoch milliseconds. */
 export function parseTime(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const time = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMs[unit] ?? 0);
+  const age = durationMs(text);
+  const time = age === undefined ? Date.parse(text) : Date.now() - age;
   if (Number.isNaN(time))
     throw new InvalidArgumentError('must be e.g. 90s, 15m, 2h, 7d, or a time such as 2026-11-20T08:00:00Z.');
   return time;

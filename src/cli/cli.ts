@@ -8,7 +8,7 @@ import { addConnectionCommands, addImportCommand } from './connections.ts';
 import { addCredentialCommands } from './credentials.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addEraseCommand } from './erase.ts';
-import { exitCodeFor } from './exit-code.ts';
+import { exitCodeFor, WrongUse } from './exit-code.ts';
 import { addExplainCommand } from './explain.ts';
 import { pointToHelp } from './help.ts';
 import { addHoldCommands } from './holds.ts';
@@ -39,7 +39,13 @@ export async function runCommand(argv: string[], shell: Shell): Promise<number> 
   const action: Action =
     (work) =>
     async (...values) => {
-      exit = await work(...values);
+      try {
+        exit = await work(...values);
+      } catch (error) {
+        const command = values.at(-1);
+        if (error instanceof WrongUse && command instanceof Command) command.error(`error: ${error.message}`);
+        throw error;
+      }
     };
   try {
     await createProgram(shell, action).parseAsync(argv, { from: 'user' });

@@ -15,6 +15,7 @@ import { provisioningStore } from '../store/provisioning-store.ts';
 import { examples } from './help.ts';
 import {
   type Action,
+  confirm,
   countText,
   escapeLine,
   printJson,
@@ -23,7 +24,7 @@ import {
   startProgress,
   travelFailureText,
 } from './output.ts';
-import { printPaused, type ResumeFlags, resumeConnection } from './paused-connections.ts';
+import { type ChangeFlags, printPaused, resumeConnection, unconfirmed } from './paused-connections.ts';
 
 /** Adds the commands `connections list`, `connections resume` and `connections forget`. */
 export function addConnectionCommands(program: Command, shell: Shell, action: Action): void {
@@ -43,12 +44,7 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
     .addHelpText('after', examples('connections resume default', 'connections resume default --yes'))
-    .action(
-      action(async (name: string, flags: ResumeFlags, command: Command) => {
-        const end = await resumeConnection(shell, { name, ...flags });
-        return end === 'unconfirmed' ? command.error('error: give --yes where nobody can be asked') : end;
-      }),
-    );
+    .action(action((name: string, flags: ChangeFlags) => resumeConnection(shell, { name, ...flags })));
   connections
     .command('forget')
     .description(
@@ -58,12 +54,7 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
     .addHelpText('after', examples('connections forget subsidiary', 'connections forget subsidiary --yes'))
-    .action(
-      action(async (name: string, flags: ForgetFlags, command: Command) => {
-        const end = await forgetConnection(shell, { name, ...flags });
-        return end === 'unconfirmed' ? command.error('error: give --yes where nobody can be asked') : end;
-      }),
-    );
+    .action(action((name: string, flags: ChangeFlags) => forgetConnection(shell, { name, ...flags })));
 }
 
 /** Lists every connection in the database, including those that the settings no longer have. Works while a server runs. */
@@ -96,19 +87,11 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
   });
 }
 
-interface ForgetFlags {
-  yes?: boolean;
-  json?: true;
-}
-
-/**
- * Removes a connection that is not in the settings, if `yes` is set or the admin confirms it at the terminal. Works while a server
- * runs. Returns `unconfirmed` if `yes` is missing and there is no terminal.
- */
+/** Removes a connection that is not in the settings, after the admin has confirmed it. Works while a server runs. */
 export function forgetConnection(
   shell: Shell,
-  { name, yes, json }: ForgetFlags & { name: string },
-): Promise<0 | 1 | 'unconfirmed'> {
+  { name, yes, json }: ChangeFlags & { name: string },
+): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     const { all, fault } = await findRefusal(database, settings, name);
     const kept = all.find(({ id }) => id === name);
@@ -117,14 +100,7 @@ export function forgetConnection(
       return 1;
     }
     shell.printError(consequencesText(kept));
-    if (!yes) {
-      if (!shell.ask) return 'unconfirmed';
-      const answer = await shell.ask(`Forget ${name}? It cannot be undone. [y/N] `);
-      if (!/^\s*y(es)?\s*$/i.test(answer)) {
-        shell.printError('Nothing was changed.');
-        return 1;
-      }
-    }
+    if (!(await confirm(shell, `Forget ${name}? It cannot be undone.`, { yes, ...unconfirmed }))) return 1;
     const progress = startProgress(shell, name, 'people');
     const total = kept.people + kept.tombstones;
     const deleted = { connection: name, now: Date.now() };
@@ -145,8 +121,9 @@ function isInSettings({ connections }: Settings, id: string): boolean {
   return connections.some((connection) => connection.id === id);
 }
 
-function unknownConnectionText(name: string, all: StoredConnection[]): string {
-  const known = all.length === 0 ? 'it has none' : `it has ${all.map(({ id }) => id).join(', ')}`;
+/** Says that the database does not have a connection, and which ones it has. */
+export function unknownConnectionText(name: string, all: string[]): string {
+  const known = all.length === 0 ? 'it has none' : `it has ${all.join(', ')}`;
   return `There is no connection ${escapeLine(name)} in the database; ${known}.`;
 }
 
@@ -159,7 +136,14 @@ async function findRefusal(
   await removeDeadServers(database, settings);
   const all = await readStoredConnections(database, Date.now());
   const kept = all.find(({ id }) => id === name);
-  if (!kept) return { all, fault: unknownConnectionText(name, all) };
+  if (!kept)
+    return {
+      all,
+      fault: unknownConnectionText(
+        name,
+        all.map(({ id }) => id),
+      ),
+    };
   if (isInSettings(settings, name))
     return {
       all,

@@ -1,24 +1,25 @@
 import type { Settings } from '../config/settings.ts';
-import { type HeldPerson, type HeldRules, toHeldPerson } from '../provisioning/holds.ts';
+import { type HeldPerson, type HeldRules, toHeldPerson, travelerEnd } from '../provisioning/holds.ts';
+import type { Decision } from '../provisioning/identity.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/replicas.ts';
 import { withDatabase } from './connections.ts';
-import { currentUser } from './current-user.ts';
 import {
   ALL,
   findIdentities,
   type HoldFilter,
   isConnectionKnown,
+  policiesOf,
   printUnknownPerson,
   selectedConnections,
 } from './held-people.ts';
-import { type Answer, decisionText, type HeldItems } from './hold-texts.ts';
-import { escapeLine, printJson, type Shell } from './output.ts';
+import { confirm, countText, escapeLine, printJson, type Shell } from './output.ts';
+import { currentUser } from './terminal.ts';
 
 /** An admin's decision, and the people or the cause that it applies to. */
 export interface DecisionRequest extends HoldFilter {
-  answer: Answer;
+  answer: Decision['answer'];
   people: readonly string[];
   /** Decide without asking for confirmation. */
   yes?: true;
@@ -39,7 +40,8 @@ export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 |
       return 1;
     }
     const text = decisionText(about, decided.answer, settings);
-    if (!decided.yes && !(await isConfirmed(shell, text))) return 1;
+    const { yes } = decided;
+    if (!(await confirm(shell, `${text}. Go on?`, { yes, declined: 'Nothing was decided.' }))) return 1;
     if (!(await areRulesUnchanged(database, about.rules))) {
       shell.printError('The rules or lookups have changed meanwhile. Nothing was decided; look again.');
       return 1;
@@ -52,13 +54,6 @@ export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 |
     else shell.print(`${answer}: ${text}`);
     return 0;
   });
-}
-
-async function isConfirmed(shell: Shell, text: string): Promise<boolean> {
-  const answer = (await shell.ask?.(`${text}. Go on? [y/N] `)) ?? '';
-  if (/^y(es)?$/i.test(answer.trim())) return true;
-  shell.printError('Nothing was decided.');
-  return false;
 }
 
 /** Finds the named people. If one of them is unknown or not held, prints that and returns undefined. */
@@ -122,7 +117,7 @@ async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promis
 async function saveDecisions(
   database: Database,
   { people, rules }: HeldItems,
-  answer: Answer,
+  answer: Decision['answer'],
 ): Promise<void> {
   const { holds } = provisioningStore(database);
   // The servers compare times by the clock of the database.
@@ -136,4 +131,40 @@ async function saveDecisions(
   }
   for (const [connection, ids] of byConnection) await holds.decide(connection, { ids }, answer, now, by);
   for (const { connection } of rules) await holds.decide(connection, { cause: 'rules' }, answer, now, by);
+}
+
+/** The people and changes of rules that one decision of an admin applies to. */
+interface HeldItems {
+  people: HeldPerson[];
+  rules: HeldRules[];
+}
+
+/** Summarizes the effects of a decision in numbers. */
+function decisionText({ people, rules }: HeldItems, answer: Decision['answer'], settings: Settings): string {
+  const parts = answer === 'discarded' ? [discardText(people.length)] : [];
+  if (answer === 'approved') {
+    const ends = people.map((person) => travelerEnd(person, policiesOf(settings, person.connection)));
+    const numberOf = (end: 'archived' | 'deleted' | undefined) => ends.filter((one) => one === end).length;
+    parts.push(
+      travelerCountText(numberOf('archived'), 'will be archived'),
+      travelerCountText(numberOf('deleted'), 'will be deleted'),
+      travelerCountText(numberOf(undefined), 'will be changed or linked'),
+    );
+  }
+  const change = answer === 'approved' ? 'will follow' : 'will not follow';
+  parts.push(
+    ...rules.map(
+      ({ connection, people: count }) =>
+        `${count > 100 ? 'more than 100' : count} people of connection ${connection} ${change} the rules and lookups`,
+    ),
+  );
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+function discardText(count: number): string {
+  return travelerCountText(count, count === 1 ? 'stays as it is' : 'stay as they are');
+}
+
+function travelerCountText(count: number, what: string): string {
+  return count === 0 ? '' : `${countText(count, 'traveler')} ${what}`;
 }

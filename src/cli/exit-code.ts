@@ -6,6 +6,11 @@ export class Interrupted extends Error {
   override name = 'Interrupted';
 }
 
+/** Thrown if a command cannot do what its arguments say. The message is printed with a hint at the help. */
+export class WrongUse extends Error {
+  override name = 'WrongUse';
+}
+
 /**
  * Returns the exit code for an error of a command: 2 for wrong use, 130 for Ctrl-C (as shells do), 1 for an error that the operator can fix, with a line on standard
  * error. Rethrows every other error, so that its stack is shown.

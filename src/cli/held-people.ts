@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import type { HoldCause, Identity } from '../provisioning/identity.ts';
+import type { Policies } from '../provisioning/policies.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { findConnection } from './connections.ts';
@@ -17,6 +18,11 @@ export const ALL = Number.MAX_SAFE_INTEGER;
 /** True if the filter names no connection or one of the settings; otherwise prints that there is none of that name. */
 export function isConnectionKnown(shell: Shell, settings: Settings, { connection }: HoldFilter): boolean {
   return connection === undefined || findConnection(shell, settings, connection) !== undefined;
+}
+
+/** The policies of a connection; undefined if the settings do not have it. */
+export function policiesOf({ connections }: Settings, connection: string): Policies | undefined {
+  return connections.find(({ id }) => id === connection)?.policies;
 }
 
 /** Prints that nobody has that id or name, and returns the exit code. */

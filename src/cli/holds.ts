@@ -2,6 +2,7 @@ import type { Command, Option } from 'commander';
 import { type HoldCause, holdCauses } from '../provisioning/identity.ts';
 import { choiceOption } from './arguments.ts';
 import { decideHolds } from './decide-holds.ts';
+import { WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
 import type { Action, Shell } from './output.ts';
 import { listHolds, showHold } from './show-holds.ts';
@@ -87,13 +88,12 @@ function addDecisionCommand(
       ),
     )
     .action(
-      action(async (people: string[], options: DecisionOptions, command: Command) => {
+      action(async (people: string[], options: DecisionOptions) => {
         const { all, ...chosen } = options;
         const ways = [people.length > 0, options.cause !== undefined, all === true].filter(Boolean);
-        if (ways.length !== 1)
-          return command.error('error: give either people, or --cause <cause>, or --all');
+        if (ways.length !== 1) throw new WrongUse('give either people, or --cause <cause>, or --all');
         if (!options.yes && !shell.ask)
-          return command.error('error: nobody can be asked here: look with "holds list", then give --yes');
+          throw new WrongUse('nobody can be asked here: look with "holds list", then give --yes');
         return decideHolds(shell, { answer, people, ...chosen });
       }),
     );

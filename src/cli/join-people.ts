@@ -7,7 +7,7 @@ import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/replicas.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
-import { type Action, escapeLine, printJson, type Shell } from './output.ts';
+import { type Action, confirm, escapeLine, printJson, type Shell } from './output.ts';
 
 interface JoinFlags {
   yes?: true;
@@ -57,7 +57,7 @@ export function joinPeopleNamed(
       return 1;
     }
     const text = `${nameOf(newcomer)} gets ${'id' in leaver ? `the traveler of ${nameOf(leaver)}` : `the archived traveler ${escapeLine(leaver.travelId)}`}${newcomer.travelId === undefined ? '' : '; the own traveler is archived'}`;
-    if (!yes && !(await isConfirmed(shell, text))) return 1;
+    if (!(await confirm(shell, `${text}. Go on?`, { yes, declined: 'Nothing was changed.' }))) return 1;
     // The servers compare times by the clock of the database.
     const time = await replicas(database).time(Date.now());
     const runtime = { now: () => time, wallClock: () => time, newId: timeOrderedId };
@@ -72,13 +72,6 @@ export function joinPeopleNamed(
     else shell.print(`joined: ${text}`);
     return 0;
   });
-}
-
-async function isConfirmed(shell: Shell, text: string): Promise<boolean> {
-  const answer = (await shell.ask?.(`${text}. Go on? [y/N] `)) ?? '';
-  if (/^y(es)?$/i.test(answer.trim())) return true;
-  shell.printError('Nothing was changed.');
-  return false;
 }
 
 /** Finds the only person with a name who can be meant. Otherwise prints why there is none. */

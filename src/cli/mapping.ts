@@ -19,11 +19,11 @@ import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import { parseCount } from './arguments.ts';
 import { checkConnectionNames, warningText } from './check.ts';
 import { findConnection } from './connections.ts';
-import { currentUser } from './current-user.ts';
 import { examples } from './help.ts';
 import { appliedText, conflictText, generationsText, historyTable, planText } from './mapping-texts.ts';
-import { type Action, jsonLine, type Shell } from './output.ts';
-import { runPreview } from './preview.ts';
+import { type Action, confirm, jsonLine, type Shell } from './output.ts';
+import { requireMapping, runPreview } from './preview.ts';
+import { currentUser } from './terminal.ts';
 
 interface MappingFlags {
   connection?: string;
@@ -73,32 +73,19 @@ function addChangeCommands(mapping: Command, shell: Shell, action: Action): void
     .argument('<file>', 'a mapping file')
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', examples('mapping apply my-mapping.json', 'mapping apply my-mapping.json --yes'))
-    .action(
-      action(async (file: string, flags: ChangeFlags, command: Command) =>
-        orUsageError(command, await applyFile(shell, file, flags)),
-      ),
-    );
+    .action(action((file: string, flags: ChangeFlags) => applyFile(shell, file, flags)));
   withCommonOptions(mapping.command('restore'))
     .description('show what a mapping of the history would change, ask, and put it in force again')
     .argument('<generation>', 'its number in the history', parseCount)
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', examples('mapping restore 1'))
-    .action(
-      action(async (generation: number, flags: ChangeFlags, command: Command) =>
-        orUsageError(command, await restoreMapping(shell, generation, flags)),
-      ),
-    );
+    .action(action((generation: number, flags: ChangeFlags) => restoreMapping(shell, generation, flags)));
 }
 
 function withCommonOptions(command: Command): Command {
   return command
     .option('--connection <id>', 'the connection; needed only if there are several')
     .option('--json', 'as JSON');
-}
-
-function orUsageError(command: Command, end: 0 | 1 | 'unconfirmed'): 0 | 1 {
-  if (end !== 'unconfirmed') return end;
-  return command.error('error: nothing was applied, as nobody can be asked here: give --yes');
 }
 
 /** A connection of the settings, and the file or database that a command works on. */
@@ -183,12 +170,12 @@ export async function checkMapping(shell: Shell, file: string, flags: MappingFla
   const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
   const { settings, connection } = subject;
-  const read = readCandidate(file);
-  const { faults, unchecked }: Awaited<ReturnType<typeof checkConnectionNames>> =
-    'faults' in read
-      ? read
-      : await checkConnectionNames(settings, { ...connection, ...read, mappingFile: file });
-  const warnings = 'faults' in read ? [] : extensionWarnings(read.mapping, file);
+  const found: Fault[] = [];
+  const mapping = readMapping(resolve(file), found);
+  const { faults, unchecked }: Awaited<ReturnType<typeof checkConnectionNames>> = mapping
+    ? await checkConnectionNames(settings, { ...connection, mapping, mappingFile: file })
+    : { faults: found };
+  const warnings = mapping ? extensionWarnings(mapping, file) : [];
   if (flags.json) shell.print(jsonLine({ file, faults, warnings, unchecked }));
   else {
     printWarnings(shell, warnings);
@@ -206,7 +193,7 @@ export async function previewFile(
 ): Promise<0 | 1> {
   const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
-  const mapping = requireCandidate(file);
+  const mapping = requireMapping(file);
   printWarnings(shell, extensionWarnings(mapping, file));
   const preview = await previewChange(shell, subject, { mapping, limit });
   if (!preview) return 1;
@@ -226,18 +213,6 @@ function printWarnings(shell: Shell, warnings: Fault[]): void {
   for (const warning of warnings) shell.printError(warningText(warning));
 }
 
-function readCandidate(file: string): { mapping: Mapping } | { faults: Fault[] } {
-  const faults: Fault[] = [];
-  const mapping = readMapping(resolve(file), faults);
-  return mapping ? { mapping } : { faults };
-}
-
-function requireCandidate(file: string): Mapping {
-  const read = readCandidate(file);
-  if ('faults' in read) throw new SettingsFault(read.faults);
-  return read.mapping;
-}
-
 const EXAMPLES = 10;
 
 /** Compares with the mapping in force, whatever file the settings name. */
@@ -250,23 +225,15 @@ function previewChange(
   return runPreview(shell, settings, inForce, { mapping, examples: limit });
 }
 
-/** Puts a mapping file in force. Returns `unconfirmed` if only the plan was printed. */
-export async function applyFile(
-  shell: Shell,
-  file: string,
-  flags: ChangeFlags,
-): Promise<0 | 1 | 'unconfirmed'> {
+/** Puts a mapping file in force. */
+export async function applyFile(shell: Shell, file: string, flags: ChangeFlags): Promise<0 | 1> {
   const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
-  return changeMapping(shell, subject, { ...flags, mapping: requireCandidate(file), name: file });
+  return changeMapping(shell, subject, { ...flags, mapping: requireMapping(file), name: file });
 }
 
-/** Puts a mapping of the history in force again. Returns `unconfirmed` if only the plan was printed. */
-export async function restoreMapping(
-  shell: Shell,
-  generation: number,
-  flags: ChangeFlags,
-): Promise<0 | 1 | 'unconfirmed'> {
+/** Puts a mapping of the history in force again. */
+export async function restoreMapping(shell: Shell, generation: number, flags: ChangeFlags): Promise<0 | 1> {
   const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
   const version = await withRules(subject, (rules) => findVersion(rules, subject.connection.id, generation));
@@ -277,6 +244,11 @@ export async function restoreMapping(
   return changeMapping(shell, subject, { ...flags, mapping: parsed.mapping, name });
 }
 
+const unconfirmed = {
+  declined: 'Nothing was applied.',
+  unasked: 'nothing was applied, as nobody can be asked here: give --yes',
+};
+
 interface Candidate extends ChangeFlags {
   mapping: Mapping;
   /** The file, or the generation of the history. */
@@ -284,11 +256,7 @@ interface Candidate extends ChangeFlags {
 }
 
 /** Prints the plan, asks, and puts the mapping in force if the mapping that it was compared with is still in force. */
-async function changeMapping(
-  shell: Shell,
-  subject: MappingSubject,
-  candidate: Candidate,
-): Promise<0 | 1 | 'unconfirmed'> {
+async function changeMapping(shell: Shell, subject: MappingSubject, candidate: Candidate): Promise<0 | 1> {
   const { connection } = subject;
   const { mapping, name, json, yes } = candidate;
   const before = await withRules(subject, (rules) => findVersion(rules, connection.id));
@@ -305,14 +273,8 @@ async function changeMapping(
     const subject = { connection: connection.id, mapping: name, columns: shell.columns };
     shell.print(planText(preview, { ...subject, isChange: true }));
   }
-  if (!yes) {
-    if (!shell.ask) return 'unconfirmed';
-    const answer = await shell.ask(`Put ${name} in force for connection ${connection.id}? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) {
-      shell.printError('Nothing was applied.');
-      return 1;
-    }
-  }
+  const question = `Put ${name} in force for connection ${connection.id}?`;
+  if (!(await confirm(shell, question, { yes, ...unconfirmed }))) return 1;
   const change = { connection: connection.id, mapping, expected: before?.generation ?? 0 };
   const result = await withRules(subject, (rules) =>
     applyMapping(rules, { ...change, author: currentUser(), now: Date.now() }),

@@ -19,6 +19,7 @@ import { ApiError } from '../travel/errors.ts';
 import { parseKeysUrl } from './arguments.ts';
 import { findConnection, storeConnection, withDatabase } from './connections.ts';
 import { credentialJson, type JsonFlag, lastUseText, printRevocation } from './credentials.ts';
+import { WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
 import { type Action, formatMinute, printJson, printTable, type Shell } from './output.ts';
 
@@ -69,17 +70,17 @@ function addCreateCommand(clients: Command, shell: Shell, action: Action): void 
       ),
     )
     .action(
-      action(async (options: ClientFlags, command: Command) => {
+      action(async (options: ClientFlags) => {
         const { name, connection, travelAdmin, jwksUri, jwksFile, json } = options;
         if (jwksUri !== undefined && jwksFile !== undefined)
-          return command.error('error: give one of --jwks-uri and --jwks-file');
+          throw new WrongUse('give one of --jwks-uri and --jwks-file');
         const fromFile = jwksFile === undefined ? undefined : { file: jwksFile };
         const keys = jwksUri === undefined ? fromFile : { uri: jwksUri };
         if (connection !== undefined && travelAdmin === undefined)
           return createClient(shell, { name, opens: { connection }, keys, json });
         if (connection === undefined && travelAdmin !== undefined)
           return createClient(shell, { name, opens: { travelAdmin }, keys, json });
-        return command.error('error: give either --connection <id> or --travel-admin <email>');
+        throw new WrongUse('give either --connection <id> or --travel-admin <email>');
       }),
     );
 }

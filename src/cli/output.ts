@@ -1,6 +1,7 @@
 import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import { describeTravelFailure, type TravelFailure } from '../provisioning/travel-ports.ts';
+import { WrongUse } from './exit-code.ts';
 
 /** Prints a table. On a terminal its longest cells are cut so that it fits; elsewhere it is whole. */
 export function printTable(shell: Shell, head: string[], rows: string[][]): void {
@@ -190,6 +191,30 @@ export interface Shell {
   print(text: string, color?: Color): void;
   /** Prints to standard error: messages, hints and progress. */
   printError(text: string): void;
+}
+
+/** How a command asks before a change. */
+interface Confirmation {
+  /** True if the command line has confirmed the change. */
+  yes: boolean | undefined;
+  /** Printed if the answer is no. */
+  declined: string;
+  /** The message of the WrongUse where nobody can be asked. Without it, that counts as a no. */
+  unasked?: string;
+}
+
+/** Asks before a change, and returns true if it is confirmed. */
+export async function confirm(
+  shell: Shell,
+  question: string,
+  { yes, declined, unasked }: Confirmation,
+): Promise<boolean> {
+  if (yes) return true;
+  if (!shell.ask && unasked !== undefined) throw new WrongUse(unasked);
+  const answer = (await shell.ask?.(`${question} [y/N] `)) ?? '';
+  if (/^\s*y(es)?\s*$/i.test(answer)) return true;
+  shell.printError(declined);
+  return false;
 }
 
 /** The exit code of a command that was used correctly: 0 done, 1 a fault was found. */

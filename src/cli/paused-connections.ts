@@ -8,7 +8,15 @@ import { withDatabaseAt } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/replicas.ts';
 import { examples } from './help.ts';
-import { type Action, countText, escapeLine, formatMinute, printJson, type Shell } from './output.ts';
+import {
+  type Action,
+  confirm,
+  countText,
+  escapeLine,
+  formatMinute,
+  printJson,
+  type Shell,
+} from './output.ts';
 
 /** Adds the command `restored`. */
 export function addRestoredCommand(program: Command, shell: Shell, action: Action): void {
@@ -34,20 +42,23 @@ export function pauseConnections(shell: Shell, { json }: { json?: true } = {}): 
   });
 }
 
-/** The flags of `connections resume`. */
-export interface ResumeFlags {
+/** The flags of commands that change a connection after a confirmation. */
+export interface ChangeFlags {
   yes?: boolean;
   json?: true;
 }
 
-/**
- * Lets a paused connection go on, if `yes` is set or the admin confirms what will be sent. Works while a server runs. Returns
- * `unconfirmed` if `yes` is missing and there is no terminal.
- */
+/** The texts of such a command if the change is not confirmed. */
+export const unconfirmed = {
+  declined: 'Nothing was changed.',
+  unasked: 'give --yes where nobody can be asked',
+};
+
+/** Lets a paused connection go on, after the admin has confirmed what will be sent. Works while a server runs. */
 export function resumeConnection(
   shell: Shell,
-  { name, yes, json }: ResumeFlags & { name: string },
-): Promise<0 | 1 | 'unconfirmed'> {
+  { name, yes, json }: ChangeFlags & { name: string },
+): Promise<0 | 1> {
   return withDatabaseAt(readSettings(shell.environment, shell.home), async (database) => {
     const { modes, tasks } = provisioningStore(database);
     const paused = (await modes.listPaused()).find(({ connection }) => connection === name);
@@ -58,14 +69,7 @@ export function resumeConnection(
     const imports = await tasks.listStates('import');
     const last = lastImportOf(imports.find(({ connection }) => connection === name)?.state);
     shell.printError(`${pausedText(paused)}\n${consequencesText((last?.at ?? 0) > paused.since)}`);
-    if (!yes) {
-      if (!shell.ask) return 'unconfirmed';
-      const answer = await shell.ask(`Let ${name} go on? [y/N] `);
-      if (!/^\s*y(es)?\s*$/i.test(answer)) {
-        shell.printError('Nothing was changed.');
-        return 1;
-      }
-    }
+    if (!(await confirm(shell, `Let ${name} go on?`, { yes, ...unconfirmed }))) return 1;
     await modes.resume(name, await databaseTime(database));
     if (json) printJson(shell, { connection: name, resumed: true });
     else shell.print('resumed');

@@ -4,7 +4,7 @@ import { findingCodes, type ListedPerson, listPeople, type PeopleFilter } from '
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { choiceOption, choiceParser, refuseUnknownCommands } from './arguments.ts';
-import { withDatabase } from './connections.ts';
+import { unknownConnectionText, withDatabase } from './connections.ts';
 import { examples } from './help.ts';
 import { addJoinCommand } from './join-people.ts';
 import {
@@ -122,8 +122,7 @@ export function findConnections(
   const all = scopes.ids();
   if (chosen === undefined) return all;
   if (scopes.has(chosen)) return [chosen];
-  const known = all.length === 0 ? 'it has none' : `it has ${all.join(', ')}`;
-  shell.printError(`There is no connection ${escapeLine(chosen)} in the database; ${known}.`);
+  shell.printError(unknownConnectionText(chosen, all));
   return undefined;
 }
 

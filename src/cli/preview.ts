@@ -9,12 +9,14 @@ import { normalize } from '../schema/normalize.ts';
 import { isObject, type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { previewMapping, readConnectionMapping, readLookups, readManagers } from '../server/offline.ts';
+import type { Mapping } from '../translator/mapping-file.ts';
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Finding } from '../translator/translation.ts';
 import { parseCount } from './arguments.ts';
 import { findConnection } from './connections.ts';
+import { WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -58,12 +60,11 @@ export function addPreviewCommand(program: Command, shell: Shell, action: Action
       ),
     )
     .action(
-      action(async (options: PreviewFlags, command: Command) => {
+      action(async (options: PreviewFlags) => {
         const { input, people, mapping, connection = 'default', limit = 10, json } = options;
         if (people && input === undefined) return previewPeople(shell, { connection, mapping, limit, json });
-        if (people || input === undefined)
-          return command.error('error: give either --input <file> or --people');
-        if (options.limit !== undefined) return command.error('error: --limit goes with --people');
+        if (people || input === undefined) throw new WrongUse('give either --input <file> or --people');
+        if (options.limit !== undefined) throw new WrongUse('--limit goes with --people');
         return preview(shell, { input, mapping, connection: options.connection, json });
       }),
     );
@@ -85,11 +86,9 @@ export async function preview(shell: Shell, { json, ...options }: UserPreviewReq
   const chosen = options.connection ?? (hasDefault ? 'default' : (settings.connections[0]?.id ?? ''));
   const connection = findConnection(shell, settings, chosen);
   if (!connection) return 1;
-  const faults: Fault[] = [];
   const mapping = options.mapping
-    ? readMapping(resolve(options.mapping), faults)
+    ? requireMapping(options.mapping)
     : await readConnectionMapping(settings, connection);
-  if (!mapping) throw new SettingsFault(faults);
   const read = readUsers(options.input);
   if ('fault' in read) {
     shell.printError(`${options.input}: ${read.fault}`);
@@ -165,14 +164,20 @@ export async function previewPeople(
   const settings = readSettings(shell.environment, shell.home);
   const connection = findConnection(shell, settings, id);
   if (!connection) return 1;
-  const faults: Fault[] = [];
-  const mapping = file === undefined ? undefined : readMapping(resolve(file), faults);
-  if (faults.length > 0) throw new SettingsFault(faults);
+  const mapping = file === undefined ? undefined : requireMapping(file);
   const preview = await runPreview(shell, settings, connection, { mapping, examples: limit });
   if (!preview) return 1;
   if (json) printJson(shell, { connection: id, needsApproval: needsApproval(preview), ...preview });
   else shell.print(previewReport(preview, { connection: id, mapping: file, columns: shell.columns }));
   return 0;
+}
+
+/** Reads a mapping file. Throws a SettingsFault with every fault. */
+export function requireMapping(file: string): Mapping {
+  const faults: Fault[] = [];
+  const mapping = readMapping(resolve(file), faults);
+  if (!mapping) throw new SettingsFault(faults);
+  return mapping;
 }
 
 /** Runs a preview with a progress bar. If the travel API cannot be read, prints why and returns undefined. */

@@ -9,7 +9,7 @@ import { collectExchanges, type RecordingDeps } from '../replay/recording.ts';
 import type { ScenarioDefinition } from '../replay/scenario.ts';
 import type { Database } from '../store/database.ts';
 import { travelRoles } from '../translator/translation.ts';
-import { parseTime } from './arguments.ts';
+import { durationMs, parseTime } from './arguments.ts';
 import { findConnection, withDatabase } from './connections.ts';
 import { examples } from './help.ts';
 import {
@@ -82,12 +82,10 @@ function parseFolder(path: string): string {
   return path;
 }
 
-const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
-
 function parseDuration(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
-  if (count === undefined) throw new InvalidArgumentError('must be e.g. 90s, 10m or 2h.');
-  return Number(count) * (unitMs[unit] ?? 0);
+  const duration = durationMs(text);
+  if (duration === undefined) throw new InvalidArgumentError('must be e.g. 90s, 10m or 2h.');
+  return duration;
 }
 
 /** The clock of a recording, and the test whether it is to end. */

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { type Fault, SettingsFault } from '../config/faults.ts';
-import { connectionSchema } from '../config/schema.ts';
-import { readMapping, readSettings, type Settings } from '../config/settings.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
 import { newSecret } from '../http/authentication.ts';
 import type { Identity } from '../provisioning/identity.ts';
-import { defaultPolicies } from '../provisioning/policies.ts';
 import { replay } from '../replay/report.ts';
 import { readScenarios, type Step } from '../replay/scenario.ts';
 import { type Service, start } from '../server/start.ts';
@@ -85,7 +82,7 @@ export async function demo(shell: Shell): Promise<0 | 1> {
   const data = mkdtempSync(join(tmpdir(), 'jetbridge-demo-'));
   const scimToken = newSecret('scim');
   const travelKey = newSecret('travel');
-  const service = await start(demoSettings(shell, { data, scimToken, travelKey }));
+  const service = await start(demoSettings(shell.home, { data, scimToken, travelKey }));
   try {
     shell.print(`Jetbridge runs on ${service.url} with an empty, throw-away database.\n`);
     const made = await createDepartmentField(service, travelKey);
@@ -136,48 +133,19 @@ async function createDepartmentField(service: Service, travelKey: string): Promi
   return answer.status === 201;
 }
 
-function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { data: string }): Settings {
-  const faults: Fault[] = [];
-  const mappingFile = join(shell.home, 'demo/mapping.json');
-  const mapping = readMapping(mappingFile, faults);
-  if (!mapping) throw new SettingsFault(faults);
-  return {
-    port: 0,
-    host: '127.0.0.1',
-    publicUrl: undefined,
-    data,
-    postgres: undefined,
-    key: undefined,
-    previousKey: undefined,
-    adminPassword: undefined,
-    logLevel: 'silent',
-    maxConnections: 100,
-    writeBudgetMs: 800,
-    parkingDomain: 'jetbridge.invalid',
-    minimumShare: 0.5,
-    maxImported: undefined,
-    tombstoneDays: 400,
-    exchangeLog: { keepDays: 0 },
-    alerts: undefined,
-    passwordSignIn: true,
-    adminOpenid: undefined,
-    oauthClients: { allowPrivate: false },
-    travelService: { webhooks: { allowPrivate: false } },
-    tls: undefined,
-    requireHttps: false,
-    trustedProxies: [],
-    connections: [
-      {
-        id: 'default',
-        mapping,
-        mappingFile,
-        scimToken,
-        account: 'embedded',
-        travelApi: { ...connectionSchema.parse({}).travelApi, url: 'embedded', key: travelKey, feed: false },
-        policies: defaultPolicies,
-      },
-    ],
+/** The settings of a service on a free port whose data is thrown away. */
+function demoSettings(home: string, { data, scimToken, travelKey }: Secrets & { data: string }): Settings {
+  const file = join(data, 'jetbridge.json');
+  const connection = {
+    mapping: join(home, 'demo/mapping.json'),
+    travelApi: { url: 'embedded', feed: false },
   };
+  writeFileSync(file, JSON.stringify({ connections: { default: connection } }));
+  const environment = {
+    ...{ JETBRIDGE_CONFIG: file, JETBRIDGE_DATA: data, PORT: '0', LOG_LEVEL: 'silent' },
+    ...{ SCIM_TOKEN: scimToken, TRAVEL_API_KEY: travelKey },
+  };
+  return readSettings(environment, home);
 }
 
 interface People {
@@ -192,7 +160,7 @@ interface People {
 const peopleWidths = [16, 36, 42, 42];
 
 /** Formats a table of the provisioned people: the requests of the IdP, the traveler, and the findings. */
-export function peopleTable({ people, travelers, notes, columns }: People): string {
+function peopleTable({ people, travelers, notes, columns }: People): string {
   const table = new Table({
     head: ['person', 'what the IdP said', 'what the travel service holds', 'left out, and why'],
     colWidths: columns === undefined ? peopleWidths : shrinkWidths(peopleWidths, columns),

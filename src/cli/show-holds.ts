@@ -9,7 +9,6 @@ import {
   toHeldPerson,
 } from '../provisioning/holds.ts';
 import type { HoldCause, Identity } from '../provisioning/identity.ts';
-import type { Policies } from '../provisioning/policies.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { withDatabase } from './connections.ts';
@@ -18,6 +17,7 @@ import {
   findIdentities,
   type HoldFilter,
   isConnectionKnown,
+  policiesOf,
   printUnknownPerson,
   selectedConnections,
 } from './held-people.ts';
@@ -124,10 +124,6 @@ function holdJson(settings: Settings, identity: Identity): object {
     ifApproved: approvalText(person, policies),
     ifDiscarded: causeTexts[cause].discarded,
   };
-}
-
-function policiesOf({ connections }: Settings, connection: string): Policies | undefined {
-  return connections.find(({ id }) => id === connection)?.policies;
 }
 
 function holdText(settings: Settings, identity: Identity): string {

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { Interrupted } from './exit-code.ts';
 import { type Color, escapeControls, type Shell } from './output.ts';
@@ -78,5 +79,14 @@ async function ask(question: string): Promise<string> {
     return await Promise.race([terminal.question(escapeControls(question)), end]);
   } finally {
     terminal.close();
+  }
+}
+
+/** The name of the user of the operating system; a container may have none. */
+export function currentUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -15,6 +15,7 @@ import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';
 import { withDatabase } from './connections.ts';
+import { WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
 import { type Action, formatTable, printJson, type Shell, startProgress } from './output.ts';
 
@@ -50,11 +51,11 @@ export function addSampleDataCommand(program: Command, shell: Shell, action: Act
     .option('--json', 'one JSON object')
     .addHelpText('after', examples('sample-data', 'sample-data --users 1000 --trips 3000 --seed 7'))
     .action(
-      action(async (options: SampleDataOptions, command: Command) => {
+      action(async (options: SampleDataOptions) => {
         const { users, trips } = options;
         if (trips > users * TRIPS_EACH) {
-          return command.error(
-            `error: ${trips} trips are too many for ${users === 1 ? 'one person' : `${users} people`}: at most ${TRIPS_EACH} each`,
+          throw new WrongUse(
+            `${trips} trips are too many for ${users === 1 ? 'one person' : `${users} people`}: at most ${TRIPS_EACH} each`,
           );
         }
         return makeSampleCompany(shell, options);

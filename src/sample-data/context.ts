@@ -35,30 +35,16 @@ export interface Examples {
   invoiceId?: string;
 }
 
-/** The size of the Bloom filter, in bits: with it, two million names rarely collide. */
-const BITS = 1 << 24;
-
-/**
- * Makes unique local parts of email addresses, in constant memory. Only a hash of each name is stored (a Bloom filter),
- * so a name that is free may count as taken, but a taken name never counts as free.
- */
+/** Makes unique local parts of email addresses. */
 export class EmailAddresses {
-  readonly #taken = new Uint8Array(BITS / 8);
+  readonly #taken = new Set<string>();
 
-  /** Returns `first.last`, with the person's number (which must be unique) appended if the name may be taken. */
+  /** Returns `first.last`, with the person's number (which must be unique) appended if the name is taken. */
   take(firstName: string, lastName: string, number: number): string {
     const name = [toAscii(firstName), toAscii(lastName)].filter(Boolean).join('.');
-    return this.#claim(name) && name !== '' ? name : `${name}${number + 1}`;
-  }
-
-  #claim(name: string): boolean {
-    // The hash is FNV-1a.
-    let hash = 0x811c9dc5;
-    for (const letter of name) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
-    const bit = (hash >>> 0) % BITS;
-    const byte = this.#taken[bit >> 3] ?? 0;
-    this.#taken[bit >> 3] = byte | (1 << (bit & 7));
-    return (byte & (1 << (bit & 7))) === 0;
+    if (name === '' || this.#taken.has(name)) return `${name}${number + 1}`;
+    this.#taken.add(name);
+    return name;
   }
 }
 

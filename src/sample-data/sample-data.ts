@@ -4,13 +4,7 @@ import { createBookingService } from '../travel/booking/booking-service.ts';
 import { BOOKING_TYPES } from '../travel/booking/context.ts';
 import { createRecorder } from '../travel/changes.ts';
 import { stringMember } from '../travel/json.ts';
-import type {
-  ResourceRef,
-  StoredResource,
-  TravelReader,
-  TravelStore,
-  TravelTransaction,
-} from '../travel/ports.ts';
+import type { TravelReader, TravelStore, TravelTransaction } from '../travel/ports.ts';
 import { MANDATORY_INDEX } from '../travel/resources/custom-field.ts';
 import { scheduleBilling } from './billing.ts';
 import { companyIdentity, createCompany } from './company.ts';
@@ -94,7 +88,7 @@ export async function createSampleData(
     store.write(
       TYPES,
       simulateOnce((within) => {
-        const recording = createRecorder(cacheReferenceData(countWrites(within, writes)), time);
+        const recording = createRecorder(countWrites(within, writes), time);
         return work({ recorder: recording, booking: createBookingService(recording, time), ...time });
       }),
     );
@@ -233,27 +227,6 @@ function countWrites(within: TravelTransaction, writes: WriteCount): TravelTrans
     replace: (resource, keys, before) => {
       writes.total += 1;
       return within.replace(resource, keys, before);
-    },
-  };
-}
-
-/** Types that are read for every event, and that the simulation never changes. */
-const REFERENCE_TYPES = ['customField', 'customFieldOption'];
-
-/** Wraps a transaction so that it reads reference data once. The cache is valid within the transaction only, which locks these types. */
-function cacheReferenceData(within: TravelTransaction): TravelTransaction {
-  const cache = new Map<string, StoredResource>();
-  const key = ({ type, id }: ResourceRef) => `${type} ${id}`;
-  return {
-    ...within,
-    read: async (refs) => {
-      const keys = new Set(refs.map(key));
-      const missing = refs.filter((ref) => !cache.has(key(ref)));
-      const found = missing.length === 0 ? [] : await within.read(missing);
-      const cached = [...keys].flatMap((name) => cache.get(name) ?? []);
-      for (const resource of found)
-        if (REFERENCE_TYPES.includes(resource.type)) cache.set(key(resource), resource);
-      return [...cached, ...found];
     },
   };
 }

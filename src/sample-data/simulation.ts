@@ -102,70 +102,26 @@ export function randomTime(random: Faker, from: number, to: number): number {
   return random.date.between({ from, to }).getTime();
 }
 
-interface ScheduleEntry<T> {
-  time: number;
-  /** If two actions have the same time, the one that was added first runs first. */
-  number: number;
-  work: T;
-}
-
-/** Actions in order of time: a priority queue, kept as a binary heap. */
+/** Actions in order of time. */
 export class Schedule<T> {
-  readonly #heap: ScheduleEntry<T>[] = [];
+  /** The latest action first, so that the earliest is taken from the end. */
+  readonly #actions: { time: number; work: T }[] = [];
   readonly #end: number;
-  #added = 0;
 
   /** An action at `end` or later is never run. */
   constructor(end: number) {
     this.#end = end;
   }
 
-  /** Adds an action, to be run at a time in epoch milliseconds. */
+  /** Adds an action, to be run at a time in epoch milliseconds. Of several with the same time, the one that was added first runs first. */
   add(time: number, work: T): void {
     if (time >= this.#end) return;
-    this.#added += 1;
-    this.#heap.push({ time, number: this.#added, work });
-    this.#siftUp(this.#heap.length - 1);
+    const index = this.#actions.findLastIndex((later) => later.time > time) + 1;
+    this.#actions.splice(index, 0, { time, work });
   }
 
   /** Removes and returns the earliest action; undefined when the schedule is empty. */
   next(): { time: number; work: T } | undefined {
-    const [first] = this.#heap;
-    const last = this.#heap.pop();
-    if (first && last && first !== last) {
-      this.#heap[0] = last;
-      this.#siftDown();
-    }
-    return first;
-  }
-
-  #siftUp(from: number): void {
-    for (let child = from; child > 0; ) {
-      const parent = (child - 1) >> 1;
-      if (!this.#isBefore(child, parent)) return;
-      this.#swap(child, parent);
-      child = parent;
-    }
-  }
-
-  #siftDown(): void {
-    for (let parent = 0; ; ) {
-      const left = 2 * parent + 1;
-      const earliest = this.#isBefore(left + 1, left) ? left + 1 : left;
-      if (!this.#isBefore(earliest, parent)) return;
-      this.#swap(parent, earliest);
-      parent = earliest;
-    }
-  }
-
-  #isBefore(one: number, other: number): boolean {
-    const [a, b] = [this.#heap[one], this.#heap[other]];
-    if (!a || !b) return a !== undefined;
-    return a.time < b.time || (a.time === b.time && a.number < b.number);
-  }
-
-  #swap(one: number, other: number): void {
-    const [a, b] = [this.#heap[one], this.#heap[other]];
-    if (a && b) [this.#heap[one], this.#heap[other]] = [b, a];
+    return this.#actions.pop();
   }
 }

@@ -21,15 +21,11 @@ const otherSpaces = /(?! )\p{Zs}/gu;
 
 const fullWidthDigits = /[０-９]/g;
 
-/** What `cleanText` and `toLine` may change. Most texts have none of it, which is faster to see than to replace. */
-const suspicious = /[^\x20-\x7E\u00A1-\u00AC\u00AE-\u033F]/;
-
 /**
  * Returns a text without the characters that nobody sees, with plain spaces and ASCII digits. Line breaks and tabs stay,
  * because transforms may refer to them.
  */
 export function cleanText(text: string): string {
-  if (!suspicious.test(text)) return text;
   return text.replace(invisible, '').replace(otherSpaces, ' ').replace(fullWidthDigits, toAsciiDigit);
 }
 
@@ -39,7 +35,7 @@ function toAsciiDigit(digit: string): string {
 
 /** Returns a text as one line: each run of line breaks and tabs becomes a space. */
 export function toLine(text: string): string {
-  return suspicious.test(text) ? text.replace(/ *[\t\n\v\f\r\u0085\u2028\u2029]+\s*/g, ' ') : text;
+  return text.replace(/ *[\t\n\v\f\r\u0085\u2028\u2029]+\s*/g, ' ');
 }
 
 /** The separators of lines. */

@@ -166,21 +166,12 @@ export function readCountry(raw: Json): Reading {
  */
 const MAX_LENGTH = 200;
 
-/** The codes of texts that were read before; there are few countries. When there are too many texts, all are forgotten. */
-const knownTexts = new Map<string, string | undefined>();
-const MAX_KNOWN_TEXTS = 1_000;
-
 function countryCode(text: string): string | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const code = text.toUpperCase();
   if (code.length === 2 && countries.isValid(code)) return code;
   const fromThree = code.length === 3 ? countries.alpha3ToAlpha2(code) : undefined;
-  if (fromThree !== undefined) return fromThree;
-  if (knownTexts.has(text)) return knownTexts.get(text);
-  const found = findByName(text);
-  if (knownTexts.size === MAX_KNOWN_TEXTS) knownTexts.clear();
-  knownTexts.set(text, found);
-  return found;
+  return fromThree ?? findByName(text);
 }
 
 /** Codes by folded names, and by bags of their words. */

@@ -143,33 +143,16 @@ const phoneRemedy = 'Correct the phone number in the identity provider, e.g. +33
 /** Reads a phone number to the form of the travel API: `+CC`, one space, national digits. */
 export const readPhone: Reader = (raw, { phoneCountries }) => readPhoneNumber(raw, phoneCountries);
 
-/** The readings of recent phone numbers, by countries and number. When there are too many, all are forgotten. */
-const phoneReadings = new Map<string, Reading>();
-const MAX_PHONE_READINGS = 1_000;
-/** The longest text that is remembered, in characters. */
-const MAX_REMEMBERED_PHONE = 100;
-
 /**
  * Reads a phone number. For an international number a possible length is sufficient. A national number must be valid in
  * one of `countries`, which are tried in order: interpreted in a wrong country, it would be the number of another
- * person. Recent readings are remembered, because each write of a user translates all fields again, and parsing the
- * number costs a third of that.
+ * person.
  */
-export function readPhoneNumber(raw: Parameters<Reader>[0], countries: string[]): Reading {
+export function readPhoneNumber(raw: Json, countries: string[]): Reading {
   const text = toText(raw);
   if (text === undefined) return unusable('phoneUnreadable', 'This is not a phone number.', phoneRemedy);
-  const key = `${countries.join()}:${text}`;
-  const known = phoneReadings.get(key);
-  if (known) return known;
-  const reading = parsePhone(toLine(text), countries);
-  if (phoneReadings.size === MAX_PHONE_READINGS) phoneReadings.clear();
-  if (text.length <= MAX_REMEMBERED_PHONE) phoneReadings.set(key, reading);
-  return reading;
-}
-
-function parsePhone(text: string, countries: string[]): Reading {
   // A full-width plus sign, a `tel:` URI (RFC 3966), and 00, the international prefix of most countries.
-  const dialed = text
+  const dialed = toLine(text)
     .replaceAll('＋', '+')
     .replace(/^tel:/i, '')
     .replace(/^\(?00\)?\s*(?=[1-9(])/, '+');

@@ -52,16 +52,7 @@ interface RoleTable {
   allowed: ReadonlySet<string>;
 }
 
-/** Caches the table of each mapping. Mappings never change. */
-const tables = new WeakMap<Mapping, RoleTable>();
-
-function roleTable(mapping: Mapping): RoleTable {
-  const known = tables.get(mapping) ?? compileRoles(mapping);
-  tables.set(mapping, known);
-  return known;
-}
-
-function compileRoles({ roles }: Mapping): RoleTable {
+function roleTable({ roles }: Mapping): RoleTable {
   const mapped = Object.entries(roles?.map ?? {}).map(
     ([from, role]) => [foldCase(toText(from) ?? from), role] as const,
   );

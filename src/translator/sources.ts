@@ -30,14 +30,11 @@ export function toSourceUser(given: ScimResource, countedParts: CountedParts = {
  * value" (RFC 7643 §2.4), so of several elements of one type it is read before the others.
  */
 function withPrimaryFirst(resource: ScimResource): ScimResource {
-  let ordered: ScimResource | undefined;
-  for (const [name, value] of Object.entries(resource)) {
-    const next = name.includes(':') && isObject(value) ? withPrimaryFirst(value) : primaryFirst(value);
-    if (next === value) continue;
-    ordered ??= { ...resource };
-    ordered[name] = next;
-  }
-  return ordered ?? resource;
+  const ordered = Object.entries(resource).map(([name, value]): [string, Json] => [
+    name,
+    name.includes(':') && isObject(value) ? withPrimaryFirst(value) : primaryFirst(value),
+  ]);
+  return Object.fromEntries(ordered);
 }
 
 function primaryFirst(value: Json): Json {

@@ -8,14 +8,7 @@ import { toScimRole } from './roles.ts';
 import type { Rule, Rules } from './rules.ts';
 import { toTravel } from './to-travel.ts';
 import type { Lookups } from './translation.ts';
-import {
-  type FieldPath,
-  hasValue,
-  parseFieldKey,
-  readField,
-  readFieldAt,
-  type TravelUser,
-} from './traveler.ts';
+import { hasValue, readField, type TravelUser } from './traveler.ts';
 import { toText } from './values.ts';
 
 /**
@@ -43,93 +36,47 @@ function defaultUser(rules: Rules, { traveler, lookups }: Origin): ScimResource 
     displayName: names.join(' '),
     active: !traveler.archived,
   };
-  const { inOrder, multiValued } = shownFields(rules.fields);
-  for (const { from, to, refersTo } of inOrder) {
-    const value = readFieldAt(traveler, from);
+  for (const { key, path, refersTo } of inSchemaOrder(rules.fields)) {
+    const value = readField(traveler, key);
     if (value === undefined) continue;
-    writeAt(user, to, value);
-    if (refersTo === undefined) continue;
-    const name = lookups[refersTo].find(({ id }) => id === value)?.name;
-    if (name !== undefined) writeAt(user, { ...to, name: 'name' }, name);
-  }
-  for (const name of multiValued) {
-    const element = user[name];
-    if (!isObject(element)) continue;
-    // Changed in place: a copy with two more members takes several microseconds.
-    element.type = 'work';
-    element.primary = true;
-    user[name] = [element];
+    writeAt(user, path, value);
+    const name = refersTo && lookups[refersTo].find(({ id }) => id === value)?.name;
+    if (name !== undefined) writeAt(user, [...path.slice(0, -1), 'name'], name);
   }
   const roles = (traveler.roles ?? []).flatMap((role) => toScimRole(role, rules.mapping) ?? []);
   if (roles.length > 0)
     writeAt(
       user,
-      { parents: [urns.travel], name: 'roles' },
+      [urns.travel, 'roles'],
       roles.map((value) => ({ value })),
     );
-  return withoutUnassigned(user);
-}
-
-/** A field with its paths, parsed once. */
-interface ShownField {
-  from: FieldPath;
-  to: Place;
-  refersTo: Field['refersTo'];
-}
-
-/** The place of a value in a SCIM user: the names of the objects that contain it, from outside to inside, and its own name. */
-interface Place {
-  parents: readonly string[];
-  name: string;
-}
-
-/** The fields of a table in the order of SCIM responses, and the multi-valued attributes of users that show some of them. */
-interface ShownFields {
-  inOrder: readonly ShownField[];
-  multiValued: readonly string[];
-}
-
-/** Caches what is derived from each table of fields, which never changes. An import translates many travelers. */
-const shown = new WeakMap<readonly Field[], ShownFields>();
-
-function shownFields(table: readonly Field[]): ShownFields {
-  const known = shown.get(table) ?? toShownFields(table);
-  shown.set(table, known);
-  return known;
-}
-
-function toShownFields(table: readonly Field[]): ShownFields {
-  const names = new Set(table.map(({ path: [name = ''] }) => name));
-  const isMultiValued = (name: string) =>
-    findAttribute(userType.schema.attributes, name)?.multiValued === true;
-  return { inOrder: inSchemaOrder(table).map(toShownField), multiValued: [...names].filter(isMultiValued) };
-}
-
-function toShownField({ key, path, refersTo }: Field): ShownField {
-  const to = { parents: path.slice(0, -1), name: path.at(-1) ?? '' };
-  return { from: parseFieldKey(key), to, refersTo };
+  return toAttributes(user);
 }
 
 /** Sets a value, unless it is empty. Objects on the way to it are created. */
-function writeAt(user: JsonObject, { parents, name }: Place, value: Json): void {
+function writeAt(user: JsonObject, path: readonly string[], value: Json): void {
   if (value === '') return;
   let container = user;
-  for (const parent of parents) {
+  for (const parent of path.slice(0, -1)) {
     const inner = container[parent];
     const object = isObject(inner) ? inner : {};
-    if (object !== inner) container[parent] = object;
+    container[parent] = object;
     container = object;
   }
-  container[name] = value;
+  container[path.at(-1) ?? ''] = value;
 }
 
-/** Unassigned attributes are left out (RFC 7643 §2.5). */
-function withoutUnassigned(user: JsonObject): JsonObject {
-  const isAssigned = (value: Json | undefined) =>
-    value !== '' && !(isObject(value) && Object.keys(value).length === 0);
-  // Most users have a name, and need no copy.
-  if (Object.values(user).every(isAssigned)) return user;
-  return Object.fromEntries(Object.entries(user).filter(([, value]) => isAssigned(value)));
+/** Makes a work element of each value of a multi-valued attribute. Unassigned attributes are left out (RFC 7643 §2.5). */
+function toAttributes(user: JsonObject): JsonObject {
+  const isAssigned = (value: Json) => value !== '' && !(isObject(value) && Object.keys(value).length === 0);
+  const { attributes } = userType.schema;
+  return Object.fromEntries(
+    Object.entries(user).flatMap(([name, value]): [string, Json][] => {
+      if (!isAssigned(value)) return [];
+      const isElement = isObject(value) && findAttribute(attributes, name)?.multiValued === true;
+      return [[name, isElement ? [{ ...value, type: 'work', primary: true }] : value]];
+    }),
+  );
 }
 
 /** An attribute or sub-attribute that a mapping rule reads. */

@@ -38,7 +38,7 @@ export interface CustomFieldValue {
 export const requiredKeys: readonly FieldKey[] = ['email', 'archived'];
 
 /** The place of a field's value in a traveler. */
-export type FieldPath =
+type FieldPath =
   | { kind: 'field'; name: string }
   | { kind: 'address'; part: string }
   | { kind: 'customField'; id: string }
@@ -66,11 +66,7 @@ export function isArrayElement(key: FieldKey): boolean {
  * none.
  */
 export function readField(traveler: TravelUser, key: FieldKey): Json | undefined {
-  return readFieldAt(traveler, parseFieldKey(key));
-}
-
-/** Reads the field of a traveler whose key was parsed to this path. */
-export function readFieldAt(traveler: TravelUser, path: FieldPath): Json | undefined {
+  const path = parseFieldKey(key);
   switch (path.kind) {
     case 'field':
       return memberOf(traveler, path.name);
@@ -83,13 +79,9 @@ export function readFieldAt(traveler: TravelUser, path: FieldPath): Json | undef
   }
 }
 
-/**
- * Returns a member that is a string or a boolean. Inherited members are functions and objects, so they are never returned as the value
- * of a field.
- */
+/** Returns a member that is a string or a boolean. Inherited members are functions and objects, so they are never returned. */
 function memberOf(object: object, name: string): Json | undefined {
-  // `Reflect.get` and `Object.hasOwn` take several times as long, and an import reads each field of each traveler.
-  const value = (object as Record<string, unknown>)[name];
+  const value: unknown = Reflect.get(object, name);
   return typeof value === 'string' || typeof value === 'boolean' ? value : undefined;
 }
 

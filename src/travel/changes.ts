@@ -16,17 +16,17 @@ import { fieldFault, parseDocument, refuseOversized, refuseUnknownFields } from 
 /** POST: creates a resource and returns it, with its secret if it has one. */
 export function create(collection: Collection, target: RequestTarget, body: JsonObject): Promise<JsonObject> {
   const { resource, deps } = collection;
-  const { parentId } = target;
+  const { parentId, caller } = target;
   refuseUnknownFields(resource, body);
   refuseOversized(body);
   return inTypeTransaction(collection, async (recorder) => {
     const parent = await requireParent(resource, recorder.transaction, target);
     const id = deps.newId(resource.idForm);
-    const created = { type: resource.type, id, parentId, createdAt: deps.now(), doc: {} };
-    const draft = { ...draftContext(collection, target), recorder, parent, operation: 'create' as const };
-    const answer = await saveDraft(draft, created, mergePatch({}, body));
+    const stored = { type: resource.type, id, parentId, createdAt: deps.now(), doc: {} };
+    const draft = { operation: 'create' as const, caller, parent, stored, wanted: mergePatch({}, body) };
+    const answer = await saveDraft(collection, recorder, draft);
     return resource.secret
-      ? { ...answer, ...(await issueSecret(resource.secret, recorder, created)) }
+      ? { ...answer, ...(await issueSecret(resource.secret, recorder, stored)) }
       : answer;
   });
 }
@@ -48,7 +48,7 @@ export async function issueSecret(
 
 /** PATCH: "follows JSON merge patch semantics" (RFC 7396). The merged document is what is validated. */
 export function patch(collection: Collection, target: RequestTarget, body: JsonObject): Promise<JsonObject> {
-  return update(collection, target, { operation: 'patch', body, base: (doc) => doc });
+  return update(collection, target, 'patch', body);
 }
 
 /** PUT: "Attributes missing from the body are removed", except `archived`: leaving it out neither archives nor restores. */
@@ -57,8 +57,7 @@ export function replace(
   target: RequestTarget,
   body: JsonObject,
 ): Promise<JsonObject> {
-  const base = ({ archived }: JsonObject): JsonObject => (archived === undefined ? {} : { archived });
-  return update(collection, target, { operation: 'replace', body, base });
+  return update(collection, target, 'replace', body);
 }
 
 /** DELETE: removes the resource and returns it as it was. Throws `conflict` while another resource refers to it. */
@@ -77,37 +76,24 @@ export function remove(collection: Collection, target: RequestTarget): Promise<J
   });
 }
 
-interface Update {
-  operation: 'patch' | 'replace';
-  body: JsonObject;
-  /** Returns the part of the stored document into which the body is merged. */
-  base(doc: JsonObject): JsonObject;
-}
-
 function update(
   collection: Collection,
   target: RequestTarget,
-  { operation, body, base }: Update,
+  operation: 'patch' | 'replace',
+  body: JsonObject,
 ): Promise<JsonObject> {
   const { resource } = collection;
   refuseUnknownFields(resource, body);
   refuseOversized(body);
   return inTypeTransaction(collection, async (recorder) => {
-    const before = await requireLocked(resource, recorder.transaction, target);
+    const stored = await requireLocked(resource, recorder.transaction, target);
     const parent = await requireParent(resource, recorder.transaction, target);
-    const about = draftContext(collection, target);
-    const draft = { ...about, recorder, parent, operation, before: before.doc };
-    const wanted = mergePatch(base(before.doc), body);
-    refuseOversized(wanted, before.doc);
-    return saveDraft(draft, before, wanted);
+    const { archived } = stored.doc;
+    const kept: JsonObject = archived === undefined ? {} : { archived };
+    const wanted = mergePatch(operation === 'patch' ? stored.doc : kept, body);
+    refuseOversized(wanted, stored.doc);
+    return saveDraft(collection, recorder, { operation, caller: target.caller, parent, stored, wanted });
   });
-}
-
-function draftContext(
-  { resource, deps: { privateReceivers = false } }: Collection,
-  { caller }: RequestTarget,
-): Pick<Draft, 'resource' | 'caller' | 'privateReceivers'> {
-  return { resource, caller, privateReceivers };
 }
 
 /** Runs the work in a transaction. If the rules compare resources with others of their type, this type is locked. */
@@ -118,46 +104,34 @@ function inTypeTransaction(
   return withRecorder(deps, resource.rules?.compareWithOthers ? [resource.type] : [], work);
 }
 
-/** The data of one write. */
-export interface Draft {
-  resource: Resource;
-  recorder: Recorder;
-  caller: string;
-  privateReceivers: boolean;
-  operation: Change['operation'];
-  parent: StoredResource | undefined;
-  /** The stored document; undefined for a create. */
-  before?: JsonObject;
+/** A document to store, which is not validated yet. */
+interface Draft extends Pick<Change, 'operation' | 'caller' | 'parent' | 'wanted'> {
+  /** The resource as it is stored; for a create without a document. */
+  stored: StoredResource;
 }
 
 /** Validates and stores a document and returns the response. An unchanged document is not written. */
-export async function saveDraft(
-  draft: Draft,
-  stored: StoredResource,
-  wanted: JsonObject,
+async function saveDraft(
+  { resource, deps: { privateReceivers = false } }: Collection,
+  recorder: Recorder,
+  { operation, caller, parent, stored, wanted }: Draft,
 ): Promise<JsonObject> {
-  const { resource, recorder, before } = draft;
-  const doc = await validateDraft(draft, stored.id, wanted);
-  const next = { ...stored, doc };
-  if (before) await recorder.replace(resource, { ...stored, doc: before }, doc);
-  else await recorder.insert(resource, next);
-  return serialize(resource, next, recorder.transaction);
-}
-
-async function validateDraft(draft: Draft, id: string, wanted: JsonObject): Promise<JsonObject> {
-  const { resource, recorder, caller, privateReceivers, operation, parent, before } = draft;
   const { transaction } = recorder;
+  const before = operation === 'create' ? undefined : stored.doc;
   const valid = parseDocument(resource, wanted, before);
   const dangling = await danglingReferences(resource, valid, transaction);
-  const saveOther = async (other: StoredResource, doc: JsonObject): Promise<void> => {
+  const saveOther: Change['saveOther'] = async (other, doc) => {
     await recorder.replace(resource, other, doc);
   };
-  const about = { operation, id, parent, caller, privateReceivers, before };
+  const about = { operation, id: stored.id, parent, caller, privateReceivers, before };
   const change: Change = { ...about, wanted: valid, transaction, saveOther };
   const { doc, invalid } = (await resource.rules?.check?.(change)) ?? { doc: valid, invalid: [] };
   if (dangling.length + invalid.length > 0) throw validationFailed([...dangling, ...invalid]);
   await resource.rules?.checkClash?.(change);
-  return doc;
+  const next = { ...stored, doc };
+  if (before) await recorder.replace(resource, stored, doc);
+  else await recorder.insert(resource, next);
+  return serialize(resource, next, transaction);
 }
 
 async function danglingReferences(

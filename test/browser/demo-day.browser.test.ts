@@ -1,34 +1,11 @@
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import {
-  accessibilityFaults,
-  launchBrowser,
-  openPage,
-  signInOnPage,
-  takeScreenshot,
-} from '../fixtures/browser.ts';
-import { type RunningService, startService } from '../fixtures/service.ts';
+import { accessibilityFaults, pageFixture, takeScreenshot } from '../fixtures/browser.ts';
 
-const PASSWORD = 'correct-horse-battery';
-const home = join(__dirname, '../..');
-
-let service: RunningService;
-let browser: Browser;
-beforeAll(async () => {
-  const folders = { page: join(home, 'dist/admin/ui'), demo: join(home, 'demo') };
-  service = await startService({ ADMIN_PASSWORD: PASSWORD }, folders);
-  await service.makeFirstAdmin();
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
+const fixture = pageFixture({ options: { demo: join(__dirname, '../../demo') } });
 
 test('a visitor plays the demo day, looks at a person with a finding, and removes it', async () => {
-  const { page, faults } = await openPage(browser, service.url, { viewport: { width: 1280, height: 900 } });
+  const { page, faults } = await fixture.signIn({ viewport: { width: 1280, height: 900 } });
   page.setDefaultTimeout(60_000);
-  await signInOnPage(page, PASSWORD);
   await page.getByRole('button', { name: 'Play the demo day' }).click();
   await page.getByText('You see the demo day').waitFor();
   await page.getByRole('heading', { level: 1, name: '19 of 21 people are in step' }).waitFor();

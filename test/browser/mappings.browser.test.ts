@@ -1,39 +1,19 @@
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { adminClient } from '../fixtures/admin.ts';
-import {
-  accessibilityFaults,
-  launchBrowser,
-  openPage,
-  signInOnPage,
-  takeScreenshot,
-} from '../fixtures/browser.ts';
+import { accessibilityFaults, pageFixture, takeScreenshot } from '../fixtures/browser.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
-import { type RunningService, startService } from '../fixtures/service.ts';
 
-const PASSWORD = 'correct-horse-battery';
-
-let service: RunningService;
-let browser: Browser;
-beforeAll(async () => {
-  service = await startService(
-    { ADMIN_PASSWORD: PASSWORD },
-    { page: join(__dirname, '../../dist/admin/ui') },
-  );
-  await service.makeFirstAdmin();
-  await scimClient(service.url, service.scimToken).send('POST', '/Users', {
-    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
-    userName: 'grace@corp.example',
-    name: { givenName: 'Grace', familyName: 'Hopper' },
-    nickName: 'Amazing Grace',
-    title: 'Rear Admiral',
-    emails: [{ value: 'grace@corp.example', type: 'work' }],
-  });
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
+const fixture = pageFixture({
+  prepare: async ({ url, scimToken }) => {
+    await scimClient(url, scimToken).send('POST', '/Users', {
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+      userName: 'grace@corp.example',
+      name: { givenName: 'Grace', familyName: 'Hopper' },
+      nickName: 'Amazing Grace',
+      title: 'Rear Admiral',
+      emails: [{ value: 'grace@corp.example', type: 'work' }],
+    });
+  },
 });
 
 function ruleText(scimAttribute: string): string {
@@ -41,8 +21,7 @@ function ruleText(scimAttribute: string): string {
 }
 
 async function openMappings(): Promise<{ page: Page; faults: string[] }> {
-  const opened = await openPage(browser, service.url, { viewport: { width: 1280, height: 900 } });
-  await signInOnPage(opened.page, PASSWORD);
+  const opened = await fixture.signIn({ viewport: { width: 1280, height: 900 } });
   await opened.page.goto('/admin/mappings');
   await editorOf(opened.page).waitFor();
   return opened;
@@ -87,11 +66,11 @@ test('of two admins the second sees the change of the first and keeps the own te
   const { page } = await openMappings();
   await editorOf(page).fill(ruleText('title'));
   await page.getByText('This would change 1 of 1 person').waitFor();
-  const { body: session, headers } = await adminClient(service.url)('POST', '/sign-in', {
-    body: { name: 'admin', password: PASSWORD },
+  const { body: session, headers } = await adminClient(fixture.service.url)('POST', '/sign-in', {
+    body: { name: 'admin', password: fixture.password },
   });
   const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
-  const other = adminClient(service.url, { Cookie: cookie, 'X-CSRF-Token': session.csrfToken });
+  const other = adminClient(fixture.service.url, { Cookie: cookie, 'X-CSRF-Token': session.csrfToken });
   const { generation } = (await other('GET', '/mappings/default')).body.version;
   const applied = await other('PUT', '/mappings/default', { body: { text: '{}', generation } });
   expect(applied.status).toBe(200);

@@ -1,37 +1,12 @@
-import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { adminClient, earlierToken, signIn } from '../fixtures/admin.ts';
-import {
-  accessibilityFaults,
-  launchBrowser,
-  openPage,
-  signInOnPage,
-  takeScreenshot,
-} from '../fixtures/browser.ts';
-import { type RunningService, startService } from '../fixtures/service.ts';
+import { accessibilityFaults, pageFixture, takeScreenshot } from '../fixtures/browser.ts';
 
-const PASSWORD = 'correct-horse-battery';
-
-let service: RunningService;
-let browser: Browser;
-beforeAll(async () => {
-  service = await startService(
-    { ADMIN_PASSWORD: PASSWORD },
-    { page: join(__dirname, '../../dist/admin/ui') },
-  );
-  await service.makeFirstAdmin();
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
+const fixture = pageFixture();
 
 test('an account sees its sessions, and ends one, which is signed out', async () => {
   const firefox = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
-  const other = await signIn(adminClient(service.url, firefox), 'admin', PASSWORD);
-  const { page, faults } = await openPage(browser, service.url);
-  await signInOnPage(page, PASSWORD);
+  const other = await signIn(adminClient(fixture.service.url, firefox), 'admin', fixture.password);
+  const { page, faults } = await fixture.signIn();
   await page.getByRole('button', { name: 'Signed in as admin' }).click();
   await page.getByRole('menuitem', { name: 'Your sessions' }).click();
   const rows = page.getByRole('table', { name: 'Your sessions' }).getByRole('row');
@@ -49,9 +24,8 @@ test('an account sees its sessions, and ends one, which is signed out', async ()
 });
 
 test('the tokens of scripts are listed with maker and end, and one without an end is warned of', async () => {
-  await earlierToken(service, 'nightly report');
-  const { page, faults } = await openPage(browser, service.url);
-  await signInOnPage(page, PASSWORD);
+  await earlierToken(fixture.service, 'nightly report');
+  const { page, faults } = await fixture.signIn();
   await page.goto('/admin/accounts/tokens');
   await page.getByText('A token never expires').waitFor();
   await page.getByRole('button', { name: 'Create a token' }).click();
@@ -67,11 +41,10 @@ test('the tokens of scripts are listed with maker and end, and one without an en
 });
 
 test('a new password that is short or common is refused with what would be better, and the form stays', async () => {
-  const { page, faults } = await openPage(browser, service.url);
-  await signInOnPage(page, PASSWORD);
+  const { page, faults } = await fixture.signIn();
   await page.getByRole('button', { name: 'Signed in as admin' }).click();
   await page.getByRole('menuitem', { name: 'Change your password' }).click();
-  await page.getByRole('textbox', { name: 'Present password' }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'Present password' }).fill(fixture.password);
   await page.getByRole('textbox', { name: 'New password' }).fill('admin');
   await page.getByText('Too short: 7 more to go').waitFor();
   await page.getByRole('textbox', { name: 'New password' }).fill('administrator');

@@ -1,40 +1,16 @@
-import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import {
-  accessibilityFaults,
-  launchBrowser,
-  openPage,
-  signInOnPage,
-  takeScreenshot,
-} from '../fixtures/browser.ts';
+import { accessibilityFaults, pageFixture, takeScreenshot } from '../fixtures/browser.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
-import { type RunningService, startService } from '../fixtures/service.ts';
 
-const PASSWORD = 'correct-horse-battery';
-
-let service: RunningService;
-let browser: Browser;
-beforeAll(async () => {
-  service = await startService(
-    { ADMIN_PASSWORD: PASSWORD },
-    { page: join(__dirname, '../../dist/admin/ui') },
-  );
-  await service.makeFirstAdmin();
-  await scimClient(service.url, service.scimToken).send('POST', '/Users', {
-    userName: 'ada@corp.example',
-  });
-  await runCommandLine(['restored'], { JETBRIDGE_DATA: service.data });
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
+const fixture = pageFixture({
+  prepare: async ({ url, scimToken, data }) => {
+    await scimClient(url, scimToken).send('POST', '/Users', { userName: 'ada@corp.example' });
+    await runCommandLine(['restored'], { JETBRIDGE_DATA: data });
+  },
 });
 
 test('the Overview says that a connection is paused after a restore, and lets it go on after a confirmation', async () => {
-  const { page, faults } = await openPage(browser, service.url);
-  await signInOnPage(page, PASSWORD);
+  const { page, faults } = await fixture.signIn();
   const notice = page.getByRole('status').filter({ hasText: 'The connection default is paused' });
   await notice.waitFor();
   await page.getByText('paused: the database was restored').waitFor();

@@ -1,42 +1,22 @@
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import {
-  accessibilityFaults,
-  launchBrowser,
-  openPage,
-  signInOnPage,
-  takeScreenshot,
-} from '../fixtures/browser.ts';
+import type { Page } from 'playwright-core';
+import { accessibilityFaults, pageFixture, takeScreenshot } from '../fixtures/browser.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
-import { type RunningService, startService } from '../fixtures/service.ts';
 
-const PASSWORD = 'correct-horse-battery';
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
-let service: RunningService;
-let browser: Browser;
-beforeAll(async () => {
-  service = await startService(
-    { ADMIN_PASSWORD: PASSWORD },
-    { page: join(__dirname, '../../dist/admin/ui') },
-  );
-  await service.makeFirstAdmin();
-  const idp = scimClient(service.url, service.scimToken);
-  await idp.send('POST', '/Users', { userName: 'bob', displayName: 'Bob' });
-  await idp.send('POST', '/Users', {
-    ...{ userName: 'grace@corp.example', displayName: 'Grace Hopper' },
-    [enterprise]: { costCenter: 'R&D', manager: { value: 'bob' } },
-  });
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
+const fixture = pageFixture({
+  prepare: async (service) => {
+    const idp = scimClient(service.url, service.scimToken);
+    await idp.send('POST', '/Users', { userName: 'bob', displayName: 'Bob' });
+    await idp.send('POST', '/Users', {
+      ...{ userName: 'grace@corp.example', displayName: 'Grace Hopper' },
+      [enterprise]: { costCenter: 'R&D', manager: { value: 'bob' } },
+    });
+  },
 });
 
 async function openPeople(options = {}): Promise<{ page: Page; faults: string[] }> {
-  const opened = await openPage(browser, service.url, options);
-  await signInOnPage(opened.page, PASSWORD);
+  const opened = await fixture.signIn(options);
   await opened.page.goto('/admin/people');
   return opened;
 }
@@ -74,7 +54,7 @@ test('a click on an entry of the timeline opens both bodies', async () => {
 
 test('a name that is HTML is shown as text, in the list and on the page of the person', async () => {
   const name = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
-  const idp = scimClient(service.url, service.scimToken);
+  const idp = scimClient(fixture.service.url, fixture.service.scimToken);
   const { body } = await idp.send('POST', '/Users', { userName: 'mallory', displayName: name });
   const { page, faults } = await openPeople();
   await page.getByRole('link', { name }).click();

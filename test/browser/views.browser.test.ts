@@ -1,43 +1,24 @@
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import {
-  accessibilityFaults,
-  launchBrowser,
-  openPage,
-  signInOnPage,
-  takeScreenshot,
-} from '../fixtures/browser.ts';
+import type { Page } from 'playwright-core';
+import { accessibilityFaults, pageFixture, signInOnPage, takeScreenshot } from '../fixtures/browser.ts';
 import { playDay, scenariosOf } from '../fixtures/recorded-days.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
-import { type RunningService, startService } from '../fixtures/service.ts';
 
-const PASSWORD = 'correct-horse-battery';
-
-let service: RunningService;
-let browser: Browser;
 let views: string[];
 const personName = 'Grace Hopper';
 let personId: string;
+const fixture = pageFixture({
+  prepare: async (service) => {
+    await playDay(service, scenariosOf('okta').slice(0, 15));
+    const idp = scimClient(service.url, service.scimToken);
+    const { body } = await idp.send('POST', '/Users', { userName: 'grace', displayName: personName });
+    personId = body.id;
+    for (let count = 0; count < 150; count += 1) await idp.send('GET', '/Users?count=1');
+  },
+});
 beforeAll(async () => {
-  service = await startService(
-    { ADMIN_PASSWORD: PASSWORD },
-    { page: join(__dirname, '../../dist/admin/ui') },
-  );
-  await service.makeFirstAdmin();
-  await playDay(service, scenariosOf('okta').slice(0, 15));
-  const idp = scimClient(service.url, service.scimToken);
-  const { body } = await idp.send('POST', '/Users', { userName: 'grace', displayName: personName });
-  personId = body.id;
-  for (let count = 0; count < 150; count += 1) await idp.send('GET', '/Users?count=1');
-  browser = await launchBrowser();
-  const { page } = await openPage(browser, service.url);
-  await signInOnPage(page, PASSWORD);
+  const { page } = await fixture.signIn();
   views = await viewsOf(page);
   await page.context().close();
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
 });
 
 /** The address of each view in the navigation of a wide screen. */
@@ -56,15 +37,12 @@ const looks = [
 test.each(looks)(
   'each view has a heading, no fault, no serious fault of accessibility, and fits $width pixels in $colorScheme',
   async ({ width, height, colorScheme }) => {
-    const { page, faults } = await openPage(browser, service.url, {
-      viewport: { width, height },
-      colorScheme,
-    });
+    const { page, faults } = await fixture.open({ viewport: { width, height }, colorScheme });
     await page.goto('/admin');
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     const found = await accessibilityFaults(page);
     await takeScreenshot(page, `sign-in-${width}-${colorScheme}`);
-    await signInOnPage(page, PASSWORD);
+    await signInOnPage(page, fixture.password);
     for (const href of views) {
       await page.goto(href);
       await page.getByRole('heading', { level: 1 }).waitFor();
@@ -83,8 +61,7 @@ test.each(looks)(
 );
 
 test('on a narrow screen the less frequent views are in a menu', async () => {
-  const { page } = await openPage(browser, service.url, { viewport: { width: 390, height: 800 } });
-  await signInOnPage(page, PASSWORD);
+  const { page } = await fixture.signIn({ viewport: { width: 390, height: 800 } });
   const inBar = await viewsOf(page);
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Audit' }).waitFor();
@@ -98,8 +75,7 @@ test('on a narrow screen the less frequent views are in a menu', async () => {
 });
 
 test('of a long list of exchanges, only those in view are in the document', async () => {
-  const { page } = await openPage(browser, service.url);
-  await signInOnPage(page, PASSWORD);
+  const { page } = await fixture.signIn();
   await page.goto('/admin/traffic');
   const firstPage = await page.waitForResponse(/exchanges\?limit=100$/);
   const { exchanges } = await firstPage.json();
@@ -114,8 +90,7 @@ test('of a long list of exchanges, only those in view are in the document', asyn
 });
 
 test('on a narrow screen traffic is filtered by the name of a person, behind a button', async () => {
-  const { page } = await openPage(browser, service.url, { viewport: { width: 390, height: 800 } });
-  await signInOnPage(page, PASSWORD);
+  const { page } = await fixture.signIn({ viewport: { width: 390, height: 800 } });
   await page.goto('/admin/traffic');
   await page.getByRole('button', { name: 'Filters' }).click();
   await page.getByRole('combobox', { name: 'Person', exact: true }).fill(personName);
@@ -137,8 +112,7 @@ test('on a narrow screen traffic is filtered by the name of a person, behind a b
 });
 
 test('a session that ends elsewhere shows the form again', async () => {
-  const { page } = await openPage(browser, service.url);
-  await signInOnPage(page, PASSWORD);
+  const { page } = await fixture.signIn();
   const second = await page.context().newPage();
   await second.goto('/admin/audit');
   await second.getByRole('button', { name: 'Signed in as admin' }).click();
@@ -150,7 +124,7 @@ test('a session that ends elsewhere shows the form again', async () => {
 });
 
 test('a wrong password is told, and what was typed stays', async () => {
-  const { page } = await openPage(browser, service.url);
+  const { page } = await fixture.open();
   await page.goto('/admin');
   await page.getByRole('textbox', { name: 'Name' }).fill('grace');
   await page.getByRole('textbox', { name: 'Password' }).fill('wrong');
@@ -161,7 +135,7 @@ test('a wrong password is told, and what was typed stays', async () => {
 });
 
 test('without scripts the page says what it needs', async () => {
-  const { page } = await openPage(browser, service.url, { javaScriptEnabled: false });
+  const { page } = await fixture.open({ javaScriptEnabled: false });
   await page.goto('/admin');
   expect(await page.locator('noscript').textContent()).toContain('The admin page needs JavaScript.');
   await page.context().close();

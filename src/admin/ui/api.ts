@@ -11,7 +11,7 @@ export interface Route {
 
 declare const OPERATIONS: Record<OperationName, Route>;
 
-type OperationName = keyof typeof adminContract;
+export type OperationName = keyof typeof adminContract;
 type Declared<Name extends OperationName> = (typeof adminContract)[Name];
 
 /** The parameters of the path and the query, and the members of the body, in one object. */
@@ -26,20 +26,23 @@ type Part<Name extends OperationName, Key extends string> =
 export type Result<Name extends OperationName> =
   Declared<Name> extends { result: infer Schema extends z.ZodType } ? z.output<Schema> : undefined;
 
-interface CallOptions {
-  signal?: AbortSignal;
+/** Calls an operation of the admin API. Throws a `RequestFailure`. */
+export function call<Name extends OperationName>(
+  name: Name,
+  ...[input]: object extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>]
+): Promise<Result<Name>> {
+  return request(name, input);
 }
 
-/** Calls an operation of the admin API. Throws a `RequestFailure`. */
-export async function call<Name extends OperationName>(
+/** Calls an operation with a whole input; the signal aborts the call. */
+export async function request<Name extends OperationName>(
   name: Name,
-  ...[input, { signal } = {}]: object extends Input<Name>
-    ? [input?: Input<Name>, options?: CallOptions]
-    : [input: Input<Name>, options?: CallOptions]
+  input: Input<Name> | undefined,
+  signal?: AbortSignal,
 ): Promise<Result<Name>> {
-  const { url, ...request } = toRequest(OPERATIONS[name], Object(input));
-  if (csrfToken !== undefined) request.headers['X-CSRF-Token'] = csrfToken;
-  const response = await fetch(url, { ...request, signal: signal ?? null }).catch(toFailure);
+  const { url, ...init } = toRequest(OPERATIONS[name], Object(input));
+  if (csrfToken !== undefined) init.headers['X-CSRF-Token'] = csrfToken;
+  const response = await fetch(url, { ...init, signal: signal ?? null }).catch(toFailure);
   // A response without a body is one of an operation without a result, or a failure of something between the page and the service.
   const body: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw new RequestFailure(response.status, Object(body));

@@ -1,5 +1,4 @@
 import {
-  ActionIcon,
   AppShell,
   Badge,
   Box,
@@ -15,6 +14,7 @@ import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Session } from '../contract/accounts.ts';
 import { ErrorBoundary } from './components/error-boundary.tsx';
+import { IconButton } from './components/icon-button.tsx';
 import { KeyHelp } from './components/key-help.tsx';
 import { LoadingView } from './components/loading.tsx';
 import { useIsNarrow } from './components/narrow.ts';
@@ -204,14 +204,12 @@ function ColorSchemeButton() {
     colorScheme === 'dark' ||
     (colorScheme === 'auto' && window.matchMedia('(prefers-color-scheme: dark)').matches);
   return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={isDark ? 'Use light colours' : 'Use dark colours'}
+    <IconButton
+      icon={isDark ? IconSun : IconMoon}
+      iconSize={18}
+      label={isDark ? 'Use light colours' : 'Use dark colours'}
       onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
-    >
-      {isDark ? <IconSun size={18} /> : <IconMoon size={18} />}
-    </ActionIcon>
+    />
   );
 }
 

@@ -5,7 +5,8 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { Frame } from './frame.tsx';
-import { queryClient, useSession } from './session.ts';
+import { queryClient } from './queries.ts';
+import { useSession } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 import { cssVariables, theme } from './theme.ts';
 

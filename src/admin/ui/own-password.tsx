@@ -1,33 +1,26 @@
-import { Alert, Button, PasswordInput, Progress, Stack, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Button, PasswordInput, Progress, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call, RequestFailure } from './api.ts';
+import { submits } from './components/creation-dialog.tsx';
 import { Dialog } from './components/dialog.tsx';
+import { Failure } from './components/loading.tsx';
+import { useChange } from './queries.ts';
 
 /** Changes the password of the signed-in account. Its other sessions end. */
 export function OwnPassword({ onClose }: { onClose: () => void }) {
   const [current, setCurrent] = useState('');
   const [password, setPassword] = useState('');
-  const change = useMutation({
-    mutationFn: () => call('changeOwnPassword', { current, password }),
-    onSuccess: onClose,
+  const change = useChange(() => call('changeOwnPassword', { current, password }), {
+    refreshes: [],
+    onDone: onClose,
   });
   const faults = change.error instanceof RequestFailure ? change.error.faults : [];
   const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
   return (
     <Dialog onClose={onClose} title="Change your password">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate();
-        }}
-      >
+      <form onSubmit={submits(change.mutate)}>
         <Stack>
-          {change.error && faults.length === 0 && (
-            <Alert color="red" role="alert">
-              {change.error.message}
-            </Alert>
-          )}
+          {faults.length === 0 && <Failure error={change.error} />}
           <PasswordInput
             label="Present password"
             autoComplete="current-password"

@@ -1,30 +1,21 @@
-import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { parse } from 'bowser';
 import type { OwnSession } from '../contract/accounts.ts';
 import { call } from './api.ts';
 import { Dialog } from './components/dialog.tsx';
-import { Loaded } from './components/loading.tsx';
+import { Failure, Loaded } from './components/loading.tsx';
 import { type Column, Rows } from './components/rows.tsx';
 import { Time } from './components/time.tsx';
-import { queryClient } from './session.ts';
-
-const sessionsKey = ['own-sessions'];
+import { useChange, useRead } from './queries.ts';
 
 /** Lists the sessions of the signed-in account, and ends them one by one or all but this one. */
 export function OwnSessions({ onClose }: { onClose: () => void }) {
-  const sessions = useQuery({
-    queryKey: sessionsKey,
-    queryFn: () => call('listOwnSessions'),
-    // A session may have ended since the dialog was open last.
-    staleTime: 0,
-  });
-  const end = useMutation({
-    mutationFn: async (ended: OwnSession[]) => {
-      for (const { id } of ended) await call('endOwnSession', { id });
-    },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsKey }),
-  });
+  // A session may have ended since the dialog was open last.
+  const sessions = useRead('listOwnSessions', {}, { staleTime: 0 });
+  const endAll = async (ended: OwnSession[]) => {
+    for (const { id } of ended) await call('endOwnSession', { id });
+  };
+  const end = useChange(endAll, { refreshes: ['listOwnSessions'] });
   const button: Column<OwnSession> = {
     label: 'End',
     cell: (session) =>
@@ -50,11 +41,7 @@ export function OwnSessions({ onClose }: { onClose: () => void }) {
         <Text size="sm">
           The browsers in which you are signed in. End those that you do not know, and change your password.
         </Text>
-        {end.error && (
-          <Alert color="red" role="alert">
-            {end.error.message}
-          </Alert>
-        )}
+        <Failure error={end.error} />
         <Loaded query={sessions}>
           {(data) => <SessionRows sessions={data.sessions} button={button} onEnd={end.mutate} />}
         </Loaded>

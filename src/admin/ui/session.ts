@@ -1,21 +1,14 @@
-import { QueryClient, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { Session } from '../contract/accounts.ts';
 import { call, type Input, RequestFailure, setCsrfToken } from './api.ts';
-
-/** The cache of what was read. A failure that the caller can correct is not repeated. */
-export const queryClient = new QueryClient({
-  defaultOptions: {
-    queries: {
-      staleTime: 5_000,
-      retry: (count, error) =>
-        count < 2 && !(error instanceof RequestFailure && error.status in clientErrors),
-    },
-  },
-});
-
-const clientErrors = { 400: true, 401: true, 403: true, 404: true, 409: true, 422: true };
+import { queryClient, useRead } from './queries.ts';
 
 const sessionKey = ['session'];
+
+/** True if the signed-in account may change something. */
+export function useIsAdmin(): boolean {
+  return useSession()?.role === 'admin';
+}
 
 /** The session of this browser: undefined while it is read, null if nobody is signed in. */
 export function useSession(): Session | null | undefined {
@@ -73,11 +66,7 @@ export function takeSignInFailure(): SignInFailureCode | undefined {
 
 /** The ways to sign in, and with a failure its text; undefined while they are read. */
 export function useSignInWays(failure?: SignInFailureCode) {
-  const { data } = useQuery({
-    queryKey: ['sign-in', failure],
-    queryFn: () => call('describeSignIn', { failure }),
-  });
-  return data;
+  return useRead('describeSignIn', { failure }).data;
 }
 
 /** Shows the sign-in form again, after the service has ended the session; `notice` says why. */

@@ -12,7 +12,9 @@ import {
   Title,
 } from '@mantine/core';
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { submits } from './components/creation-dialog.tsx';
+import { Failure } from './components/loading.tsx';
 import { readSignInNotice, signIn, takeSignInFailure, useSignInWays } from './session.ts';
 
 /** The ways to sign in. */
@@ -56,18 +58,10 @@ interface Credentials {
 function PasswordForm({ attempt }: { attempt: UseMutationResult<void, Error, Credentials> }) {
   const [name, setName] = useState('admin');
   const [password, setPassword] = useState('');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    attempt.mutate({ name, password });
-  };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submits(() => attempt.mutate({ name, password }))}>
       <Stack>
-        {attempt.error && (
-          <Alert color="red" role="alert" title="Not signed in">
-            {attempt.error.message}
-          </Alert>
-        )}
+        <Failure error={attempt.error} title="Not signed in" />
         <TextInput
           label="Name"
           autoComplete="username"

@@ -27,7 +27,12 @@ export interface View {
   useCount?: () => number | undefined;
 }
 
-/** The views in the order of the navigation. Each is loaded when it opens first. */
+/** Loads a view when it opens first. */
+function lazyView(load: () => Promise<ComponentType>): ComponentType {
+  return lazy(async () => ({ default: await load() }));
+}
+
+/** The views in the order of the navigation. */
 export const views: View[] = [
   {
     path: '/overview',
@@ -35,9 +40,7 @@ export const views: View[] = [
     key: 'o',
     icon: IconGauge,
     isInBar: true,
-    content: lazy(() =>
-      import('./views/overview/overview.tsx').then((file) => ({ default: file.OverviewView })),
-    ),
+    content: lazyView(async () => (await import('./views/overview/overview.tsx')).OverviewView),
   },
   {
     path: '/people',
@@ -45,16 +48,14 @@ export const views: View[] = [
     key: 'p',
     icon: IconUsers,
     isInBar: true,
-    content: lazy(() => import('./views/people/people.tsx').then((file) => ({ default: file.PeopleView }))),
+    content: lazyView(async () => (await import('./views/people/people.tsx')).PeopleView),
   },
   {
     path: '/mappings',
     label: 'Mappings',
     key: 'm',
     icon: IconArrowsExchange,
-    content: lazy(() =>
-      import('./views/mappings/mappings.tsx').then((file) => ({ default: file.MappingsView })),
-    ),
+    content: lazyView(async () => (await import('./views/mappings/mappings.tsx')).MappingsView),
   },
   {
     path: '/traffic',
@@ -62,9 +63,7 @@ export const views: View[] = [
     key: 't',
     icon: IconActivity,
     isInBar: true,
-    content: lazy(() =>
-      import('./views/traffic/traffic.tsx').then((file) => ({ default: file.TrafficView })),
-    ),
+    content: lazyView(async () => (await import('./views/traffic/traffic.tsx')).TrafficView),
   },
   {
     path: '/held',
@@ -72,7 +71,7 @@ export const views: View[] = [
     key: 'h',
     icon: IconHandStop,
     isInBar: true,
-    content: lazy(() => import('./views/held/held.tsx').then((file) => ({ default: file.HeldView }))),
+    content: lazyView(async () => (await import('./views/held/held.tsx')).HeldView),
     useCount: useHeldCount,
   },
   {
@@ -80,31 +79,27 @@ export const views: View[] = [
     label: 'Connect',
     key: 'c',
     icon: IconPlugConnected,
-    content: lazy(() =>
-      import('./views/connect/connect.tsx').then((file) => ({ default: file.ConnectView })),
-    ),
+    content: lazyView(async () => (await import('./views/connect/connect.tsx')).ConnectView),
   },
   {
     path: '/travel',
     label: 'Travel service',
     key: 's',
     icon: IconPlane,
-    content: lazy(() => import('./views/travel/travel.tsx').then((file) => ({ default: file.TravelView }))),
+    content: lazyView(async () => (await import('./views/travel/travel.tsx')).TravelView),
   },
   {
     path: '/audit',
     label: 'Audit',
     key: 'a',
     icon: IconHistory,
-    content: lazy(() => import('./views/audit/audit.tsx').then((file) => ({ default: file.AuditView }))),
+    content: lazyView(async () => (await import('./views/audit/audit.tsx')).AuditView),
   },
   {
     path: '/accounts',
     label: 'Accounts',
     key: 'u',
     icon: IconUserShield,
-    content: lazy(() =>
-      import('./views/accounts/accounts.tsx').then((file) => ({ default: file.AccountsView })),
-    ),
+    content: lazyView(async () => (await import('./views/accounts/accounts.tsx')).AccountsView),
   },
 ];

@@ -156,11 +156,14 @@ export async function startTransfer(deps: BookingDeps, refundId: string): Promis
   return setRefundStatus(deps, await requireDocument(deps, 'refund', refundId), 'pending');
 }
 
+/** The result of a bank transfer. */
+export type TransferOutcome = 'succeeded' | 'failed' | 'canceled';
+
 /** Records the result of a transfer. Throws `conflict` for a refund that still waits for its invoice to be paid. */
 export async function endTransfer(
   deps: BookingDeps,
   refundId: string,
-  outcome: 'succeeded' | 'failed' | 'canceled',
+  outcome: TransferOutcome,
 ): Promise<StoredDocument<'refund'>> {
   const refund = await requireDocument(deps, 'refund', refundId);
   if (refund.doc.status === 'delayed') {

@@ -2,24 +2,40 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { Webhook } from 'standardwebhooks';
 import { errorCode, guardedLookup, PrivateAddressError, type Resolve } from '../../http/address-guard.ts';
-import { serialize } from '../collection.ts';
-import type { JsonObject } from '../json.ts';
-import type { Log, TravelReader } from '../ports.ts';
-import { event } from '../resources/event.ts';
-import type { Attempt, DeliveryOutcome, WebhookRecords } from './ports.ts';
+import { serialize, type TravelDeps } from '../collection.ts';
+import type { Log, StoredResource } from '../ports.ts';
+import { event as eventResource } from '../resources/event.ts';
+import type { Attempt, DeliveryOutcome, DeliveryQueue, WebhookRecords } from './ports.ts';
 
-/** Dependencies of an attempt. */
-export interface AttemptDeps extends SendDeps {
-  store: TravelReader;
-  records: Pick<WebhookRecords, 'activeSecrets'>;
+/** What the webhooks need. */
+export interface WebhookDeps {
+  travel: TravelDeps;
+  queue: DeliveryQueue;
+  records: WebhookRecords;
+  clock: {
+    /** Epoch milliseconds of a clock that does not jump, for waits. */
+    now(): number;
+    /** Epoch milliseconds of the wall clock, for signatures and stored times. */
+    wallClock(): number;
+    /** Returns early when aborted; never rejects. */
+    wait(ms: number, signal?: AbortSignal): Promise<void>;
+  };
+  resolve: Resolve;
+  /** If true, messages may be sent to private addresses. */
+  allowPrivate: boolean;
+  /** Returns a random number between 0 and 1. */
+  random(): number;
   log: Log;
+  /** The maximum number of webhooks that are served concurrently; the default is `SLOT_COUNTS`. */
+  slots?: Record<'healthy' | 'failing', number>;
 }
 
 /** The receiver of an event. */
-export interface DeliveryTarget {
+export interface Receiver {
   webhookId: string;
   url: string;
   connections: Connections;
+  /** Aborts the attempt at once. */
   signal: AbortSignal;
 }
 
@@ -31,54 +47,27 @@ export interface AttemptResult {
 
 /** Sends an event once. The body is the event as the API returns it, without an envelope. */
 export async function attemptDelivery(
-  deps: AttemptDeps,
-  target: DeliveryTarget,
-  event: JsonObject & { id: string },
+  deps: WebhookDeps,
+  receiver: Receiver,
+  event: StoredResource,
 ): Promise<AttemptResult> {
-  const { now, wallClock } = deps.clock;
-  const at = wallClock();
-  const began = now();
-  const secrets = await deps.records.activeSecrets(target.webhookId, at);
-  const message = { id: event.id, at, body: JSON.stringify(event) };
+  const { clock, records, travel, log } = deps;
+  const body = JSON.stringify(await serialize(eventResource, event, travel.store));
+  const at = clock.wallClock();
+  const began = clock.now();
+  const secrets = await records.activeSecrets(receiver.webhookId, at);
+  const message = { id: event.id, at, body };
+  // An unsigned request is never sent.
+  if (secrets.length === 0) log.error({ webhook: receiver.webhookId }, UNREADABLE_SECRET);
   const reply =
     secrets.length === 0
-      ? missingSecretReply(deps, target)
-      : await sendSigned(deps, target, { message, secrets });
-  return toAttemptResult(reply, { at, latencyMs: Math.max(0, now() - began) });
+      ? { error: 'the secret cannot be read: make a new one' }
+      : await postMessage(deps, receiver, { body, headers: signatureHeaders(message, secrets) });
+  return toAttemptResult(reply, { at, latencyMs: Math.max(0, clock.now() - began) });
 }
 
-/** Returns the failure for a webhook without a usable secret: an unsigned request is never sent. */
-function missingSecretReply({ log }: AttemptDeps, { webhookId }: DeliveryTarget): Reply {
-  log.error(
-    { webhook: webhookId },
-    'the secret of a webhook cannot be read: JETBRIDGE_KEY or jetbridge.key is not the key that encrypted it',
-  );
-  return { error: 'the secret cannot be read: make a new one' };
-}
-
-function sendSigned(
-  deps: AttemptDeps,
-  { url, connections, signal }: DeliveryTarget,
-  { message, secrets }: { message: SignedMessage; secrets: string[] },
-): Promise<Reply> {
-  const { body } = message;
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
-    'user-agent': 'Jetbridge-Webhooks',
-    ...signatureHeaders(message, secrets),
-  };
-  return postMessage(deps, { url, connections, signal, headers, body });
-}
-
-/** Reads an event in response form; undefined if it was deleted after its retention. */
-export async function readEvent(
-  store: TravelReader,
-  id: string,
-): Promise<(JsonObject & { id: string }) | undefined> {
-  const [stored] = await store.read([{ type: event.type, id }]);
-  return stored && { id, ...(await serialize(event, stored, store)) };
-}
+const UNREADABLE_SECRET =
+  'the secret of a webhook cannot be read: JETBRIDGE_KEY or jetbridge.key is not the key that encrypted it';
 
 /** Only 2xx is a success. Redirects are not followed, because their target has not been checked. */
 function toAttemptResult(reply: Reply, attempt: Attempt): AttemptResult {
@@ -163,33 +152,13 @@ const MAX_BODY_BYTES = 16 * 1024;
 /** Limit for interim responses (RFC 9110 §15.2): a receiver could send them without end and keep the process busy. */
 const MAX_INTERIM = 10;
 
-/** Dependencies of sending a message. */
-export interface SendDeps {
-  clock: {
-    /** Epoch milliseconds of a clock that does not jump, for waits. */
-    now(): number;
-    /** Epoch milliseconds of the wall clock, for signatures and stored times. */
-    wallClock(): number;
-    /** Returns early when aborted; never rejects. */
-    wait(ms: number, signal?: AbortSignal): Promise<void>;
-  };
-  resolve: Resolve;
-  /** If true, messages may be sent to private addresses. */
-  allowPrivate: boolean;
-}
-
-/** A message to one receiver. */
-export interface OutgoingMessage {
-  url: string;
+interface SignedRequest {
   headers: Record<string, string>;
   body: string;
-  connections: Connections;
-  /** Aborts the attempt at once. */
-  signal: AbortSignal;
 }
 
 /** The response, or the reason why there was none. */
-export type Reply = { status: number; retryAfter: string | undefined } | { error: string };
+type Reply = { status: number; retryAfter: string | undefined } | { error: string };
 
 /** Connections to one receiver, kept alive between messages. */
 export interface Connections {
@@ -214,35 +183,41 @@ export function openConnections(): Connections {
 }
 
 /** Sends a message and returns the response, or a failure after the time limit. Redirects are not followed. */
-export async function postMessage(deps: SendDeps, posting: OutgoingMessage): Promise<Reply> {
+async function postMessage(deps: WebhookDeps, receiver: Receiver, message: SignedRequest): Promise<Reply> {
   const end = new AbortController();
   const stop = () => end.abort();
-  posting.signal.addEventListener('abort', stop);
-  if (posting.signal.aborted) stop();
+  receiver.signal.addEventListener('abort', stop);
+  if (receiver.signal.aborted) stop();
   const late = deps.clock
     .wait(TIMEOUT_MS, end.signal)
     .then((): Reply => ({ error: `no complete answer within ${TIMEOUT_MS / 1000} seconds` }));
   try {
-    return await Promise.race([postUntilFresh(deps, posting, end.signal), late]);
+    return await Promise.race([postUntilFresh(deps, { ...receiver, signal: end.signal }, message), late]);
   } finally {
     stop();
-    posting.signal.removeEventListener('abort', stop);
+    receiver.signal.removeEventListener('abort', stop);
   }
 }
 
 /** Retries on a new connection if the receiver closed a kept-alive connection while the message was sent. */
-async function postUntilFresh(deps: SendDeps, posting: OutgoingMessage, signal: AbortSignal): Promise<Reply> {
+async function postUntilFresh(deps: WebhookDeps, receiver: Receiver, message: SignedRequest): Promise<Reply> {
   for (;;) {
-    const { reply, isStale } = await postOnce(deps, posting, signal);
-    if (!isStale || signal.aborted) return reply;
+    const { reply, isStale } = await postOnce(deps, receiver, message);
+    if (!isStale || receiver.signal.aborted) return reply;
   }
 }
 
 function postOnce(
-  { resolve, allowPrivate }: SendDeps,
-  { url, headers, body, connections: { plain, secure } }: OutgoingMessage,
-  signal: AbortSignal,
+  { resolve, allowPrivate }: WebhookDeps,
+  { url, connections: { plain, secure }, signal }: Receiver,
+  { headers: signature, body }: SignedRequest,
 ): Promise<{ reply: Reply; isStale: boolean }> {
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': 'Jetbridge-Webhooks',
+    ...signature,
+  };
   return new Promise((done) => {
     const fail = (error: unknown, request?: ClientRequest) => {
       const isStale = request?.reusedSocket === true && isReset(error);

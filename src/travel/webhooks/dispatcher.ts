@@ -1,21 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import { withRecorder } from '../changes.ts';
-import type { TravelDeps } from '../collection.ts';
 import { stringMember } from '../json.ts';
 import { readResource } from '../ports.ts';
+import { event } from '../resources/event.ts';
 import { webhook } from '../resources/webhook.ts';
 import {
-  type AttemptDeps,
   type AttemptResult,
   attemptDelivery,
-  type Connections,
   DISABLE_AFTER_MS,
   nextOutcome,
   openConnections,
-  readEvent,
+  type Receiver,
   TIMEOUT_MS,
+  type WebhookDeps,
 } from './attempt.ts';
-import type { Delivery, DeliveryLease, DeliveryOutcome, DeliveryQueue } from './ports.ts';
+import type { Delivery, DeliveryLease, DeliveryOutcome } from './ports.ts';
 
 /** The number of webhooks served concurrently. Workers mostly wait, and each costs little more than a socket. */
 const SLOT_COUNTS = { healthy: 256, failing: 64 };
@@ -28,25 +27,8 @@ const RETRY_MS = 5_000;
 /** Grace period for deliveries in flight at shutdown, in milliseconds. */
 const GRACE_MS = 3_000;
 
-/** Dependencies of the dispatcher. */
-export interface DispatcherDeps extends DeliveryDeps {
-  slots?: Record<SlotKind, number>;
-}
-
-/** Delivers due events to all webhooks concurrently. */
-export interface Dispatcher {
-  /** Reports a change that may have queued a delivery. */
-  notify(type: string, id: string): void;
-  /** Starts as many due deliveries as there are free slots, and returns the number of busy slots. */
-  dispatchDue(): Promise<number>;
-  /** Delivers until no delivery is due. */
-  deliverAllDue(): Promise<void>;
-  /** Dispatches on notifications and periodically until it is stopped. */
-  run(): { stop(): Promise<void> };
-}
-
 interface DispatcherState {
-  deps: DispatcherDeps;
+  deps: WebhookDeps;
   slots: DeliverySlots;
   /** The webhooks that changed after the last dispatch. */
   changed: Set<string>;
@@ -58,30 +40,31 @@ interface DispatcherState {
   abort: AbortController;
 }
 
-/** Creates an idle dispatcher. */
-export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const abort = new AbortController();
-  const stopping = new AbortController();
-  // Every worker listens to both signals; without this, Node warns about a leak.
-  setMaxListeners(0, abort.signal, stopping.signal);
+/** Creates an idle dispatcher, which delivers due events to all webhooks concurrently. */
+export function createDispatcher(deps: WebhookDeps) {
   const state: DispatcherState = {
     deps,
     slots: new DeliverySlots(deps.slots ?? SLOT_COUNTS),
     changed: new Set(),
     wakeSignal: createWakeSignal(),
-    stopping,
-    abort,
+    stopping: new AbortController(),
+    abort: new AbortController(),
   };
+  // Every worker listens to both signals; without this, Node warns about a leak.
+  setMaxListeners(0, state.abort.signal, state.stopping.signal);
   return {
-    notify: (type, id) => {
+    /** Reports a change that may have queued a delivery. */
+    notify: (type: string, id: string): void => {
       if (type === 'webhook') state.changed.add(id);
       state.wakeSignal.wake();
     },
-    dispatchDue: async () => {
+    /** Starts as many due deliveries as there are free slots, and returns the number of busy slots. */
+    dispatchDue: async (): Promise<number> => {
       await dispatchDue(state);
       return state.slots.work.length;
     },
-    deliverAllDue: async () => {
+    /** Delivers until no delivery is due. */
+    deliverAllDue: async (): Promise<void> => {
       for (;;) {
         const started = await dispatchDue(state);
         const { work } = state.slots;
@@ -90,7 +73,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         if (work.length > 0) await Promise.race(work);
       }
     },
-    run: () => {
+    /** Dispatches on notifications and periodically until it is stopped. */
+    run: (): { stop(): Promise<void> } => {
       const looping = runLoop(state);
       return { stop: () => stopGracefully(state, looping) };
     },
@@ -126,7 +110,7 @@ async function dispatchDue(state: DispatcherState): Promise<number> {
   for (const id of [...changed]) {
     changed.delete(id);
     try {
-      await applyWebhookChange(deps.queue, id, deps.clock.now());
+      await applyWebhookChange(deps, id);
     } catch (error) {
       changed.add(id);
       throw error;
@@ -148,9 +132,8 @@ async function dispatchDue(state: DispatcherState): Promise<number> {
 }
 
 async function serveWebhook(state: DispatcherState, webhookId: string): Promise<void> {
-  const signals = { isStopping: () => state.stopping.signal.aborted, abort: state.abort.signal };
   try {
-    await deliverToWebhook(state.deps, webhookId, signals);
+    await deliverToWebhook(state, webhookId);
   } catch (error) {
     await logAndWait(state, error);
   }
@@ -183,33 +166,16 @@ const MAX_LEASE_USE_MS = 2_000;
 /** "410 Gone: … the sender should disable the endpoint" (Standard Webhooks, "Disabling endpoints") */
 const GONE = 410;
 
-/** Dependencies of delivering to one webhook. */
-export interface DeliveryDeps extends AttemptDeps {
-  travel: TravelDeps;
-  queue: DeliveryQueue;
-  /** Returns a random number between 0 and 1. */
-  random(): number;
-}
-
-/** Two ways to stop: after the current delivery, or at once. */
-export interface StopSignals {
-  isStopping(): boolean;
-  abort: AbortSignal;
-}
-
-interface DeliveryWorker extends StopSignals {
-  webhookId: string;
-  connections: Connections;
+interface DeliveryWorker extends Omit<Receiver, 'url'> {
   lease: DeliveryLease;
   /** The time before which the lease certainly has not ended. */
   leaseEnd: number;
 }
 
 /** Delivers what is due to one webhook, in order and one at a time, if its lease is free. */
-export async function deliverToWebhook(
-  deps: DeliveryDeps,
+async function deliverToWebhook(
+  { deps, stopping, abort }: DispatcherState,
   webhookId: string,
-  signals: StopSignals,
 ): Promise<void> {
   const { queue, travel, clock } = deps;
   const { now } = clock;
@@ -217,12 +183,12 @@ export async function deliverToWebhook(
   const start = now();
   if (!(await queue.acquireLease(lease, start))) return;
   const leaseEnd = start + LEASE_MS;
-  const worker = { ...signals, webhookId, lease, leaseEnd, connections: openConnections() };
+  const worker = { webhookId, lease, leaseEnd, connections: openConnections(), signal: abort.signal };
   const end = now() + MAX_LEASE_USE_MS;
   try {
     for (
       let served = 0;
-      served < MAX_DELIVERIES_PER_LEASE && now() <= end && !signals.isStopping();
+      served < MAX_DELIVERIES_PER_LEASE && now() <= end && !stopping.signal.aborted;
       served++
     ) {
       const delivery = await queue.nextDelivery(webhookId, now());
@@ -235,18 +201,21 @@ export async function deliverToWebhook(
 }
 
 /** Makes one delivery. Returns false if the worker has to stop. */
-async function deliver(deps: DeliveryDeps, worker: DeliveryWorker, delivery: Delivery): Promise<boolean> {
+async function deliver(deps: WebhookDeps, worker: DeliveryWorker, delivery: Delivery): Promise<boolean> {
   const { queue, travel, clock } = deps;
   const { webhookId } = worker;
-  const url = await readEndpoint(deps, webhookId);
+  const stored = await readResource(travel.store, webhook.type, webhookId);
+  const url = stored && stored.doc['disabled'] !== true ? stringMember(stored.doc, 'url') : undefined;
   if (url === undefined) {
-    await applyWebhookChange(queue, webhookId, clock.now());
+    await applyWebhookChange(deps, webhookId);
     return false;
   }
   if (!(await holdLease(deps, worker))) return false;
-  const result = await attemptEvent(deps, { ...worker, signal: worker.abort, url }, delivery);
+  // The event may have been deleted after its retention.
+  const sent = await readResource(travel.store, event.type, delivery.eventId);
+  const result = sent && (await attemptDelivery(deps, { ...worker, url }, sent));
   // The result of an aborted attempt is unknown, so the event is sent again.
-  if (worker.abort.aborted) return false;
+  if (worker.signal.aborted) return false;
   const outcome = toOutcome(deps, delivery, result);
   const now = clock.now();
   const saved = await queue.saveOutcome(worker.lease, { id: delivery.id, outcome }, now);
@@ -254,38 +223,23 @@ async function deliver(deps: DeliveryDeps, worker: DeliveryWorker, delivery: Del
   worker.leaseEnd = now + LEASE_MS;
   const { failingSince = Number.POSITIVE_INFINITY } = saved;
   if (result?.attempt.status === GONE || travel.now() - failingSince >= DISABLE_AFTER_MS) {
-    await disableWebhook(travel, { id: webhookId, url });
-    await applyWebhookChange(queue, webhookId, clock.now());
+    await disableWebhook(deps, webhookId, url);
+    await applyWebhookChange(deps, webhookId);
     return false;
   }
   return true;
 }
 
 /** Extends the lease if it might end during an attempt. Returns false if another process has it. */
-async function holdLease({ queue, clock }: DeliveryDeps, worker: DeliveryWorker): Promise<boolean> {
+async function holdLease({ queue, clock }: WebhookDeps, worker: DeliveryWorker): Promise<boolean> {
   const now = clock.now();
   if (worker.leaseEnd - now >= MIN_LEFT_MS) return true;
   worker.leaseEnd = now + LEASE_MS;
   return queue.extendLease(worker.lease, now);
 }
 
-async function readEndpoint({ store }: DeliveryDeps, webhookId: string): Promise<string | undefined> {
-  const stored = await readResource(store, webhook.type, webhookId);
-  return stored && stored.doc['disabled'] !== true ? stringMember(stored.doc, 'url') : undefined;
-}
-
-/** Attempts to deliver an event; undefined if the event no longer exists. */
-async function attemptEvent(
-  deps: DeliveryDeps,
-  target: Parameters<typeof attemptDelivery>[1],
-  { eventId }: Delivery,
-): Promise<AttemptResult | undefined> {
-  const event = await readEvent(deps.store, eventId);
-  return event && attemptDelivery(deps, target, event);
-}
-
 function toOutcome(
-  { random, clock }: DeliveryDeps,
+  { random, clock }: WebhookDeps,
   { attempts }: Delivery,
   result: AttemptResult | undefined,
 ): DeliveryOutcome {
@@ -304,10 +258,10 @@ function toOutcome(
 }
 
 /** Failing webhooks have slots of their own, so that they cannot occupy those of working ones. */
-export type SlotKind = 'healthy' | 'failing';
+type SlotKind = keyof typeof SLOT_COUNTS;
 
 /** The busy slots: at most one per webhook, and a maximum for each kind. */
-export class DeliverySlots {
+class DeliverySlots {
   readonly #sizes: Record<SlotKind, number>;
   readonly #served = new Map<string, { kind: SlotKind; work: Promise<void> }>();
 
@@ -339,11 +293,8 @@ export class DeliverySlots {
 const CANCEL_BATCH = 500;
 
 /** Disables a webhook, with its update event, unless its URL has changed since. */
-export async function disableWebhook(
-  deps: TravelDeps,
-  { id, url }: { id: string; url: string },
-): Promise<void> {
-  await withRecorder(deps, [], async (recorder) => {
+async function disableWebhook({ travel }: WebhookDeps, id: string, url: string): Promise<void> {
+  await withRecorder(travel, [], async (recorder) => {
     const [stored] = await recorder.transaction.lock([{ type: webhook.type, id }]);
     if (stored?.doc['url'] === url)
       await recorder.replace(webhook, stored, { ...stored.doc, disabled: true });
@@ -351,7 +302,7 @@ export async function disableWebhook(
 }
 
 /** Adapts waiting deliveries to a changed webhook, in batches, so that other writes are not blocked. */
-export async function applyWebhookChange(queue: DeliveryQueue, id: string, now: number): Promise<void> {
+async function applyWebhookChange({ queue, clock }: WebhookDeps, id: string): Promise<void> {
   let canceled = CANCEL_BATCH;
-  while (canceled === CANCEL_BATCH) canceled = await queue.applyWebhookChange(id, now, CANCEL_BATCH);
+  while (canceled === CANCEL_BATCH) canceled = await queue.applyWebhookChange(id, clock.now(), CANCEL_BATCH);
 }

@@ -1,4 +1,5 @@
-import { detailsOf, linksOf, toWords } from '../../../src/admin/ui/views/audit/texts.ts';
+import { toWords } from '../../../src/admin/ui/components/texts.ts';
+import { detailsOf, linksOf } from '../../../src/admin/ui/views/audit/texts.ts';
 
 test('the name of an operation becomes words', () => {
   expect(toWords('revokeAdminToken')).toBe('revoke admin token');

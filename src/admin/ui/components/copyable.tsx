@@ -1,5 +1,6 @@
-import { ActionIcon, Code, CopyButton, Group } from '@mantine/core';
+import { Code, CopyButton, Group } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { IconButton } from './icon-button.tsx';
 
 /** A text, such as an id, with a button that copies it. `name` says what is copied. */
 export function Copyable({ text, name }: { text: string; name: string }) {
@@ -8,15 +9,13 @@ export function Copyable({ text, name }: { text: string; name: string }) {
       <Code style={{ overflowWrap: 'anywhere' }}>{text}</Code>
       <CopyButton value={text}>
         {({ copied, copy }) => (
-          <ActionIcon
-            variant="subtle"
-            color="gray"
+          <IconButton
             size="sm"
+            icon={copied ? IconCheck : IconCopy}
+            iconSize={14}
+            label={copied ? `Copied ${name}` : `Copy ${name}`}
             onClick={copy}
-            aria-label={copied ? `Copied ${name}` : `Copy ${name}`}
-          >
-            {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-          </ActionIcon>
+          />
         )}
       </CopyButton>
     </Group>

@@ -1,44 +1,38 @@
-import { Alert, Button, Stack, TextInput } from '@mantine/core';
-import type { UseMutationResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { Button, Stack, TextInput } from '@mantine/core';
+import type { FormEvent, ReactNode } from 'react';
+import type { OperationName } from '../api.ts';
+import { useChange } from '../queries.ts';
 import { Dialog } from './dialog.tsx';
+import { Failure } from './loading.tsx';
 import { Secret } from './secret.tsx';
 
 /** A form that creates something with a secret, which is shown once. `children` are its fields; they stay after a failure. */
-export function CreationDialog<T>({
+export function CreationDialog({
   title,
   action,
-  creation,
-  secretOf,
+  create,
+  refreshes,
   secretText,
   onClose,
   children,
 }: {
   title: string;
   action: string;
-  creation: UseMutationResult<T, Error, void>;
-  secretOf: (created: T) => string;
+  /** Returns the secret. */
+  create: () => Promise<string>;
+  refreshes: OperationName[];
   /** Says what the secret is for. */
   secretText: string;
   onClose: () => void;
   children: ReactNode;
 }) {
-  const { data, error, isPending, mutate } = creation;
+  const { data: secret, error, isPending, mutate } = useChange(create, { refreshes });
   return (
     <Dialog onClose={onClose} title={title}>
-      {data === undefined ? (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            mutate();
-          }}
-        >
+      {secret === undefined ? (
+        <form onSubmit={submits(mutate)}>
           <Stack>
-            {error && (
-              <Alert color="red" role="alert">
-                {error.message}
-              </Alert>
-            )}
+            <Failure error={error} />
             {children}
             <Button type="submit" loading={isPending}>
               {action}
@@ -46,12 +40,20 @@ export function CreationDialog<T>({
           </Stack>
         </form>
       ) : (
-        <Secret value={secretOf(data)} onDone={onClose}>
+        <Secret value={secret} onDone={onClose}>
           {secretText}
         </Secret>
       )}
     </Dialog>
   );
+}
+
+/** Makes the handler of a form whose submission stays on the page. */
+export function submits(submit: () => void): (event: FormEvent) => void {
+  return (event) => {
+    event.preventDefault();
+    submit();
+  };
 }
 
 /** The name of what is created: the first field of the form. */

@@ -1,10 +1,37 @@
-import { Modal, type ModalProps } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { Button, type ButtonProps, Modal, type ModalProps } from '@mantine/core';
+import { type ReactNode, useEffect, useState } from 'react';
 
 /** A dialog that is open as long as it is rendered. */
 export function Dialog(props: Omit<ModalProps, 'opened'>) {
   useFocusReturn();
   return <Modal opened {...props} />;
+}
+
+/** A button that opens a dialog. `children` renders the dialog, and gets the function that closes it. */
+export function DialogButton({
+  label,
+  name,
+  children,
+  ...button
+}: Omit<ButtonProps, 'name' | 'children'> & {
+  label: string;
+  /** The name for screen readers, where the label alone does not say which thing is meant. */
+  name?: string;
+  children: (close: () => void) => ReactNode;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button
+        {...{ size: 'xs', variant: 'default', 'aria-haspopup': 'dialog', ...button }}
+        {...(name && { 'aria-label': name })}
+        onClick={() => setOpen(true)}
+      >
+        {label}
+      </Button>
+      {isOpen && children(() => setOpen(false))}
+    </>
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
-import { Box, Button, Group } from '@mantine/core';
+import { Box, Button, Group, Select, type SelectProps } from '@mantine/core';
 import { IconFilter } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { useSearchParams } from 'wouter';
 import { useIsNarrow } from './narrow.ts';
 
 /** The filters of a list in a line; on a narrow screen behind a button. `count` is the number of those in use. */
@@ -29,4 +30,37 @@ export function FilterPanel({ count, children }: { count: number; children: Reac
       {isOpen && filters}
     </>
   );
+}
+
+/** A filter with a list of values to choose from. `label` is its name for screen readers. */
+export function FilterSelect({
+  label,
+  value,
+  ...select
+}: Omit<SelectProps, 'value'> & { label: string; value: string | undefined }) {
+  return <Select size="xs" clearable aria-label={label} value={value ?? null} {...select} />;
+}
+
+/** The filters of a list, which are in the address, so that a link to the view contains them; and a function that changes some of them. */
+export function useAddressFilter<Filter extends object>(
+  names: readonly (keyof Filter & string)[],
+): [Filter, (changes: Partial<Record<keyof Filter, string | null | undefined>>) => void] {
+  const [parameters, setParameters] = useSearchParams();
+  const given: string[][] = [...parameters].filter(
+    ([name, value]) => value && names.some((one) => one === name),
+  );
+  // The API checks the values.
+  const filter: Filter = Object.fromEntries(given);
+  const change = (changes: Partial<Record<keyof Filter, string | null | undefined>>) =>
+    setParameters(
+      (before) => {
+        const after = new URLSearchParams(before);
+        for (const [name, value] of Object.entries<string | null | undefined>(changes))
+          if (value) after.set(name, value);
+          else after.delete(name);
+        return after;
+      },
+      { replace: true },
+    );
+  return [filter, change];
 }

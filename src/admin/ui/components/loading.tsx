@@ -1,4 +1,4 @@
-import { Alert, Button, Skeleton, Stack } from '@mantine/core';
+import { Alert, type AlertProps, Button, Skeleton, Stack } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 
@@ -19,25 +19,36 @@ export function LoadingView() {
   );
 }
 
+/** The message of a failure, and `children` behind it; nothing without a failure. */
+export function Failure({ error, children, ...alert }: AlertProps & { error: Error | null }) {
+  return (
+    error && (
+      <Alert color="red" role="alert" {...alert}>
+        {error.message}
+        {children}
+      </Alert>
+    )
+  );
+}
+
 /** Shows what a query has read, placeholders while it reads, or its failure with a button to try again. */
 export function Loaded<T>({
   query,
+  title = 'This could not be read',
   children,
 }: {
   query: UseQueryResult<T>;
+  title?: string;
   children: (data: T) => ReactNode;
 }) {
   const { data, error, refetch } = query;
   return (
     <>
-      {error && (
-        <Alert color="red" role="alert" title="This could not be read" mb="md">
-          {error.message}
-          <Button ml="md" size="compact-xs" variant="default" onClick={() => void refetch()}>
-            Try again
-          </Button>
-        </Alert>
-      )}
+      <Failure error={error} title={title} mb="md">
+        <Button ml="md" size="compact-xs" variant="default" onClick={() => void refetch()}>
+          Try again
+        </Button>
+      </Failure>
       {data === undefined ? !error && <LoadingView /> : children(data)}
     </>
   );

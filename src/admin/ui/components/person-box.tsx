@@ -1,10 +1,11 @@
 import { Combobox, Group, Text, TextInput, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import type { Person } from '../../contract/people.ts';
-import { call } from '../api.ts';
+import { useRead } from '../queries.ts';
 import { markOfPerson } from '../views/people/texts.ts';
+import { Dim } from './text.tsx';
 
 /** A field that finds people by the beginning of a name or address, or by an id. */
 export function PersonBox({
@@ -89,12 +90,8 @@ export function PersonBox({
 /** The people who match a text, a moment after the last key stroke. */
 function useMatches(typed: string) {
   const [text] = useDebouncedValue(typed.trim(), 150);
-  const { data, isFetched, isPlaceholderData } = useQuery({
-    queryKey: ['search', text],
-    queryFn: () => call('findPeople', { text }),
-    enabled: text !== '',
-    placeholderData: (before) => before,
-  });
+  const search = { enabled: text !== '', placeholderData: keepPreviousData };
+  const { data, isFetched, isPlaceholderData } = useRead('findPeople', { text }, search);
   const isRead = isFetched && !isPlaceholderData && text === typed.trim();
   return { data, isRead, people: text === '' ? [] : (data?.people ?? []) };
 }
@@ -110,12 +107,7 @@ function Match({ person }: { person: Person }) {
       <Group justify="space-between" wrap="nowrap" gap="xs">
         <Text size="sm" truncate>
           {person.name || person.userName}
-          {person.name && (
-            <Text span c="dimmed" size="sm">
-              {' '}
-              {person.userName}
-            </Text>
-          )}
+          {person.name && <Dim> {person.userName}</Dim>}
         </Text>
         <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
           {symbol} {label}

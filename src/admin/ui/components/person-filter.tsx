@@ -1,8 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import type { CSSProperties } from 'react';
-import { call } from '../api.ts';
+import { useRead } from '../queries.ts';
 import { PersonBox } from './person-box.tsx';
 
 /** Chooses a person by name, userName, email address or id. A chosen one is shown by name, with a way back to everybody. */
@@ -43,11 +42,7 @@ export function PersonFilter({
 
 /** The name of a person; undefined while it is read, and if there is no such person any more. */
 function useNameOf(person: string | undefined): string | undefined {
-  const { data } = useQuery({
-    queryKey: ['search', person],
-    queryFn: () => call('findPeople', { text: person ?? '' }),
-    enabled: person !== undefined,
-  });
+  const { data } = useRead('findPeople', { text: person ?? '' }, { enabled: person !== undefined });
   const found = data?.people.find(({ id }) => id === person);
   return found && (found.name || found.userName);
 }

@@ -10,34 +10,33 @@ export interface Column<T> {
   width?: string;
 }
 
-/** Rows as a table, and on a narrow screen as cards. `empty` is shown without rows: it says what would be here. */
-export function Rows<T>({
-  label,
-  rows,
-  columns,
-  keyOf,
-  empty,
-}: {
+interface RowsProps<T> {
   label: string;
   rows: T[];
   columns: Column<T>[];
   keyOf: (row: T) => string;
+  /** Shown without rows: says what would be here. */
   empty: ReactNode;
-}) {
+}
+
+/** Rows as a table, and on a narrow screen as cards. */
+export function Rows<T>(props: RowsProps<T>) {
   const isNarrow = useIsNarrow();
+  const { label, rows, columns, keyOf, empty } = props;
   if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
-  if (isNarrow) return <Cards label={label} rows={rows} columns={columns} keyOf={keyOf} />;
+  if (isNarrow)
+    return (
+      <Stack component="ul" aria-label={label} gap="xs" p={0} m={0}>
+        {rows.map((row) => (
+          <Card key={keyOf(row)} component="li" withBorder padding="sm">
+            <CardContent row={row} columns={columns} />
+          </Card>
+        ))}
+      </Stack>
+    );
   return (
     <Table aria-label={label} layout={columns.some(({ width }) => width) ? 'fixed' : 'auto'}>
-      <Table.Thead>
-        <Table.Tr>
-          {columns.map((column) => (
-            <Table.Th key={column.label} w={column.width}>
-              {column.label}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
+      <TableHead columns={columns} />
       <Table.Tbody>
         {rows.map((row) => (
           <Table.Tr key={keyOf(row)}>
@@ -51,36 +50,44 @@ export function Rows<T>({
   );
 }
 
-/** The first column is the heading of a card. */
-function Cards<T>({
-  label,
-  rows,
-  columns,
-  keyOf,
-}: {
-  label: string;
-  rows: T[];
-  columns: Column<T>[];
-  keyOf: (row: T) => string;
-}) {
-  const [head, ...others] = columns;
+/** The labels of the columns. */
+export function TableHead({ columns }: { columns: { label: string; width?: string }[] }) {
   return (
-    <Stack component="ul" aria-label={label} gap="xs" p={0} m={0}>
-      {rows.map((row) => (
-        <Card key={keyOf(row)} component="li" withBorder padding="sm">
-          <Text component="div" fw={600}>
-            {head?.cell(row)}
+    <Table.Thead>
+      <Table.Tr>
+        {columns.map(({ label, width }) => (
+          <Table.Th key={label} w={width}>
+            {label}
+          </Table.Th>
+        ))}
+      </Table.Tr>
+    </Table.Thead>
+  );
+}
+
+/** A row as the content of a card. The first column is its heading. `isCut`: each value takes one line. */
+export function CardContent<T>({
+  row,
+  columns: [head, ...others],
+  isCut = false,
+}: {
+  row: T;
+  columns: Column<T>[];
+  isCut?: boolean;
+}) {
+  return (
+    <>
+      <Text component="div" fw={600}>
+        {head?.cell(row)}
+      </Text>
+      {others.map((column) => (
+        <Text key={column.label} component="div" size="sm" truncate={isCut}>
+          <Text span c="dimmed" size="sm">
+            {column.label}:{' '}
           </Text>
-          {others.map((column) => (
-            <Text key={column.label} component="div" size="sm">
-              <Text span c="dimmed" size="sm">
-                {column.label}:{' '}
-              </Text>
-              {column.cell(row)}
-            </Text>
-          ))}
-        </Card>
+          {column.cell(row)}
+        </Text>
       ))}
-    </Stack>
+    </>
   );
 }

@@ -2,7 +2,7 @@ import { Card, Table, Text } from '@mantine/core';
 import { useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useIsNarrow } from './narrow.ts';
-import type { Column } from './rows.tsx';
+import { CardContent, type Column, TableHead } from './rows.tsx';
 
 interface VirtualRowsProps<T> {
   label: string;
@@ -65,15 +65,7 @@ function VirtualTable<T>(props: VirtualRowsProps<T>) {
   return (
     <div ref={container}>
       <Table aria-label={label} layout="fixed" stickyHeader stickyHeaderOffset={HEADER_HEIGHT}>
-        <Table.Thead>
-          <Table.Tr>
-            {columns.map((column) => (
-              <Table.Th key={column.label} w={column.width}>
-                {column.label}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
+        <TableHead columns={columns} />
         <Table.Tbody>
           <Gap height={before} span={columns.length} />
           {items.map(({ key, index }) => {
@@ -111,28 +103,16 @@ function TableRow<T>({ row, columns }: { row: T; columns: Column<T>[] }) {
   );
 }
 
-/** The first column is the heading of a card. */
 function VirtualCards<T>(props: VirtualRowsProps<T>) {
   const { label, rows, columns } = props;
   const { container, items, before, after, measure } = useRowsInView(props, CARD_HEIGHT);
   const cardOf = ({ key, index }: VirtualItem) => {
     const row = rows[index];
-    const [head, ...others] = columns;
     if (row === undefined) return null;
     return (
       <li key={key} data-index={index} ref={measure} style={{ listStyle: 'none', paddingBottom: 8 }}>
         <Card withBorder padding="sm">
-          <Text component="div" fw={600}>
-            {head?.cell(row)}
-          </Text>
-          {others.map((column) => (
-            <Text key={column.label} component="div" size="sm" truncate>
-              <Text span c="dimmed" size="sm">
-                {column.label}:{' '}
-              </Text>
-              {column.cell(row)}
-            </Text>
-          ))}
+          <CardContent row={row} columns={columns} isCut />
         </Card>
       </li>
     );

@@ -1,13 +1,11 @@
 import { ActionIcon, Menu, Text } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { AdminAccount } from '../../../contract/accounts.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { Secret } from '../../components/secret.tsx';
-import { queryClient, useSignInWays } from '../../session.ts';
+import { useSignInWays } from '../../session.ts';
 
 type Change = 'role' | 'password' | 'revoke' | 'restore';
 
@@ -60,50 +58,55 @@ function otherRole({ role }: AdminAccount): 'admin' | 'viewer' {
   return role === 'admin' ? 'viewer' : 'admin';
 }
 
-/** The list is read again after each attempt: another admin may have changed the account. */
-const readAgain = () => queryClient.invalidateQueries({ queryKey: ['accounts'] });
+/** What a change of an account needs. The list is read again after each attempt: another admin may have changed the account. */
+interface AccountChange {
+  title: string;
+  change: () => Promise<unknown>;
+  isDestructive?: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+function ConfirmChange({ title, ...change }: AccountChange) {
+  return <Confirm {...change} title={`${title}?`} action={title} refreshes={['listAccounts']} />;
+}
 
 function ChangeRole({ account, onClose }: ChangeProps) {
   const { id, name } = account;
   const role = otherRole(account);
-  const mutation = useMutation({
-    mutationFn: () => call('changeRole', { id, role }),
-    onSuccess: onClose,
-    onSettled: readAgain,
-  });
-  const title = `Make ${name} ${role}`;
   return (
-    <Confirm title={`${title}?`} action={title} mutation={mutation} onClose={onClose}>
+    <ConfirmChange
+      title={`Make ${name} ${role}`}
+      change={() => call('changeRole', { id, role })}
+      onClose={onClose}
+    >
       <Text>
         {role === 'admin'
           ? `${name} will be able to change everything here, accounts included.`
           : `${name} will see everything as before, and change nothing.`}
       </Text>
-    </Confirm>
+    </ConfirmChange>
   );
 }
 
 function ResetPassword({ account: { id, name }, onClose }: ChangeProps) {
-  const mutation = useMutation({
-    mutationFn: () => call('resetPassword', { id }),
-    onSettled: readAgain,
-  });
-  if (mutation.data)
-    return (
-      <Dialog onClose={onClose} title={`The new password of ${name}`}>
-        <Secret value={mutation.data.password} onDone={onClose}>
-          {name} signs in with this password. It is shown only now; the account can change it after signing
-          in.
-        </Secret>
-      </Dialog>
-    );
   return (
     <Confirm
       title={`Reset the password of ${name}?`}
       action={`Reset the password of ${name}`}
-      mutation={mutation}
+      change={() => call('resetPassword', { id })}
+      refreshes={['listAccounts']}
       onClose={onClose}
       isDestructive
+      result={{
+        title: `The new password of ${name}`,
+        content: ({ password }) => (
+          <Secret value={password} onDone={onClose}>
+            {name} signs in with this password. It is shown only now; the account can change it after signing
+            in.
+          </Secret>
+        ),
+      }}
     >
       <Text>
         The present password of {name} becomes invalid, and {name} is signed out everywhere.
@@ -113,16 +116,10 @@ function ResetPassword({ account: { id, name }, onClose }: ChangeProps) {
 }
 
 function RevokeAccount({ account: { id, name }, onClose }: ChangeProps) {
-  const mutation = useMutation({
-    mutationFn: () => call('revokeAccount', { id }),
-    onSuccess: onClose,
-    onSettled: readAgain,
-  });
   return (
-    <Confirm
-      title={`Revoke ${name}?`}
-      action={`Revoke ${name}`}
-      mutation={mutation}
+    <ConfirmChange
+      title={`Revoke ${name}`}
+      change={() => call('revokeAccount', { id })}
       onClose={onClose}
       isDestructive
     >
@@ -130,19 +127,14 @@ function RevokeAccount({ account: { id, name }, onClose }: ChangeProps) {
         {name} is signed out everywhere and can no longer sign in, and the tokens that {name} made are
         revoked. The audit log keeps what {name} has changed.
       </Text>
-    </Confirm>
+    </ConfirmChange>
   );
 }
 
 function RestoreAccount({ account: { id, name }, onClose }: ChangeProps) {
-  const mutation = useMutation({
-    mutationFn: () => call('restoreAccount', { id }),
-    onSuccess: onClose,
-    onSettled: readAgain,
-  });
   return (
-    <Confirm title={`Restore ${name}?`} action={`Restore ${name}`} mutation={mutation} onClose={onClose}>
+    <ConfirmChange title={`Restore ${name}`} change={() => call('restoreAccount', { id })} onClose={onClose}>
       <Text>{name} can sign in through the OpenID provider again, with the role that it gives.</Text>
-    </Confirm>
+    </ConfirmChange>
   );
 }

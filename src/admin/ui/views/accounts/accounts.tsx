@@ -1,38 +1,41 @@
-import { Button, Tabs } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Tabs } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { AdminAccount } from '../../../contract/accounts.ts';
 import { call } from '../../api.ts';
+import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useSession, useSignInWays } from '../../session.ts';
+import { useRead } from '../../queries.ts';
+import { useIsAdmin, useSession, useSignInWays } from '../../session.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { AddAccount } from './add-account.tsx';
-import { roleColumn } from './role.tsx';
+import { RoleSelect, roleColumn } from './role.tsx';
 import { AddToken, TokenList } from './tokens.tsx';
 
 /** The view of the accounts of admins, and of the tokens with which scripts call the admin API. */
 export function AccountsView() {
   const [location, navigate] = useLocation();
   const tab = location.startsWith('/tokens') ? 'tokens' : 'accounts';
-  const [isAdding, setAdding] = useState(false);
-  const canChange = useSession()?.role === 'admin';
   const ways = useSignInWays();
   // An account is added with a password; those of the OpenID provider appear by themselves.
-  const canAdd = canChange && (tab === 'tokens' || ways?.password === true);
-  const close = () => setAdding(false);
+  const canAdd = useIsAdmin() && (tab === 'tokens' || ways?.password === true);
   return (
     <>
       <ViewHead
         title="Accounts"
         actions={
           canAdd && (
-            <Button aria-haspopup="dialog" onClick={() => setAdding(true)}>
-              {tab === 'tokens' ? 'Create a token…' : 'Add an account…'}
-            </Button>
+            <DialogButton
+              key={tab}
+              size="sm"
+              variant="filled"
+              label={tab === 'tokens' ? 'Create a token…' : 'Add an account…'}
+            >
+              {(close) => (tab === 'tokens' ? <AddToken onClose={close} /> : <AddAccount onClose={close} />)}
+            </DialogButton>
           )
         }
       >
@@ -50,14 +53,13 @@ export function AccountsView() {
           <TokenList />
         </Tabs.Panel>
       </Tabs>
-      {isAdding && (tab === 'tokens' ? <AddToken onClose={close} /> : <AddAccount onClose={close} />)}
     </>
   );
 }
 
 function AccountList() {
   const session = useSession();
-  const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => call('listAccounts') });
+  const accounts = useRead('listAccounts', {});
   const menu: Column<AdminAccount> = {
     label: 'Change',
     cell: (account) => (account.name === session?.name ? 'you' : <AccountMenu account={account} />),
@@ -87,3 +89,22 @@ const columns: Column<AdminAccount>[] = [
     cell: ({ lastSignInAt }) => (lastSignInAt ? <Time at={lastSignInAt} /> : 'never'),
   },
 ];
+
+/** Creates an account and shows its password once. */
+function AddAccount({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [role, setRole] = useState<'viewer' | 'admin'>('viewer');
+  return (
+    <CreationDialog
+      title="Add an account"
+      action="Add the account"
+      create={async () => (await call('createAccount', { name, role })).password}
+      refreshes={['listAccounts']}
+      secretText={`${name} signs in with this password. It is shown only now; the account can change it after signing in.`}
+      onClose={onClose}
+    >
+      <NameField description="A name or an email address" value={name} onChange={setName} />
+      <RoleSelect value={role} onChange={setRole} />
+    </CreationDialog>
+  );
+}

@@ -1,63 +1,44 @@
-import { Alert, Button, NumberInput, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { Alert, NumberInput, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { AdminToken } from '../../../contract/accounts.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { queryClient, useSession } from '../../session.ts';
+import { useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 import { RoleSelect, roleColumn } from './role.tsx';
-
-const tokensKey = ['admin-tokens'];
 
 /** The tokens of scripts that are not revoked. */
 export function TokenList() {
-  const tokens = useQuery({ queryKey: tokensKey, queryFn: () => call('listAdminTokens') });
-  const [revoked, setRevoked] = useState<AdminToken>();
-  const canChange = useSession()?.role === 'admin';
-  const change: Column<AdminToken> = {
-    label: 'Change',
-    cell: (token) => (
-      <Button
-        size="compact-xs"
-        variant="default"
-        aria-haspopup="dialog"
-        aria-label={`Revoke ${token.name}…`}
-        onClick={() => setRevoked(token)}
-      >
-        Revoke…
-      </Button>
-    ),
-  };
+  const tokens = useRead('listAdminTokens', {});
+  const canChange = useIsAdmin();
   return (
-    <>
-      <Loaded query={tokens}>
-        {(data) => {
-          const tokens = data.tokens.filter(({ revokedAt }) => revokedAt === undefined);
-          return (
-            <>
-              {tokens.some(({ expiresAt }) => expiresAt === undefined) && <EndlessTokens />}
-              <Rows
-                label="Tokens of scripts"
-                rows={tokens}
-                keyOf={({ id }) => id}
-                columns={canChange ? [...columns, change] : columns}
-                empty={
-                  <>
-                    There is no token. A script sends one as <code>Authorization: Bearer …</code> and can do
-                    what its role allows; the session menu has the description of the API.
-                  </>
-                }
-              />
-            </>
-          );
-        }}
-      </Loaded>
-      {revoked && <RevokeToken token={revoked} onClose={() => setRevoked(undefined)} />}
-    </>
+    <Loaded query={tokens}>
+      {(data) => {
+        const tokens = data.tokens.filter(({ revokedAt }) => revokedAt === undefined);
+        return (
+          <>
+            {tokens.some(({ expiresAt }) => expiresAt === undefined) && <EndlessTokens />}
+            <Rows
+              label="Tokens of scripts"
+              rows={tokens}
+              keyOf={({ id }) => id}
+              columns={canChange ? [...columns, revokeColumn] : columns}
+              empty={
+                <>
+                  There is no token. A script sends one as <code>Authorization: Bearer …</code> and can do
+                  what its role allows; the session menu has the description of the API.
+                </>
+              }
+            />
+          </>
+        );
+      }}
+    </Loaded>
   );
 }
 
@@ -79,40 +60,45 @@ const columns: Column<AdminToken>[] = [
   { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : '⚠ never') },
 ];
 
-function RevokeToken({ token: { id, name }, onClose }: { token: AdminToken; onClose: () => void }) {
-  const mutation = useMutation({
-    mutationFn: () => call('revokeAdminToken', { id }),
-    onSuccess: onClose,
-    onSettled: () => queryClient.invalidateQueries({ queryKey: tokensKey }),
-  });
-  return (
-    <Confirm
-      title={`Revoke the token ${name}?`}
-      action={`Revoke ${name}`}
-      mutation={mutation}
-      onClose={onClose}
-      isDestructive
-    >
-      <Text>Scripts with this token are refused from now on (401).</Text>
-    </Confirm>
-  );
-}
+const revokeColumn: Column<AdminToken> = {
+  label: 'Change',
+  cell: ({ id, name }) => (
+    <DialogButton label="Revoke…" name={`Revoke ${name}…`} size="compact-xs">
+      {(close) => (
+        <Confirm
+          title={`Revoke the token ${name}?`}
+          action={`Revoke ${name}`}
+          change={() => call('revokeAdminToken', { id })}
+          refreshes={['listAdminTokens']}
+          onClose={close}
+          isDestructive
+        >
+          <Text>Scripts with this token are refused from now on (401).</Text>
+        </Confirm>
+      )}
+    </DialogButton>
+  ),
+};
 
 /** Creates a token and shows it once. */
 export function AddToken({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [role, setRole] = useState<'viewer' | 'admin'>('viewer');
   const [days, setDays] = useState<number | string>(90);
-  const creation = useMutation({
-    mutationFn: () => call('createAdminToken', { name, role, ...(typeof days === 'number' && { days }) }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensKey }),
-  });
+  const create = async () => {
+    const { token } = await call('createAdminToken', {
+      name,
+      role,
+      ...(typeof days === 'number' && { days }),
+    });
+    return token;
+  };
   return (
     <CreationDialog
       title="Create a token"
       action="Create the token"
-      creation={creation}
-      secretOf={({ token }) => token}
+      create={create}
+      refreshes={['listAdminTokens']}
       secretText={`The script ${name} sends this token as a bearer. It is shown only now.`}
       onClose={onClose}
     >

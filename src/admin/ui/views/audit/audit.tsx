@@ -1,18 +1,18 @@
-import { Autocomplete, Select, Text } from '@mantine/core';
+import { Autocomplete, Group, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
 import type { AuditEntry } from '../../../contract/audit.ts';
 import { call } from '../../api.ts';
-import { FilterPanel } from '../../components/filter-panel.tsx';
+import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filter-panel.tsx';
 import { MomentInput } from '../../components/moment-input.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import type { Column } from '../../components/rows.tsx';
+import { Dim, ViewLink } from '../../components/text.tsx';
+import { toWords } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { Details } from './details.tsx';
-import { toWords } from './texts.ts';
+import { usePages, useRead } from '../../queries.ts';
+import { detailsOf, linksOf } from './texts.ts';
 
 /** The filters, as they are in the address. Times are those of the API. */
 interface AuditFilter {
@@ -22,23 +22,14 @@ interface AuditFilter {
   until?: string;
 }
 
-const names = ['actor', 'action', 'since', 'until'] as const;
+const filterNames = ['actor', 'action', 'since', 'until'] as const;
 
 /** The view of the audit log: each change with its actor and time. The filters are in the address. */
 export function AuditView() {
-  const [parameters, setParameters] = useSearchParams();
-  const filter: AuditFilter = Object.fromEntries(
-    names.flatMap((name) => (parameters.get(name) ? [[name, parameters.get(name)]] : [])),
+  const [filter, change] = useAddressFilter<AuditFilter>(filterNames);
+  const entries = usePages(['listAuditEntries', filter], (before) =>
+    call('listAuditEntries', { ...filter, limit: 100, ...(before && { before: Number(before) }) }),
   );
-  const setFilter = (name: keyof AuditFilter, value: string | undefined) =>
-    setParameters(
-      (before) => {
-        const others = [...before].filter(([one]) => one !== name);
-        return new URLSearchParams(value ? [...others, [name, value]] : others);
-      },
-      { replace: true },
-    );
-  const entries = useEntries(filter);
   const count = Object.keys(filter).length;
   return (
     <>
@@ -46,7 +37,7 @@ export function AuditView() {
         Every change that was made here, by a token or by a command, the newest first.
       </ViewHead>
       <FilterPanel count={count}>
-        <Filters filter={filter} onChange={setFilter} />
+        <Filters filter={filter} onChange={change} />
       </FilterPanel>
       <PagedRows
         query={entries}
@@ -65,29 +56,16 @@ export function AuditView() {
   );
 }
 
-function useEntries(filter: AuditFilter) {
-  return useInfiniteQuery({
-    queryKey: ['audit', filter],
-    queryFn: ({ pageParam }) =>
-      call('listAuditEntries', { ...filter, limit: 100, ...(pageParam && { before: pageParam }) }),
-    initialPageParam: 0,
-    getNextPageParam: (page) => page.next,
-  });
-}
-
 function Filters({
   filter: { actor = '', action, since, until },
   onChange,
 }: {
   filter: AuditFilter;
-  onChange: (name: keyof AuditFilter, value: string | undefined) => void;
+  onChange: ReturnType<typeof useAddressFilter<AuditFilter>>[1];
 }) {
   const [typed, setTyped] = useState(actor);
-  const changeActor = useDebouncedCallback((value: string) => onChange('actor', value.trim()), 300);
-  const { data } = useQuery({
-    queryKey: ['audit choices'],
-    queryFn: () => call('listAuditChoices'),
-  });
+  const changeActor = useDebouncedCallback((value: string) => onChange({ actor: value.trim() }), 300);
+  const { data } = useRead('listAuditChoices', {});
   return (
     <>
       <Autocomplete
@@ -102,18 +80,16 @@ function Filters({
           changeActor(value);
         }}
       />
-      <Select
-        aria-label="What"
+      <FilterSelect
+        label="What"
         placeholder="Any action"
-        size="xs"
         data={(data?.actions ?? []).map((name) => ({ value: name, label: toWords(name) }))}
-        value={action ?? null}
-        onChange={(chosen) => onChange('action', chosen ?? undefined)}
+        value={action}
+        onChange={(chosen) => onChange({ action: chosen })}
         searchable
-        clearable
       />
-      <MomentInput label="From" value={since} onChange={(value) => onChange('since', value)} />
-      <MomentInput label="Until" value={until} onChange={(value) => onChange('until', value)} />
+      <MomentInput label="From" value={since} onChange={(value) => onChange({ since: value })} />
+      <MomentInput label="Until" value={until} onChange={(value) => onChange({ until: value })} />
     </>
   );
 }
@@ -150,5 +126,26 @@ function Outcome({ status }: { status: number | undefined }) {
     <Text span size="sm" {...(color && { c: color })} style={{ whiteSpace: 'nowrap' }}>
       {text}
     </Text>
+  );
+}
+
+/** The details of an entry: facts by their names, and links to the changed people or mapping. */
+function Details({ entry }: { entry: AuditEntry }) {
+  const facts = detailsOf(entry);
+  const links = linksOf(entry);
+  return (
+    <Group component="ul" p={0} m={0} style={{ listStyle: 'none', gap: '2px 12px' }}>
+      {facts.map(({ name, text }) => (
+        <Text key={name} component="li" size="sm" style={{ overflowWrap: 'anywhere' }}>
+          <Dim>{toWords(name)}: </Dim>
+          {text}
+        </Text>
+      ))}
+      {links.map(({ href, label }) => (
+        <li key={href}>
+          <ViewLink href={`~/admin${href}`}>{label}</ViewLink>
+        </li>
+      ))}
+    </Group>
   );
 }

@@ -2,11 +2,6 @@ import type { AuditEntry } from '../../../contract/audit.ts';
 
 type Facts = Pick<AuditEntry, 'action' | 'details' | 'people'>;
 
-/** Converts the name of an operation or of a detail to words, e.g. `createAccount` to `create account`. */
-export function toWords(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-}
-
 /** The details of an entry as texts. Ids that are shown as links or have a name, and empty values, are left out. */
 export function detailsOf({ details, people }: Facts): { name: string; text: string }[] {
   const isLinked = (name: string) =>

@@ -1,12 +1,11 @@
 import { Card, SimpleGrid, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link, Redirect, Route, Switch } from 'wouter';
 import type { Connection } from '../../../contract/connect.ts';
-import { call } from '../../api.ts';
 import { Copyable } from '../../components/copyable.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { Rows } from '../../components/rows.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
+import { useRead } from '../../queries.ts';
 import { Credentials } from './credentials.tsx';
 import { type ProviderKey, providers } from './providers.ts';
 import { Wizard } from './wizard.tsx';
@@ -15,10 +14,7 @@ const providerKeys: ProviderKey[] = ['okta', 'entra', 'other'];
 
 /** The view of the connections and their credentials, with a wizard for each kind of identity provider. */
 export function ConnectView() {
-  const connections = useQuery({
-    queryKey: ['connections'],
-    queryFn: () => call('listConnections'),
-  });
+  const connections = useRead('listConnections', {});
   return (
     <Loaded query={connections}>
       {(data) => (
@@ -65,19 +61,19 @@ function Start({ connections }: { connections: Connection[] }) {
   );
 }
 
-const columns = [
-  { label: 'Name', cell: ({ id }: Connection) => id },
+const columns: Column<Connection>[] = [
+  { label: 'Name', cell: ({ id }) => id },
   {
     label: 'SCIM base URL',
-    cell: ({ scimUrl }: Connection) => <Copyable name="the SCIM base URL" text={scimUrl} />,
+    cell: ({ scimUrl }) => <Copyable name="the SCIM base URL" text={scimUrl} />,
   },
   {
     label: 'Travel API',
-    cell: ({ travelApi }: Connection) => (travelApi === 'embedded' ? 'the embedded service' : travelApi),
+    cell: ({ travelApi }) => (travelApi === 'embedded' ? 'the embedded service' : travelApi),
   },
   {
     label: 'Policies',
-    cell: ({ policies }: Connection) => (
+    cell: ({ policies }) => (
       <details>
         <summary>{policies.length} policies</summary>
         {policies.map((policy) => (

@@ -1,43 +1,20 @@
-import { Button, Group, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Group, Text, Title } from '@mantine/core';
 import type { OAuthClient, ScimToken } from '../../../contract/connect.ts';
-import { call } from '../../api.ts';
+import { call, type OperationName } from '../../api.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
-import { Rows } from '../../components/rows.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { useSession } from '../../session.ts';
-import { ConfirmRevocation, type Revocation } from './revocation.tsx';
+import { useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 
 /** The tokens and OAuth clients that are not revoked. `withEnvironmentToken` are the connections that have another, unlisted token. */
 export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: string[] }) {
-  const tokens = useQuery({ queryKey: ['tokens'], queryFn: () => call('listTokens') });
-  const clients = useQuery({
-    queryKey: ['oauth-clients'],
-    queryFn: () => call('listOAuthClients'),
-  });
-  const canChange = useSession()?.role === 'admin';
-  const [revoked, setRevoked] = useState<Revocation>();
-  const revokeColumn = (kind: Revocation['kind']) =>
-    canChange
-      ? [
-          {
-            label: 'Revoke',
-            cell: ({ id, name }: { id: string; name: string }) => (
-              <Button
-                size="compact-xs"
-                variant="default"
-                aria-haspopup="dialog"
-                aria-label={`Revoke ${name}`}
-                onClick={() => setRevoked({ kind, id, name })}
-              >
-                Revoke…
-              </Button>
-            ),
-          },
-        ]
-      : [];
+  const tokens = useRead('listTokens', {});
+  const clients = useRead('listOAuthClients', {});
+  const canChange = useIsAdmin();
   return (
     <>
       <Title order={2} size="h5" mt="lg" mb="xs">
@@ -49,7 +26,7 @@ export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: st
             label="Bearer tokens"
             rows={data.tokens.filter(({ state }) => state !== 'revoked')}
             keyOf={({ id }) => id}
-            columns={[...tokenColumns, ...revokeColumn('token')]}
+            columns={canChange ? [...tokenColumns, revokeColumn(tokenRevocation)] : tokenColumns}
             empty="There is no token. Choose an identity provider above to create one."
           />
         )}
@@ -68,25 +45,74 @@ export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: st
             label="OAuth clients"
             rows={data.clients.filter(({ revokedAt }) => revokedAt === undefined)}
             keyOf={({ id }) => id}
-            columns={[...clientColumns, ...revokeColumn('client')]}
+            columns={canChange ? [...clientColumns, revokeColumn(clientRevocation)] : clientColumns}
             empty="There is no OAuth client. Entra ID can use one in place of a token."
           />
         )}
       </Loaded>
-      {revoked && <ConfirmRevocation revocation={revoked} onClose={() => setRevoked(undefined)} />}
     </>
   );
 }
 
-const tokenColumns = [
-  { label: 'Name', cell: ({ name }: ScimToken) => name },
-  { label: 'Connection', cell: ({ connection }: ScimToken) => connection },
-  { label: 'Created', cell: ({ createdAt }: ScimToken) => <Time at={createdAt} /> },
+interface Revocation {
+  noun: string;
+  consequence: string;
+  revoke: (id: string) => Promise<unknown>;
+  refreshes: OperationName[];
+}
+
+const tokenRevocation: Revocation = {
+  noun: 'token',
+  consequence: 'Whoever uses it is refused from the next request on. This cannot be undone.',
+  revoke: (id) => call('revokeToken', { id }),
+  refreshes: ['listTokens'],
+};
+
+const clientRevocation: Revocation = {
+  noun: 'OAuth client',
+  consequence:
+    'Whoever uses it is refused from the next request on, also with the tokens that it got. This cannot be undone.',
+  revoke: (id) => call('revokeOAuthClient', { id }),
+  refreshes: ['listOAuthClients'],
+};
+
+/** Names the credential and the consequence before it is revoked. */
+function revokeColumn({
+  noun,
+  consequence,
+  revoke,
+  refreshes,
+}: Revocation): Column<{ id: string; name: string }> {
+  return {
+    label: 'Revoke',
+    cell: ({ id, name }) => (
+      <DialogButton label="Revoke…" name={`Revoke ${name}`} size="compact-xs">
+        {(close) => (
+          <Confirm
+            title={`Revoke the ${noun} “${name}”?`}
+            action={`Revoke ${name}`}
+            change={() => revoke(id)}
+            refreshes={refreshes}
+            onClose={close}
+            isDestructive
+          >
+            <Text size="sm">{consequence}</Text>
+          </Confirm>
+        )}
+      </DialogButton>
+    ),
+  };
+}
+
+const tokenColumns: Column<ScimToken>[] = [
+  { label: 'Name', cell: ({ name }) => name },
+  { label: 'Connection', cell: ({ connection }) => connection },
+  { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     label: 'Last used',
-    cell: ({ lastUsedAt }: ScimToken) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'),
+    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'),
   },
-  { label: 'Expires', cell: (token: ScimToken) => <Expiry token={token} /> },
+  { label: 'Expires', cell: (token) => <Expiry token={token} /> },
 ];
 
 function Expiry({ token: { expiresAt, state } }: { token: ScimToken }) {
@@ -99,17 +125,16 @@ function Expiry({ token: { expiresAt, state } }: { token: ScimToken }) {
   );
 }
 
-const clientColumns = [
-  { label: 'Name', cell: ({ name }: OAuthClient) => name },
+const clientColumns: Column<OAuthClient>[] = [
+  { label: 'Name', cell: ({ name }) => name },
   {
     label: 'Opens',
-    cell: ({ connection, travelAdmin }: OAuthClient) =>
-      connection ?? `the travel service as ${travelAdmin ?? ''}`,
+    cell: ({ connection, travelAdmin }) => connection ?? `the travel service as ${travelAdmin ?? ''}`,
   },
-  { label: 'Proof', cell: ({ authentication }: OAuthClient) => authentication },
-  { label: 'Created', cell: ({ createdAt }: OAuthClient) => <Time at={createdAt} /> },
+  { label: 'Proof', cell: ({ authentication }) => authentication },
+  { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     label: 'Last token',
-    cell: ({ lastUsedAt }: OAuthClient) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'),
+    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'),
   },
 ];

@@ -1,8 +1,7 @@
 import { Alert, Code, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { Attempt } from '../../../contract/connect.ts';
-import { call } from '../../api.ts';
-import { Rows } from '../../components/rows.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { useRead } from '../../queries.ts';
 import { ageText, answerText, isSuccess, isTokenRequest } from './attempts.ts';
 import type { Method } from './providers.ts';
 
@@ -18,11 +17,11 @@ export function LiveCheck({
   caller: string;
   method: Method;
 }) {
-  const { data, error, dataUpdatedAt } = useQuery({
-    queryKey: ['recent-attempts', connection],
-    queryFn: () => call('listRecentAttempts', { connection }),
-    refetchInterval: POLL_MS,
-  });
+  const { data, error, dataUpdatedAt } = useRead(
+    'listRecentAttempts',
+    { connection },
+    { refetchInterval: POLL_MS },
+  );
   const newest = data?.attempts[0];
   return (
     <Paper
@@ -97,16 +96,16 @@ function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; no
   );
 }
 
-function columnsAt(now: number) {
+function columnsAt(now: number): Column<Attempt>[] {
   return [
-    { label: 'Arrived', cell: ({ at }: Attempt) => `${ageText(at, now)} ago` },
+    { label: 'Arrived', cell: ({ at }) => `${ageText(at, now)} ago` },
     {
       label: 'Answer',
-      cell: (attempt: Attempt) => `${isSuccess(attempt) ? '✓' : '✗'} ${answerText(attempt)}`,
+      cell: (attempt) => `${isSuccess(attempt) ? '✓' : '✗'} ${answerText(attempt)}`,
     },
     {
       label: 'Call',
-      cell: ({ method, path }: Attempt) => (
+      cell: ({ method, path }) => (
         <Text size="xs" ff="monospace" lineClamp={2} title={path} style={{ overflowWrap: 'anywhere' }}>
           {method} {path}
         </Text>

@@ -1,8 +1,9 @@
-import { Alert, Button, Group, Select, TextInput } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api.ts';
-import { queryClient } from '../../session.ts';
+import { submits } from '../../components/creation-dialog.tsx';
+import { Failure } from '../../components/loading.tsx';
+import { useChange } from '../../queries.ts';
 import type { Method } from './providers.ts';
 
 /** A credential that was created in the wizard. Its secret is shown until the wizard is left, and cannot be read again. */
@@ -22,25 +23,13 @@ export function CreateCredential({
 }) {
   const [name, setName] = useState(suggestedName);
   const [days, setDays] = useState('0');
-  const creation = useMutation({
-    mutationFn: () => create({ connection, name }, method, Number(days)),
-    onSuccess: (credential) => {
-      onCreated(credential);
-      return queryClient.invalidateQueries({ queryKey: [method === 'token' ? 'tokens' : 'oauth-clients'] });
-    },
+  const creation = useChange(() => create({ connection, name }, method, Number(days)), {
+    refreshes: ['listTokens', 'listOAuthClients'],
+    onDone: onCreated,
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        creation.mutate();
-      }}
-    >
-      {creation.error && (
-        <Alert color="red" role="alert" mb="xs">
-          {creation.error.message}
-        </Alert>
-      )}
+    <form onSubmit={submits(creation.mutate)}>
+      <Failure error={creation.error} mb="xs" />
       <Group align="flex-end" gap="xs">
         <TextInput
           size="xs"

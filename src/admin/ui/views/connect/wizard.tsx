@@ -1,10 +1,10 @@
-import { Alert, Anchor, Grid, Paper, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
+import { Alert, Grid, Paper, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
 import type { Connection } from '../../../contract/connect.ts';
 import { Copyable } from '../../components/copyable.tsx';
+import { ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useSession } from '../../session.ts';
+import { useIsAdmin } from '../../session.ts';
 import { LiveCheck } from './live-check.tsx';
 import { CreateCredential, type NewCredential } from './new-credential.tsx';
 import {
@@ -34,9 +34,7 @@ export function Wizard({
   const forget = () => setCreated(undefined);
   return (
     <>
-      <Anchor component={Link} href="/" size="sm">
-        ← Connect
-      </Anchor>
+      <ViewLink href="/">← Connect</ViewLink>
       <ViewHead title={`Connect ${providerKey === 'other' ? 'an identity provider' : provider.label}`}>
         Go through the screens of its console, paste the values, and see the test call arrive.
       </ViewHead>
@@ -114,7 +112,7 @@ function ScreenCard({
   created: NewCredential | undefined;
   children: ReactNode;
 }) {
-  const canChange = useSession()?.role === 'admin';
+  const canChange = useIsAdmin();
   const first = fields.find(({ value }) => typeof value !== 'string');
   return (
     <Paper withBorder p="md" component="section" aria-label={title}>

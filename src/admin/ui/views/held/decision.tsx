@@ -1,10 +1,7 @@
 import { Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import type { HeldPerson, HoldEffects, HoldGroup } from '../../../contract/holds.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { queryClient } from '../../session.ts';
-import { holdsKey } from './query.ts';
 import { type Answer, consequenceText, countText, outcomeText, peopleText } from './texts.ts';
 
 /** A decision that the admin is asked to confirm: about the whole group, or about some of its people. */
@@ -25,21 +22,17 @@ export function ConfirmDecision({
   onDecided: (text: string) => void;
 }) {
   const { answer, group, people } = planned;
-  const decision = useMutation({
-    mutationFn: () => call('decideHolds', toRequest(planned)),
-    onSuccess: (result) => onDecided(outcomeText(answer, result)),
-    // Also after a refusal: the list may be out of date.
-    onSettled: () => queryClient.invalidateQueries({ queryKey: holdsKey }),
-  });
   const who = people ? countText(people.length, 'person', 'people') : peopleText(group);
   const action = `${answer === 'approved' ? 'Approve' : 'Discard'} for ${who}`;
   return (
     <Confirm
       title={`${action}?`}
       action={action}
-      mutation={decision}
+      change={() => call('decideHolds', toRequest(planned))}
+      refreshes={['listHolds', 'listHeldPeople']}
       isDestructive={answer === 'approved'}
       onClose={onClose}
+      onDone={(result) => onDecided(outcomeText(answer, result))}
     >
       <Text>{consequenceText(answer, factsOf(planned))}</Text>
       <Text size="sm" c="dimmed">

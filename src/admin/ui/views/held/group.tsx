@@ -1,18 +1,17 @@
-import { Anchor, Checkbox, Group } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import type { HeldPerson, HoldGroup } from '../../../contract/holds.ts';
 import { call } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
-import { OlderButton } from '../../components/older-button.tsx';
+import { OlderButton } from '../../components/paged-rows.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
+import { personHref, ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useSession } from '../../session.ts';
+import { usePages } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 import type { PlannedDecision } from './decision.tsx';
 import { DecideButtons } from './held.tsx';
-import { holdsKey } from './query.ts';
 import { causeNames, countText } from './texts.ts';
 
 /** The people of a group, some of whom the admin can choose. */
@@ -29,9 +28,7 @@ export function HeldGroup({
   const group = groups.find((one) => one.connection === connection && one.cause === cause);
   return (
     <>
-      <Anchor component={Link} href="/" size="sm">
-        ← Held
-      </Anchor>
+      <ViewLink href="/">← Held</ViewLink>
       {group ? (
         <People group={group} onDecide={onDecide} />
       ) : (
@@ -84,16 +81,10 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
   );
 }
 
-const PAGE = 200;
-
 function useHeldPeople({ connection, cause }: HoldGroup) {
-  return useInfiniteQuery({
-    queryKey: [...holdsKey, connection, cause],
-    queryFn: ({ pageParam }) =>
-      call('listHeldPeople', { connection, cause, limit: PAGE, ...(pageParam && { after: pageParam }) }),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next,
-  });
+  return usePages(['listHeldPeople', connection, cause], (after) =>
+    call('listHeldPeople', { connection, cause, limit: 200, after }),
+  );
 }
 
 function SelectAll({
@@ -105,7 +96,7 @@ function SelectAll({
   selected: HeldPerson[];
   onChange: (ids: string[], isChosen: boolean) => void;
 }) {
-  if (useSession()?.role !== 'admin') return null;
+  if (!useIsAdmin()) return null;
   const isAll = all.length > 0 && selected.length === all.length;
   return (
     <Checkbox
@@ -147,13 +138,7 @@ function columnsOf(
             checked={chosen.has(id)}
             onChange={(event) => onChange([id], event.currentTarget.checked)}
           />
-          <Anchor
-            component={Link}
-            href={`~/admin/people/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`}
-            size="sm"
-          >
-            {userName}
-          </Anchor>
+          <ViewLink href={personHref(connection, id)}>{userName}</ViewLink>
         </Group>
       ),
     },

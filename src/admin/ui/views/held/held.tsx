@@ -1,11 +1,12 @@
-import { Alert, Anchor, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { Link, Route, Switch } from 'wouter';
+import { Route, Switch } from 'wouter';
 import type { HoldGroup } from '../../../contract/holds.ts';
 import { Loaded } from '../../components/loading.tsx';
+import { ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useSession } from '../../session.ts';
+import { useIsAdmin } from '../../session.ts';
 import { ConfirmDecision, type PlannedDecision } from './decision.tsx';
 import { HeldGroup } from './group.tsx';
 import { useHolds } from './query.ts';
@@ -40,14 +41,7 @@ export function HeldView() {
         )}
       </Loaded>
       {planned && (
-        <ConfirmDecision
-          planned={planned}
-          onClose={() => setPlanned(undefined)}
-          onDecided={(text) => {
-            setPlanned(undefined);
-            setOutcome(text);
-          }}
-        />
+        <ConfirmDecision planned={planned} onClose={() => setPlanned(undefined)} onDecided={setOutcome} />
       )}
     </>
   );
@@ -94,9 +88,9 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
           {canOpen && (
             <Text size="sm" mt={4}>
               {examples.map(({ userName }) => userName).join(', ')}{' '}
-              <Anchor component={Link} href={address} size="sm" underline="always">
+              <ViewLink href={address} isInText>
                 {choiceText(group)}
-              </Anchor>
+              </ViewLink>
             </Text>
           )}
         </div>
@@ -117,7 +111,7 @@ export function DecideButtons({
   label: string;
   onDecide: (answer: 'approved' | 'discarded') => void;
 }) {
-  if (useSession()?.role !== 'admin') return null;
+  if (!useIsAdmin()) return null;
   return (
     <Group gap="xs">
       <Button size="xs" aria-haspopup="dialog" onClick={() => onDecide('approved')}>

@@ -1,19 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
-import { call } from '../../api.ts';
-
-/** The key of everything that is read about held changes. */
-export const holdsKey = ['holds'];
+import { useRead } from '../../queries.ts';
 
 /** The interval at which the groups are read again, in milliseconds. */
 const READ_EVERY_MS = 10_000;
 
 /** Reads the groups of held people, one for each connection and cause. */
 export function useHolds() {
-  return useQuery({
-    queryKey: holdsKey,
-    queryFn: () => call('listHolds'),
-    refetchInterval: READ_EVERY_MS,
-  });
+  return useRead('listHolds', {}, { refetchInterval: READ_EVERY_MS });
 }
 
 /** The number of held people, for the navigation. */

@@ -1,5 +1,6 @@
 import { Autocomplete, Button, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { submits } from '../../components/creation-dialog.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { labelsAt, type MappingNames } from './completion.ts';
 import type { WrittenRule } from './rules.ts';
@@ -26,12 +27,7 @@ export function AddRule({
   };
   return (
     <Dialog onClose={onClose} title="Add a rule">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          add();
-        }}
-      >
+      <form onSubmit={submits(add)}>
         <Stack>
           <Autocomplete
             label="Sets"

@@ -1,9 +1,8 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { call, RequestFailure } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { LoadingView } from '../../components/loading.tsx';
-import { endSession, queryClient } from '../../session.ts';
+import { Failure, LoadingView } from '../../components/loading.tsx';
+import { useChange } from '../../queries.ts';
 import { EffectWarning, useEffectOfMapping } from './effect.tsx';
 
 interface ApplyProps {
@@ -20,30 +19,17 @@ interface ApplyProps {
 /** Shows what would change, and puts the mapping in force after a confirmation. */
 export function ApplyDialog({ connection, text, generation, version, onClose, onApplied }: ApplyProps) {
   const effect = useEffectOfMapping(connection, text, true);
-  const change = useMutation({
-    mutationFn: () =>
-      version === undefined
-        ? call('applyMapping', { connection, text, generation })
-        : call('restoreMappingVersion', { connection, version, generation }),
-    onSuccess: onApplied,
-    onError: (error) => {
-      if (error instanceof RequestFailure && error.status === 401) endSession();
-    },
-    onSettled: () =>
-      queryClient.invalidateQueries({
-        predicate: ({ queryKey }) => String(queryKey[0]).startsWith('mapping'),
-      }),
-  });
+  const apply = () =>
+    version === undefined
+      ? call('applyMapping', { connection, text, generation })
+      : call('restoreMappingVersion', { connection, version, generation });
+  const change = useChange<unknown>(apply, { refreshes: 'all', onDone: onApplied });
   const what = version === undefined ? 'this mapping' : `generation ${version}`;
   return (
     <Dialog onClose={onClose} title={`Put ${what} in force for ${connection}?`} size="lg">
       <Stack>
         {effect.isLoading && <LoadingView />}
-        {effect.error && (
-          <Alert color="red" role="alert" title="The effect cannot be computed">
-            {effect.error.message}
-          </Alert>
-        )}
+        <Failure error={effect.error} title="The effect cannot be computed" />
         {effect.data && <EffectWarning preview={effect.data} />}
         {change.error && <ChangeFailure error={change.error} />}
         <Group justify="flex-end">

@@ -6,19 +6,11 @@ import {
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
-import { bracketMatching, foldGutter, syntaxTree } from '@codemirror/language';
+import { bracketMatching, foldGutter, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { Compartment, type EditorState, type Range } from '@codemirror/state';
-import {
-  Decoration,
-  type DecorationSet,
-  drawSelection,
-  EditorView,
-  keymap,
-  lineNumbers,
-  ViewPlugin,
-  type ViewUpdate,
-} from '@codemirror/view';
+import { Compartment, type EditorState } from '@codemirror/state';
+import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { classHighlighter } from '@lezer/highlight';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { completeMapping, type MappingNames } from './completion.ts';
@@ -102,7 +94,8 @@ function extensionsOf(latest: {
       closeBrackets(),
     ],
     json(),
-    jsonColours,
+    // page.css has the colours of the classes.
+    syntaxHighlighting(classHighlighter),
     autocompletion({ override: [completeMapping(() => latest.current.names)] }),
     // Tab is not bound, so that the keyboard can leave the editor.
     keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
@@ -131,43 +124,4 @@ function syntaxPlace({ doc }: EditorState, problem: string): Place | undefined {
   const at = doc.line(Number(line));
   const from = Math.min(at.from + Number(column) - 1, at.to);
   return { from, to: Math.min(from + 1, doc.length) };
-}
-
-/** The classes of the parts of JSON; page.css has their colours. */
-const marks = {
-  PropertyName: Decoration.mark({ class: 'json-name' }),
-  String: Decoration.mark({ class: 'json-string' }),
-  Number: Decoration.mark({ class: 'json-other' }),
-  True: Decoration.mark({ class: 'json-other' }),
-  False: Decoration.mark({ class: 'json-other' }),
-  Null: Decoration.mark({ class: 'json-other' }),
-};
-
-const jsonColours = ViewPlugin.fromClass(
-  class {
-    decorations: DecorationSet;
-
-    constructor(view: EditorView) {
-      this.decorations = coloursOf(view);
-    }
-
-    update({ docChanged, viewportChanged, view, startState, state }: ViewUpdate) {
-      if (docChanged || viewportChanged || syntaxTree(startState) !== syntaxTree(state))
-        this.decorations = coloursOf(view);
-    }
-  },
-  { decorations: ({ decorations }) => decorations },
-);
-
-function coloursOf({ state, visibleRanges }: EditorView): DecorationSet {
-  const found: Range<Decoration>[] = [];
-  for (const { from, to } of visibleRanges)
-    syntaxTree(state).iterate({
-      ...{ from, to },
-      enter: ({ name, from: start, to: end }) => {
-        const mark = Object.entries(marks).find(([known]) => known === name)?.[1];
-        if (mark) found.push(mark.range(start, end));
-      },
-    });
-  return Decoration.set(found, true);
 }

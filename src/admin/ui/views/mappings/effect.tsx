@@ -1,19 +1,17 @@
 import { Alert, Anchor, Badge, Code, Collapse, Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { MappingPreview } from '../../../contract/mappings.ts';
-import { call } from '../../api.ts';
 import { Rows } from '../../components/rows.tsx';
+import { useRead } from '../../queries.ts';
 import { fieldLabel, valueText } from './texts.ts';
 
 /** Reads the changes that a mapping would make for all people. `isEnabled` is false while the text has faults. */
 export function useEffectOfMapping(connection: string, text: string, isEnabled: boolean) {
-  return useQuery({
-    queryKey: ['mapping-preview', connection, text],
-    queryFn: ({ signal }) => call('previewMapping', { connection, text, examples: 20 }, { signal }),
-    enabled: isEnabled,
-    gcTime: 30_000,
-  });
+  return useRead(
+    'previewMapping',
+    { connection, text, examples: 20 },
+    { enabled: isEnabled, gcTime: 30_000 },
+  );
 }
 
 /** One sentence, e.g. "This would change 214 of 1,204 people: 200 firstName, 14 costCenterId." */

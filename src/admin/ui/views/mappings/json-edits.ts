@@ -1,20 +1,22 @@
-import { jsonLanguage } from '@codemirror/lang-json';
-import { childOf, elementsOf, type JsonNode, type Step } from './json-place.ts';
+import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
+import { endOf, type Step } from './json-place.ts';
 
 /**
  * Sets the value at a path of a JSON text, adds it as a member or as the next element, or removes it if the value is undefined.
- * Everything else keeps its layout. A path without a container, and a text that is not JSON, change nothing.
+ * Everything else keeps its layout, which `modify` of jsonc-parser would format. A path without a container, and a text that is not
+ * JSON, change nothing.
  */
 export function setValue(text: string, path: Step[], value: unknown): string {
   const found = findNode(text, path);
-  if (value === undefined) return found ? removeNode(text, found) : text;
-  if (found) {
-    const old = valueNode(found);
-    return spliced(text, old, layOut(value, { like: textOf(text, old), indent: indentAt(text, old.from) }));
-  }
+  if (value === undefined) return found ? removeItem(text, itemOf(found)) : text;
+  if (found)
+    return replaced(
+      text,
+      found,
+      layOut(value, { like: textOf(text, found), indent: indentAt(text, found.offset) }),
+    );
   const container = findNode(text, path.slice(0, -1));
-  const last = path.at(-1);
-  return container && last !== undefined ? addValue(text, valueNode(container), { path, value }) : text;
+  return container ? addItem(text, container, { path, value }) : text;
 }
 
 /** Replaces a member of an object by one with another name, at the same place. Without the old member the new one is added. */
@@ -23,11 +25,9 @@ export function replaceMember(
   path: Step[],
   { from, to, value }: { from: string; to: string; value: unknown },
 ): string {
-  const property = findNode(text, [...path, from]);
-  const name = property?.getChild('PropertyName');
-  if (!property || !name || findNode(text, [...path, to])) return setValue(text, [...path, to], value);
-  const renamed = spliced(text, name, JSON.stringify(to));
-  return setValue(renamed, [...path, to], value);
+  const name = findNode(text, [...path, from])?.parent?.children?.[0];
+  const isRenamed = name && !findNode(text, [...path, to]);
+  return setValue(isRenamed ? replaced(text, name, JSON.stringify(to)) : text, [...path, to], value);
 }
 
 /** Exchanges two elements of the array at a path. What stands between them stays. */
@@ -36,86 +36,70 @@ export function swapElements(text: string, path: Step[], [one, other]: [number, 
     findNode(text, [...path, index]),
   );
   if (!first || !second || first === second) return text;
-  return spliced(spliced(text, second, textOf(text, first)), first, textOf(text, second));
+  return replaced(replaced(text, second, textOf(text, first)), first, textOf(text, second));
 }
 
-/** A range of the text. */
-interface Range {
-  from: number;
-  to: number;
+function findNode(text: string, path: Step[]): Node | undefined {
+  const root = parseTree(text);
+  return root && findNodeAtLocation(root, path);
 }
 
-function spliced(text: string, { from, to }: Range, insertion: string): string {
+function textOf(text: string, node: Node): string {
+  return text.slice(node.offset, endOf(node));
+}
+
+function replaced(text: string, node: Node, insertion: string): string {
+  return spliced(text, [node.offset, endOf(node)], insertion);
+}
+
+function spliced(text: string, [from, to]: [number, number], insertion: string): string {
   return text.slice(0, from) + insertion + text.slice(to);
 }
 
-function textOf(text: string, { from, to }: Range): string {
-  return text.slice(from, to);
-}
-
-/** Finds the element, or the member with its name, at a path. */
-function findNode(text: string, path: Step[]): JsonNode | undefined {
-  let node = jsonLanguage.parser.parse(text).topNode.firstChild ?? undefined;
-  const source = { sliceDoc: (from: number, to: number) => text.slice(from, to) };
-  for (const step of path) {
-    if (!node) return undefined;
-    node = childOf(source, valueNode(node), step) ?? undefined;
-  }
-  return node;
-}
-
-/** The value of a member; an element is its own value. */
-function valueNode(node: JsonNode): JsonNode {
-  return (node.name === 'Property' && node.lastChild) || node;
-}
-
-function itemsOf(container: JsonNode): JsonNode[] {
-  return container.name === 'Array' ? elementsOf(container) : container.getChildren('Property');
+/** The element of an array, or the member of an object, that has a value. */
+function itemOf(value: Node): Node {
+  return value.parent?.type === 'property' ? value.parent : value;
 }
 
 /** Removes an element or a member with one comma beside it, and the lines that it leaves empty. */
-function removeNode(text: string, node: JsonNode): string {
-  const { parent } = node;
-  if (!parent) return text;
-  const items = itemsOf(parent);
-  const index = items.findIndex(({ from }) => from === node.from);
-  const [before, after] = [items[index - 1], items[index + 1]];
-  if (after) return spliced(text, { from: node.from, to: after.from }, '');
-  if (before) return spliced(text, { from: before.to, to: node.to }, '');
-  return spliced(text, { from: parent.from + 1, to: parent.to - 1 }, '');
+function removeItem(text: string, item: Node): string {
+  const { parent: container } = item;
+  if (!container?.children) return text;
+  const index = container.children.indexOf(item);
+  const [before, after] = [container.children[index - 1], container.children[index + 1]];
+  if (after) return spliced(text, [item.offset, after.offset], '');
+  if (before) return spliced(text, [endOf(before), endOf(item)], '');
+  return spliced(text, [container.offset + 1, endOf(container) - 1], '');
 }
 
 /** Adds an item after the last one, on a line of its own if the last one has one. */
-function addValue(
-  text: string,
-  container: JsonNode,
-  { path, value }: { path: Step[]; value: unknown },
-): string {
+function addItem(text: string, container: Node, { path, value }: { path: Step[]; value: unknown }): string {
   const step = path.at(-1);
-  if (container.name !== (typeof step === 'number' ? 'Array' : 'Object')) return text;
+  if (container.type !== (typeof step === 'number' ? 'array' : 'object')) return text;
   const name = typeof step === 'string' ? `${JSON.stringify(step)}: ` : '';
-  const items = itemsOf(container);
-  const last = items.at(-1);
+  const last = container.children?.at(-1);
   if (!last) {
-    const item = name + oneLine(value);
     // The first item of the mapping or of its list of rules gets a line of its own, that of a rule does not.
-    const gaps = path.length <= 2 ? lineGaps(indentAt(text, container.from)) : undefined;
-    return spliced(text, { from: container.from + 1, to: container.to - 1 }, wrapped(item, container, gaps));
+    const gaps = path.length <= 2 ? lineGaps(indentAt(text, container.offset)) : inlineGaps(container);
+    const item = gaps.join(name + oneLine(value));
+    return spliced(text, [container.offset + 1, endOf(container) - 1], item);
   }
-  const indent = indentAt(text, last.from);
-  const before = items.at(-2) ?? container.firstChild;
-  const gap = text.slice(before?.to, last.from).includes('\n') ? `,\n${indent}` : ', ';
+  const indent = indentAt(text, last.offset);
+  const before = container.children?.at(-2);
+  const space = text.slice(before ? endOf(before) : container.offset, last.offset);
+  const gap = space.includes('\n') ? `,\n${indent}` : ', ';
   const like = typeof step === 'number' ? textOf(text, last) : '';
-  return spliced(text, { from: last.to, to: last.to }, gap + name + layOut(value, { like, indent }));
+  const item = gap + name + layOut(value, { like, indent });
+  return spliced(text, [endOf(last), endOf(last)], item);
 }
 
+/** What stands before and after the only item of a container. */
 function lineGaps(indent: string): [string, string] {
   return [`\n${indent}  `, `\n${indent}`];
 }
 
-function wrapped(item: string, { name }: JsonNode, gaps: [string, string] | undefined): string {
-  const [before, after] = gaps ?? (name === 'Array' ? ['', ''] : [' ', ' ']);
-  return before + item + after;
+function inlineGaps({ type }: Node): [string, string] {
+  return type === 'array' ? ['', ''] : [' ', ' '];
 }
 
 /** The spaces at the beginning of the line of a position. */

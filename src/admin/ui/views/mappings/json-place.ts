@@ -1,19 +1,18 @@
-import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
+import { findNodeAtLocation, getLocation, type Node, parseTree } from 'jsonc-parser';
 
 /** A part of a JSON path: the name of a member, or an index. */
 export type Step = string | number;
-
-/** A node of the syntax tree of a JSON text. */
-export type JsonNode = ReturnType<ReturnType<typeof syntaxTree>['resolveInner']>;
-
-/** The text of a syntax tree. */
-type Source = Pick<EditorState, 'sliceDoc'>;
 
 /** A range of the text. */
 export interface Place {
   from: number;
   to: number;
+}
+
+/** The end of a node in the text. */
+export function endOf({ offset, length }: Pick<Node, 'offset' | 'length'>): number {
+  return offset + length;
 }
 
 /** Splits a JSON path such as `scimUserMapping[2].transforms[0]` or `roles.map["Team lead"]`. `$` is the whole text. */
@@ -29,54 +28,18 @@ export function parsePath(path: string): Step[] {
  * Finds the place of a JSON path in the text: the value, or the name if the value has several lines. If the path ends at
  * something that is missing, returns the place of what contains it.
  */
-export function findPlace(state: EditorState, path: string, isAboutName = false): Place {
-  const tree = ensureSyntaxTree(state, state.doc.length, 200) ?? syntaxTree(state);
-  let value: JsonNode | null = tree.topNode.firstChild;
-  let property: JsonNode | null = null;
+export function findPlace({ doc }: EditorState, path: string, isAboutName = false): Place {
+  let node = parseTree(doc.toString());
+  if (!node) return { from: 0, to: doc.lineAt(0).to };
   for (const step of parsePath(path)) {
-    const next: JsonNode | null = value && childOf(state, value, step);
+    const next = findNodeAtLocation(node, [step]);
     if (!next) break;
-    property = next.name === 'Property' ? next : null;
-    value = property ? property.lastChild : next;
+    node = next;
   }
-  const name = property?.getChild('PropertyName');
-  if (name && (isAboutName || !value || hasSeveralLines(state, value))) return name;
-  if (!value) return { from: 0, to: state.doc.lineAt(0).to };
-  return { from: value.from, to: Math.min(value.to, state.doc.lineAt(value.from).to) };
-}
-
-function hasSeveralLines({ doc }: EditorState, { from, to }: Place): boolean {
-  return doc.lineAt(from).number !== doc.lineAt(to).number;
-}
-
-/** Returns the element, or the member with its name, of a container; null if there is none. */
-export function childOf(state: Source, container: JsonNode, step: Step): JsonNode | null {
-  if (typeof step === 'number') return elementsOf(container)[step] ?? null;
-  const found = container.getChildren('Property').filter((one) => nameOf(state, one) === step);
-  return found.at(-1) ?? null;
-}
-
-const VALUES = ['Object', 'Array', 'String', 'Number', 'True', 'False', 'Null'];
-
-/** The elements of an array. */
-export function elementsOf(array: JsonNode): JsonNode[] {
-  const elements: JsonNode[] = [];
-  for (let child = array.firstChild; child; child = child.nextSibling)
-    if (VALUES.includes(child.name)) elements.push(child);
-  return elements;
-}
-
-function nameOf(state: Source, property: JsonNode): string | undefined {
-  const name = property.getChild('PropertyName');
-  return name ? unquoted(state.sliceDoc(name.from, name.to)) : undefined;
-}
-
-function unquoted(text: string): string {
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text.replaceAll('"', '');
-  }
+  const name = node.parent?.type === 'property' ? node.parent.children?.[0] : undefined;
+  const line = doc.lineAt(node.offset);
+  if (name && (isAboutName || endOf(node) > line.to)) return { from: name.offset, to: endOf(name) };
+  return { from: node.offset, to: Math.min(endOf(node), line.to) };
 }
 
 /** The part of the JSON text at a position, which a completion can extend or replace. */
@@ -92,44 +55,18 @@ export interface Cursor {
 }
 
 /** Returns the place and the kind of a completion at this position. Undefined outside of objects and arrays. */
-export function cursorAt(state: EditorState, position: number): Cursor | undefined {
-  const node = syntaxTree(state).resolveInner(position, -1);
-  const here = { from: position, to: position };
-  if (node.name === 'PropertyName' && node.parent?.parent) {
-    const object = node.parent.parent;
-    return { kind: 'name', path: pathOf(state, object), place: node, siblings: namesOf(state, object) };
-  }
-  if (node.name === 'String' || node.name === 'Property')
-    return {
-      kind: 'value',
-      path: pathOf(state, node),
-      place: node.name === 'String' ? node : here,
-      siblings: [],
-    };
-  const container = containerOf(node);
-  if (container?.name === 'Object')
-    return { kind: 'name', path: pathOf(state, container), place: here, siblings: namesOf(state, container) };
-  if (container?.name === 'Array')
-    return { kind: 'value', path: [...pathOf(state, container), 0], place: here, siblings: [] };
-  return undefined;
-}
-
-function containerOf(node: JsonNode): JsonNode | undefined {
-  for (let one: JsonNode | null = node; one; one = one.parent)
-    if (one.name === 'Object' || one.name === 'Array') return one;
-  return undefined;
-}
-
-function namesOf(state: EditorState, object: JsonNode): string[] {
-  return object.getChildren('Property').flatMap((one) => nameOf(state, one) ?? []);
-}
-
-function pathOf(state: EditorState, node: JsonNode): Step[] {
-  const steps: Step[] = [];
-  for (let one = node; one.parent; one = one.parent) {
-    if (one.name === 'Property') steps.unshift(nameOf(state, one) ?? '');
-    if (one.parent.name === 'Array')
-      steps.unshift(elementsOf(one.parent).findIndex(({ from }) => from === one.from));
-  }
-  return steps;
+export function cursorAt({ doc }: EditorState, position: number): Cursor | undefined {
+  const text = doc.toString();
+  const { path, previousNode: word, isAtPropertyKey } = getLocation(text, position);
+  if (path.length === 0 || (word && endOf(word) < position)) return undefined;
+  const isText = word?.type === 'property' || word?.type === 'string';
+  const place = isText ? { from: word.offset, to: endOf(word) } : { from: position, to: position };
+  // Behind an empty object in a list, the location is that of a name too.
+  if (!isAtPropertyKey || typeof path.at(-1) === 'number')
+    return { kind: 'value', path, place, siblings: [] };
+  const object = path.slice(0, -1);
+  const root = parseTree(text);
+  const members = (root && findNodeAtLocation(root, object)?.children) ?? [];
+  const siblings = members.map(({ children: [name] = [] }) => String(name?.value));
+  return { kind: 'name', path: object, place, siblings };
 }

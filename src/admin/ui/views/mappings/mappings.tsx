@@ -11,15 +11,16 @@ import {
   Text,
 } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { MappingVersion } from '../../../contract/mappings.ts';
-import { call } from '../../api.ts';
-import { Loaded } from '../../components/loading.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
+import { Failure, Loaded } from '../../components/loading.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useSession } from '../../session.ts';
+import { useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 import { ApplyDialog } from './apply.tsx';
 import { useDraft } from './draft.ts';
 import { MappingEditor } from './editor.tsx';
@@ -32,7 +33,7 @@ import { authorOf, Versions } from './versions.tsx';
 /** The mapping of a connection: edit it, see at once what it does, and put it in force. */
 export function MappingsView() {
   const [search, setSearch] = useSearchParams();
-  const mappings = useQuery({ queryKey: ['mappings'], queryFn: () => call('listMappings') });
+  const mappings = useRead('listMappings', {});
   const asked = search.get('person') ?? '';
   const person = asked.slice(asked.lastIndexOf('/') + 1);
   const fromPerson = asked.slice(0, Math.max(asked.lastIndexOf('/'), 0));
@@ -70,12 +71,8 @@ interface ConnectionProps {
 
 function ConnectionMapping(props: ConnectionProps) {
   const { connection } = props;
-  const inForce = useQuery({
-    queryKey: ['mapping', connection],
-    queryFn: () => call('readMapping', { connection }),
-    // Another admin's change is noticed while this one edits.
-    refetchInterval: 15_000,
-  });
+  // Another admin's change is noticed while this one edits.
+  const inForce = useRead('readMapping', { connection }, { refetchInterval: 15_000 });
   return (
     <Loaded query={inForce}>
       {({ text, version }) => <Workbench {...props} savedText={text} version={version} />}
@@ -89,17 +86,14 @@ function Workbench({
   version,
   ...props
 }: ConnectionProps & { savedText: string; version: MappingVersion | undefined }) {
-  const canChange = useSession()?.role === 'admin';
+  const canChange = useIsAdmin();
   const [draft, setDraft] = useDraft(connection);
   const [look, setLook] = useState('json');
   const text = draft?.text ?? savedText;
   const generation = version?.generation ?? 0;
   const change = (next: string) =>
     setDraft(next === savedText ? undefined : { text: next, generation: draft?.generation ?? generation });
-  const names = useQuery({
-    queryKey: ['mapping-names', connection],
-    queryFn: () => call('listMappingNames', { connection }),
-  });
+  const names = useRead('listMappingNames', { connection });
   const { faults, isChecked, unchecked } = useFaults(connection, text);
   const { example, isUnsent } = useExamplePerson(connection);
   const isFaulty = faults.some(({ severity }) => severity === 'error');
@@ -147,12 +141,11 @@ function Workbench({
 /** The faults of the text, a moment after the last key stroke. */
 function useFaults(connection: string, text: string) {
   const [shown] = useDebouncedValue(text, 300);
-  const { data, isPlaceholderData } = useQuery({
-    queryKey: ['mapping-check', connection, shown],
-    queryFn: ({ signal }) => call('checkMapping', { connection, text: shown }, { signal }),
-    placeholderData: keepPreviousData,
-    gcTime: 30_000,
-  });
+  const { data, isPlaceholderData } = useRead(
+    'checkMapping',
+    { connection, text: shown },
+    { placeholderData: keepPreviousData, gcTime: 30_000 },
+  );
   const faults = useMemo(
     (): MarkedFault[] => [
       ...(data?.faults ?? []).map((fault) => ({ ...fault, severity: 'error' as const })),
@@ -197,7 +190,6 @@ interface HeadProps extends ConnectionProps {
 function Head(props: HeadProps) {
   const { connection, connections, text, canChange, version, generation, edited, isChanged, canApply } =
     props;
-  const [isHistoryOpen, setHistoryOpen] = useState(false);
   const [pending, setPending] = useState<{ text: string; version?: number }>();
   return (
     <>
@@ -214,9 +206,18 @@ function Head(props: HeadProps) {
                 onChange={(id) => id && props.onConnection(id)}
               />
             )}
-            <Button variant="default" aria-haspopup="dialog" onClick={() => setHistoryOpen(true)}>
-              Versions
-            </Button>
+            <DialogButton label="Versions" size="sm">
+              {(close) => (
+                <Versions
+                  {...{ connection, canChange }}
+                  onClose={close}
+                  onRestore={(restored, old) => {
+                    close();
+                    setPending({ text: old, version: restored });
+                  }}
+                />
+              )}
+            </DialogButton>
             {isChanged && (
               <Button variant="default" onClick={props.onDiscard}>
                 Discard my changes
@@ -245,16 +246,6 @@ function Head(props: HeadProps) {
         <OthersChange {...{ connection, version, onRebase: props.onRebase }} />
       )}
       {canApply && <Effect {...{ connection, text, onPerson: props.onPerson }} />}
-      {isHistoryOpen && (
-        <Versions
-          {...{ connection, canChange }}
-          onClose={() => setHistoryOpen(false)}
-          onRestore={(restored, old) => {
-            setHistoryOpen(false);
-            setPending({ text: old, version: restored });
-          }}
-        />
-      )}
       {pending && (
         <ApplyDialog
           {...{ connection, ...pending }}
@@ -273,12 +264,7 @@ function Head(props: HeadProps) {
 function Effect({ connection, text, onPerson }: Pick<HeadProps, 'connection' | 'text' | 'onPerson'>) {
   const [shown] = useDebouncedValue(text, 500);
   const { data, error, isFetching } = useEffectOfMapping(connection, shown, true);
-  if (error)
-    return (
-      <Alert color="red" role="alert" mb="md" title="The effect on everybody cannot be computed">
-        {error.message}
-      </Alert>
-    );
+  if (error) return <Failure error={error} mb="md" title="The effect on everybody cannot be computed" />;
   return (
     <Group mb="md" mih={24}>
       {data ? (

@@ -1,10 +1,11 @@
-import { Alert, Code, Group, SegmentedControl, Select, Stack, Text, Textarea, Title } from '@mantine/core';
+import { Code, Group, SegmentedControl, Select, Stack, Text, Textarea, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Person } from '../../../contract/people.ts';
 import { call } from '../../api.ts';
-import { LoadingView } from '../../components/loading.tsx';
+import { Failure, LoadingView } from '../../components/loading.tsx';
+import { useRead } from '../../queries.ts';
 import { PersonResult } from './person-result.tsx';
 
 interface PanelProps {
@@ -26,14 +27,11 @@ export function PersonPanel({ connection, text, person, isUnsent, onPerson }: Pa
   const [typed] = useDebouncedValue(pasted, 250);
   const user = mode === 'pasted' ? parseUser(typed) : undefined;
   const subject = mode === 'pasted' ? user : person && { person };
-  const preview = useQuery({
-    queryKey: ['mapping-person', connection, shown, subject],
-    queryFn: ({ signal }) =>
-      call('previewPerson', { connection, text: shown, ...Object(subject) }, { signal }),
-    enabled: Boolean(subject),
-    placeholderData: keepPreviousData,
-    gcTime: 30_000,
-  });
+  const preview = useRead(
+    'previewPerson',
+    { connection, text: shown, ...Object(subject) },
+    { enabled: Boolean(subject), placeholderData: keepPreviousData, gcTime: 30_000 },
+  );
   return (
     <Stack gap="sm" component="section" aria-label="Example person">
       <Group justify="space-between">
@@ -67,11 +65,7 @@ export function PersonPanel({ connection, text, person, isUnsent, onPerson }: Pa
           error={typed !== '' && !user ? 'This is not a JSON object.' : undefined}
         />
       )}
-      {preview.error && subject && (
-        <Alert color="red" role="alert" title="No result">
-          {preview.error.message}
-        </Alert>
-      )}
+      {subject && <Failure error={preview.error} title="No result" />}
       {subject && preview.isLoading && <LoadingView />}
       {subject && preview.data && (
         <PersonResult result={preview.data} isStale={preview.isPlaceholderData || Boolean(preview.error)} />
@@ -99,11 +93,11 @@ function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProp
     queryFn: () => findPeople(connection, search),
     placeholderData: keepPreviousData,
   });
-  const chosen = useQuery({
-    queryKey: ['mapping-chosen', connection, person],
-    queryFn: () => call('explainPerson', { connection, id: person ?? '' }),
-    enabled: person !== undefined,
-  });
+  const chosen = useRead(
+    'explainPerson',
+    { connection, id: person ?? '' },
+    { enabled: person !== undefined },
+  );
   const options = new Map((found.data ?? []).map(({ id, name, userName }) => [id, labelOf(name, userName)]));
   if (person !== undefined && chosen.data)
     options.set(person, labelOf(chosen.data.name, chosen.data.userName));
@@ -151,10 +145,6 @@ function labelOf(name: string, userName: string): string {
 
 /** The person to begin with. It stays the same while a mapping is edited. */
 export function useExamplePerson(connection: string): { example: string | undefined; isUnsent: boolean } {
-  const { data } = useQuery({
-    queryKey: ['mapping-example', connection],
-    queryFn: () => call('findExamplePerson', { connection }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const { data } = useRead('findExamplePerson', { connection }, { staleTime: Number.POSITIVE_INFINITY });
   return { example: data?.id, isUnsent: data !== undefined && data.id === undefined };
 }

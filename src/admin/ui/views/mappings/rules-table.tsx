@@ -1,6 +1,7 @@
-import { ActionIcon, Alert, Button, Code, Group, Stack, VisuallyHidden } from '@mantine/core';
+import { Alert, Button, Code, Group, Stack, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconPencil, IconTrash } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
+import { IconButton } from '../../components/icon-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { AddRule } from './add-rule.tsx';
 import type { MappingNames } from './completion.ts';
@@ -191,37 +192,25 @@ function ChangeButtons({ row, count, onEdit, onMove, onRemove }: Actions & { row
   const { rule, index } = row;
   const name = targetOf(rule);
   const moveButton = (by: -1 | 1, isAtEnd: boolean) => (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
+    <IconButton
       data-move={`${index} ${by}`}
+      icon={by < 0 ? IconArrowUp : IconArrowDown}
+      label={`Move the rule for ${name} ${by < 0 ? 'up' : 'down'}`}
       disabled={isAtEnd}
-      aria-label={`Move the rule for ${name} ${by < 0 ? 'up' : 'down'}`}
       onClick={() => onMove(row, by)}
-    >
-      {by < 0 ? <IconArrowUp size={16} /> : <IconArrowDown size={16} />}
-    </ActionIcon>
+    />
   );
   return (
     <Group gap={2} wrap="nowrap">
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={`Edit the rule for ${name}`}
-        onClick={() => onEdit(index)}
-      >
-        <IconPencil size={16} />
-      </ActionIcon>
+      <IconButton icon={IconPencil} label={`Edit the rule for ${name}`} onClick={() => onEdit(index)} />
       {moveButton(-1, index === 0)}
       {moveButton(1, index === count - 1)}
-      <ActionIcon
-        variant="subtle"
+      <IconButton
+        icon={IconTrash}
         color="red"
-        aria-label={`Remove the rule for ${name}`}
+        label={`Remove the rule for ${name}`}
         onClick={() => onRemove(index)}
-      >
-        <IconTrash size={16} />
-      </ActionIcon>
+      />
     </Group>
   );
 }

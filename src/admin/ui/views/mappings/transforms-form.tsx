@@ -1,6 +1,7 @@
-import { ActionIcon, Box, Button, Code, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Box, Button, Code, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { IconButton } from '../../components/icon-button.tsx';
 import { type TransformKind, transformKinds } from './completion.ts';
 import type { EditedRule } from './rule-form.tsx';
 import { moveTransform, setInRule } from './rules.ts';
@@ -81,27 +82,19 @@ function OrderButtons({
 }) {
   return (
     <Group gap={2} wrap="nowrap" mt={2}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
+      <IconButton
+        icon={IconArrowUp}
+        label={`Move ${name} up`}
         disabled={at === 0}
-        aria-label={`Move ${name} up`}
         onClick={() => onMove(-1)}
-      >
-        <IconArrowUp size={16} />
-      </ActionIcon>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
+      />
+      <IconButton
+        icon={IconArrowDown}
+        label={`Move ${name} down`}
         disabled={at === count - 1}
-        aria-label={`Move ${name} down`}
         onClick={() => onMove(1)}
-      >
-        <IconArrowDown size={16} />
-      </ActionIcon>
-      <ActionIcon variant="subtle" color="red" aria-label={`Remove ${name}`} onClick={onRemove}>
-        <IconTrash size={16} />
-      </ActionIcon>
+      />
+      <IconButton icon={IconTrash} color="red" label={`Remove ${name}`} onClick={onRemove} />
     </Group>
   );
 }
@@ -250,14 +243,12 @@ function MapOption({
             value={to}
             onChange={(value) => change(pairs.with(at, [from, value]))}
           />
-          <ActionIcon
-            variant="subtle"
+          <IconButton
+            icon={IconTrash}
             color="red"
-            aria-label={`Remove value ${at + 1} ${label}`}
+            label={`Remove value ${at + 1} ${label}`}
             onClick={() => change(pairs.toSpliced(at, 1))}
-          >
-            <IconTrash size={16} />
-          </ActionIcon>
+          />
         </Group>
       ))}
       <Button

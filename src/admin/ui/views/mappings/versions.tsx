@@ -1,12 +1,11 @@
 import { Anchor, Badge, Button, Code, Drawer, Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { MappingDifference, MappingVersion } from '../../../contract/mappings.ts';
-import { call } from '../../api.ts';
 import { useFocusReturn } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
+import { useRead } from '../../queries.ts';
 
 /** Returns the author of a version in words, or its source if no person put it in force. */
 export function authorOf({ author, source }: MappingVersion): string {
@@ -28,10 +27,7 @@ export function Versions({
 }) {
   useFocusReturn();
   const [open, setOpen] = useState<number>();
-  const versions = useQuery({
-    queryKey: ['mapping-versions', connection],
-    queryFn: () => call('listMappingVersions', { connection, limit: 200 }),
-  });
+  const versions = useRead('listMappingVersions', { connection, limit: 200 });
   return (
     <Drawer
       opened
@@ -103,10 +99,7 @@ function VersionDetails({
   canRestore: boolean;
   onRestore: (version: number, text: string) => void;
 }) {
-  const version = useQuery({
-    queryKey: ['mapping-version', connection, generation],
-    queryFn: () => call('readMappingVersion', { connection, version: String(generation) }),
-  });
+  const version = useRead('readMappingVersion', { connection, version: String(generation) });
   return (
     <Loaded query={version}>
       {({ text, difference }) => (

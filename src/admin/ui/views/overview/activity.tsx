@@ -1,7 +1,8 @@
-import { SegmentedControl, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core';
+import { SegmentedControl, Skeleton, Text, VisuallyHidden } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import type { ActivityCounts } from '../../../contract/overview.ts';
 import { Loaded } from '../../components/loading.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { Panel } from './panel.tsx';
 import { isPartial, useActivity } from './query.ts';
@@ -63,7 +64,13 @@ function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSin
         </Text>
       )}
       <VisuallyHidden>
-        <CountsTable spans={spans} />
+        <Rows
+          label="Requests and calls by time"
+          rows={spans.filter(({ requests, calls }) => requests + calls > 0)}
+          keyOf={({ from }) => from}
+          columns={columns}
+          empty="Nothing happened."
+        />
       </VisuallyHidden>
     </>
   );
@@ -76,30 +83,10 @@ function totalsText(spans: ActivityCounts[]): string {
 }
 
 /** The content of the chart as a table for screen readers: only the spans in which something happened. */
-function CountsTable({ spans }: { spans: ActivityCounts[] }) {
-  return (
-    <Table>
-      <Table.Caption>Requests and calls by time</Table.Caption>
-      <Table.Thead>
-        <Table.Tr>
-          {['From', 'Requests', 'Failed requests', 'Travel calls', 'Failed calls'].map((label) => (
-            <Table.Th key={label}>{label}</Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {spans
-          .filter(({ requests, calls }) => requests + calls > 0)
-          .map(({ from, requests, requestErrors, calls, callErrors }) => (
-            <Table.Tr key={from}>
-              <Table.Td>{new Date(from).toLocaleTimeString()}</Table.Td>
-              <Table.Td>{requests}</Table.Td>
-              <Table.Td>{requestErrors}</Table.Td>
-              <Table.Td>{calls}</Table.Td>
-              <Table.Td>{callErrors}</Table.Td>
-            </Table.Tr>
-          ))}
-      </Table.Tbody>
-    </Table>
-  );
-}
+const columns: Column<ActivityCounts>[] = [
+  { label: 'From', cell: ({ from }) => new Date(from).toLocaleTimeString() },
+  { label: 'Requests', cell: ({ requests }) => requests },
+  { label: 'Failed requests', cell: ({ requestErrors }) => requestErrors },
+  { label: 'Travel calls', cell: ({ calls }) => calls },
+  { label: 'Failed calls', cell: ({ callErrors }) => callErrors },
+];

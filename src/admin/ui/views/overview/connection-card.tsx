@@ -1,7 +1,7 @@
-import { Anchor, Badge, Group, Table, Text } from '@mantine/core';
+import { Badge, Group, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
 import type { ConnectionHealth, LastExchange } from '../../../contract/overview.ts';
+import { ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
 import { Panel } from './panel.tsx';
 
@@ -79,11 +79,13 @@ function pauseText({ pause, paused }: ConnectionHealth): string | undefined {
 function Counts({ name, people, waiting }: { name: string; people: number; waiting: number }) {
   return (
     <>
-      <ViewLink to={`/people?connection=${name}`}>{people.toLocaleString()}</ViewLink>
+      <ViewLink inherit href={`~/admin/people?connection=${name}`}>
+        {people.toLocaleString()}
+      </ViewLink>
       {waiting > 0 && (
         <>
           ,{' '}
-          <ViewLink to={`/people?connection=${name}&state=dirty`}>
+          <ViewLink inherit href={`~/admin/people?connection=${name}&state=dirty`}>
             {waiting.toLocaleString()} waiting
           </ViewLink>
         </>
@@ -103,7 +105,7 @@ function Last({ exchange, to }: { exchange: LastExchange | undefined; to: string
   return (
     <Group gap={6} wrap="wrap">
       <Time at={at} />
-      <ViewLink to={to}>
+      <ViewLink inherit href={`~/admin${to}`}>
         {isFailed ? '✗' : '✓'} {method} {status ?? error ?? 'no response'}
       </ViewLink>
     </Group>
@@ -133,7 +135,7 @@ function LastImport({ lastImport }: { lastImport: ConnectionHealth['lastImport']
 function MappingFaults({ count, name }: { count: number; name: string }) {
   if (count === 0) return '✓ without faults';
   return (
-    <ViewLink to={`/mappings?connection=${name}`}>
+    <ViewLink inherit href={`~/admin/mappings?connection=${name}`}>
       ✗ {count} {count === 1 ? 'fault' : 'faults'}
     </ViewLink>
   );
@@ -144,13 +146,5 @@ function Fault({ children }: { children: ReactNode }) {
     <Text span inherit fw={600}>
       ✗ {children}
     </Text>
-  );
-}
-
-function ViewLink({ to, children }: { to: string; children: ReactNode }) {
-  return (
-    <Anchor component={Link} href={`~/admin${to}`} inherit>
-      {children}
-    </Anchor>
   );
 }

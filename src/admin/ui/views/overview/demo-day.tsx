@@ -1,18 +1,21 @@
-import { Anchor, Button, Card, Divider, Group, Progress, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
-import { Link } from 'wouter';
+import { Button, Divider, Group, Progress, Text } from '@mantine/core';
+import { useEffect } from 'react';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { useSession } from '../../session.ts';
+import { DialogButton } from '../../components/dialog.tsx';
+import { ViewLink } from '../../components/text.tsx';
+import { refresh, useChange } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
+import { Notice } from './panel.tsx';
 import type { Overview } from './texts.ts';
 
 type DemoDay = Overview['demoDay'];
 
 /** Below the first steps: how to see the page with people on it before an identity provider is connected. */
 export function OfferDemoDay({ demoDay: { phase, refusal } }: { demoDay: DemoDay }) {
-  const play = useDemoDayChange(() => call('playDemoDay'));
-  const isAdmin = useSession()?.role === 'admin';
+  // The demo day is in all views.
+  const play = useChange(() => call('playDemoDay'), { refreshes: 'all' });
+  const isAdmin = useIsAdmin();
   if (phase !== 'none' || refusal !== undefined) return null;
   return (
     <>
@@ -50,11 +53,10 @@ export function OfferDemoDay({ demoDay: { phase, refusal } }: { demoDay: DemoDay
 /** While the demo day is on the service: what is invented, how far it is, and the button that removes it. */
 export function DemoDayNotice({ demoDay }: { demoDay: DemoDay }) {
   const { phase, done, total } = demoDay;
-  const queries = useQueryClient();
   useEffect(() => {
     // The charts and the other views are read less often than how far the demo day is.
-    if (phase === 'played') void queries.invalidateQueries();
-  }, [phase, queries]);
+    if (phase === 'played') void refresh('all');
+  }, [phase]);
   switch (phase) {
     case 'none':
       return null;
@@ -79,51 +81,38 @@ export function DemoDayNotice({ demoDay }: { demoDay: DemoDay }) {
       return (
         <Notice title="You see the demo day" action={<RemoveButton />}>
           An invented identity provider has sent its people to the connection demo. Look at{' '}
-          <ViewLink to="/people">People</ViewLink>, at <ViewLink to="/traffic">Traffic</ViewLink>, and at what
-          is <ViewLink to="/held">held</ViewLink>; then <ViewLink to="/connect">connect your own</ViewLink>.
+          <ViewLink inherit isInText href="~/admin/people">
+            People
+          </ViewLink>
+          , at{' '}
+          <ViewLink inherit isInText href="~/admin/traffic">
+            Traffic
+          </ViewLink>
+          , and at what is{' '}
+          <ViewLink inherit isInText href="~/admin/held">
+            held
+          </ViewLink>
+          ; then{' '}
+          <ViewLink inherit isInText href="~/admin/connect">
+            connect your own
+          </ViewLink>
+          .
         </Notice>
       );
   }
 }
 
-function Notice({ title, action, children }: { title: string; action?: ReactNode; children: ReactNode }) {
-  return (
-    <Card
-      withBorder
-      padding="sm"
-      role="status"
-      style={{ borderInlineStart: '3px solid var(--mantine-primary-color-filled)' }}
-    >
-      <Group justify="space-between" gap="xs">
-        <div style={{ flex: '1 1 300px' }}>
-          <Text size="sm" fw={600}>
-            {title}
-          </Text>
-          <Text size="sm" component="div">
-            {children}
-          </Text>
-        </div>
-        {action}
-      </Group>
-    </Card>
-  );
-}
-
 function RemoveButton() {
-  const [isAsking, setIsAsking] = useState(false);
-  const remove = useDemoDayChange(() => call('undoDemoDay'));
-  if (useSession()?.role !== 'admin') return null;
+  if (!useIsAdmin()) return null;
   return (
-    <>
-      <Button size="xs" variant="default" onClick={() => setIsAsking(true)}>
-        Remove the demo day
-      </Button>
-      {isAsking && (
+    <DialogButton label="Remove the demo day">
+      {(close) => (
         <Confirm
           title="Remove the demo day?"
           action="Remove the demo day"
-          mutation={remove}
-          onClose={() => setIsAsking(false)}
+          change={() => call('undoDemoDay')}
+          refreshes="all"
+          onClose={close}
         >
           <Text size="sm">
             The invented people go, with their travelers, requests and held changes, and the connection demo
@@ -131,23 +120,6 @@ function RemoveButton() {
           </Text>
         </Confirm>
       )}
-    </>
-  );
-}
-
-/** Afterwards every view is read again: the demo day is in all of them. */
-function useDemoDayChange(change: () => Promise<DemoDay>) {
-  const queries = useQueryClient();
-  return useMutation<DemoDay, Error, void>({
-    mutationFn: change,
-    onSuccess: () => queries.invalidateQueries(),
-  });
-}
-
-function ViewLink({ to, children }: { to: string; children: ReactNode }) {
-  return (
-    <Anchor component={Link} href={`~/admin${to}`} inherit underline="always">
-      {children}
-    </Anchor>
+    </DialogButton>
   );
 }

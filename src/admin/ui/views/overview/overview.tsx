@@ -1,8 +1,8 @@
-import { Anchor, Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
-import { Link } from 'wouter';
-import { findingText } from '../../components/finding-text.ts';
 import { Loaded } from '../../components/loading.tsx';
+import { Dim, ViewLink } from '../../components/text.tsx';
+import { toWords } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ActivityPanel } from './activity.tsx';
 import { ConnectionCard } from './connection-card.tsx';
@@ -69,7 +69,10 @@ function StateSentence({ state, sentence }: Overview) {
 
 function PeopleNumbers({ people, keptActive }: Pick<Overview, 'people' | 'keptActive'>) {
   return (
-    <Panel title="People" action={<PanelLink to="/people">All {people.total.toLocaleString()}</PanelLink>}>
+    <Panel
+      title="People"
+      action={<ViewLink href="~/admin/people">All {people.total.toLocaleString()}</ViewLink>}
+    >
       {peopleStates.map(({ state, symbol, label }) => (
         <NumberRow
           key={state}
@@ -112,7 +115,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
       {kinds.slice(0, MAX_KINDS).map(({ code, people }) => (
         <NumberRow
           key={code}
-          label={findingText(code)}
+          label={toWords(code)}
           count={people}
           isAtLeast={isCut}
           to={`/people?finding=${encodeURIComponent(code)}`}
@@ -134,7 +137,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
 
 function Held({ held }: { held: Overview['held'] }) {
   return (
-    <Panel title="Held" action={held.length > 0 && <PanelLink to="/held">Decide</PanelLink>}>
+    <Panel title="Held" action={held.length > 0 && <ViewLink href="~/admin/held">Decide</ViewLink>}>
       {held.length === 0 && (
         <Text size="sm" c="dimmed">
           Nothing waits for an approval.
@@ -146,9 +149,9 @@ function Held({ held }: { held: Overview['held'] }) {
           label={
             <>
               {causeTexts[cause]}{' '}
-              <Text span size="sm" c="dimmed">
+              <Dim>
                 since <Time at={since} />
-              </Text>
+              </Dim>
             </>
           }
           count={people}
@@ -156,14 +159,6 @@ function Held({ held }: { held: Overview['held'] }) {
         />
       ))}
     </Panel>
-  );
-}
-
-function PanelLink({ to, children }: { to: string; children: ReactNode }) {
-  return (
-    <Anchor component={Link} href={`~/admin${to}`} size="sm">
-      {children}
-    </Anchor>
   );
 }
 
@@ -189,10 +184,10 @@ function NumberRow({
           0
         </Text>
       ) : (
-        <Anchor component={Link} href={`~/admin${to}`} size="sm" fw={600} className="number">
+        <ViewLink href={`~/admin${to}`} fw={600} className="number">
           {isAtLeast && '≥ '}
           {count.toLocaleString()}
-        </Anchor>
+        </ViewLink>
       )}
     </Group>
   );

@@ -1,4 +1,4 @@
-import { Card, Group, Stack, Title } from '@mantine/core';
+import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 /** A part of the overview with a heading. */
@@ -20,6 +20,40 @@ export function Panel({
         {action}
       </Group>
       <Stack gap={6}>{children}</Stack>
+    </Card>
+  );
+}
+
+/** Something about the whole service, and the button that changes it. `color` is that of the line at its side. */
+export function Notice({
+  title,
+  color = 'primary-color',
+  action,
+  children,
+}: {
+  title: string;
+  color?: 'primary-color' | 'color-red';
+  action?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <Card
+      withBorder
+      padding="sm"
+      role="status"
+      style={{ borderInlineStart: `3px solid var(--mantine-${color}-filled)` }}
+    >
+      <Group justify="space-between" gap="xs">
+        <div style={{ flex: '1 1 300px' }}>
+          <Text size="sm" fw={600}>
+            {title}
+          </Text>
+          <Text size="sm" component="div">
+            {children}
+          </Text>
+        </div>
+        {action}
+      </Group>
     </Card>
   );
 }

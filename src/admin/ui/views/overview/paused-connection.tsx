@@ -1,73 +1,47 @@
-import { Anchor, Button, Card, Group, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import { Link } from 'wouter';
+import { Text } from '@mantine/core';
 import type { ConnectionHealth } from '../../../contract/overview.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
+import { ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
-import { useSession } from '../../session.ts';
+import { useIsAdmin } from '../../session.ts';
+import { Notice } from './panel.tsx';
 
 type Paused = NonNullable<ConnectionHealth['paused']>;
 
 /** What waits in a connection that is paused because the database was restored, and the button with which it goes on. */
 export function PausedConnection({ id, paused }: { id: string; paused: Paused }) {
   const total = countOf(paused);
+  const waiting = `~/admin/people?connection=${encodeURIComponent(id)}&state=dirty`;
   return (
-    <Card
-      withBorder
-      padding="sm"
-      role="status"
-      style={{ borderInlineStart: '3px solid var(--mantine-color-red-filled)' }}
+    <Notice
+      title={`The connection ${id} is paused`}
+      color="color-red"
+      action={<ResumeButton id={id} paused={paused} />}
     >
-      <Group justify="space-between" gap="xs">
-        <div style={{ flex: '1 1 300px' }}>
-          <Text size="sm" fw={600}>
-            The connection {id} is paused
-          </Text>
-          <Text size="sm" component="div">
-            The database was restored, <Time at={paused.since} />. Only people whom the identity provider
-            sends again are provisioned: start a full synchronization there, then let the connection go on.{' '}
-            <Anchor
-              component={Link}
-              href={`~/admin/people?connection=${encodeURIComponent(id)}&state=dirty`}
-              inherit
-              underline="always"
-            >
-              {total === 0 ? 'No changes wait' : `The changes of ${peopleText(total)} wait`}
-            </Anchor>
-            {total > 0 && `: ${changesText(paused)}`}.
-          </Text>
-        </div>
-        <ResumeButton id={id} paused={paused} />
-      </Group>
-    </Card>
+      The database was restored, <Time at={paused.since} />. Only people whom the identity provider sends
+      again are provisioned: start a full synchronization there, then let the connection go on.{' '}
+      <ViewLink href={waiting} inherit isInText>
+        {total === 0 ? 'No changes wait' : `The changes of ${peopleText(total)} wait`}
+      </ViewLink>
+      {total > 0 && `: ${changesText(paused)}`}.
+    </Notice>
   );
 }
 
 function ResumeButton({ id, paused }: { id: string; paused: Paused }) {
-  const [isAsking, setIsAsking] = useState(false);
-  const queries = useQueryClient();
-  const resume = useMutation<void, Error, void>({
-    mutationFn: () => call('resumeConnection', { id }),
-    onSuccess: async () => {
-      setIsAsking(false);
-      await queries.invalidateQueries();
-    },
-  });
-  if (useSession()?.role !== 'admin') return null;
+  if (!useIsAdmin()) return null;
   return (
-    <>
-      <Button size="xs" variant="default" onClick={() => setIsAsking(true)}>
-        Let it go on
-      </Button>
-      {isAsking && (
+    <DialogButton label="Let it go on">
+      {(close) => (
         <Confirm
           title={`Let ${id} go on?`}
           action={`Let ${id} go on`}
-          mutation={resume}
+          change={() => call('resumeConnection', { id })}
+          refreshes="all"
           isDestructive
-          onClose={() => setIsAsking(false)}
+          onClose={close}
         >
           <Text size="sm">
             {countOf(paused) === 0
@@ -81,7 +55,7 @@ function ResumeButton({ id, paused }: { id: string; paused: Paused }) {
           )}
         </Confirm>
       )}
-    </>
+    </DialogButton>
   );
 }
 

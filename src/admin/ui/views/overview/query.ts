@@ -1,5 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
-import { call } from '../../api.ts';
+import { useRead } from '../../queries.ts';
 
 /** The interval at which the numbers are read again, in milliseconds. */
 const READ_EVERY_MS = 10_000;
@@ -11,22 +10,26 @@ const READ_SOON_MS = 1_000;
 
 /** The state of the service. */
 export function useOverview() {
-  return useQuery({
-    queryKey: ['overview'],
-    queryFn: () => call('readOverview'),
-    refetchInterval: ({ state: { data } }) =>
-      data?.demoDay.phase === 'playing' ? FOLLOW_EVERY_MS : READ_EVERY_MS,
-  });
+  return useRead(
+    'readOverview',
+    {},
+    {
+      refetchInterval: ({ state: { data } }) =>
+        data?.demoDay.phase === 'playing' ? FOLLOW_EVERY_MS : READ_EVERY_MS,
+    },
+  );
 }
 
 /** The numbers of the charts. */
 export function useActivity() {
-  return useQuery({
-    queryKey: ['activity'],
-    queryFn: () => call('readActivity'),
-    refetchInterval: ({ state: { data } }) =>
-      data && isPartial(data.day, data.completeSince) ? READ_SOON_MS : READ_EVERY_MS,
-  });
+  return useRead(
+    'readActivity',
+    {},
+    {
+      refetchInterval: ({ state: { data } }) =>
+        data && isPartial(data.day, data.completeSince) ? READ_SOON_MS : READ_EVERY_MS,
+    },
+  );
 }
 
 /** True if the log is not counted yet from the second span on. The first one begins before the day does. */

@@ -1,5 +1,5 @@
 import type { PeopleCounts, Person } from '../../../contract/people.ts';
-import { findingText } from '../../components/finding-text.ts';
+import { toWords } from '../../components/texts.ts';
 import { stateMarks } from './texts.ts';
 
 interface Choice {
@@ -28,7 +28,7 @@ export function filterChoices(
     }),
     findings: [...findings]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([code, people]) => ({ value: code, label: `${findingText(code)} (${number(people)}${more})` })),
+      .map(([code, people]) => ({ value: code, label: `${toWords(code)} (${number(people)}${more})` })),
   };
 }
 

@@ -1,8 +1,8 @@
-import { Alert, Anchor, Text } from '@mantine/core';
-import { Link } from 'wouter';
+import { Alert, Text } from '@mantine/core';
 import type { PersonExplanation, PersonField } from '../../../contract/people.ts';
 import { StateBadge } from '../../components/mark.tsx';
 import { Rows } from '../../components/rows.tsx';
+import { Dim, ViewLink } from '../../components/text.tsx';
 import { decidingRules, fieldName, idsIn, ruleDetails, ruleText, standingMarks, valueText } from './texts.ts';
 
 /** Each field side by side: what the IdP said, which rule decided, what was sent, what the travel service holds. */
@@ -48,12 +48,7 @@ type Names = PersonExplanation['names'];
 /** A value. The ids for which names are shown appear on hover. */
 function Value({ value, names }: { value: unknown; names: Names }) {
   const text = valueText(value, names);
-  if (text === '')
-    return (
-      <Text span size="sm" c="dimmed">
-        –
-      </Text>
-    );
+  if (text === '') return <Dim>–</Dim>;
   const ids = idsIn(value, names);
   return (
     <Text
@@ -69,12 +64,7 @@ function Value({ value, names }: { value: unknown; names: Names }) {
 
 /** The rules that decided. Each opens Mappings with this person as the example. */
 function Rule({ field: { rules }, person }: { field: PersonField; person: PersonExplanation }) {
-  if (rules.length === 0)
-    return (
-      <Text span size="sm" c="dimmed">
-        {person.verdict.status === 'imported' ? '–' : 'no rule'}
-      </Text>
-    );
+  if (rules.length === 0) return <Dim>{person.verdict.status === 'imported' ? '–' : 'no rule'}</Dim>;
   return decidingRules(rules).map((rule) => (
     <Text
       key={`${rule.origin} ${rule.rule} ${rule.when}`}
@@ -82,21 +72,14 @@ function Rule({ field: { rules }, person }: { field: PersonField; person: Person
       size="sm"
       style={{ overflowWrap: 'anywhere' }}
     >
-      <Anchor
-        component={Link}
+      <ViewLink
         href={`~/admin/mappings?person=${encodeURIComponent(`${person.connection}/${person.id}`)}`}
-        size="sm"
         c="inherit"
-        underline="always"
+        isInText
       >
         {ruleText(rule)}
-      </Anchor>
-      {ruleDetails(rule) && (
-        <Text span size="xs" c="dimmed">
-          {' '}
-          {ruleDetails(rule)}
-        </Text>
-      )}
+      </ViewLink>
+      {ruleDetails(rule) && <Dim size="xs"> {ruleDetails(rule)}</Dim>}
     </Text>
   ));
 }
@@ -108,9 +91,9 @@ function Held({ field, names }: { field: PersonField; names: Names }) {
     <>
       <Value value={field.observed} names={names} />{' '}
       {isQuiet ? (
-        <Text span size="sm" c="dimmed">
+        <Dim>
           {mark.symbol} {mark.label}
-        </Text>
+        </Dim>
       ) : (
         <StateBadge mark={mark} />
       )}

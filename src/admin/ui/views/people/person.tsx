@@ -1,18 +1,18 @@
-import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
 import type { PersonExplanation } from '../../../contract/people.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Copyable } from '../../components/copyable.tsx';
-import { Fact } from '../../components/fact.tsx';
-import { findingText } from '../../components/finding-text.ts';
+import { DialogButton } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
+import { Dim, Fact, ViewLink } from '../../components/text.tsx';
+import { toWords } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { queryClient, useSession } from '../../session.ts';
+import { useChange, useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 import { FieldTable } from './fields.tsx';
 import { changeText, fieldName, markOfVerdict, reasonText, referenceTexts, valueText } from './texts.ts';
 import { Timeline } from './timeline.tsx';
@@ -20,23 +20,16 @@ import { Timeline } from './timeline.tsx';
 /** While a person waits for an attempt, the view is read again this often, in milliseconds. */
 const REFRESH_MS = 2_000;
 
-interface Key {
-  connection: string;
-  id: string;
-}
-
 /** Everything that is known about one person. */
-export function PersonView({ connection, id }: Key) {
-  const person = useQuery({
-    queryKey: ['person', connection, id],
-    queryFn: () => call('explainPerson', { connection, id }),
-    refetchInterval: ({ state: { data } }) => (data?.verdict.status === 'waiting' ? REFRESH_MS : false),
-  });
+export function PersonView({ connection, id }: { connection: string; id: string }) {
+  const person = useRead(
+    'explainPerson',
+    { connection, id },
+    { refetchInterval: ({ state: { data } }) => (data?.verdict.status === 'waiting' ? REFRESH_MS : false) },
+  );
   return (
     <>
-      <Anchor component={Link} href="/" size="sm">
-        ← People
-      </Anchor>
+      <ViewLink href="/">← People</ViewLink>
       <Loaded query={person}>
         {(data) => (
           <Stack gap="lg">
@@ -102,9 +95,9 @@ function Head({ person }: { person: PersonExplanation }) {
           </Text>
         )}
         {verdict.status === 'held' && (
-          <Anchor component={Link} href="~/admin/held" size="sm" underline="always">
+          <ViewLink href="~/admin/held" isInText>
             Approve or discard
-          </Anchor>
+          </ViewLink>
         )}
       </Group>
       <Text size="sm" c="dimmed" mt={4}>
@@ -116,51 +109,36 @@ function Head({ person }: { person: PersonExplanation }) {
 
 /** Gives the person the traveler of the leaver in whose place the person is. */
 function JoinButton({ person: { connection, id, predecessor } }: { person: PersonExplanation }) {
-  const canChange = useSession()?.role === 'admin';
-  const [isAsked, setAsked] = useState(false);
-  const join = useMutation({
-    mutationFn: () => call('joinPerson', { connection, id }),
-    onSuccess: () => {
-      setAsked(false);
-      return queryClient.invalidateQueries({ queryKey: ['person', connection, id] });
-    },
-  });
   const isPossible = predecessor?.effect === 'separate' || predecessor?.effect === 'held';
-  if (!canChange || !isPossible) return null;
+  if (!useIsAdmin() || !isPossible) return null;
   return (
-    <>
-      <Button size="xs" variant="default" onClick={() => setAsked(true)}>
-        Join
-      </Button>
-      {isAsked && (
+    <DialogButton label="Join">
+      {(close) => (
         <Confirm
           title="Are both one person?"
           action="Join the two"
-          mutation={join}
-          onClose={() => setAsked(false)}
+          change={() => call('joinPerson', { connection, id })}
+          refreshes={['explainPerson']}
+          onClose={close}
         >
           <Text size="sm">
             This person gets the traveler of the leaver{' '}
             {predecessor.id && (
-              <Anchor component={Link} href={`/${predecessor.connection}/${predecessor.id}`} size="sm">
-                {predecessor.id}
-              </Anchor>
+              <ViewLink href={`/${predecessor.connection}/${predecessor.id}`}>{predecessor.id}</ViewLink>
             )}
             , with its trips and everything else that it has. A traveler that the person has now is archived.
           </Text>
         </Confirm>
       )}
-    </>
+    </DialogButton>
   );
 }
 
 function ReconcileButton({ person: { connection, id } }: { person: PersonExplanation }) {
-  const canChange = useSession()?.role === 'admin';
-  const reconciliation = useMutation({
-    mutationFn: () => call('reconcilePerson', { connection, id }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['person', connection, id] }),
+  const reconciliation = useChange(() => call('reconcilePerson', { connection, id }), {
+    refreshes: ['explainPerson'],
   });
-  if (!canChange) return null;
+  if (!useIsAdmin()) return null;
   return (
     <Group gap="xs">
       <Text size="sm" role="status" c={reconciliation.error ? 'red' : 'dimmed'}>
@@ -195,9 +173,9 @@ function Findings({ person: { findings, names } }: { person: PersonExplanation }
           <Text size="sm">
             ⚠ <b>{fieldName(field, names)}</b> {valueText(value, names) && `“${valueText(value, names)}” `}
             {reason}{' '}
-            <Anchor component={Link} href={`/?finding=${code}`} size="xs" underline="always">
-              {findingText(code)}
-            </Anchor>
+            <ViewLink href={`/?finding=${code}`} size="xs" isInText>
+              {toWords(code)}
+            </ViewLink>
           </Text>
           <Text size="sm">
             → {remedy}
@@ -217,13 +195,11 @@ function Managers({ person: { references, connection } }: { person: PersonExplan
           {id === undefined ? (
             raw
           ) : (
-            <Anchor component={Link} href={`/${connection}/${id}`} size="sm" underline="always">
+            <ViewLink href={`/${connection}/${id}`} isInText>
               {userName ?? raw}
-            </Anchor>
+            </ViewLink>
           )}{' '}
-          <Text span c="dimmed" size="sm">
-            {referenceTexts[standing]}
-          </Text>
+          <Dim>{referenceTexts[standing]}</Dim>
         </Text>
       ))}
     </Stack>

@@ -1,5 +1,6 @@
 import type { Person, PersonExplanation, PersonField } from '../../../contract/people.ts';
 import type { Exchange } from '../../../contract/traffic.ts';
+import { prettyText } from '../traffic/texts.ts';
 
 /** A state as people read it: the symbol says the same as the colour. */
 export interface Mark {
@@ -147,10 +148,5 @@ export function answerText({ status, error }: Pick<Exchange, 'status' | 'error'>
 
 /** Returns JSON with a line for each member, and any other text as it is. */
 export function prettyBody({ text, isCut }: { text: string; isCut: boolean }): string {
-  if (isCut) return `${text}…`;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
+  return isCut ? `${text}…` : prettyText(text);
 }

@@ -1,5 +1,4 @@
 import { Code, Stack, Text, Title, UnstyledButton } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { PersonExplanation } from '../../../contract/people.ts';
 import type { Exchange, ExchangeDetail } from '../../../contract/traffic.ts';
@@ -7,7 +6,9 @@ import { call } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
+import type { Column } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
+import { usePages, useRead } from '../../queries.ts';
 import { answerText, prettyBody } from './texts.ts';
 
 /** New exchanges are logged with a delay, so that the timeline is read again this often, in milliseconds. */
@@ -16,17 +17,11 @@ const REFRESH_MS = 10_000;
 /** The requests of the identity provider about the person, and the calls for them, newest first. */
 export function Timeline({ person: { connection, id } }: { person: PersonExplanation }) {
   const [opened, setOpened] = useState<Exchange>();
-  const timeline = useInfiniteQuery({
-    queryKey: ['timeline', connection, id],
-    queryFn: ({ pageParam }) =>
-      call('listExchanges', {
-        ...{ connection, person: id, limit: 20 },
-        ...(pageParam && { before: pageParam }),
-      }),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next,
-    refetchInterval: REFRESH_MS,
-  });
+  const timeline = usePages(
+    ['listExchanges', connection, id],
+    (before) => call('listExchanges', { connection, person: id, limit: 20, before }),
+    { refetchInterval: REFRESH_MS },
+  );
   return (
     <>
       <PagedRows
@@ -43,19 +38,18 @@ export function Timeline({ person: { connection, id } }: { person: PersonExplana
   );
 }
 
-function columnsWith(onOpen: (exchange: Exchange) => void) {
+function columnsWith(onOpen: (exchange: Exchange) => void): Column<Exchange>[] {
   return [
-    { label: 'When', width: '14%', cell: ({ at }: Exchange) => <Time at={at} /> },
+    { label: 'When', width: '14%', cell: ({ at }) => <Time at={at} /> },
     {
       label: 'Who',
       width: '17%',
-      cell: ({ direction }: Exchange) =>
-        direction === 'travel' ? '→ travel service' : '← identity provider',
+      cell: ({ direction }) => (direction === 'travel' ? '→ travel service' : '← identity provider'),
     },
     {
       label: 'Request',
       width: '44%',
-      cell: (exchange: Exchange) => (
+      cell: (exchange) => (
         <UnstyledButton
           aria-haspopup="dialog"
           onClick={() => onOpen(exchange)}
@@ -69,17 +63,14 @@ function columnsWith(onOpen: (exchange: Exchange) => void) {
       ),
     },
     { label: 'Answer', width: '15%', cell: answerText },
-    { label: 'Duration', width: '10%', cell: ({ ms }: Exchange) => `${Math.round(ms)} ms` },
+    { label: 'Duration', width: '10%', cell: ({ ms }) => `${Math.round(ms)} ms` },
   ];
 }
 
 /** Both bodies of an exchange. */
 function Bodies({ exchange, onClose }: { exchange: Exchange; onClose: () => void }) {
   const { position, method, path } = exchange;
-  const detail = useQuery({
-    queryKey: ['exchange', position],
-    queryFn: () => call('getExchange', { position }),
-  });
+  const detail = useRead('getExchange', { position });
   return (
     <Dialog onClose={onClose} size="xl" title={`${method} ${path}`}>
       <Loaded query={detail}>

@@ -1,32 +1,33 @@
-import { Anchor, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react';
-import { Link } from 'wouter';
 import type { Exchange } from '../../../contract/traffic.ts';
+import type { Column } from '../../components/rows.tsx';
+import { personHref, ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
 import { durationText, outcomeOf, pathText, shortPath } from './texts.ts';
 
 const oneLine = { whiteSpace: 'nowrap' } as const;
 
 /** An exchange in lists. */
-export const columns = [
+export const columns: Column<Exchange>[] = [
   {
     label: 'When',
     width: '10%',
-    cell: ({ at, position }: Exchange) => (
-      <Anchor component={Link} href={`~/admin/traffic/${position}`} size="sm" style={oneLine}>
+    cell: ({ at, position }) => (
+      <ViewLink href={`~/admin/traffic/${position}`} style={oneLine}>
         <Time at={at} />
-      </Anchor>
+      </ViewLink>
     ),
   },
-  { label: 'Who', width: '22%', cell: (exchange: Exchange) => <Who {...exchange} /> },
-  { label: 'Request', width: '34%', cell: (exchange: Exchange) => <RequestLine {...exchange} /> },
-  { label: 'Status', width: '11%', cell: (exchange: Exchange) => <Outcome {...exchange} /> },
+  { label: 'Who', width: '22%', cell: (exchange) => <Who {...exchange} /> },
+  { label: 'Request', width: '34%', cell: (exchange) => <RequestLine {...exchange} /> },
+  { label: 'Status', width: '11%', cell: (exchange) => <Outcome {...exchange} /> },
   {
     label: 'Duration',
     width: '9%',
-    cell: ({ ms }: Exchange) => <span style={oneLine}>{durationText(ms)}</span>,
+    cell: ({ ms }) => <span style={oneLine}>{durationText(ms)}</span>,
   },
-  { label: 'Person', width: '14%', cell: (exchange: Exchange) => <PersonLink {...exchange} /> },
+  { label: 'Person', width: '14%', cell: (exchange) => <PersonLink {...exchange} /> },
 ];
 
 /** Method and path; the whole path appears on hover. */
@@ -80,10 +81,9 @@ export function PersonLink({ connection, person }: Pick<Exchange, 'connection' |
   if (!person) return '–';
   const name = person.name ?? `${person.id.slice(0, 8)}…`;
   if (connection === undefined) return name;
-  const address = [connection, person.id].map(encodeURIComponent).join('/');
   return (
-    <Anchor component={Link} href={`~/admin/people/${address}`} size="sm" title={person.id}>
+    <ViewLink href={personHref(connection, person.id)} title={person.id}>
       {name}
-    </Anchor>
+    </ViewLink>
   );
 }

@@ -1,22 +1,10 @@
-import {
-  Anchor,
-  Box,
-  Button,
-  Code,
-  CopyButton,
-  Group,
-  SimpleGrid,
-  Stack,
-  Table,
-  Text,
-  Title,
-} from '@mantine/core';
+import { Box, Button, Code, CopyButton, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
 import type { ExchangeDetail } from '../../../contract/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
+import { ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { columns, Outcome, PersonLink, Who } from './columns.tsx';
@@ -31,9 +19,7 @@ export function ExchangePage({ position }: { position: string }) {
   const exchange = useExchange(position);
   return (
     <>
-      <Anchor component={Link} href="/" size="sm">
-        ← Traffic
-      </Anchor>
+      <ViewLink href="/">← Traffic</ViewLink>
       <Loaded query={exchange}>{(data) => <Exchange exchange={data} />}</Loaded>
     </>
   );

@@ -1,7 +1,7 @@
-import { Group, Select, TextInput } from '@mantine/core';
+import { Group, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
-import { FilterPanel } from '../../components/filter-panel.tsx';
+import { FilterPanel, FilterSelect } from '../../components/filter-panel.tsx';
 import { MomentInput } from '../../components/moment-input.tsx';
 import { PersonFilter } from '../../components/person-filter.tsx';
 import type { FilterChanges, TrafficFilter } from './query.ts';
@@ -30,45 +30,40 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
   const connections = useExchangeLog().data?.connections.map(({ id }) => id) ?? [];
   const choose = (name: keyof TrafficFilter) => (value: string | null) =>
     onChange({ [name]: value ?? undefined });
-  const select = { size: 'xs', clearable: true } as const;
   return (
     <FilterPanel count={Object.keys(filter).length}>
-      <Select
-        {...select}
+      <FilterSelect
         style={width(150)}
-        aria-label="Direction"
+        label="Direction"
         placeholder="Both directions"
         data={directions}
-        value={filter.direction ?? null}
+        value={filter.direction}
         onChange={choose('direction')}
       />
       {connections.length > 1 && (
-        <Select
-          {...select}
+        <FilterSelect
           style={width(150)}
-          aria-label="Connection"
+          label="Connection"
           placeholder="All connections"
           data={connections}
-          value={filter.connection ?? null}
+          value={filter.connection}
           onChange={choose('connection')}
         />
       )}
-      <Select
-        {...select}
+      <FilterSelect
         style={width(100)}
-        aria-label="Method"
+        label="Method"
         placeholder="Method"
         data={methods}
-        value={filter.method ?? null}
+        value={filter.method}
         onChange={choose('method')}
       />
-      <Select
-        {...select}
+      <FilterSelect
         style={width(100)}
-        aria-label="Status"
+        label="Status"
         placeholder="Status"
         data={statuses}
-        value={filter.status ?? null}
+        value={filter.status}
         onChange={choose('status')}
       />
       <PathFilter filter={filter} onChange={onChange} />

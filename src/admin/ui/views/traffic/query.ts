@@ -1,9 +1,9 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { useSearchParams } from 'wouter';
 import type { Exchange } from '../../../contract/traffic.ts';
 import { call } from '../../api.ts';
-import { queryClient } from '../../session.ts';
+import { useAddressFilter } from '../../components/filter-panel.tsx';
+import { queryClient, usePages, useRead } from '../../queries.ts';
 
 /** The filters, as they are in the address. Times are those of the API. */
 export interface TrafficFilter {
@@ -23,23 +23,8 @@ export type FilterChanges = { [Name in keyof TrafficFilter]: TrafficFilter[Name]
 const names = ['connection', 'person', 'direction', 'method', 'status', 'path', 'since', 'until'] as const;
 
 /** The filters of the address, and a function that changes some of them. */
-export function useTrafficFilter(): [TrafficFilter, (changes: FilterChanges) => void] {
-  const [search, setSearch] = useSearchParams();
-  const filter: TrafficFilter = Object.fromEntries(
-    names.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])),
-  );
-  const change = (changes: FilterChanges) =>
-    setSearch(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(changes))
-          if (value) next.set(name, value);
-          else next.delete(name);
-        return next;
-      },
-      { replace: true },
-    );
-  return [filter, change];
+export function useTrafficFilter() {
+  return useAddressFilter<TrafficFilter>(names);
 }
 
 /** The interval at which new exchanges are read from the log, in milliseconds. */
@@ -55,15 +40,11 @@ interface News {
 
 /** The newest exchanges, read on in both directions: older ones in pages, new ones every two seconds unless it is paused. */
 export function useTraffic(filter: TrafficFilter, isPaused: boolean) {
-  const pages = useInfiniteQuery({
-    queryKey: ['exchanges', filter],
-    queryFn: ({ pageParam }) =>
-      call('listExchanges', { ...filter, limit: PAGE, ...(pageParam !== '' && { before: pageParam }) }),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  });
+  const pages = usePages(
+    ['listExchanges', filter],
+    (before) => call('listExchanges', { ...filter, limit: PAGE, before }),
+    { staleTime: Number.POSITIVE_INFINITY, gcTime: 0 },
+  );
   const newest = pages.data?.pages[0]?.head;
   const newsKey = ['new exchanges', filter, newest];
   const news = useQuery({
@@ -75,7 +56,7 @@ export function useTraffic(filter: TrafficFilter, isPaused: boolean) {
       const known = queryClient.getQueryData<News>(newsKey) ?? { exchanges: [], head: newest ?? '0' };
       const page = await call('listExchanges', { ...filter, limit: MAX_NEW, after: known.head });
       // There are more than a page can have: the list begins anew with the newest.
-      if (page.next !== undefined) void queryClient.resetQueries({ queryKey: ['exchanges', filter] });
+      if (page.next !== undefined) void queryClient.resetQueries({ queryKey: ['listExchanges', filter] });
       return { exchanges: [...page.exchanges, ...known.exchanges], head: page.head };
     },
   });
@@ -107,17 +88,10 @@ function useLookFurther({
 
 /** Reads the retention time of the log of exchanges, and its connections. */
 export function useExchangeLog() {
-  return useQuery({
-    queryKey: ['exchange log'],
-    queryFn: () => call('describeExchangeLog'),
-  });
+  return useRead('describeExchangeLog', {});
 }
 
 /** One exchange with its bodies. */
 export function useExchange(position: string) {
-  return useQuery({
-    queryKey: ['exchange', position],
-    queryFn: () => call('getExchange', { position }),
-    placeholderData: keepPreviousData,
-  });
+  return useRead('getExchange', { position }, { placeholderData: keepPreviousData });
 }

@@ -1,7 +1,7 @@
 import { Button, Menu, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api.ts';
-import { queryClient, useSession } from '../../session.ts';
+import { useChange } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 import { useExchangeLog } from './query.ts';
 
 const lengths = [
@@ -13,15 +13,14 @@ const lengths = [
 /** Keeps the bodies of reads, which are left out of the log otherwise, for a time. */
 export function ReadBodies() {
   const log = useExchangeLog();
-  const canChange = useSession()?.role === 'admin';
-  const keeping = useMutation({
-    mutationFn: ({ connection, minutes }: { connection: string; minutes: number }) =>
-      call('keepReadBodies', {
-        connection, // A little less, because the clock of the browser can be ahead of that of the service.
-        until: new Date(Date.now() + minutes * 60_000 - 30_000).toISOString(),
-      }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['exchange log'] }),
-  });
+  const canChange = useIsAdmin();
+  // A little less, because the clock of the browser can be ahead of that of the service.
+  const end = (minutes: number) => new Date(Date.now() + minutes * 60_000 - 30_000).toISOString();
+  const keeping = useChange(
+    ({ connection, minutes }: { connection: string; minutes: number }) =>
+      call('keepReadBodies', { connection, until: end(minutes) }),
+    { refreshes: ['describeExchangeLog'] },
+  );
   const connections = log.data?.connections ?? [];
   const kept = connections.filter(({ readBodiesUntil }) => readBodiesUntil !== undefined);
   if (!canChange || connections.length === 0) return null;

@@ -1,11 +1,12 @@
 import { Alert, Button, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api.ts';
-import { Dialog } from '../../components/dialog.tsx';
+import { submits } from '../../components/creation-dialog.tsx';
+import { Dialog, DialogButton } from '../../components/dialog.tsx';
 import { toLocal, toUtc } from '../../components/moment-input.tsx';
 import { PersonFilter } from '../../components/person-filter.tsx';
+import { useChange } from '../../queries.ts';
 import { type TrafficFilter, useExchangeLog } from './query.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -14,20 +15,10 @@ type ScenarioStart = Pick<TrafficFilter, 'connection' | 'person' | 'since' | 'un
 
 /** A button that opens the dialog in which SCIM requests are saved as scenarios. */
 export function SaveScenarioButton({ start }: { start: ScenarioStart }) {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <Button
-        size="xs"
-        variant="default"
-        aria-haspopup="dialog"
-        leftSection={<IconDownload size={14} />}
-        onClick={() => setOpen(true)}
-      >
-        Save as scenario
-      </Button>
-      {isOpen && <SaveScenario start={start} onClose={() => setOpen(false)} />}
-    </>
+    <DialogButton label="Save as scenario" leftSection={<IconDownload size={14} />}>
+      {(close) => <SaveScenario start={start} onClose={close} />}
+    </DialogButton>
   );
 }
 
@@ -39,17 +30,10 @@ function SaveScenario({ start, onClose }: { start: ScenarioStart; onClose: () =>
   const [person, setPerson] = useState(start.person);
   const [since, setSince] = useState(start.since ?? new Date(Date.now() - HOUR_MS).toISOString());
   const [until, setUntil] = useState(start.until);
-  const saving = useMutation({
-    mutationFn: () => saveScenarios({ connection, person, since, until }),
-  });
+  const saving = useChange(() => saveScenarios({ connection, person, since, until }), { refreshes: [] });
   return (
     <Dialog onClose={onClose} title="Save as scenario">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
-        }}
-      >
+      <form onSubmit={submits(saving.mutate)}>
         <Stack>
           <Text size="sm" c="dimmed">
             The SCIM requests become files that npx jetbridge replay plays against any service. Every name,

@@ -1,10 +1,10 @@
-import { Affix, Alert, Box, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { Affix, Box, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { Exchange } from '../../../contract/traffic.ts';
-import { Loaded } from '../../components/loading.tsx';
-import { OlderButton } from '../../components/older-button.tsx';
+import { Failure, Loaded } from '../../components/loading.tsx';
+import { OlderButton } from '../../components/paged-rows.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
 import { columns } from './columns.tsx';
@@ -68,11 +68,10 @@ function Exchanges({ filter, isPaused }: { filter: TrafficFilter; isPaused: bool
   const { shown, waiting, show } = useSteadyNews(news.data?.exchanges ?? []);
   return (
     <>
-      {news.error && (
-        <Alert color="red" role="alert" mb="md" title="New exchanges could not be read">
-          {news.error.message} The list is tried again every two seconds.
-        </Alert>
-      )}
+      <Failure error={news.error} mb="md" title="New exchanges could not be read">
+        {' '}
+        The list is tried again every two seconds.
+      </Failure>
       <Liveness
         at={news.dataUpdatedAt || pages.dataUpdatedAt}
         isPaused={isPaused}

@@ -3,18 +3,20 @@ import type { TravelBillingOperation } from '../../../contract/travel-data.ts';
 import { call } from '../../api.ts';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
+import type { Column } from '../../components/rows.tsx';
+import { Dim, ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
-import { usePages } from './pages.ts';
-import { TravelerNames, ViewLink } from './resource.tsx';
+import { usePages } from '../../queries.ts';
+import { TravelerNames } from './resource.tsx';
 import { billingMark, moneyText } from './texts.ts';
 
 /** The billing operations of a trip or of an invoice, with a link to the other of both. */
 export function BillingOperations(of: { trip: string } | { invoice: string }) {
   const isTrip = 'trip' in of;
-  const operations = usePages(['travel', 'operations', of], (page) =>
+  const operations = usePages([isTrip ? 'listTripOperations' : 'listInvoiceOperations', of], (after) =>
     'trip' in of
-      ? call('listTripOperations', { id: of.trip, ...page })
-      : call('listInvoiceOperations', { id: of.invoice, ...page }),
+      ? call('listTripOperations', { id: of.trip, limit: 50, after })
+      : call('listInvoiceOperations', { id: of.invoice, limit: 50, after }),
   );
   return (
     <div>
@@ -33,56 +35,47 @@ export function BillingOperations(of: { trip: string } | { invoice: string }) {
   );
 }
 
-const columns = [
+const columns: Column<TravelBillingOperation>[] = [
   {
     label: 'Operation',
-    cell: ({ description, operationType, transactionKind }: TravelBillingOperation) => (
+    cell: ({ description, operationType, transactionKind }) => (
       <>
-        {description ?? operationType}{' '}
-        <Text span size="xs" c="dimmed">
-          {transactionKind}
-        </Text>
+        {description ?? operationType} <Dim size="xs">{transactionKind}</Dim>
       </>
     ),
     width: '31%',
   },
   {
     label: 'Traveler',
-    cell: ({ traveler }: TravelBillingOperation) =>
-      traveler ? <TravelerNames travelers={[traveler]} /> : '–',
+    cell: ({ traveler }) => (traveler ? <TravelerNames travelers={[traveler]} /> : '–'),
     width: '18%',
   },
-  { label: 'When', cell: ({ date }: TravelBillingOperation) => <Time at={date} />, width: '19%' },
+  { label: 'When', cell: ({ date }) => <Time at={date} />, width: '19%' },
   {
     label: 'Status',
-    cell: ({ status }: TravelBillingOperation) => <StateBadge mark={billingMark(status)} />,
+    cell: ({ status }) => <StateBadge mark={billingMark(status)} />,
     width: '12%',
   },
-  { label: 'Amount', cell: ({ amount }: TravelBillingOperation) => moneyText(amount), width: '12%' },
+  { label: 'Amount', cell: ({ amount }) => moneyText(amount), width: '12%' },
 ];
 
-const toInvoice = {
+const toInvoice: Column<TravelBillingOperation> = {
   label: 'Invoice',
-  cell: ({ invoiceId }: TravelBillingOperation) =>
-    invoiceId === undefined ? (
-      'none yet'
-    ) : (
-      <ViewLink href={`/invoices/${invoiceId}`} isInText>
-        Show
-      </ViewLink>
-    ),
+  cell: ({ invoiceId }) =>
+    invoiceId === undefined ? 'none yet' : <ShowLink href={`/invoices/${invoiceId}`} />,
   width: '8%',
 };
 
-const toTrip = {
+const toTrip: Column<TravelBillingOperation> = {
   label: 'Trip',
-  cell: ({ tripId }: TravelBillingOperation) =>
-    tripId === undefined ? (
-      '–'
-    ) : (
-      <ViewLink href={`/trips/${tripId}`} isInText>
-        Show
-      </ViewLink>
-    ),
+  cell: ({ tripId }) => (tripId === undefined ? '–' : <ShowLink href={`/trips/${tripId}`} />),
   width: '8%',
 };
+
+function ShowLink({ href }: { href: string }) {
+  return (
+    <ViewLink href={href} isInText>
+      Show
+    </ViewLink>
+  );
+}

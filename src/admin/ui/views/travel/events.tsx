@@ -2,12 +2,13 @@ import { Code } from '@mantine/core';
 import type { TravelEvent } from '../../../contract/travel.ts';
 import { call } from '../../api.ts';
 import { PagedRows } from '../../components/paged-rows.tsx';
+import type { Column } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { usePages } from './pages.ts';
+import { usePages } from '../../queries.ts';
 
 /** The feed of events, the newest first. */
 export function Events() {
-  const events = usePages(['travel', 'events'], (page) => call('listTravelEvents', page));
+  const events = usePages(['listTravelEvents'], (after) => call('listTravelEvents', { limit: 50, after }));
   return (
     <PagedRows
       query={events}
@@ -20,19 +21,17 @@ export function Events() {
   );
 }
 
-const columns = [
-  { label: 'When', cell: ({ createdAt }: TravelEvent) => <Time at={createdAt} />, width: '12%' },
-  { label: 'Kind', cell: ({ kind }: TravelEvent) => kind, width: '22%' },
+const columns: Column<TravelEvent>[] = [
+  { label: 'When', cell: ({ createdAt }) => <Time at={createdAt} />, width: '12%' },
+  { label: 'Kind', cell: ({ kind }) => kind, width: '22%' },
   {
     label: 'Resource',
-    cell: ({ data }: TravelEvent) => String(data['name'] ?? data['email'] ?? data['id'] ?? ''),
+    cell: ({ data }) => String(data['name'] ?? data['email'] ?? data['id'] ?? ''),
     width: '26%',
   },
   {
     label: 'Changed',
-    cell: ({ previousAttributes }: TravelEvent) => (
-      <Code>{Object.keys(previousAttributes ?? {}).join(', ') || '–'}</Code>
-    ),
+    cell: ({ previousAttributes }) => <Code>{Object.keys(previousAttributes ?? {}).join(', ') || '–'}</Code>,
     width: '40%',
   },
 ];

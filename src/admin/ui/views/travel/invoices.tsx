@@ -1,17 +1,16 @@
 import { Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Route, Switch } from 'wouter';
 import type { TravelInvoice, TravelInvoiceDetails } from '../../../contract/travel-data.ts';
 import { call } from '../../api.ts';
-import { Fact } from '../../components/fact.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
-import { Rows } from '../../components/rows.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { Fact, ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
+import { usePages, useRead } from '../../queries.ts';
 import { BillingOperations } from './billing-operations.tsx';
-import { usePages } from './pages.ts';
-import { PartHead, ResourceText, ViewLink } from './resource.tsx';
+import { PartHead, ResourceText } from './resource.tsx';
 import { billingMark, moneyText } from './texts.ts';
 
 /** The invoices, and one of them. */
@@ -27,7 +26,9 @@ export function Invoices() {
 }
 
 function InvoiceList() {
-  const invoices = usePages(['travel', 'invoices'], (page) => call('listTravelInvoices', page));
+  const invoices = usePages(['listTravelInvoices'], (after) =>
+    call('listTravelInvoices', { limit: 50, after }),
+  );
   return (
     <PagedRows
       query={invoices}
@@ -44,30 +45,25 @@ function numberOf({ id, reference }: TravelInvoice | TravelInvoiceDetails): stri
   return reference ?? id;
 }
 
-const columns = [
+const columns: Column<TravelInvoice>[] = [
   {
     label: 'Invoice',
-    cell: (invoice: TravelInvoice) => (
-      <ViewLink href={`/invoices/${invoice.id}`}>{numberOf(invoice)}</ViewLink>
-    ),
+    cell: (invoice) => <ViewLink href={`/invoices/${invoice.id}`}>{numberOf(invoice)}</ViewLink>,
     width: '18%',
   },
-  { label: 'Customer', cell: ({ customer }: TravelInvoice) => customer, width: '24%' },
-  { label: 'For', cell: ({ description }: TravelInvoice) => description, width: '18%' },
+  { label: 'Customer', cell: ({ customer }) => customer, width: '24%' },
+  { label: 'For', cell: ({ description }) => description, width: '18%' },
   {
     label: 'Status',
-    cell: ({ status }: TravelInvoice) => <StateBadge mark={billingMark(status)} />,
+    cell: ({ status }) => <StateBadge mark={billingMark(status)} />,
     width: '12%',
   },
-  { label: 'Amount', cell: ({ amount }: TravelInvoice) => moneyText(amount), width: '14%' },
-  { label: 'Issued', cell: ({ createdAt }: TravelInvoice) => <Time at={createdAt} />, width: '14%' },
+  { label: 'Amount', cell: ({ amount }) => moneyText(amount), width: '14%' },
+  { label: 'Issued', cell: ({ createdAt }) => <Time at={createdAt} />, width: '14%' },
 ];
 
 function Invoice({ id }: { id: string }) {
-  const invoice = useQuery({
-    queryKey: ['travel', 'invoice', id],
-    queryFn: () => call('readTravelInvoice', { id }),
-  });
+  const invoice = useRead('readTravelInvoice', { id });
   return (
     <>
       <PartHead list="/invoices" label="Invoices">

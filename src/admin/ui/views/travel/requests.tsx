@@ -6,7 +6,8 @@ import { call } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { usePages } from './pages.ts';
+import { usePages } from '../../queries.ts';
+import { prettyText } from '../traffic/texts.ts';
 
 /** The request log of the travel API, the newest first. */
 export function Requests() {
@@ -14,9 +15,9 @@ export function Requests() {
   const [typed, setPath] = useState('');
   const [path] = useDebouncedValue(typed.trim(), 300);
   const [shown, setShown] = useState<TravelRequest>();
-  const requests = usePages(['travel', 'requests', isFailed, path], (page) =>
+  const requests = usePages(['listTravelRequests', isFailed, path], (after) =>
     call('listTravelRequests', {
-      ...page,
+      ...{ limit: 50, after },
       ...(isFailed && { failed: 'true' }),
       ...(path && { path: path.startsWith('/') ? path : `/${path}` }),
     }),
@@ -113,16 +114,7 @@ function Body({ label, body }: { label: string; body: TravelRequest['requestBody
         {label}
         {body?.cut && ' (its beginning)'}
       </Text>
-      {body ? <Code block>{indented(body.text)}</Code> : <Text size="sm">no body was kept</Text>}
+      {body ? <Code block>{prettyText(body.text)}</Code> : <Text size="sm">no body was kept</Text>}
     </div>
   );
-}
-
-/** Indents JSON; any other text stays as it is. */
-function indented(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

@@ -1,24 +1,7 @@
-import { Anchor, Code, Text, Title } from '@mantine/core';
+import { Code, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
 import type { Traveler } from '../../../contract/travel-data.ts';
-
-/** A link within the view. In a line of text it is underlined, because colour alone does not tell it. */
-export function ViewLink({
-  href,
-  isInText = false,
-  children,
-}: {
-  href: string;
-  isInText?: boolean;
-  children: ReactNode;
-}) {
-  return (
-    <Anchor component={Link} href={href} size="sm" underline={isInText ? 'always' : 'hover'}>
-      {children}
-    </Anchor>
-  );
-}
+import { personHref, ViewLink } from '../../components/text.tsx';
 
 /** The way back to a list, and the name of one of its resources. */
 export function PartHead({ list, label, children }: { list: string; label: string; children: ReactNode }) {
@@ -38,10 +21,7 @@ export function TravelerNames({ travelers }: { travelers: Traveler[] }) {
     <span key={id}>
       {index > 0 && ', '}
       {person ? (
-        <ViewLink
-          isInText
-          href={`~/admin/people/${encodeURIComponent(person.connection)}/${encodeURIComponent(person.id)}`}
-        >
+        <ViewLink isInText href={personHref(person.connection, person.id)}>
           {name}
         </ViewLink>
       ) : (

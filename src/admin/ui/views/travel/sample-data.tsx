@@ -1,32 +1,26 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, type Result } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { Loaded } from '../../components/loading.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
+import { Failure, Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
-import { queryClient, useSession } from '../../session.ts';
-import { ViewLink } from './resource.tsx';
+import { ViewLink } from '../../components/text.tsx';
+import { useChange, useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 import { resourcesText } from './texts.ts';
 
 type State = Result<'describeSampleData'>;
 
-const queryKey = ['travel', 'sample-data'];
-
 /** The sample company: a button that creates it, or one that removes it. */
 export function SampleData() {
-  const state = useQuery({ queryKey, queryFn: () => call('describeSampleData') });
+  const state = useRead('describeSampleData', {});
   return <Loaded query={state}>{(data) => <SampleCompany {...data} />}</Loaded>;
 }
 
 function SampleCompany({ company, domain, isPresent, users, trips }: State) {
-  const canChange = useSession()?.role === 'admin';
-  // Everything of the travel service is read again.
-  const refresh = () => queryClient.invalidateQueries({ queryKey: ['travel'] });
-  const creation = useMutation({
-    mutationFn: () => call('createSampleData'),
-    onSettled: refresh,
-  });
+  const canChange = useIsAdmin();
+  const creation = useChange(() => call('createSampleData'), { refreshes: 'all' });
   const [removal, setRemoval] = useState<string>();
   return (
     <Stack gap="sm" maw={720}>
@@ -39,11 +33,7 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
         policies, cost centers, bookings, cancellations, invoices, refunds. Its email addresses end with @
         {domain}, and nothing of anybody else is changed.
       </Text>
-      {creation.error && (
-        <Alert color="red" role="alert">
-          {creation.error.message}
-        </Alert>
-      )}
+      <Failure error={creation.error} />
       {removal && (
         <Alert color="gray" role="status">
           {removal}
@@ -96,34 +86,21 @@ function RemoveButton({
   domain,
   onRemoved,
 }: Pick<State, 'company' | 'domain'> & { onRemoved: (outcome: string) => void }) {
-  const [isAsked, setAsked] = useState(false);
-  const mutation = useMutation({
-    mutationFn: () => call('removeSampleData'),
-    onSuccess: async ({ removed, kept }) => {
-      const rest = Object.keys(kept).length > 0 && ` Others refer to ${resourcesText(kept)}, which stay.`;
-      onRemoved(`✓ Removed ${resourcesText(removed)}.${rest || ''}`);
-      setAsked(false);
-      await queryClient.invalidateQueries({ queryKey: ['travel'] });
-    },
-  });
   return (
-    <>
-      <Button
-        size="xs"
-        w="fit-content"
-        variant="default"
-        aria-haspopup="dialog"
-        onClick={() => setAsked(true)}
-      >
-        Remove {company}…
-      </Button>
-      {isAsked && (
+    <DialogButton label={`Remove ${company}…`} w="fit-content">
+      {(close) => (
         <Confirm
           title={`Remove ${company}?`}
           action={`Remove ${company}`}
-          mutation={mutation}
+          change={() => call('removeSampleData')}
+          refreshes="all"
           isDestructive
-          onClose={() => setAsked(false)}
+          onClose={close}
+          onDone={({ removed, kept }) => {
+            const rest =
+              Object.keys(kept).length > 0 ? ` Others refer to ${resourcesText(kept)}, which stay.` : '';
+            onRemoved(`✓ Removed ${resourcesText(removed)}.${rest}`);
+          }}
         >
           <Text>
             All travelers with an address at {domain} go, with their trips, invoices and API keys, and the
@@ -132,6 +109,6 @@ function RemoveButton({
           </Text>
         </Confirm>
       )}
-    </>
+    </DialogButton>
   );
 }

@@ -1,4 +1,5 @@
 import type { TravelTripDetails } from '../../../contract/travel-data.ts';
+import { toWords } from '../../components/texts.ts';
 import { countText } from '../held/texts.ts';
 
 /** An amount of money, e.g. `€ 1,204.50` in the form of the reader's language. */
@@ -46,7 +47,7 @@ export const tripMarks = {
 
 /** The mark of a status of billing. Open lists: an unknown status is shown as it is. */
 export function billingMark(status: string): { symbol: string; label: string; color: string } {
-  const label = status.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const label = toWords(status);
   if (['paid', 'succeeded', 'won', 'solved'].includes(status)) return { symbol: '✓', label, color: 'green' };
   if (['failed', 'lost', 'uncollectible', 'needsResponse', 'warningNeedsResponse'].includes(status))
     return { symbol: '✗', label, color: 'red' };

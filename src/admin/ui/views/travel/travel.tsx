@@ -1,10 +1,10 @@
 import { Alert, Anchor, Code, List, Tabs } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { call, type Result } from '../../api.ts';
+import type { Result } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
+import { useRead } from '../../queries.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { Events } from './events.tsx';
 import { Invoices } from './invoices.tsx';
@@ -17,10 +17,7 @@ type Service = Result<'describeTravelService'>;
 
 /** The embedded travel service for those who write integrations with it. */
 export function TravelView() {
-  const service = useQuery({
-    queryKey: ['travel'],
-    queryFn: () => call('describeTravelService'),
-  });
+  const service = useRead('describeTravelService', {});
   return (
     <>
       <ViewHead

@@ -1,17 +1,16 @@
-import { Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Group, Stack } from '@mantine/core';
 import { Route, Switch } from 'wouter';
 import type { TravelTrip, TravelTripDetails } from '../../../contract/travel-data.ts';
 import { call } from '../../api.ts';
-import { Fact } from '../../components/fact.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
-import { Rows } from '../../components/rows.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { Dim, Fact, ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
+import { usePages, useRead } from '../../queries.ts';
 import { BillingOperations } from './billing-operations.tsx';
-import { usePages } from './pages.ts';
-import { PartHead, ResourceText, TravelerNames, ViewLink } from './resource.tsx';
+import { PartHead, ResourceText, TravelerNames } from './resource.tsx';
 import { localText, moneyText, tripMarks } from './texts.ts';
 
 /** The trips, and one of them. */
@@ -27,7 +26,7 @@ export function Trips() {
 }
 
 function TripList() {
-  const trips = usePages(['travel', 'trips'], (page) => call('listTravelTrips', page));
+  const trips = usePages(['listTravelTrips'], (after) => call('listTravelTrips', { limit: 50, after }));
   return (
     <PagedRows
       query={trips}
@@ -40,35 +39,32 @@ function TripList() {
   );
 }
 
-const columns = [
+const columns: Column<TravelTrip>[] = [
   {
     label: 'Trip',
-    cell: ({ id, title }: TravelTrip) => <ViewLink href={`/trips/${id}`}>{title}</ViewLink>,
+    cell: ({ id, title }) => <ViewLink href={`/trips/${id}`}>{title}</ViewLink>,
     width: '32%',
   },
   {
     label: 'Travelers',
-    cell: ({ travelers }: TravelTrip) => travelers.map(({ name }) => name).join(', '),
+    cell: ({ travelers }) => travelers.map(({ name }) => name).join(', '),
     width: '22%',
   },
   {
     label: 'Starts',
-    cell: ({ startsAt }: TravelTrip) => (startsAt === undefined ? '–' : localText(startsAt)),
+    cell: ({ startsAt }) => (startsAt === undefined ? '–' : localText(startsAt)),
     width: '20%',
   },
-  { label: 'State', cell: ({ state }: TravelTrip) => <StateBadge mark={tripMarks[state]} />, width: '12%' },
+  { label: 'State', cell: ({ state }) => <StateBadge mark={tripMarks[state]} />, width: '12%' },
   {
     label: 'Price',
-    cell: ({ prices }: TravelTrip) => prices.map(moneyText).join(' + ') || '–',
+    cell: ({ prices }) => prices.map(moneyText).join(' + ') || '–',
     width: '14%',
   },
 ];
 
 function Trip({ id }: { id: string }) {
-  const trip = useQuery({
-    queryKey: ['travel', 'trip', id],
-    queryFn: () => call('readTravelTrip', { id }),
-  });
+  const trip = useRead('readTravelTrip', { id });
   return (
     <>
       <PartHead list="/trips" label="Trips">
@@ -125,22 +121,20 @@ const approvalTexts: Record<string, string> = {
 
 type Part = TravelTripDetails['parts'][number];
 
-const partColumns = [
+const partColumns: Column<Part>[] = [
   {
     label: 'Part',
-    cell: ({ kind, from, to, number }: Part) => (
+    cell: ({ kind, from, to, number }) => (
       <>
         {to === undefined || to === from ? from : `${from} → ${to}`}{' '}
-        <Text span size="xs" c="dimmed">
-          {[kind, number].filter(Boolean).join(' ')}
-        </Text>
+        <Dim size="xs">{[kind, number].filter(Boolean).join(' ')}</Dim>
       </>
     ),
     width: '34%',
   },
-  { label: 'From', cell: ({ startsAt }: Part) => localText(startsAt), width: '18%' },
-  { label: 'Until', cell: ({ endsAt }: Part) => localText(endsAt), width: '18%' },
-  { label: 'State', cell: ({ state }: Part) => <StateBadge mark={tripMarks[state]} />, width: '12%' },
-  { label: 'Booking', cell: ({ reference }: Part) => reference ?? '–', width: '10%' },
-  { label: 'Price', cell: ({ price }: Part) => (price ? moneyText(price) : '–'), width: '10%' },
+  { label: 'From', cell: ({ startsAt }) => localText(startsAt), width: '18%' },
+  { label: 'Until', cell: ({ endsAt }) => localText(endsAt), width: '18%' },
+  { label: 'State', cell: ({ state }) => <StateBadge mark={tripMarks[state]} />, width: '12%' },
+  { label: 'Booking', cell: ({ reference }) => reference ?? '–', width: '10%' },
+  { label: 'Price', cell: ({ price }) => (price ? moneyText(price) : '–'), width: '10%' },
 ];

@@ -1,13 +1,12 @@
-import { Alert, Button, MultiSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Button, MultiSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { TravelWebhook } from '../../../contract/travel.ts';
 import { call, RequestFailure } from '../../api.ts';
+import { submits } from '../../components/creation-dialog.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { Failure } from '../../components/loading.tsx';
 import { Secret } from '../../components/secret.tsx';
-import { queryClient } from '../../session.ts';
-
-export const webhooksKey = ['travel', 'webhooks'];
+import { useChange } from '../../queries.ts';
 
 /** The values of the form. Without kinds of events the webhook gets every kind. */
 interface Typed {
@@ -28,12 +27,9 @@ export function WebhookForm({
   onClose: () => void;
 }) {
   const [typed, setTyped] = useState(() => toTyped(webhook));
-  const saving = useMutation({
-    mutationFn: () => save(webhook, typed),
-    onSuccess: async (secret) => {
-      await queryClient.invalidateQueries({ queryKey: webhooksKey });
-      if (secret === undefined) onClose();
-    },
+  const saving = useChange(() => save(webhook, typed), {
+    refreshes: ['listTravelWebhooks'],
+    onDone: (secret) => secret === undefined && onClose(),
   });
   if (saving.data !== undefined)
     return (
@@ -49,13 +45,10 @@ export function WebhookForm({
       <form
         // The service checks the URL, and tells more than a browser.
         noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
-        }}
+        onSubmit={submits(saving.mutate)}
       >
         <Stack>
-          <Faults error={saving.error} />
+          <Failure error={hasField(saving.error) ? null : saving.error} />
           <Fields
             {...{ typed, kinds }}
             error={saving.error}
@@ -99,14 +92,9 @@ async function save(webhook: TravelWebhook | undefined, typed: Typed): Promise<s
   return undefined;
 }
 
-/** A failure that belongs to no field. */
-function Faults({ error }: { error: Error | null }) {
-  if (!error || faultOf(error, 'url') || faultOf(error, 'events')) return null;
-  return (
-    <Alert color="red" role="alert">
-      {error.message}
-    </Alert>
-  );
+/** True for a failure that a field shows. */
+function hasField(error: Error | null): boolean {
+  return (faultOf(error, 'url') ?? faultOf(error, 'events')) !== undefined;
 }
 
 /** The fault of a field or of something inside it. */

@@ -1,27 +1,24 @@
 import { Alert, Button, Code, Group, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../../contract/travel.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { Loaded } from '../../components/loading.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
+import { Failure, Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
-import { Rows } from '../../components/rows.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
 import { Secret } from '../../components/secret.tsx';
+import { ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
-import { queryClient, useSession } from '../../session.ts';
-import { usePages } from './pages.ts';
-import { PartHead, ViewLink } from './resource.tsx';
-import { WebhookForm, webhooksKey } from './webhook-form.tsx';
+import { useChange, usePages, useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
+import { PartHead } from './resource.tsx';
+import { WebhookForm } from './webhook-form.tsx';
 
 /** All webhooks, and the deliveries of one. `kinds` are the events that a webhook can select. */
 export function Webhooks({ kinds }: { kinds: string[] }) {
-  const webhooks = useQuery({
-    queryKey: webhooksKey,
-    queryFn: () => call('listTravelWebhooks'),
-  });
+  const webhooks = useRead('listTravelWebhooks', {});
   return (
     <Loaded query={webhooks}>
       {(data) => (
@@ -41,18 +38,16 @@ export function Webhooks({ kinds }: { kinds: string[] }) {
 }
 
 function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: string[] }) {
-  const [isAdding, setAdding] = useState(false);
-  const canChange = useSession()?.role === 'admin';
   return (
     <>
       <Group justify="space-between" mb="sm">
         <Text size="sm" c="dimmed">
           A webhook gets events by HTTP, signed, as soon as they happen.
         </Text>
-        {canChange && (
-          <Button size="xs" aria-haspopup="dialog" onClick={() => setAdding(true)}>
-            Create a webhook
-          </Button>
+        {useIsAdmin() && (
+          <DialogButton label="Create a webhook" variant="filled">
+            {(close) => <WebhookForm kinds={kinds} onClose={close} />}
+          </DialogButton>
         )}
       </Group>
       <Rows
@@ -62,23 +57,22 @@ function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: st
         columns={columns}
         empty="There is no webhook yet. Create one here, or let an integration create its own by POST /api/webhooks."
       />
-      {isAdding && <WebhookForm kinds={kinds} onClose={() => setAdding(false)} />}
     </>
   );
 }
 
-const columns = [
+const columns: Column<TravelWebhook>[] = [
   {
     label: 'URL',
-    cell: ({ id, url }: TravelWebhook) => <ViewLink href={`/webhooks/${id}`}>{url}</ViewLink>,
+    cell: ({ id, url }) => <ViewLink href={`/webhooks/${id}`}>{url}</ViewLink>,
   },
-  { label: 'Description', cell: ({ description }: TravelWebhook) => description ?? '–' },
-  { label: 'Events', cell: ({ events }: TravelWebhook) => events?.join(', ') ?? 'every kind' },
+  { label: 'Description', cell: ({ description }) => description ?? '–' },
+  { label: 'Events', cell: ({ events }) => events?.join(', ') ?? 'every kind' },
   {
     label: 'State',
-    cell: ({ disabled }: TravelWebhook) => <StateBadge mark={disabled ? inactive : active} />,
+    cell: ({ disabled }) => <StateBadge mark={disabled ? inactive : active} />,
   },
-  { label: 'Created', cell: ({ createdAt }: TravelWebhook) => <Time at={createdAt} /> },
+  { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 const active = { symbol: '✓', label: 'active', color: 'green' };
@@ -93,15 +87,14 @@ function Deliveries({
   webhook: TravelWebhook | undefined;
   kinds: string[];
 }) {
-  const canChange = useSession()?.role === 'admin';
-  const queryKey = ['travel', 'deliveries', id];
-  const deliveries = usePages(queryKey, (page) => call('listTravelDeliveries', { id, ...page }));
-  const test = useMutation({ mutationFn: () => call('testTravelWebhook', { id }) });
-  const redelivery = useMutation({
-    mutationFn: (delivery: string) => call('redeliverTravelEvent', { id, delivery }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
+  const canChange = useIsAdmin();
+  const deliveries = usePages(['listTravelDeliveries', id], (after) =>
+    call('listTravelDeliveries', { id, limit: 50, after }),
+  );
+  const test = useChange(() => call('testTravelWebhook', { id }), { refreshes: [] });
+  const redelivery = useChange((delivery: string) => call('redeliverTravelEvent', { id, delivery }), {
+    refreshes: ['listTravelDeliveries'],
   });
-  const failure = test.error ?? redelivery.error;
   return (
     <>
       <PartHead list="/webhooks" label="Webhooks">
@@ -120,87 +113,75 @@ function Deliveries({
           </Group>
         )}
       </Group>
-      {failure && (
-        <Alert color="red" role="alert" mb="sm">
-          {failure.message}
-        </Alert>
-      )}
+      <Failure error={test.error ?? redelivery.error} mb="sm" />
       {test.data && <TestOutcome attempt={test.data} />}
       <PagedRows
         query={deliveries}
         rowsOf={(page) => page.deliveries}
         label="Deliveries"
         keyOf={(delivery) => delivery.id}
-        columns={deliveryColumns(canChange ? redelivery.mutate : undefined)}
+        columns={canChange ? [...deliveryColumns, redeliverColumn(redelivery.mutate)] : deliveryColumns}
         empty="Nothing has been delivered yet. The next event that the webhook selects appears here."
       />
     </>
   );
 }
 
-/** Edits or deletes a webhook. */
+/** Edits or deletes a webhook, or renews its secret. */
 function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: string[] }) {
-  const [dialog, setDialog] = useState<'edit' | 'renew' | 'delete'>();
   const [, navigate] = useLocation();
-  const deletion = useMutation({
-    mutationFn: () => call('deleteTravelWebhook', { id: webhook.id }),
-    onSuccess: async () => {
-      navigate('/webhooks');
-      await queryClient.invalidateQueries({ queryKey: webhooksKey });
-    },
-  });
-  const close = () => setDialog(undefined);
+  const { id, url } = webhook;
   return (
     <>
-      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => setDialog('edit')}>
-        Edit…
-      </Button>
-      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => setDialog('renew')}>
-        Renew the secret…
-      </Button>
-      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => setDialog('delete')}>
-        Delete…
-      </Button>
-      {dialog === 'edit' && <WebhookForm {...{ webhook, kinds }} onClose={close} />}
-      {dialog === 'renew' && <SecretRenewal webhook={webhook} onClose={close} />}
-      {dialog === 'delete' && (
-        <Confirm
-          title="Delete the webhook?"
-          action="Delete the webhook"
-          mutation={deletion}
-          isDestructive
-          onClose={close}
-        >
-          <Text style={{ overflowWrap: 'anywhere' }}>
-            {webhook.url} gets no events any more, and its list of deliveries goes. This cannot be undone: a
-            new webhook has another secret.
-          </Text>
-        </Confirm>
-      )}
+      <DialogButton label="Edit…">
+        {(close) => <WebhookForm {...{ webhook, kinds }} onClose={close} />}
+      </DialogButton>
+      <DialogButton label="Renew the secret…">
+        {(close) => <SecretRenewal webhook={webhook} onClose={close} />}
+      </DialogButton>
+      <DialogButton label="Delete…">
+        {(close) => (
+          <Confirm
+            title="Delete the webhook?"
+            action="Delete the webhook"
+            change={() => call('deleteTravelWebhook', { id })}
+            refreshes={['listTravelWebhooks']}
+            isDestructive
+            onClose={close}
+            onDone={() => navigate('/webhooks')}
+          >
+            <Text style={{ overflowWrap: 'anywhere' }}>
+              {url} gets no events any more, and its list of deliveries goes. This cannot be undone: a new
+              webhook has another secret.
+            </Text>
+          </Confirm>
+        )}
+      </DialogButton>
     </>
   );
 }
 
 /** Asks before the secret is renewed, and then shows the new one once. */
-function SecretRenewal({ webhook, onClose }: { webhook: TravelWebhook; onClose: () => void }) {
-  const renewal = useMutation({
-    mutationFn: () => call('renewTravelWebhookSecret', { id: webhook.id }),
-  });
+function SecretRenewal({ webhook: { id, url }, onClose }: { webhook: TravelWebhook; onClose: () => void }) {
   return (
     <Confirm
-      title={renewal.data ? 'The secret is renewed' : 'Renew the secret of the webhook?'}
+      title="Renew the secret of the webhook?"
       action="Renew the secret"
-      mutation={renewal}
+      change={() => call('renewTravelWebhookSecret', { id })}
+      refreshes={[]}
       onClose={onClose}
-      result={({ secret }) => (
-        <Secret value={secret} onDone={onClose}>
-          Each request to {webhook.url} is signed with this secret, and for 24 hours with the one before too.
-          It is shown only now: give it to the integration before that time is over.
-        </Secret>
-      )}
+      result={{
+        title: 'The secret is renewed',
+        content: ({ secret }) => (
+          <Secret value={secret} onDone={onClose}>
+            Each request to {url} is signed with this secret, and for 24 hours with the one before too. It is
+            shown only now: give it to the integration before that time is over.
+          </Secret>
+        ),
+      }}
     >
       <Text style={{ overflowWrap: 'anywhere' }}>
-        {webhook.url} gets a new secret, which is shown once. The present one signs for 24 hours too; then the
+        {url} gets a new secret, which is shown once. The present one signs for 24 hours too; then the
         integration must know the new one. A renewal cannot be undone.
       </Text>
     </Confirm>
@@ -228,39 +209,35 @@ const marks = {
   canceled: { symbol: '–', label: 'canceled', color: 'gray' },
 } satisfies Record<TravelDelivery['status'], object>;
 
-function deliveryColumns(onRedeliver: ((id: string) => void) | undefined) {
-  return [
-    { label: 'When', cell: ({ createdAt }: TravelDelivery) => <Time at={createdAt} /> },
-    { label: 'Event', cell: ({ kind }: TravelDelivery) => kind },
-    { label: 'State', cell: ({ status }: TravelDelivery) => <StateBadge mark={marks[status]} /> },
-    {
-      label: 'Last attempt',
-      cell: ({ attempts }: TravelDelivery) => {
-        const last = attempts.at(-1);
-        return last ? <Code>{`attempt ${attempts.length}: ${attemptText(last)}`}</Code> : 'none yet';
-      },
+const deliveryColumns: Column<TravelDelivery>[] = [
+  { label: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { label: 'Event', cell: ({ kind }) => kind },
+  { label: 'State', cell: ({ status }) => <StateBadge mark={marks[status]} /> },
+  {
+    label: 'Last attempt',
+    cell: ({ attempts }) => {
+      const last = attempts.at(-1);
+      return last ? <Code>{`attempt ${attempts.length}: ${attemptText(last)}`}</Code> : 'none yet';
     },
-    {
-      label: 'Next attempt',
-      cell: ({ nextAttemptAt }: TravelDelivery) =>
-        nextAttemptAt ? <Time at={nextAttemptAt} isDeadline /> : '–',
-    },
-    ...(onRedeliver
-      ? [
-          {
-            label: 'Action',
-            cell: ({ id, kind }: TravelDelivery) => (
-              <Button
-                size="compact-xs"
-                variant="default"
-                aria-label={`Deliver again: ${kind}`}
-                onClick={() => onRedeliver(id)}
-              >
-                Deliver again
-              </Button>
-            ),
-          },
-        ]
-      : []),
-  ];
+  },
+  {
+    label: 'Next attempt',
+    cell: ({ nextAttemptAt }) => (nextAttemptAt ? <Time at={nextAttemptAt} isDeadline /> : '–'),
+  },
+];
+
+function redeliverColumn(onRedeliver: (id: string) => void): Column<TravelDelivery> {
+  return {
+    label: 'Action',
+    cell: ({ id, kind }) => (
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label={`Deliver again: ${kind}`}
+        onClick={() => onRedeliver(id)}
+      >
+        Deliver again
+      </Button>
+    ),
+  };
 }

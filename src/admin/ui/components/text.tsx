@@ -1,0 +1,47 @@
+import { Anchor, type AnchorProps, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+
+/** A muted part of a line. */
+export function Dim({ size = 'sm', children }: { size?: 'xs' | 'sm'; children: ReactNode }) {
+  return (
+    <Text span size={size} c="dimmed">
+      {children}
+    </Text>
+  );
+}
+
+/** A value under its label. */
+export function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text component="div" size="sm">
+        {children}
+      </Text>
+    </div>
+  );
+}
+
+/**
+ * A link to a place of the page. `href` is within the view; after `~/admin` it is that of another one. In a line of text the link is
+ * underlined, because colour alone does not tell it.
+ */
+export function ViewLink({
+  isInText = false,
+  ...link
+}: Omit<AnchorProps, 'component'> & {
+  href: string;
+  title?: string;
+  isInText?: boolean;
+  children: ReactNode;
+}) {
+  return <Anchor component={Link} size="sm" {...(isInText && { underline: 'always' })} {...link} />;
+}
+
+/** The address of a person in the view People. */
+export function personHref(connection: string, id: string): string {
+  return `~/admin/people/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,83 @@
+import {
+  type InfiniteData,
+  QueryClient,
+  type QueryKey,
+  type UseInfiniteQueryOptions,
+  type UseQueryOptions,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+} from '@tanstack/react-query';
+import { type Input, type OperationName, RequestFailure, type Result, request } from './api.ts';
+
+/** The cache of what was read. A failure that the caller can correct is not repeated. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (count, error) =>
+        count < 2 && !(error instanceof RequestFailure && error.status in clientErrors),
+    },
+  },
+});
+
+const clientErrors = { 400: true, 401: true, 403: true, 404: true, 409: true, 422: true };
+
+type ReadOptions<T> = Pick<
+  UseQueryOptions<T>,
+  'enabled' | 'gcTime' | 'placeholderData' | 'refetchInterval' | 'staleTime'
+>;
+
+/** Reads the result of an operation. The name of the operation and its input are the key of the query. */
+export function useRead<Name extends OperationName>(
+  name: Name,
+  input: Input<Name>,
+  options: ReadOptions<Result<Name>> = {},
+) {
+  return useQuery<Result<Name>>({
+    queryKey: [name, input],
+    queryFn: ({ signal }) => request(name, input, signal),
+    ...options,
+  });
+}
+
+type PageOptions<Page> = Pick<
+  UseInfiniteQueryOptions<Page, Error, InfiniteData<Page>, QueryKey, string>,
+  'gcTime' | 'refetchInterval' | 'refetchOnWindowFocus' | 'staleTime'
+>;
+
+/**
+ * Reads a list page by page. `read` gets the `next` of the page before; undefined for the first page. The key begins with the name of
+ * the operation.
+ */
+export function usePages<Page extends { next?: string | number | undefined }>(
+  queryKey: [OperationName, ...unknown[]],
+  read: (next: string | undefined) => Promise<Page>,
+  options: PageOptions<Page> = {},
+) {
+  return useInfiniteQuery<Page, Error, InfiniteData<Page>, QueryKey, string>({
+    queryKey,
+    queryFn: ({ pageParam }) => read(pageParam || undefined),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next?.toString(),
+    ...options,
+  });
+}
+
+/** Reads again what is shown of the results of these operations. */
+export function refresh(names: OperationName[] | 'all'): Promise<void> {
+  const isMeant = (name: unknown) => names === 'all' || names.some((one) => one === name);
+  return queryClient.invalidateQueries({ predicate: ({ queryKey: [name] }) => isMeant(name) });
+}
+
+/** A change by an admin. Afterwards, and also after a refusal, the results of `refreshes` are read again: what is shown may be out of date. */
+export function useChange<T, Subject = void>(
+  change: (subject: Subject) => Promise<T>,
+  { refreshes, onDone }: { refreshes: OperationName[] | 'all'; onDone?: ((result: T) => void) | undefined },
+) {
+  return useMutation<T, Error, Subject>({
+    mutationFn: change,
+    ...(onDone && { onSuccess: onDone }),
+    onSettled: () => refresh(refreshes),
+  });
+}
