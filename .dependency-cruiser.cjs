@@ -37,6 +37,7 @@ module.exports = {
       'adapter',
       'travel',
       'store',
+      'log',
       'http',
       'replay',
       'sample-data',
@@ -54,20 +55,26 @@ module.exports = {
     folder('(http|adapter|replay)', 'schema/json-depth.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
     folder('(scim|oauth|travel|http|admin)', 'store/unavailable.ts$'),
+    // What is recorded, and what is read of it.
+    folder('(scim|oauth|travel|adapter|provisioning|admin|store)', 'log/exchange.ts$'),
+    folder(
+      'log',
+      'store/|http/(minute-quota|redaction).ts$|schema/case-fold.ts$|provisioning/runtime-ports.ts$|replay/exchanges.ts$',
+    ),
     types(
       'adapter',
-      'provisioning/(exchange|travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold',
+      'provisioning/(travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold',
     ),
     types(
       'store',
-      'admin/(ports|contract/operation)|provisioning/((exchange|store|group|hold|import|list|mode|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|replay/exchanges|schema/(resource|case-fold|json-depth)',
+      'admin/(ports|contract/operation)|provisioning/((store|group|hold|import|list|mode|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|json-depth)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
     folder('admin', 'provisioning/|translator/|schema/|http/|oauth/clients.ts$'),
     folder(
       'server',
-      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|http/|provisioning/|translator/|schema/|replay/(exchanges|recorder|report|scenario).ts$|sample-data/(company|removal|sample-data).ts$',
+      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/|replay/(exchanges|recorder|report|scenario).ts$|sample-data/(company|removal|sample-data).ts$',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -76,7 +83,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|identity|import|mode-ports|policies|store-ports|hold-ports|hold-texts|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|offline|operator-message|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(identity|identity-names|import|mode-ports|policies|store-ports|hold-ports|hold-texts|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -89,6 +96,7 @@ module.exports = {
     packages('provisioning/', 'pino'),
     packages('adapter/', 'axios|undici'),
     packages('store/', 'kysely|@photostructure/sqlite'),
+    packages('log/', 'kysely'),
     packages('store/postgres', 'pg|@types/pg'),
     packages('replay/', 'zod'),
     packages('config/', 'zod'),
@@ -104,7 +112,8 @@ module.exports = {
     builtin('travel/', 'crypto|events|http|https|net|util'),
     builtin('http/', 'crypto|dns|http|https|net|querystring'),
     builtin('adapter/', 'url|util|zlib'),
-    builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util|zlib'),
+    builtin('log/', 'crypto'),
+    builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('admin/', 'crypto|fs|path'),

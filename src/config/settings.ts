@@ -85,7 +85,9 @@ export interface Settings extends TransportSettings {
   /** The number of travelers at which an import ends; undefined: twice the known people, at least 100,000. */
   maxImported: number | undefined;
   tombstoneDays: number;
-  exchangeLog: z.infer<typeof settingsSchema>['exchangeLog'];
+  requestLog: z.infer<typeof settingsSchema>['requestLog'];
+  /** What the file should not have any more, for the log of the start. */
+  warnings: string[];
   /** The webhook for alerts; if undefined, alerts appear in the log and the metrics only. */
   alerts: AlertSettings | undefined;
   /** False if passwords do not open the admin page. */
@@ -145,10 +147,19 @@ function fileSettings(written: z.infer<typeof settingsSchema>) {
     minimumShare: written.import.minimumShare,
     maxImported: written.import.maximum,
     tombstoneDays: written.retention.tombstones,
-    exchangeLog: written.exchangeLog,
+    ...requestLogSettings(written),
     passwordSignIn: written.adminPage.passwordSignIn,
     oauthClients: written.oauthClients,
     travelService: written.travelService,
+  };
+}
+
+/** The retention of earlier versions still counts. */
+function requestLogSettings({ requestLog, exchangeLog }: z.infer<typeof settingsSchema>) {
+  if (exchangeLog?.keepDays === undefined) return { requestLog, warnings: [] };
+  return {
+    requestLog: { ...requestLog, keepDays: exchangeLog.keepDays },
+    warnings: ['the setting exchangeLog.keepDays has another name now: set requestLog.keepDays instead'],
   };
 }
 

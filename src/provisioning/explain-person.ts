@@ -1,7 +1,7 @@
+import { bridgeDirections, type ExchangeLog, type LoggedExchange } from '../log/exchange.ts';
 import { expandTrace } from '../translator/trace.ts';
 import type { Finding, Lookups } from '../translator/translation.ts';
 import { addressKey } from './email-conflicts.ts';
-import type { ExchangeLog, LoggedExchange } from './exchange-ports.ts';
 import { type ExplainedField, explainFields, usedNames } from './explain-fields.ts';
 import {
   type HoldCause,
@@ -12,6 +12,7 @@ import {
   predecessorOf,
   type Succession,
 } from './identity.ts';
+import { searchedNames } from './identity-names.ts';
 import { plannedCalls } from './mode-ports.ts';
 import type { RulesStore } from './rules-ports.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
@@ -325,7 +326,9 @@ export async function readExplanation(
   now: number,
 ): Promise<Explanation> {
   const { connection, id } = identity;
-  const { exchanges } = await deps.exchanges.list({ connection, person: id, limit: LAST_EXCHANGES });
+  const person = { id, names: searchedNames(identity) };
+  const query = { connection, person, direction: bridgeDirections, limit: LAST_EXCHANGES };
+  const { exchanges } = await deps.exchanges.list(query);
   const rules = await deps.rules.find(connection);
   const rows = await deps.references.findRows(connection, id);
   const references = await Promise.all(rows.map((row) => explainReference(deps, identity, row)));

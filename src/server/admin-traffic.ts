@@ -1,10 +1,11 @@
 import type { RecordedPart, RecordedScenarios, TrafficDeps } from '../admin/handlers/traffic.ts';
 import type { Settings } from '../config/settings.ts';
+import { type ExchangeReader, toRecorded } from '../log/search.ts';
+import { searchedNames } from '../provisioning/identity-names.ts';
 import { displayNameOf } from '../provisioning/people.ts';
 import type { RecordedExchange } from '../replay/exchanges.ts';
 import { recordScenarios } from '../replay/recorder.ts';
 import type { Database } from '../store/database.ts';
-import { type ExchangeReader, toRecorded } from '../store/exchange-reader.ts';
 import { identities } from '../store/identities.ts';
 import { travelRoles } from '../translator/translation.ts';
 import type { OpenConnection } from './open-connection.ts';
@@ -25,17 +26,23 @@ export function trafficParts(
   },
 ): TrafficDeps {
   const people = identities(database);
+  const findUser = async (connection: string, id: string) =>
+    database.scopes.has(connection) ? people.findById(connection, id) : undefined;
   return {
     ...{ exchanges, now },
-    keepDays: settings.exchangeLog.keepDays,
+    keepDays: settings.requestLog.keepDays,
     connections: () =>
       connections.map(({ settings: { id, travelApi } }) => ({
         id,
         travelUrl: travelApi.url === 'embedded' ? undefined : travelApi.url,
       })),
     nameOf: async (connection, id) => {
-      const identity = database.scopes.has(connection) ? await people.findById(connection, id) : undefined;
+      const identity = await findUser(connection, id);
       return identity && (displayNameOf(identity.desired) || String(identity.desired['userName']));
+    },
+    searchedNamesOf: async (connection, id) => {
+      const identity = await findUser(connection, id);
+      return identity ? searchedNames(identity) : [];
     },
     recordScenarios: (part) => recordPart(exchanges, part),
   };
@@ -69,7 +76,7 @@ async function readTime(
   }
 }
 
-/** The requests about a person are found by the index of writes, so that the rest of the log is not read. */
+/** The requests about a person are found by an index, so that the rest of the log is not read. */
 async function readPerson(
   log: ExchangeReader,
   { connection, since, until }: RecordedPart,
@@ -78,12 +85,9 @@ async function readPerson(
   const collected: RecordedExchange[] = [];
   let before: string | undefined;
   do {
-    const query = { connection, person, since, until, before, direction: 'scim' } as const;
-    const { exchanges, next } = await log.list({ ...query, limit: PAGE });
-    for (const { position } of exchanges) {
-      const exchange = await log.get(position);
-      if (exchange) collected.push(toRecorded(connection, exchange, exchange));
-    }
+    const query = { connection, person: { id: person, names: [] }, since, until, before } as const;
+    const { exchanges, next } = await log.list({ ...query, direction: 'scim', limit: PAGE });
+    collected.push(...exchanges.flatMap((exchange) => toRecorded(exchange) ?? []));
     if (collected.length > MAX_RECORDED) return undefined;
     before = next;
   } while (before !== undefined);

@@ -7,9 +7,9 @@ import type {
   TravelServiceDeps,
 } from '../admin/handlers/travel.ts';
 import type { Settings } from '../config/settings.ts';
+import type { ExchangeLog, KeptBody } from '../log/exchange.ts';
 import { apiKeys } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
-import { requestLog } from '../store/request-log.ts';
 import { createApiKey, listApiKeys } from '../travel/api-keys.ts';
 import { parseData } from '../travel/app.ts';
 import { create, patch, remove } from '../travel/changes.ts';
@@ -26,17 +26,25 @@ import type { EmbeddedTravel } from './embedded.ts';
 /** Returns the dependencies of the operations of the admin page on the travel service. */
 export function travelParts(
   { connections }: Settings,
-  { database, embedded }: { database: Database; embedded: EmbeddedTravel | undefined },
+  {
+    database,
+    exchanges,
+    embedded,
+  }: { database: Database; exchanges: ExchangeLog; embedded: EmbeddedTravel | undefined },
 ): TravelServiceDeps {
   return {
-    embedded: embedded && travelService(database, embedded),
+    embedded: embedded && travelService(database, exchanges, embedded),
     others: connections.flatMap(({ id, travelApi: { url } }) =>
       url === 'embedded' ? [] : [{ connection: id, url: redactUrl(url) }],
     ),
   };
 }
 
-function travelService(database: Database, { travel, webhooks }: EmbeddedTravel): TravelService {
+function travelService(
+  database: Database,
+  exchanges: ExchangeLog,
+  { travel, webhooks }: EmbeddedTravel,
+): TravelService {
   const { store, now, newId } = travel;
   const keys = apiKeys(database);
   const hooks = { resource: webhook, deps: travel };
@@ -57,7 +65,7 @@ function travelService(database: Database, { travel, webhooks }: EmbeddedTravel)
     renewWebhookSecret: (id) => withAdminErrors(() => webhooks.replaceSecret(targetOf(id))),
     testWebhook: (id) => withAdminErrors(() => webhooks.sendTestEvent(targetOf(id))),
     redeliver: (webhookId, id) => withAdminErrors(() => webhooks.redeliver(targetOf(id, webhookId))),
-    listRequests: (query) => listRequests(database, store, query),
+    listRequests: (query) => listRequests(exchanges, store, query),
   };
 }
 
@@ -104,18 +112,27 @@ export async function newestFirst(
   return { data, ...(typeof next === 'string' ? { next } : {}) };
 }
 
-async function listRequests(database: Database, reader: TravelReader, query: TravelRequestQuery) {
-  const { requests, next } = await requestLog(database).list(query);
-  const ids = [...new Set(requests.flatMap(({ userId }) => userId ?? []))];
+async function listRequests(
+  log: ExchangeLog,
+  reader: TravelReader,
+  { statuses: status, path: pathBelow, after: before, limit }: TravelRequestQuery,
+) {
+  const { exchanges, next } = await log.list({ direction: 'api', status, pathBelow, before, limit });
+  const ids = [...new Set(exchanges.flatMap(({ userId }) => userId ?? []))];
   const users = await reader.read(ids.map((id) => ({ type: user.type, id })));
   const emails = new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));
-  return {
-    requests: requests.map(({ userId, ...request }) => ({
-      ...request,
-      user: userId === undefined ? undefined : (emails.get(userId) ?? userId),
-    })),
-    next,
-  };
+  const requests = exchanges.map(({ at, ms, method, path, credential, ...exchange }) => ({
+    ...{ time: at, ms, method, path, credential, status: exchange.status ?? 0 },
+    requestId: exchange.requestId ?? '-',
+    user: exchange.userId === undefined ? undefined : (emails.get(exchange.userId) ?? exchange.userId),
+    requestBody: toListedBody(exchange.requestBody),
+    responseBody: toListedBody(exchange.responseBody),
+  }));
+  return { requests, next };
+}
+
+function toListedBody(body: KeptBody | undefined) {
+  return body && { text: body.text, cut: body.isCut };
 }
 
 /** Converts the errors of the travel service. Those of the store are known to the admin API. */

@@ -16,13 +16,13 @@ import { hashPassword, newPassword, verifyPassword } from '../admin/passwords.ts
 import type { DemoDay } from '../admin/ports.ts';
 import type { SessionDeps } from '../admin/sessions.ts';
 import type { Settings } from '../config/settings.ts';
+import { exchangeReader } from '../log/search.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
 import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { encryption } from '../store/encryption.ts';
-import { exchangeReader } from '../store/exchange-reader.ts';
 import { openidAccounts, openidAttempts } from '../store/openid-accounts.ts';
 import { peopleSummaries } from '../store/people-summaries.ts';
 import type { WriteHealth } from '../store/write-health.ts';
@@ -82,7 +82,7 @@ export function adminRoutes(parts: AdminParts): Router {
         now: () => runtime.wallClock(),
       },
       connect: connectDeps(parts, exchanges),
-      travelService: travelParts(settings, parts),
+      travelService: travelParts(settings, { ...parts, exchanges }),
       travelData: travelDataParts(settings, { ...parts, identities: store.identities }),
       ...accessParts(parts),
       audit: auditLog(database),
@@ -147,7 +147,7 @@ function connectDeps(
         hasEnvironmentToken: scimToken !== undefined,
       })),
     credentials: scimCredentials(database, () => runtime.wallClock()),
-    exchanges: settings.exchangeLog.keepDays > 0 ? exchanges : undefined,
+    exchanges: settings.requestLog.keepDays > 0 ? exchanges : undefined,
     oauthClients: settings.oauthClients,
     publicUrl,
     now: () => runtime.wallClock(),
@@ -166,7 +166,7 @@ function overviewParts(
         ...{ id, staleLookups },
         hasFeed: feed !== undefined,
       })),
-    isLogged: settings.exchangeLog.keepDays > 0,
+    isLogged: settings.requestLog.keepDays > 0,
     pauses: provisioning.pauses,
     mappingFaults: provisioning.mappingFaults,
     storeFault: () => writes.failure(),

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { ExchangeDirection } from '../log/exchange.ts';
 import type { AdminTables } from './admin-table-types.ts';
 import type { TravelTables, WebhookTables } from './travel-table-types.ts';
 
@@ -9,7 +10,6 @@ export interface Tables
     ReplicaTables,
     TravelTables,
     OAuthTables,
-    RequestLogTables,
     ExchangeTables,
     WebhookTables {}
 
@@ -308,57 +308,42 @@ interface OAuthAssertionTable {
   expires_at: number;
 }
 
-/** The table of the request log. Times are epoch milliseconds. */
-export interface RequestLogTables {
-  request_log: RequestLogTable;
-}
-
-/** A request to the travel service. */
-export interface RequestLogTable {
-  /** A number that follows the order of insertion. */
-  seq: number;
-  time: number;
-  ms: number;
-  method: string;
-  path: string;
-  /** The path in the form that is searched: without query, lower case, and truncated. */
-  place: string;
-  status: number;
-  user_id: string | null;
-  credential: string | null;
-  request_id: string;
-  request_body: string | null;
-  /** 1 if the body was longer than the stored part. */
-  request_cut: number;
-  response_body: string | null;
-  response_cut: number;
-}
-
 /** The tables of the log of exchanges. */
 export interface ExchangeTables {
-  exchange_segment: ExchangeSegmentTable;
-  exchange_person: ExchangePersonTable;
+  exchange: ExchangeTable;
+  exchange_name: ExchangeNameTable;
 }
 
-/** Exchanges of a connection that were written together. */
-export interface ExchangeSegmentTable {
-  /** The position of its last exchange; the others have those before it. */
-  last: number;
-  /** Empty for requests without a valid token. */
+/** A request and its response. Query, headers and bodies are encrypted, all else is searched. */
+export interface ExchangeTable {
+  /** A number that follows the order of the commits. */
+  position: number;
+  at: number;
+  ms: number;
+  direction: ExchangeDirection;
+  /** Empty for requests without a valid token, and to the embedded travel service. */
   connection_id: string;
-  /** The number of exchanges, erased ones included. */
-  count: number;
-  /** The earliest and the latest time at which one of the exchanges began. */
-  began_at: number;
-  ended_at: number;
-  /** The exchanges, compressed and encrypted, in base64. */
-  entries: string;
-  /** Their bodies, compressed and encrypted, apart from them: lists do not read bodies. Null if none is kept. */
-  bodies: string | null;
+  /** A SCIM id. */
+  person: string | null;
+  /** The caller in the embedded travel service. */
+  user_id: string | null;
+  credential: string | null;
+  request_id: string | null;
+  method: string;
+  /** Without the query. */
+  path: string;
+  status: number | null;
+  error: string | null;
+  /** The id of the key that encrypts the content. */
+  key_id: string;
+  content: string;
 }
 
-/** A segment with an exchange about a person, other than a SCIM read that succeeded. */
-interface ExchangePersonTable {
-  person: string;
-  last: number;
+/** A name of a person in an exchange: an id, a userName or an address. */
+export interface ExchangeNameTable {
+  position: number;
+  /** A keyed hash. */
+  name: string;
+  /** 1: the path or query asks for the name. 0: a body has it. */
+  asked: number;
 }

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
+import type { ExchangeLog, LoggedExchange } from '../../log/exchange.ts';
 import { keysUrlProblem, parseJwks } from '../../oauth/clients.ts';
-import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { connectContract } from '../contract/connect.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';

@@ -1,6 +1,6 @@
+import type { ExchangeLog, LoggedExchange } from '../../log/exchange.ts';
 import { isFeedFollowed } from '../../provisioning/background.ts';
 import type { PauseReason } from '../../provisioning/circuit-breaker.ts';
-import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
 import type { Holds } from '../../provisioning/hold-ports.ts';
 import { isIncompleteImport, lastImportOf } from '../../provisioning/import.ts';
 import type { ConnectionModes } from '../../provisioning/mode-ports.ts';

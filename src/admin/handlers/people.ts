@@ -1,4 +1,4 @@
-import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
+import { type BridgeExchange, type ExchangeLog, isOfBridge } from '../../log/exchange.ts';
 import { type Explanation, findPeople, readExplanation } from '../../provisioning/explain-person.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/join-people.ts';
@@ -187,7 +187,7 @@ function withTimes({ verdict, exchanges, ...explanation }: Explanation) {
   return {
     ...explanation,
     verdict: { ...verdict, since: toTime(verdict.since), until: toTime(verdict.until) },
-    exchanges: exchanges.map(toExchange),
+    exchanges: exchanges.filter(isOfBridge).map(toExchange),
     createdAt: toTime(createdAt),
     lastModified: toTime(lastModified),
     deletedAt: toTime(deletedAt),
@@ -196,6 +196,7 @@ function withTimes({ verdict, exchanges, ...explanation }: Explanation) {
   };
 }
 
-function toExchange({ position, direction, at, ms, method, path, status, error, requestId }: LoggedExchange) {
+function toExchange(exchange: BridgeExchange) {
+  const { position, direction, at, ms, method, path, status, error, requestId } = exchange;
   return { position, direction, at: toTime(at), ms, method, path, status, error, requestId };
 }

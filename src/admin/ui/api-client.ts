@@ -2764,7 +2764,7 @@ export class Api<
         /** @maxLength 200 */
         connection?: string;
         /**
-         * A SCIM id. Reads that succeeded are found by it only if method is given too
+         * A SCIM id. Searches for the userName and the addresses of that person are found, too
          * @maxLength 200
          */
         person?: string;
@@ -2869,7 +2869,7 @@ export class Api<
          */
         connection: string;
         /**
-         * Only the writes and failed requests of this SCIM id
+         * Only the requests about this SCIM id
          * @minLength 1
          * @maxLength 200
          */
@@ -3539,7 +3539,7 @@ export class Api<
         path?: string;
         /**
          * @maxLength 1000
-         * @pattern ^[\da-z]{1,10}-[\da-z]{1,10}$
+         * @pattern ^\d{1,15}$
          */
         after?: string;
         /**
