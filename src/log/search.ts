@@ -253,7 +253,7 @@ async function readRequests(
       .orderBy('position')
       .limit(wanted)
       .execute();
-    exchanges.push(...rows.flatMap((row) => toRecorded(readRow(reading, row)) ?? []));
+    exchanges.push(...rows.flatMap((row) => readRow(reading, row) ?? []).map(toRecorded));
     position = rows.length === wanted ? (rows.at(-1)?.position ?? upTo) : upTo;
     await yieldToEventLoop();
   }
@@ -261,8 +261,7 @@ async function readRequests(
 }
 
 /** Returns an exchange as recordings need it: the path below the base URL, and no body in place of a truncated one. */
-export function toRecorded(exchange: LoggedExchange | undefined): RecordedExchange | undefined {
-  if (!exchange) return undefined;
+export function toRecorded(exchange: LoggedExchange): RecordedExchange {
   const { at, connection = '', method, path, requestHeaders, status, responseHeaders } = exchange;
   const { requestBody, responseBody } = exchange;
   return {

@@ -52,44 +52,19 @@ export function trafficParts(
 const MAX_RECORDED = 2_000;
 const PAGE = 500;
 
-async function recordPart(log: ExchangeReader, part: RecordedPart): Promise<RecordedScenarios | undefined> {
-  const read = part.person === undefined ? readTime(log, part) : readPerson(log, part, part.person);
-  const exchanges = await read;
-  return exchanges && recordScenarios(exchanges, { vocabulary: travelRoles });
-}
-
-/** A request is logged at its end, so that later ones can come before it. */
-const MAX_LATE_MS = 60_000;
-
-async function readTime(
+async function recordPart(
   log: ExchangeReader,
-  { connection, since, until }: RecordedPart,
-): Promise<RecordedExchange[] | undefined> {
-  const collected: RecordedExchange[] = [];
-  let from: Parameters<ExchangeReader['read']>[1]['from'] = { since };
-  for (;;) {
-    const { exchanges, position } = await log.read(connection, { from, limit: PAGE });
-    collected.push(...exchanges.filter(({ at }) => at >= since && at < until));
-    if (collected.length > MAX_RECORDED) return undefined;
-    if (exchanges.length === 0 || exchanges.some(({ at }) => at > until + MAX_LATE_MS)) return collected;
-    from = { after: position };
-  }
-}
-
-/** The requests about a person are found by an index, so that the rest of the log is not read. */
-async function readPerson(
-  log: ExchangeReader,
-  { connection, since, until }: RecordedPart,
-  person: string,
-): Promise<RecordedExchange[] | undefined> {
+  { connection, person, since, until }: RecordedPart,
+): Promise<RecordedScenarios | undefined> {
   const collected: RecordedExchange[] = [];
   let before: string | undefined;
   do {
-    const query = { connection, person: { id: person, names: [] }, since, until, before } as const;
-    const { exchanges, next } = await log.list({ ...query, direction: 'scim', limit: PAGE });
-    collected.push(...exchanges.flatMap((exchange) => toRecorded(exchange) ?? []));
+    const sought = person === undefined ? undefined : { id: person, names: [] };
+    const query = { connection, person: sought, since, until, before, direction: 'scim' } as const;
+    const { exchanges, next } = await log.list({ ...query, limit: PAGE });
+    collected.push(...exchanges.map(toRecorded));
     if (collected.length > MAX_RECORDED) return undefined;
     before = next;
   } while (before !== undefined);
-  return collected.reverse();
+  return recordScenarios(collected.reverse(), { vocabulary: travelRoles });
 }

@@ -57,7 +57,7 @@ function unescapeJson(text: string): string {
 }
 
 /** The text that replaces the name of an erased person. */
-export const REDACTED = 'erased';
+const REDACTED = 'erased';
 
 /** Returns a copy in which every string that names the person is replaced by `erased`. */
 export function redactNames(value: Json, isMeant: (text: string) => boolean): Json {
@@ -109,7 +109,7 @@ const referenceMembers = ['value', 'id', 'email', '$ref'];
  * Returns a reference without the values that name the person, or undefined if nothing is left. A complex attribute that
  * refers to the person is removed as a whole.
  */
-export function withoutReferences(value: Json, matcher: Pick<NameMatcher, 'matchesValue'>): Json | undefined {
+function withoutReferences(value: Json, matcher: Pick<NameMatcher, 'matchesValue'>): Json | undefined {
   if (typeof value === 'string') return matcher.matchesValue(value) ? undefined : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
