@@ -18,7 +18,8 @@ export function toStored({ address: _address, ...exchange }: NewExchange, at: nu
   const { status, path, requestHeaders } = exchange;
   const requestBody = toKeptBody(exchange.requestBody);
   const responseBody = toKeptBody(exchange.responseBody);
-  const isError = status !== undefined && status >= 400;
+  // The errors of the embedded travel service are shown with their bodies.
+  const hasCode = status !== undefined && status >= 400 && exchange.direction !== 'api';
   // Redaction comes first, because a secret cannot be recognized in a truncated text.
   const redacted = redactQuery(path);
   const isStranger = isOfStranger(exchange);
@@ -28,7 +29,7 @@ export function toStored({ address: _address, ...exchange }: NewExchange, at: nu
     ms: Math.round(exchange.ms * 10) / 10,
     person: exchange.person ?? personOf(exchange),
     path: isStranger ? cutStrangerText(redacted) : redacted,
-    error: exchange.error ?? (isError ? errorCode(responseBody) : undefined),
+    error: exchange.error ?? (hasCode ? errorCode(responseBody) : undefined),
     requestHeaders: isStranger ? cutValues(requestHeaders) : requestHeaders,
     ...{ requestBody, responseBody },
   };
