@@ -37,6 +37,7 @@ module.exports = {
       'adapter',
       'travel',
       'store',
+      'log',
       'http',
       'replay',
       'sample-data',
@@ -56,13 +57,19 @@ module.exports = {
     folder('(http|adapter)', 'schema/json-depth.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
     folder('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
+    // What is recorded, and what is read of it.
+    folder('(scim|oauth|travel|adapter|provisioning|admin|store)', 'log/exchange.ts$'),
+    folder(
+      'log',
+      'store/|http/(minute-quota|redaction).ts$|schema/case-fold.ts$|provisioning/runtime-ports.ts$|replay/exchanges.ts$',
+    ),
     types(
       'adapter',
-      'provisioning/(exchange|travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold',
+      'provisioning/(travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold',
     ),
     types(
       'store',
-      'admin/contract/operation|provisioning/((exchange|store|group|list|runtime)-ports|findings|holds|identity|people|policies)|translator/(mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|replay/exchanges|schema/(resource|case-fold|json-depth)',
+      'admin/contract/operation|provisioning/((store|group|list|runtime)-ports|findings|holds|identity|people|policies)|translator/(mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|json-depth)',
     ),
     // The types of what the store's modules return; `server` hands the modules over.
     types(
@@ -78,7 +85,7 @@ module.exports = {
     ),
     folder(
       'server',
-      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|http/|provisioning/|translator/|schema/|replay/(exchanges|recorder|report|scenario).ts$',
+      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/|replay/(exchanges|recorder|report|scenario).ts$',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -87,7 +94,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|scim-credentials|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|holds|identity|import|policies|store-ports|travel-ports|preview-mapping|mapping-versions|rules-change|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|scim-credentials|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|offline|operator-message|check-connection|check-settings|doctor).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds|identity|identity-names|import|policies|store-ports|travel-ports|preview-mapping|mapping-versions|rules-change|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -100,6 +107,7 @@ module.exports = {
     packages('provisioning/', 'pino'),
     packages('adapter/', 'axios|undici'),
     packages('store/', 'kysely|@photostructure/sqlite'),
+    packages('log/', 'kysely'),
     packages('store/postgres', 'pg|@types/pg'),
     packages('contract/', 'zod'),
     packages('replay/', 'zod|@faker-js/faker'),
@@ -116,7 +124,8 @@ module.exports = {
     builtin('travel/', 'crypto|events|http|https|net|util'),
     builtin('http/', 'crypto|dns|http|https|net|querystring'),
     builtin('adapter/', 'url|util|zlib'),
-    builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util|zlib'),
+    builtin('log/', 'crypto'),
+    builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('admin/', 'crypto|fs|path|timers/promises'),

@@ -1,27 +1,27 @@
 // Fills an empty database for the views of the admin page: node admin-data.mjs SIZE. The settings come from the environment. It
 // calls the store's code, with many rows in one transaction. SIZE is the number of people and of exchanges.
 import { hashSecret } from '../../dist/http/authentication.js';
+import { exchangeStore } from '../../dist/log/exchange-store.js';
 import { currentEncryptionKey } from '../../dist/server/encryption-keys.js';
+import { exchangeKeys } from '../../dist/server/exchange-log.js';
 import { adminTokens } from '../../dist/store/admins.js';
 import { ensureConnection } from '../../dist/store/connections.js';
 import { scimTokens } from '../../dist/store/credentials.js';
 import { insertEmailKeys } from '../../dist/store/email-keys.js';
 import { encryption } from '../../dist/store/encryption.js';
-import { exchangeStore } from '../../dist/store/exchange-log.js';
 import { toRow } from '../../dist/store/identity-row.js';
 import { countIdentities } from '../../dist/store/list-counters.js';
 import { openDatabase } from '../../dist/store/open-database.js';
 import { insertInBatches } from '../../dist/store/queries.js';
-import { requestLog } from '../../dist/store/request-log.js';
 import { rulesStore } from '../../dist/store/rules-in-force.js';
 import { travelStore } from '../../dist/store/travel-writes.js';
-import { CONNECTIONS, exchangeSegments, person, personId } from './admin-rows.mjs';
+import { CONNECTIONS, exchanges, person, personId } from './admin-rows.mjs';
 import { readBenchSettings, scriptToken } from './admin-settings.mjs';
 import { pick } from './pick.mjs';
 
 const DAY_MS = 24 * 60 * 60_000;
 const PEOPLE_AT_ONCE = 5_000;
-const SEGMENTS_AT_ONCE = 500;
+const EXCHANGES_AT_ONCE = 5_000;
 const AUDIT_ENTRIES = 100_000;
 const EVENTS = 50_000;
 const REQUESTS = 100_000;
@@ -41,8 +41,8 @@ await fillAudit();
 await fillMappings();
 await fillTravelService();
 await database.dialect.updateStatistics(database.db, [
-  ...['identity', 'identity_email', 'exchange_segment', 'exchange_person', 'audit_entry'],
-  ...['travel_resource', 'travel_delivery', 'request_log', 'mapping_version'],
+  ...['identity', 'identity_email', 'exchange', 'exchange_name', 'audit_entry'],
+  ...['travel_resource', 'travel_delivery', 'mapping_version'],
 ]);
 await database.close();
 process.send({ filled: true });
@@ -76,20 +76,20 @@ async function fillPeople() {
 }
 
 async function fillExchanges() {
-  const store = exchangeStore(database, secrets);
-  let segments = [];
+  const store = exchangeStore(database, exchangeKeys(settings)[0]);
+  let some = [];
   let written = 0;
   const write = async () => {
-    await store.append(segments);
-    written += segments.reduce((sum, { exchanges }) => sum + exchanges.length, 0);
-    segments = [];
+    await store.append(some);
+    written += some.length;
+    some = [];
     process.send({ exchanges: written });
   };
-  for (const segment of exchangeSegments(size, now)) {
-    segments.push(segment);
-    if (segments.length === SEGMENTS_AT_ONCE) await write();
+  for (const exchange of exchanges(size, now)) {
+    some.push(exchange);
+    if (some.length === EXCHANGES_AT_ONCE) await write();
   }
-  if (segments.length > 0) await write();
+  if (some.length > 0) await write();
 }
 
 async function fillCredentials() {
@@ -167,7 +167,7 @@ async function fillTravelService() {
     Array.from({ length: 40 }, (_, n) => 1_000 * (n + 1)),
   );
   for (let first = 0; first < REQUESTS; first += PEOPLE_AT_ONCE)
-    await requestLog(database).append(
+    await exchangeStore(database, exchangeKeys(settings)[0]).append(
       Array.from({ length: PEOPLE_AT_ONCE }, (_, at) => travelRequest(first + at)),
     );
 }
@@ -187,9 +187,10 @@ function event(n) {
 function travelRequest(n) {
   const isFailed = n % 5_000 === 3;
   return {
-    ...{ time: now - (REQUESTS - n) * 1_000, ms: n % 40, method: pick(['GET', 'GET', 'PATCH'], n) },
-    ...{ path: `/api/users/t${n}`, status: isFailed ? 404 : 200, userId: undefined, credential: 'apiKey:a' },
-    ...{ requestId: `request${n}`, responseBody: { text: '{"data":{}}', cut: false } },
+    ...{ direction: 'api', at: now - (REQUESTS - n) * 1_000, ms: n % 40 },
+    ...{ method: pick(['GET', 'GET', 'PATCH'], n), path: `/api/users/t${n}`, status: isFailed ? 404 : 200 },
+    ...{ credential: 'apiKey:a', requestId: `request${n}`, requestHeaders: {}, responseHeaders: {} },
+    responseBody: { text: '{"data":{}}', isCut: false },
   };
 }
 

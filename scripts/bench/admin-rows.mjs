@@ -104,14 +104,14 @@ function findingsOf(n) {
 }
 
 const WEEK_MS = 7 * DAY_MS;
-/** The time that the recorder collects exchanges, in milliseconds. */
+/** The time between two groups of 20 requests of a cycle, in milliseconds. */
 const COLLECT_MS = 500;
 
 /**
  * Makes the exchanges of a week, the oldest first. Two thirds are those of cycles of the identity providers, which come 40 in a
- * second; the others come one by one. A segment has the exchanges of a connection in half a second.
+ * second; the others come one by one.
  */
-export function* exchangeSegments(count, now) {
+export function* exchanges(count, now) {
   const start = now - WEEK_MS;
   const perCycle = 4_000;
   const cycles = Math.max(1, Math.round((count * 2) / 3 / perCycle));
@@ -122,12 +122,12 @@ export function* exchangeSegments(count, now) {
     for (let done = 0; done < perCycle; done += 20, n += 20) {
       const at = began + (done / 20) * COLLECT_MS;
       const connection = pick(CONNECTIONS, cycle);
-      yield { connection, exchanges: Array.from({ length: 20 }, (_, k) => exchange(n + k, at + k * 20)) };
+      for (let k = 0; k < 20; k += 1) yield { connection, ...exchange(n + k, at + k * 20) };
     }
     const rest = WEEK_MS / cycles - (perCycle / 20) * COLLECT_MS;
     for (let k = 0; k < between; k += 1, n += 1) {
       const at = Math.floor(began + (perCycle / 20) * COLLECT_MS + (k * rest) / between);
-      yield { connection: connectionOf(n), exchanges: [exchange(n, at)] };
+      yield { connection: connectionOf(n), ...exchange(n, at) };
     }
   }
 }

@@ -8,7 +8,7 @@ export const scriptToken = 'the-token-that-the-bench-uses-for-admin';
 /** The content of the settings file: connections that share the embedded travel service. */
 export const settingsText = JSON.stringify({
   connections: Object.fromEntries(CONNECTIONS.map((id) => [id, { travelApi: { feed: false } }])),
-  exchangeLog: { keepDays: 90 },
+  requestLog: { keepDays: 90 },
 });
 
 /** Reads the settings of the environment, for a service on a free port that logs nothing. */

@@ -1,25 +1,27 @@
-// Serves two travel services, one with the request log and one without, in one process on one database: node logging.mjs FOLDER.
+// Serves two travel services, one with the log of exchanges and one without, in one process on one database: node logging.mjs FOLDER.
 // They are mounted as in production. The message to the bench has their URLs and the id of a user.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { httpApp } from '../../dist/http/app.js';
 import { createLog } from '../../dist/http/log.js';
 import { httpMetrics } from '../../dist/http/monitoring.js';
+import { exchangeStore } from '../../dist/log/exchange-store.js';
+import { logKey } from '../../dist/log/keys.js';
+import { exchangeRecorder } from '../../dist/log/recorder.js';
 import { createEmbeddedTravel } from '../../dist/server/embedded.js';
 import { systemRuntime } from '../../dist/server/runtime.js';
-import { requestLog } from '../../dist/store/request-log.js';
 import { openEmbedded } from '../../dist/store/sqlite.js';
-import { createRequestLogWriter } from '../../dist/travel/request-log-writer.js';
 import { travelKey } from './data.mjs';
 
 const database = await openEmbedded(process.argv[2], true);
 const log = createLog('silent');
-const requestLogWriter = createRequestLogWriter({
-  requests: requestLog(database),
-  clock: systemRuntime(log),
-  log,
+const { wallClock: now, wait } = systemRuntime(log);
+const recorder = exchangeRecorder({
+  store: exchangeStore(database, logKey(new Uint8Array(32))),
+  ...{ clock: { now, wait }, log, keep: { keepDays: 14, keepEntries: 2_000_000 } },
+  onLoss: () => {},
 });
-const bases = [await serve(undefined), await serve(requestLogWriter)];
+const bases = [await serve(undefined), await serve(recorder)];
 const traveler = {
   email: 'ada.lovelace@example.com',
   firstName: 'Ada',
@@ -36,13 +38,13 @@ const answer = await fetch(`${bases[0]}/users`, {
 const { data } = await answer.json();
 process.send({ logging: { bases, id: data.id } });
 
-async function serve(writer) {
+async function serve(usedRecorder) {
   const secrets = { chosenKey: travelKey, encryptionKey: new Uint8Array(32) };
   const travel = await createEmbeddedTravel({
     ...secrets,
     database,
     log,
-    requestLogWriter: writer,
+    recorder: usedRecorder,
     onChange: () => {},
   });
   const deps = { log, metrics: httpMetrics(), newId: randomUUID, now: () => performance.now() };

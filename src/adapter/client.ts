@@ -1,5 +1,5 @@
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse } from 'axios';
-import type { CallCause } from '../provisioning/exchange-ports.ts';
+import type { CallCause } from '../log/exchange.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import {

@@ -1,4 +1,4 @@
-import type { CallCause } from '../provisioning/exchange-ports.ts';
+import type { CallCause } from '../log/exchange.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import { asObject, asString, type Envelope, toCollectionAnswer } from './answers.ts';
 import type { TravelClient } from './client.ts';

@@ -1,5 +1,5 @@
 import type { AxiosResponse } from 'axios';
-import type { CallCause, ExchangeRecorder } from '../provisioning/exchange-ports.ts';
+import { type CallCause, type ExchangeRecorder, pickHeaders } from '../log/exchange.ts';
 import { asObject, asString } from './answers.ts';
 
 /** The log of exchanges, and the connection whose calls are recorded. */
@@ -39,7 +39,7 @@ export function recordCall({ recorder, connection }: CallRecorder, call: EndedCa
     requestId: request.cause?.requestId,
     error: 'error' in result ? errorText(result) : undefined,
     requestHeaders: body ? { 'content-type': body.type } : {},
-    responseHeaders: response ? pickHeaders(response) : {},
+    responseHeaders: response ? pickHeaders(response.headers, loggedHeaders) : {},
     requestBody: isKept ? body?.text : undefined,
     responseBody: isKept ? response?.data : undefined,
   });
@@ -57,12 +57,3 @@ function errorText({ error, isTimeout }: { error: unknown; isTimeout: boolean })
 }
 
 const loggedHeaders = ['content-type', 'etag', 'retry-after'];
-
-function pickHeaders({ headers }: AxiosResponse<string>): Record<string, string> {
-  const picked: Record<string, string> = {};
-  for (const name of loggedHeaders) {
-    const value: unknown = headers[name];
-    if (typeof value === 'string') picked[name] = value;
-  }
-  return picked;
-}

@@ -1,9 +1,15 @@
-import type { ExchangeDirection, ExchangeLog, LoggedExchange } from '../provisioning/exchange-ports.ts';
+import {
+  bridgeDirections,
+  type ExchangeDirection,
+  type ExchangeLog,
+  type LoggedExchange,
+} from '../log/exchange.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** The exchanges that one page of the log has at most. */
 const PAGE = 5_000;
+const COUNTED = { direction: bridgeDirections, isBrief: true, limit: PAGE };
 
 /** The exchanges of a span of time in numbers. */
 export interface ActivityCounts {
@@ -88,7 +94,7 @@ export function activityReader(deps: ActivityDeps): ActivityReader {
 /** Counts the newest exchanges, and leaves a gap if there are more than fit on a page. */
 async function countNewest(state: State, { exchanges, now }: ActivityDeps): Promise<void> {
   const [since, after] = [now() - DAY_MS, state.newest];
-  const page = await exchanges.list({ after: String(after), since, limit: PAGE });
+  const page = await exchanges.list({ ...COUNTED, after: String(after), since });
   for (const exchange of page.exchanges) count(state, exchange);
   if (page.next !== undefined)
     state.gaps.unshift({ before: page.next, after, countedSince: page.exchanges.at(-1)?.at ?? now() });
@@ -113,7 +119,7 @@ async function fillGaps(state: State, deps: ActivityDeps): Promise<void> {
 
 async function countPage(state: State, gap: Gap, { exchanges, now }: ActivityDeps): Promise<void> {
   const { before, after } = gap;
-  const page = await exchanges.list({ before, after: String(after), since: now() - DAY_MS, limit: PAGE });
+  const page = await exchanges.list({ ...COUNTED, before, after: String(after), since: now() - DAY_MS });
   for (const exchange of page.exchanges) count(state, exchange);
   gap.countedSince = page.exchanges.at(-1)?.at ?? gap.countedSince;
   if (page.next === undefined) state.gaps.splice(state.gaps.indexOf(gap), 1);

@@ -8,7 +8,6 @@ import { apiKeys } from '../store/credentials.ts';
 import { encryption } from '../store/encryption.ts';
 import { openidAccounts, openidAttempts } from '../store/openid-accounts.ts';
 import { peopleSummaries } from '../store/people-summaries.ts';
-import { requestLog } from '../store/request-log.ts';
 import { adminContract } from './catalog.ts';
 import type { AdminDeps, AdminParts } from './deps.ts';
 import { AdminError } from './errors.ts';
@@ -101,12 +100,12 @@ function adminApi(deps: AdminDeps): Router {
 }
 
 /** The handlers of the embedded travel service. */
-function embeddedHandlers({ settings: { connections }, database, store, embedded }: AdminParts) {
+function embeddedHandlers({ settings: { connections }, database, store, exchanges, embedded }: AdminParts) {
   const own = connections.filter(({ travelApi }) => travelApi.url === 'embedded');
   const others = connections.filter(({ travelApi }) => travelApi.url !== 'embedded');
   return {
     ...travelHandlers({
-      embedded: embedded && { ...embedded, keys: apiKeys(database), requests: requestLog(database) },
+      embedded: embedded && { ...embedded, keys: apiKeys(database), exchanges },
       others: others.map(({ id, travelApi: { url } }) => ({ connection: id, url: hideUrlCredentials(url) })),
     }),
     ...travelDataHandlers(

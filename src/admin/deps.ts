@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import type { ExchangeLog } from '../log/exchange.ts';
 import type { Connection } from '../provisioning/connection.ts';
-import type { ExchangeLog } from '../provisioning/exchange-ports.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { AdminAccounts } from '../store/admins.ts';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
+import { eraseFromLog } from '../log/erasure.ts';
 import { exchangeKeys } from '../server/exchange-log.ts';
 import { travelResourceId } from '../server/ids.ts';
 import type { Database } from '../store/database.ts';
@@ -12,16 +13,13 @@ import {
   recordErasedTravelers,
   releaseIdentities,
 } from '../store/erasure/delete-person.ts';
-import { redactExchanges } from '../store/erasure/exchanges.ts';
 import {
   areIdentitiesUnchanged,
   type IdentityVersion,
   keepReturnedPerson,
 } from '../store/erasure/find-person.ts';
-import { redactOtherPeople } from '../store/erasure/redact-others.ts';
-import type { ExchangeKeys } from '../store/exchange-log.ts';
+import { mendReferrers } from '../store/erasure/referrers.ts';
 import { isInUse } from '../store/open-database.ts';
-import { redactLoggedRequests } from '../store/request-log.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { type ErasureDeps, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
 import { findConnection, withDatabase } from './connections.ts';
@@ -34,10 +32,6 @@ import {
   planPersonErasure,
   planText,
   remainderText,
-  toExchangeSearch,
-  toMentionSearch,
-  toReferenceSearch,
-  toRequestLogSearch,
 } from './erasure-plan.ts';
 import { examples } from './help.ts';
 import { type Action, printJson, type Shell, startProgress } from './output.ts';
@@ -89,8 +83,14 @@ const PAUSE_MS = 30;
 export function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
   return withDatabase(shell, async (database, settings) => {
     if (options.connection !== undefined && !findConnection(shell, settings, options.connection)) return 1;
-    const search = startCounting(shell, 'search');
-    const plan = await planFor({ database, settings, options, onRead: search.onRead }).finally(search.stop);
+    const progress = startProgress(shell, 'search', 'people');
+    let read = 0;
+    const onRead = (count: number) => {
+      read += count;
+      progress.update(read, undefined);
+    };
+    const context = { database, settings, options };
+    const plan = await planFor(context, onRead).finally(progress.stop);
     if (typeof plan === 'string') return printRefusal(shell, plan);
     const refusal = erasureRefusal(plan);
     if (refusal !== undefined) return printRefusal(shell, refusal);
@@ -98,10 +98,7 @@ export function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 
     if (!json) shell.print(planText(plan));
     else if (!yes) printJson(shell, { erased: false, ...planJson(plan) });
     if (!yes) return 'unconfirmed';
-    // The plan is made once more, and then all is read to be changed.
-    const erasure = startCounting(shell, 'erase', 2 * search.read());
-    const context = { database, settings, options, onRead: erasure.onRead };
-    const failure = await eraseUnderLeases(context, plan).finally(erasure.stop);
+    const failure = await eraseUnderLeases(context, plan);
     if (failure !== undefined) return printRefusal(shell, failure);
     if (json) printJson(shell, { erased: true, ...planJson(plan) });
     else shell.print(`\n${remainderText(plan)}`);
@@ -109,36 +106,35 @@ export function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 
   });
 }
 
-/** Starts to show how many records were read. `expected` is their number, if it is known. */
-function startCounting(shell: Shell, label: string, expected?: number) {
-  const progress = startProgress(shell, label, 'records');
-  let read = 0;
-  return {
-    onRead: (count: number) => {
-      read += count;
-      // More than expected are read if a server writes, or holds what is to be changed.
-      progress.update(read, expected === undefined ? undefined : Math.max(read, expected));
-    },
-    read: () => read,
-    stop: progress.stop,
-  };
-}
-
 function printRefusal(shell: Shell, text: string): 1 {
   shell.printError(text);
   return 1;
 }
 
-/** Returns a message instead of a plan if no person or several people match. */
-async function planFor({ database, settings, options, onRead }: EraseContext): Promise<ErasurePlan | string> {
+interface EraseContext {
+  database: Database;
+  settings: Settings;
+  options: EraseOptions;
+}
+
+/**
+ * Returns a message instead of a plan if no person or several people match. `onRead` receives the number of people whose records were
+ * searched since the last call.
+ */
+async function planFor(
+  { database, settings, options }: EraseContext,
+  onRead: (count: number) => void = () => {},
+): Promise<ErasurePlan | string> {
+  const keys = exchangeKeys(settings);
   const person = await findPerson(database, {
     ...options,
     account: embeddedAccount(settings),
     isEmbedded: (account) => isEmbeddedAccount(settings, account),
+    keys,
   });
   if (typeof person === 'string') return person;
   const deps = erasureDeps(database, settings, person);
-  return planPersonErasure(database, settings, { person, deps, keys: exchangeKeys(settings), onRead });
+  return planPersonErasure(database, settings, { person, deps, keys, onRead });
 }
 
 /** The travel account of people whom only the embedded travel service knows. */
@@ -160,14 +156,6 @@ function erasureDeps(
     domain: parkingDomain,
     pause: () => setTimeout(PAUSE_MS),
   };
-}
-
-interface EraseContext {
-  database: Database;
-  settings: Settings;
-  options: EraseOptions;
-  /** Receives the number of records that were looked at since the last call. */
-  onRead(count: number): void;
 }
 
 /**
@@ -209,17 +197,17 @@ function identityKeys({ identities }: ErasedPerson): IdentityVersion[] {
  * traveler is still there. The identities go last, so that an interrupted erasure still finds the person when it is repeated.
  */
 async function erasePerson(
-  { database, settings, onRead }: EraseContext,
+  { database, settings }: EraseContext,
   person: ErasedPerson,
   token: string,
 ): Promise<string | undefined> {
   const deps = erasureDeps(database, settings, person);
   const identities = identityKeys(person);
-  const keys = exchangeKeys(settings);
-  const left = await removeFromOtherRecords(database, deps, { person, keys, onRead });
-  if (left === 'busy') return 'A server is at work on somebody who names the person. Run it once more.';
+  const removeFromOthers = () => removeFromOtherRecords({ database, settings, deps, person });
+  if (!(await removeFromOthers()))
+    return 'A server is at work on somebody who names the person. Run it once more.';
   if (!(await areIdentitiesUnchanged(database, identities, token))) return CHANGED;
-  const removed = { ...toReferenceSearch(person), account: person.account, identities };
+  const removed = { ...person, identities };
   await recordErasedTravelers(database, removed, Date.now());
   const erased = await eraseTravelers(database, deps, person);
   if ((await deletePersonIdentities(database, removed, { token, now: Date.now() })) === 'lost') {
@@ -229,7 +217,7 @@ async function erasePerson(
   if (await isInUse(settings)) {
     // The server may have written log entries while the identities were removed.
     await setTimeout(LOG_DELAY_MS);
-    if ((await removeFromOtherRecords(database, deps, { person, keys, onRead, after: left })) === 'busy')
+    if (!(await removeFromOthers()))
       return 'The person is erased, but a server is at work on somebody who names them; what it writes is removed at its next look.';
   }
   const isEmpty = await retryUntilDone(database.emptyLog);
@@ -257,34 +245,21 @@ async function eraseTravelers(
   return erased;
 }
 
-/** Positions in the request log and in the log of exchanges: what is before them has been looked at. */
-interface LogPositions {
-  requests: number;
-  exchanges: number;
-}
-
-/** Removes the person from the records of other people and from the two logs. */
-async function removeFromOtherRecords(
-  database: Database,
-  deps: ErasureDeps,
-  {
-    person,
-    keys,
-    onRead,
-    after,
-  }: Pick<EraseContext, 'onRead'> & { person: ErasedPerson; keys: ExchangeKeys; after?: LogPositions },
-): Promise<LogPositions | 'busy'> {
-  const isDone = await retryUntilDone(async () => {
-    const left = await redactOtherPeople(database, { ...toMentionSearch(person), onRead }, Date.now());
-    return left === 0;
-  });
-  if (!isDone) return 'busy';
+/** Removes the person from the records of other people, from events and from the log. Returns false if a server holds one of the others. */
+async function removeFromOtherRecords({
+  database,
+  settings,
+  deps,
+  person,
+}: Pick<EraseContext, 'database' | 'settings'> & {
+  deps: ErasureDeps;
+  person: ErasedPerson;
+}): Promise<boolean> {
+  const isDone = await retryUntilDone(async () => (await mendReferrers(database, person, Date.now())) === 0);
+  if (!isDone) return false;
   for (const id of person.embeddedIds) await reduceEvents(deps, id);
-  const logged = { ...toRequestLogSearch(person), onRead };
-  const requests = await redactLoggedRequests(database, logged, after?.requests);
-  const search = { person: { ...toExchangeSearch(person), onRead }, after: after?.exchanges };
-  const exchanges = await redactExchanges(database, keys, search);
-  return { requests: requests.last, exchanges: exchanges.last };
+  await eraseFromLog(database, exchangeKeys(settings), person);
+  return true;
 }
 
 /** Repeats an attempt until it succeeds. Returns false if it has not succeeded after `LEASE_WAIT_MS`. */

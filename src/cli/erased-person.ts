@@ -1,3 +1,6 @@
+import { findFormerNames } from '../log/erasure.ts';
+import type { LogKeys } from '../log/keys.ts';
+import { elementValues, nonEmptyTexts, travelAddresses } from '../provisioning/identity-names.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Database } from '../store/database.ts';
@@ -8,18 +11,17 @@ import {
   type IdentityInAccount,
 } from '../store/erasure/find-person.ts';
 import { type NameMatcher, nameMatcher, redactNames } from '../store/erasure/matchers.ts';
+import type { PersonReferences } from '../store/erasure/referrers.ts';
 import { travelStore } from '../store/travel-writes.ts';
-import { findDeletedTravelers } from '../travel/erasure.ts';
+import { findInEvents } from '../travel/erasure.ts';
 import type { JsonObject } from '../travel/json.ts';
-import type { StoredResource, TravelReader, TravelStore } from '../travel/ports.ts';
+import type { StoredResource, TravelReader } from '../travel/ports.ts';
 import { escapeLine } from './output.ts';
 
-/** All records and names of the person to erase. */
-export interface ErasedPerson {
-  account: string;
+/** All records and names of the person to erase. The names are those that nobody else has. */
+export interface ErasedPerson extends PersonReferences {
   /** The person's SCIM users in all connections of the account, deleted ones included. */
   identities: IdentityInAccount[];
-  travelIds: string[];
   /** The person's travelers in the embedded travel service. */
   travelers: StoredResource[];
   /**
@@ -27,19 +29,11 @@ export interface ErasedPerson {
    * them may still be stored.
    */
   embeddedIds: string[];
-  /** Returns the values by which other people and groups of a connection refer to the person. */
-  namesIn(connection: string): string[];
-  /**
-   * Recognizes the person in the records of other people. In a connection that has provisioned the person, by all
-   * names; in others, by the addresses and ids in the travel service.
-   */
-  matcherFor(connection: string): NameMatcher;
-  /**
-   * Recognizes the person in names that admins of the travel service chose, by addresses, travel ids and full names.
-   */
+  /** Present and former addresses, and userNames that are no address. */
+  addresses: string[];
+  userNames: string[];
+  /** Recognizes the person in names that admins of the travel service chose, by addresses, travel ids and full names. */
   inTravel: NameMatcher;
-  /** Recognizes the person in the request log, by addresses and travel ids. */
-  inRequests: NameMatcher;
   /** Returns true if a value in a document of the travel service is one of the person's addresses or full names. */
   isNamed(value: string): boolean;
   /** Returns a document of the travel service without the addresses and, if `withId` is set, without the travel ids. */
@@ -54,12 +48,14 @@ export interface PersonQuery {
   account: string;
   /** Returns true if the travelers of an account are in the embedded travel service. */
   isEmbedded(account: string): boolean;
+  /** The keys of the log of exchanges, in which former addresses are found. */
+  keys: LogKeys;
 }
 
 /** Finds a person by userName, email address, SCIM id or travel id. Returns a message instead if none or several match. */
 export async function findPerson(
   database: Database,
-  { user, connection, account: ownAccount, isEmbedded }: PersonQuery,
+  { user, connection, account: ownAccount, isEmbedded, keys }: PersonQuery,
 ): Promise<ErasedPerson | string> {
   const store = travelStore(database);
   const people = await findPeople(database, user, connection);
@@ -72,27 +68,24 @@ export async function findPerson(
     return `Nobody has the userName, email address, SCIM id or travel id ${escapeLine(user)}${connection === undefined ? '' : ` in the connection ${connection}`}.`;
   const account = identities[0]?.account ?? ownAccount;
   const isHere = isEmbedded(account);
-  const former = isHere
-    ? await findFormerTravelers(database, store, identities.flatMap(travelAddresses))
-    : [];
-  const travelIds = [...new Set([...linked, ...former, ...found.map(({ id }) => id)])];
+  const known = [...linked, ...found.map(({ id }) => id)];
+  const events = isHere ? await findInOwnEvents(database, known, identities) : { deleted: [], addresses: [] };
+  const travelIds = [...new Set([...known, ...events.deleted])];
+  const ids = identities.map(({ id }) => id);
+  const former = [...events.addresses, ...(await findFormerNames(database, keys, ids))];
   const person = {
-    ...{ account, identities, travelIds, travelers },
+    ...{ account, identities, ids, travelIds, travelers },
     embeddedIds: isHere ? travelIds : travelers.map(({ id }) => id),
   };
-  return { ...person, ...(await namesOf(database, person)) };
+  return { ...person, ...(await namesOf(database, person, former)) };
 }
 
-/** Finds deleted travelers by their addresses: no identity is linked to them any more. */
-async function findFormerTravelers(
-  database: Database,
-  store: TravelStore,
-  addresses: string[],
-): Promise<string[]> {
-  const own = new Set(addresses.map(foldCase));
-  const former = await findDeletedTravelers(store, (email) => own.has(foldCase(email)));
-  const linked = await findLinkedTravelers(database, former);
-  return former.filter((id) => !linked.has(id));
+/** Finds deleted travelers by their addresses, since no identity is linked to them any more, and former addresses. */
+async function findInOwnEvents(database: Database, ids: string[], identities: IdentityInAccount[]) {
+  const own = new Set(identities.flatMap(travelAddresses).map(foldCase));
+  const found = await findInEvents(travelStore(database), ids, (email) => own.has(foldCase(email)));
+  const linked = await findLinkedTravelers(database, found.deleted);
+  return { ...found, deleted: found.deleted.filter((id) => !linked.has(id)) };
 }
 
 function ambiguousText(user: string, people: IdentityInAccount[][]): string {
@@ -112,17 +105,22 @@ async function findTravelers(store: TravelReader, user: string): Promise<StoredR
   return byId.length > 0 ? byId : store.find({ type: 'user', name: 'email', values: [foldCase(user)] });
 }
 
-type Person = Pick<ErasedPerson, 'account' | 'identities' | 'travelIds' | 'travelers' | 'embeddedIds'>;
+type Person = Pick<
+  ErasedPerson,
+  'account' | 'identities' | 'ids' | 'travelIds' | 'travelers' | 'embeddedIds'
+>;
 type PersonNames = Omit<ErasedPerson, keyof Person>;
 
 /**
  * Returns the names of the person, without those that another person has too: a record with such a name may be about
- * the other person.
+ * the other person. In a connection that has provisioned the person all names count; in others, the addresses and ids in the travel
+ * service.
  */
-async function namesOf(database: Database, person: Person): Promise<PersonNames> {
-  const { identities, travelIds, travelers } = person;
+async function namesOf(database: Database, person: Person, former: string[]): Promise<PersonNames> {
+  const { identities, ids, travelIds, travelers } = person;
   const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
-  const all = [...new Set([...identities.flatMap(identityTexts), ...travelers.flatMap(travelerTexts)])];
+  const texts = [...identities.flatMap(identityTexts), ...travelers.flatMap(travelerTexts), ...former];
+  const all = [...new Set(texts)];
   const shared = await findSharedNames(database, { account: person.account, own, names: all });
   const inUse = await addressesOfOthers(travelStore(database), person, all.filter(isAddress));
   const isOwn = (name: string) => !shared.has(name) && !inUse.has(foldCase(name));
@@ -132,15 +130,15 @@ async function namesOf(database: Database, person: Person): Promise<PersonNames>
     ...travelers.flatMap(({ doc }) => nonEmptyTexts(doc['email'])),
   ];
   const elsewhere = [...new Set(sent)].filter(isOwn);
-  const namesOf = (connection: string) =>
+  const namesInOwn = (connection: string) =>
     all.filter((name) => (isAddress(name) ? isOwn(name) : !shared.get(name)?.has(connection)));
-  const names = new Map(identities.map(({ connection }) => [connection, namesOf(connection)]));
-  const ids = [...travelIds, ...identities.map(({ id }) => id)];
-  const found = new Map(
-    [...names].map(([id, whole]) => [id, nameMatcher({ unique: [...addresses, ...ids], whole })]),
-  );
+  const names = new Map(identities.map(({ connection }) => [connection, namesInOwn(connection)]));
+  const unique = [...addresses, ...travelIds, ...ids];
+  const found = new Map([...names].map(([id, whole]) => [id, nameMatcher({ unique, whole })]));
   const foundElsewhere = nameMatcher({ unique: [...elsewhere, ...travelIds], whole: [] });
+  const userNames = nonEmptyTexts(...identities.map(({ desired }) => desired.userName));
   return {
+    ...{ addresses, userNames: userNames.filter((name) => !isAddress(name) && isOwn(name)) },
     namesIn: (connection) => [...(names.get(connection) ?? elsewhere), ...travelIds],
     matcherFor: (connection) => found.get(connection) ?? foundElsewhere,
     ...namesInTravelService(addresses, travelIds, all.filter(isFullName)),
@@ -152,10 +150,9 @@ function namesInTravelService(addresses: string[], travelIds: string[], fullName
   const withIds = nameMatcher({ unique: [...addresses, ...travelIds], whole: [] });
   return {
     inTravel: nameMatcher({ unique: [...addresses, ...travelIds], whole: fullNames }),
-    inRequests: withIds,
     isNamed: nameMatcher({ unique: addresses, whole: fullNames }).matchesValue,
     strike: (doc: JsonObject, withId: boolean) =>
-      redactNames(doc as Json, withId ? withIds : plain) as JsonObject, // Redaction keeps the type: an object stays an object.
+      redactNames(doc as Json, (withId ? withIds : plain).matchesUnique) as JsonObject, // Redaction keeps the type: an object stays an object.
   };
 }
 
@@ -183,10 +180,6 @@ function travelerTexts({ doc }: StoredResource): string[] {
   return nonEmptyTexts(doc['email'], fullName(doc['firstName'], doc['lastName']));
 }
 
-function nonEmptyTexts(...values: (Json | undefined)[]): string[] {
-  return values.filter((value) => typeof value === 'string').filter((text) => text !== '');
-}
-
 /** Returns userName, externalId, names, addresses and phone numbers: desired, imported, sent and observed ones. */
 function identityTexts(identity: IdentityInAccount): string[] {
   const { desired, origin, observed } = identity;
@@ -203,17 +196,6 @@ function identityTexts(identity: IdentityInAccount): string[] {
     ...[observed?.phoneNumber, observed && fullName(observed.firstName, observed.lastName)],
   ];
   return [...nonEmptyTexts(...all), ...travelAddresses(identity)];
-}
-
-/** Returns the addresses that the travel service has received or may have received. */
-function travelAddresses({ observed, creating, applied, progress }: IdentityInAccount): string[] {
-  const { parkedFrom, announced, late } = progress;
-  const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];
-  return nonEmptyTexts(observed?.email, creating, parkedFrom, ...sent, ...(late?.sent.email ?? []));
-}
-
-function elementValues(list: Json | undefined): (Json | undefined)[] {
-  return Array.isArray(list) ? list.map((one) => (isObject(one) ? one.value : one)) : [];
 }
 
 function fullName(given: Json | undefined, family: Json | undefined): string {

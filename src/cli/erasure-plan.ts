@@ -1,11 +1,10 @@
 import type { Settings } from '../config/settings.ts';
+import { countExchanges } from '../log/erasure.ts';
+import type { LogKeys } from '../log/keys.ts';
 import { isActive } from '../schema/resource.ts';
 import type { Database } from '../store/database.ts';
 import { findNamedRecords } from '../store/erasure/delete-person.ts';
-import { countExchanges } from '../store/erasure/exchanges.ts';
-import { countGroupsWithMember, countOtherPeople } from '../store/erasure/redact-others.ts';
-import type { ExchangeKeys } from '../store/exchange-log.ts';
-import { countLoggedRequests } from '../store/request-log.ts';
+import { countGroupsWithMember, findOtherMentions, findReferrers } from '../store/erasure/referrers.ts';
 import { countEvents, type ErasureDeps, planErasure, type TravelerErasurePlan } from '../travel/erasure.ts';
 import type { ErasedPerson } from './erased-person.ts';
 import { countText, escapeLine, toIsoTime } from './output.ts';
@@ -15,9 +14,8 @@ export interface ErasurePlan {
   person: ErasedPerson;
   groups: number;
   otherPeople: number;
+  /** The number of entries of the log of requests. */
   requests: number;
-  /** The number of entries of the log of exchanges. */
-  exchanges: number;
   /** The number of events about deleted travelers of the embedded travel service. */
   formerEvents: number;
   /** The travelers of the embedded travel service, by travel id. */
@@ -31,7 +29,7 @@ export interface ErasurePlan {
 /** The dependencies of a plan. */
 interface PlanDeps {
   deps: ErasureDeps;
-  keys: ExchangeKeys;
+  keys: LogKeys;
   /** Receives the number of records that were looked at since the last call. */
   onRead(count: number): void;
 }
@@ -49,39 +47,20 @@ export async function planPersonErasure(
     if (plan) travelers.set(id, plan);
     else formerEvents += await countEvents(deps, id);
   }
-  const elsewhere = await findNamedRecords(database, person);
+  const elsewhere = [
+    ...(await findNamedRecords(database, person)),
+    ...(await findOtherMentions(database, person, onRead)),
+  ];
   return {
     person,
     travelers,
     formerEvents,
     foreign: findForeignTravelers(person, settings),
-    groups: await countGroupsWithMember(database, toReferenceSearch(person)),
-    otherPeople: await countOtherPeople(database, { ...toMentionSearch(person), onRead }),
-    requests: await countLoggedRequests(database, { ...toRequestLogSearch(person), onRead }),
-    exchanges: await countExchanges(database, keys, { ...toExchangeSearch(person), onRead }),
+    groups: await countGroupsWithMember(database, person),
+    otherPeople: (await findReferrers(database.db, person)).length,
+    requests: await countExchanges(database, keys, person),
     leftTo: [...new Set([...[...travelers.values()].flatMap(({ leftTo }) => leftTo), ...elsewhere])],
   };
-}
-
-/** The query for references to the person in the records of other people and groups. */
-export function toReferenceSearch({ account, identities, travelIds, namesIn }: ErasedPerson) {
-  return { account, ids: identities.map(({ id }) => id), travelIds, namesIn };
-}
-
-/** The query for mentions of the person in the identities of other people. */
-export function toMentionSearch({ account, identities, travelIds, matcherFor }: ErasedPerson) {
-  const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
-  return { account, matcherFor, travelIds, own };
-}
-
-/** The search for the person in the request log. */
-export function toRequestLogSearch({ travelIds, inRequests }: ErasedPerson) {
-  return { travelIds, matcher: inRequests };
-}
-
-/** The search for the person in the log of exchanges. */
-export function toExchangeSearch({ identities, matcherFor }: ErasedPerson) {
-  return { ids: identities.map(({ id }) => id), matcherFor };
 }
 
 /** Returns true if the travelers of an account are in the embedded travel service. */
@@ -136,7 +115,7 @@ export function planJson(plan: ErasurePlan): object {
 
 /** Returns the text that the admin reads before confirming an erasure. */
 export function planText(plan: ErasurePlan): string {
-  const { person, travelers, groups, otherPeople, requests, exchanges, formerEvents } = plan;
+  const { person, travelers, groups, otherPeople, requests, formerEvents } = plan;
   const events = [...travelers.values()].reduce((sum, one) => sum + one.events, formerEvents);
   return [
     'To be erased:',
@@ -148,9 +127,9 @@ export function planText(plan: ErasurePlan): string {
     'Removed:',
     `  ${countText(person.identities.length, 'SCIM user')} with addresses, findings, traces and calls that were announced`,
     `  the person from ${countText(groups, 'group')}, and from what is kept of ${countText(otherPeople, 'other person', 'other people')}: managers, findings, traces`,
-    `  ${countText(exchanges, 'entry', 'entries')} of the log of exchanges; of those about others, the bodies`,
+    `  ${countText(requests, 'entry', 'entries')} of the log of requests; of those about others, the bodies`,
     'Reduced to what such records must have:',
-    `  ${countText(requests, 'entry', 'entries')} of the request log, ${countText(events, 'event')}; webhooks that still wait are sent the reduced events`,
+    `  ${countText(events, 'event')}; webhooks that still wait are sent the reduced events`,
     ...[...travelers].flatMap(([id, traveler]) => travelerLines(id, traveler)),
     'Kept:',
     ...keptLines(plan),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { LoggedExchange } from '../provisioning/exchange-ports.ts';
+import type { LoggedExchange } from '../log/exchange.ts';
 import type { ExplainedField, FieldStanding } from '../provisioning/explain-fields.ts';
 import {
   type ExplainedReference,
@@ -85,11 +85,13 @@ function explanationJson({ verdict, exchanges, ...explanation }: Explanation): o
   return {
     ...explanation,
     verdict: { ...verdict, since: toIsoTime(verdict.since), until: toIsoTime(verdict.until) },
-    exchanges: exchanges.map(({ at, position, ...exchange }) => ({
-      id: position,
-      time: toIsoTime(at),
-      ...exchange,
-    })),
+    exchanges: exchanges.map(
+      ({ at, position, requestBody: _request, responseBody: _response, ...exchange }) => ({
+        id: position,
+        time: toIsoTime(at),
+        ...exchange,
+      }),
+    ),
     createdAt: toIsoTime(createdAt),
     lastModified: toIsoTime(lastModified),
     deletedAt: toIsoTime(deletedAt),

@@ -1,23 +1,18 @@
 import type { Command } from 'commander';
-import type { Settings } from '../config/settings.ts';
+import {
+  bridgeDirections,
+  type ExchangeDirection,
+  type ExchangeQuery,
+  type KeptBody,
+  type LoggedExchange,
+} from '../log/exchange.ts';
 import { findPeople } from '../provisioning/explain-person.ts';
+import { searchedNames } from '../provisioning/identity-names.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { type OpenedExchangeLog, openExchangeLog } from '../server/exchange-log.ts';
-import {
-  findRequests,
-  type ListedRequest,
-  listRequests,
-  MAX_SEARCHED,
-  type RequestDirection,
-  type RequestLogs,
-  type RequestsQuery,
-  withBodies,
-} from '../server/list-requests.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { requestLog } from '../store/request-log.ts';
 import { travelStore } from '../store/travel-writes.ts';
-import type { LoggedBody } from '../travel/ports.ts';
 import { choiceOption, parseCount, parseStatusRange, parseTime, refuseUnknownCommands } from './arguments.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
@@ -32,11 +27,16 @@ import {
 } from './output.ts';
 import { findConnections } from './people.ts';
 
-const directions = ['scim', 'oauth', 'travel', 'api'] satisfies RequestDirection[];
+const directions = [...bridgeDirections, 'api'] satisfies ExchangeDirection[];
 
 /** The flags of `requests list`. */
-export interface RequestFlags extends Pick<RequestsQuery, 'since' | 'path' | 'method' | 'direction'> {
-  status?: RequestsQuery['statuses'];
+export interface RequestFlags {
+  direction?: ExchangeDirection;
+  method?: string;
+  path?: string;
+  /** Epoch milliseconds. */
+  since?: number;
+  status?: { from: number; to: number };
   connection?: string;
   /** A userName, an email address, a SCIM id or a travel user id. */
   person?: string;
@@ -102,21 +102,19 @@ function addShowCommand(requests: Command, shell: Shell, action: Action): void {
     .action(action((id: string, flags: { json?: true }) => showRequest(shell, id, flags)));
 }
 
-/** Prints the newest matching requests of both logs. Works while a server runs. */
+/** Prints the newest matching requests. Works while a server runs. */
 export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     const query = await toQuery(shell, database, flags);
     if (!query) return 1;
-    const logs = openLogs(database, settings);
+    const log = openExchangeLog(database, settings);
     const { limit, json } = flags;
-    const found: ListedRequest[] = [];
     // One request more than is shown tells whether there are more.
-    for await (const request of listRequests(logs, query)) if (found.push(request) > limit) break;
+    const found = await readRequests(log, query, limit + 1);
     const shown = found.slice(0, limit);
-    if (json)
-      for (const request of shown) printJson(shell, requestJson(await withBodies(logs.exchanges, request)));
+    if (json) printJson(shell, ...shown.map(requestJson));
     else if (shown.length > 0) await printRequests(shell, database, shown);
-    const unreadable = logs.exchanges.countUnreadable();
+    const unreadable = log.countUnreadable();
     if (shown.length === 0) shell.printError(`There are no such requests${readableText(unreadable)}.`);
     if (found.length > limit) shell.printError(`These are the newest ${limit}; --limit shows more.`);
     printUnreadable(shell, unreadable);
@@ -127,49 +125,57 @@ export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> 
 /** Prints requests with headers and bodies. Returns 1 if there is none with that id. */
 export function showRequest(shell: Shell, id: string, { json }: { json?: true }): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const logs = openLogs(database, settings);
-    const { found, searchedSince } = await findRequests(logs, id);
-    const unreadable = logs.exchanges.countUnreadable();
-    if (searchedSince !== undefined) shell.printError(searchLimitText(searchedSince));
+    const log = openExchangeLog(database, settings);
+    const one = /^\d+$/.test(id) ? await log.get(id) : undefined;
+    const found = one ? [one] : await readRequests(log, { requestId: id, hidesOwnCalls: true }, Infinity);
+    const oldestFirst = found.sort((a, b) => a.at - b.at);
+    const unreadable = log.countUnreadable();
     if (found.length === 0)
       shell.printError(
         `There is no request ${escapeLine(id)}${readableText(unreadable)}; "npx jetbridge requests" lists them.`,
       );
-    else if (json) printJson(shell, ...found.map(requestJson));
-    else shell.print(found.map(requestText).join('\n\n'));
+    else if (json) printJson(shell, ...oldestFirst.map(requestJson));
+    else shell.print(oldestFirst.map(requestText).join('\n\n'));
     printUnreadable(shell, unreadable);
     return found.length === 0 ? 1 : 0;
   });
+}
+
+const PAGE_SIZE = 200;
+
+/** Reads matching requests, the newest first, up to a number. */
+async function readRequests(
+  log: OpenedExchangeLog,
+  query: Omit<ExchangeQuery, 'limit'>,
+  limit: number,
+): Promise<LoggedExchange[]> {
+  const found: LoggedExchange[] = [];
+  let before: string | undefined;
+  do {
+    const page = await log.list({ ...query, before, limit: Math.min(PAGE_SIZE, limit - found.length) });
+    found.push(...page.exchanges);
+    before = page.next;
+  } while (before !== undefined && found.length < limit);
+  return found;
 }
 
 function readableText(unreadable: number): string {
   return unreadable === 0 ? '' : ' among those that can be read';
 }
 
-/** Says which entries were not searched, and how to find a request among them. */
-function searchLimitText(searchedSince: number): string {
-  return [
-    `Only the newest ${MAX_SEARCHED.toLocaleString('en')} requests to the embedded travel service were searched for the id, those since ${toIsoTime(searchedSince)}.`,
-    'Find an older one by other conditions, e.g. "npx jetbridge requests --direction api --path /api/users --status 4xx --json".',
-  ].join('\n');
-}
-
-function openLogs(
-  database: Database,
-  settings: Settings,
-): Pick<RequestLogs, 'requests'> & { exchanges: OpenedExchangeLog } {
-  return { exchanges: openExchangeLog(database, settings), requests: requestLog(database) };
-}
-
-/** Finds the connection, person and user that the flags name. Prints which of them is unknown and returns undefined. */
+/**
+ * Finds the connection, person and user that the flags name. Prints which of them is unknown and returns undefined. The bridge's own calls
+ * of the embedded travel service are in the log twice: unless the direction is `api`, only as travel calls.
+ */
 async function toQuery(
   shell: Shell,
   database: Database,
-  { connection, person, user, status: statuses, since, path, method, direction }: RequestFlags,
-): Promise<RequestsQuery | undefined> {
+  { connection, person, user, status, since, path: pathBelow, method, direction }: RequestFlags,
+): Promise<Omit<ExchangeQuery, 'limit'> | undefined> {
   const connections = findConnections(shell, database, connection);
   if (!connections) return undefined;
-  const query: RequestsQuery = { connection, statuses, since, path, method, direction };
+  const query: Omit<ExchangeQuery, 'limit'> = { connection, status, since, pathBelow, method, direction };
+  query.hidesOwnCalls = direction !== 'api';
   if (person !== undefined) {
     const [identity, ...others] = await findPeople(provisioningStore(database), connections, person);
     if (others.length > 0) {
@@ -177,17 +183,17 @@ async function toQuery(
       return undefined;
     }
     // The log may have requests about people who are gone.
-    query.person = identity?.id ?? person;
+    query.person = identity ? { id: identity.id, names: searchedNames(identity) } : { id: person, names: [] };
+    query.direction ??= bridgeDirections;
   }
   if (user !== undefined) {
-    const userId = await findUserId(database, user);
-    if (userId === undefined) {
+    query.userId = await findUserId(database, user);
+    if (query.userId === undefined) {
       shell.printError(
         `There is no user with the address ${escapeLine(user)}. Of one who was deleted, give the id.`,
       );
       return undefined;
     }
-    query.userId = userId;
   }
   return query;
 }
@@ -202,25 +208,28 @@ async function findUserId(database: Database, user: string): Promise<string | un
 /** The longest path that the table shows whole, in characters. */
 const PATH_LENGTH = 80;
 
-async function printRequests(shell: Shell, database: Database, requests: ListedRequest[]): Promise<void> {
+async function printRequests(shell: Shell, database: Database, requests: LoggedExchange[]): Promise<void> {
   const names = await readNames(database, requests);
-  const rows = requests.map(({ time, direction, status, error, ms, method, path, person, userId, id }) => [
-    new Date(time).toISOString().slice(0, 19).replace('T', ' '),
-    direction,
-    status === undefined ? (error ?? '-') : String(status),
-    String(ms),
-    method,
-    path.length > PATH_LENGTH ? `${path.slice(0, PATH_LENGTH)}…` : path,
-    names.get(person ?? userId ?? '') ?? person ?? userId ?? '-',
-    id,
-  ]);
+  const rows = requests.map((request) => {
+    const { at, direction, status, error, ms, method, path, person, userId } = request;
+    return [
+      new Date(at).toISOString().slice(0, 19).replace('T', ' '),
+      direction,
+      status === undefined ? (error ?? '-') : String(status),
+      String(ms),
+      method,
+      path.length > PATH_LENGTH ? `${path.slice(0, PATH_LENGTH)}…` : path,
+      names.get(person ?? userId ?? '') ?? person ?? userId ?? '-',
+      idOf(request),
+    ];
+  });
   const head = ['time (UTC)', 'direction', 'status', 'ms', 'method', 'path', 'person or user', 'id'];
   printTable(shell, head, rows);
   shell.printError('"npx jetbridge requests show ID" shows headers and bodies.');
 }
 
 /** Returns the userNames of people and the addresses of users, by id. */
-async function readNames(database: Database, requests: ListedRequest[]): Promise<Map<string, string>> {
+async function readNames(database: Database, requests: LoggedExchange[]): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   const { identities } = provisioningStore(database);
   for (const { connection, person } of requests) {
@@ -234,15 +243,31 @@ async function readNames(database: Database, requests: ListedRequest[]): Promise
   return names;
 }
 
-function requestJson({ time, ...request }: ListedRequest): object {
-  return { time: toIsoTime(time), ...request };
+/** The id by which `requests show` finds a request. */
+function idOf({ direction, position, requestId }: LoggedExchange): string {
+  return direction === 'api' ? (requestId ?? position) : position;
+}
+
+function requestJson(exchange: LoggedExchange): object {
+  const { position: _position, at, requestHeaders, responseHeaders, ...request } = exchange;
+  return {
+    ...{ id: idOf(exchange), time: toIsoTime(at), ...request },
+    // Of requests to the embedded travel service the log keeps no headers.
+    ...(request.direction === 'api' ? {} : { requestHeaders, responseHeaders }),
+    requestBody: bodyJson(request.requestBody),
+    responseBody: bodyJson(request.responseBody),
+  };
+}
+
+function bodyJson(body: KeptBody | undefined) {
+  return body && { text: body.text, cut: body.isCut };
 }
 
 /** Formats a request with its headers and bodies. */
-function requestText(request: ListedRequest): string {
-  const { time, ms, method, path, status, error, direction, connection, person, requestId } = request;
+function requestText(request: LoggedExchange): string {
+  const { at, ms, method, path, status, error, direction, connection, person, requestId } = request;
   const facts: [label: string, text: string | undefined][] = [
-    ['time', `${toIsoTime(time)}, ${ms} ms`],
+    ['time', `${toIsoTime(at)}, ${ms} ms`],
     ['direction', direction],
     ['connection', connection],
     ['person', person],
@@ -261,17 +286,17 @@ function requestText(request: ListedRequest): string {
   ].join('\n');
 }
 
-function headerLines(part: string, headers: Record<string, string> = {}): string[] {
+function headerLines(part: string, headers: Record<string, string>): string[] {
   const lines = Object.entries(headers).map(([name, value]) => escapeLine(`    ${name}: ${value}`));
   return lines.length === 0 ? [] : [`  ${part} headers`, ...lines];
 }
 
-function bodyLines(part: string, body: LoggedBody | undefined): string[] {
+function bodyLines(part: string, body: KeptBody | undefined): string[] {
   if (!body) return [];
   const lines = bodyText(body.text)
     .split('\n')
     .map((line) => `    ${escapeLine(line)}`);
-  return [`  ${part} body${body.cut ? ' (its beginning)' : ''}`, ...lines];
+  return [`  ${part} body${body.isCut ? ' (its beginning)' : ''}`, ...lines];
 }
 
 /** JSON is indented; anything else stays as it is. */

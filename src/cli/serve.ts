@@ -140,7 +140,7 @@ function demoSettings(home: string, { data, scimToken, travelKey }: Secrets & { 
     mapping: join(home, 'demo/mapping.json'),
     travelApi: { url: 'embedded', feed: false },
   };
-  writeFileSync(file, JSON.stringify({ connections: { default: connection } }));
+  writeFileSync(file, JSON.stringify({ connections: { default: connection }, requestLog: { keepDays: 0 } }));
   const environment = {
     ...{ JETBRIDGE_CONFIG: file, JETBRIDGE_DATA: data, PORT: '0', LOG_LEVEL: 'silent' },
     ...{ SCIM_TOKEN: scimToken, TRAVEL_API_KEY: travelKey },

@@ -379,12 +379,24 @@ const retention = z.strictObject({
     ),
 });
 
-const exchangeLog = z.strictObject({
-  keepDays: wholeNumber(0, 365, 7)
-    .default(7)
+const requestLog = z.strictObject({
+  keepDays: wholeNumber(0, 365, 14)
+    .default(14)
     .describe(
-      'The number of days for which SCIM requests and travel calls are kept, with the bodies of writes and errors, encrypted. With 0 none are recorded, and those that were are deleted.',
+      'The number of days for which SCIM requests, travel calls, token requests and requests to the embedded travel service are kept, with the bodies of writes and errors, encrypted. With 0 none are recorded, and those that were are deleted.',
     ),
+  keepEntries: wholeNumber(1_000, 100_000_000, 2_000_000)
+    .default(2_000_000)
+    .describe(
+      'The number of requests beyond which the oldest are deleted earlier. A read takes about 700 bytes in the database, a write with its calls about 10 KB.',
+    ),
+});
+
+/** The setting of earlier versions. */
+const exchangeLog = z.strictObject({
+  keepDays: wholeNumber(0, 365, 14)
+    .optional()
+    .describe('Used in place of `requestLog.keepDays`, with a warning. Set that instead.'),
 });
 
 const receiverFault = {
@@ -436,9 +448,10 @@ export const settingsSchema = z.strictObject({
   retention: retention
     .prefault({})
     .describe('The retention of deleted users. See docs/operations/stored-data.md.'),
-  exchangeLog: exchangeLog
+  requestLog: requestLog
     .prefault({})
-    .describe('The log of exchanges: SCIM requests and travel calls. See docs/operations/requests.md.'),
+    .describe('The log of requests and travel calls. See docs/operations/requests.md.'),
+  exchangeLog: exchangeLog.optional().describe('The name of `requestLog` in earlier versions.'),
   alerts: alerts
     .prefault({})
     .describe('Alerts about changes that wait for an admin. See docs/operations/held-changes.md.'),

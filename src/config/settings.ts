@@ -136,13 +136,22 @@ function fileSettings(written: z.infer<typeof settingsSchema>) {
     /** The number of travelers at which an import ends; undefined: twice the known people, at least 100,000. */
     maxImported: written.import.maximum,
     tombstoneDays: written.retention.tombstones,
-    exchangeLog: written.exchangeLog,
+    requestLog: requestLogSettings(written),
+    /** What the file should not have any more, for the log of the start. */
+    warnings: written.exchangeLog?.keepDays === undefined ? [] : [RENAMED],
     /** False if passwords do not open the admin page. */
     passwordSignIn: written.adminPage.passwordSignIn,
     oauthClients: written.oauthClients,
     travelService: written.travelService,
   };
 }
+
+/** The retention of earlier versions still counts. */
+function requestLogSettings({ requestLog, exchangeLog }: z.infer<typeof settingsSchema>) {
+  return { ...requestLog, keepDays: exchangeLog?.keepDays ?? requestLog.keepDays };
+}
+
+const RENAMED = 'the setting exchangeLog.keepDays has another name now: set requestLog.keepDays instead';
 
 interface Environment {
   data: z.infer<typeof environmentSchema>;

@@ -1,43 +1,25 @@
 import type { Request, RequestHandler } from 'express';
+import { clientAddressOf } from '../http/authentication.ts';
 import { unverifiedSubject } from '../http/jwt.ts';
 import { requestScopeOf } from '../http/log.ts';
+import { type ExchangeRecorder, pickHeaders } from '../log/exchange.ts';
 import { parseFormParameters, readClientAuthentication } from './token-endpoint.ts';
 
-/** A request to the token endpoint and its answer, without any secret, assertion or token. */
-export interface TokenExchange {
-  /** The duration in milliseconds. */
-  ms: number;
-  requestId: string;
-  /** The connection of a client that proved who it is; undefined for a refused client, or one of the travel service. */
-  connection: string | undefined;
-  method: string;
-  path: string;
-  status: number;
-  /** The reason for which the client was refused, or the error code of the answer. */
-  error: string | undefined;
-  requestHeaders: Record<string, string>;
-  responseHeaders: Record<string, string>;
-  /** The parameters of the form as a JSON object, with `*` in place of all that may be secret. */
-  requestBody: string;
-  /** The answer of a refused request. */
-  responseBody: string | undefined;
-}
-
-/** Records each request to the token endpoint when its response has ended. `now` is a monotonic clock in milliseconds. */
-export function recordTokenRequests({
-  record,
-  now,
-}: {
-  record: (exchange: TokenExchange) => void;
-  now: () => number;
-}): RequestHandler {
+/**
+ * Records each request to the token endpoint when its response has ended, without any secret, assertion or token. `now` is a monotonic
+ * clock in milliseconds.
+ */
+export function recordTokenRequests(recorder: ExchangeRecorder, now: () => number): RequestHandler {
   return (request, response, next) => {
     const began = now();
     response.on('close', () => {
       const { id, notes } = requestScopeOf(response);
       const refused = refusedAnswer(response.locals['refusedTokenRequest']);
-      record({
-        ...{ ms: now() - began, requestId: id, connection: notes.connection },
+      recorder.record({
+        ...{ direction: 'oauth', ms: now() - began, requestId: id, person: undefined },
+        // Undefined for a refused client, and for one of the travel service.
+        connection: notes.connection,
+        address: clientAddressOf(response),
         // The query is left out: it may have what belongs into the body.
         ...{ method: request.method, path: '/oauth/token' },
         status: response.writableFinished ? response.statusCode : 499,
@@ -56,12 +38,6 @@ function refusedAnswer(answer: unknown): { error: string; error_description: str
   if (answer === undefined) return undefined;
   const { error, error_description } = Object(answer);
   return { error: String(error), error_description: String(error_description) };
-}
-
-function pickHeaders(headers: Record<string, unknown>, names: string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])),
-  );
 }
 
 const grantTypes = ['client_credentials', 'password', 'authorization_code', 'refresh_token'];

@@ -1,8 +1,8 @@
+import { bridgeDirections, type ExchangeLog, type LoggedExchange } from '../log/exchange.ts';
 import type { RulesStore } from '../store/rules-in-force.ts';
 import { expandTrace } from '../translator/trace.ts';
 import type { Finding, Lookups } from '../translator/translation.ts';
 import { addressKey } from './email-conflicts.ts';
-import type { ExchangeLog, LoggedExchange } from './exchange-ports.ts';
 import { type ExplainedField, explainFields, usedNames, withoutUndefined } from './explain-fields.ts';
 import { plannedCalls } from './findings.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type Succession,
   userNameOf,
 } from './identity.ts';
+import { searchedNames } from './identity-names.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
 
 /**
@@ -332,7 +333,9 @@ export async function readExplanation(
   now: number,
 ): Promise<Explanation> {
   const { connection, id } = identity;
-  const { exchanges } = await deps.exchanges.list({ connection, person: id, limit: LAST_EXCHANGES });
+  const person = { id, names: searchedNames(identity) };
+  const query = { connection, person, direction: bridgeDirections, limit: LAST_EXCHANGES };
+  const { exchanges } = await deps.exchanges.list(query);
   const rules = await deps.rules.find(connection);
   const rows = await deps.references.findRows(connection, id);
   const references = await Promise.all(rows.map((row) => explainReference(deps, identity, row)));

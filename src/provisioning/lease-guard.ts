@@ -1,6 +1,6 @@
+import type { CallCause } from '../log/exchange.ts';
 import { withCallsWrapped } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
-import type { CallCause } from './exchange-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**

@@ -1,7 +1,7 @@
+import type { CallCause } from '../log/exchange.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import type { Lookups } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import type { CallCause } from './exchange-ports.ts';
 
 /** A field that the travel API rejected, by its dotted name, e.g. `address.countryCode`. */
 export interface InvalidField {

@@ -6,7 +6,7 @@ import {
   recordFailedAuthentication,
 } from '../http/authentication.ts';
 import { addRequestNotes, requestScopeOf } from '../http/log.ts';
-import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
+import type { ExchangeRecorder } from '../log/exchange.ts';
 import type { GroupService } from '../provisioning/groups.ts';
 import type { UserService } from '../provisioning/users.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';

@@ -10,9 +10,9 @@ import {
   hashSecret,
   newSecret,
 } from '../http/authentication.ts';
-import { recordTokenRequests, type TokenExchange } from '../oauth/exchanges.ts';
+import type { ExchangeRecorder } from '../log/exchange.ts';
+import { recordTokenRequests } from '../oauth/exchanges.ts';
 import { tokenEndpoint } from '../oauth/token-endpoint.ts';
-import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { Access } from '../scim/app.ts';
 import {
   credentialStateLookup,
@@ -123,9 +123,7 @@ export function oauthRoutes(
     limit,
   });
   if (!recorder) return [endpoint];
-  const record = (exchange: TokenExchange) =>
-    recorder.record({ ...exchange, direction: 'oauth', person: undefined });
-  return [recordTokenRequests({ record, now: () => performance.now() }), endpoint];
+  return [recordTokenRequests(recorder, () => performance.now()), endpoint];
 }
 
 /** Creates the first token of the default connection, unless it has one or the environment gives one. */

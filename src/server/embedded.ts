@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { resolveName } from '../http/address-guard.ts';
 import { type FailedAuthenticationDeps, hashSecret, newSecret } from '../http/authentication.ts';
+import { BRIDGE_CREDENTIAL, type ExchangeRecorder } from '../log/exchange.ts';
 import { apiKeys, oauthAccessTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { deliveryQueue } from '../store/delivery-queue.ts';
@@ -11,11 +12,10 @@ import { travelStore } from '../store/travel-writes.ts';
 import { webhookRecords } from '../store/webhook-deliveries.ts';
 import { apiKeyAuthenticator, ensureFirstAdmin } from '../travel/api-keys.ts';
 import { createTravelApp } from '../travel/app.ts';
-import { BRIDGE_CREDENTIAL, isActiveAdmin, openidAuthenticator } from '../travel/authentication.ts';
+import { isActiveAdmin, openidAuthenticator } from '../travel/authentication.ts';
 import { cleanupJobs, runCleanupJobs } from '../travel/cleanup.ts';
 import type { TravelDeps } from '../travel/collection.ts';
 import type { Authenticator, TravelStore } from '../travel/ports.ts';
-import type { RequestLogWriter } from '../travel/request-log-writer.ts';
 import { createWebhooks, type Webhooks } from '../travel/webhooks/webhooks.ts';
 import { travelResourceId } from './ids.ts';
 import { steadyClock, wait } from './runtime.ts';
@@ -41,8 +41,8 @@ interface EmbeddedTravelDeps {
   log: Logger;
   /** Receives the type of each resource that changes. */
   onChange(type: string): void;
-  /** Records the requests; undefined disables the request log. */
-  requestLogWriter?: RequestLogWriter | undefined;
+  /** Records the requests; undefined disables the log. */
+  recorder?: ExchangeRecorder | undefined;
   /** Counts failed authentications; undefined disables the limit. */
   refusals?: FailedAuthenticationDeps | undefined;
   /** TRAVEL_API_KEY: the first admin's key; undefined if it is not set. */
@@ -59,7 +59,7 @@ interface EmbeddedTravelDeps {
 
 type OpenDeps = Pick<
   EmbeddedTravelDeps,
-  'database' | 'encryptionKey' | 'log' | 'onChange' | 'requestLogWriter' | 'refusals'
+  'database' | 'encryptionKey' | 'log' | 'onChange' | 'recorder' | 'refusals'
 >;
 
 /** Opens the embedded travel service as the settings want it; undefined if no connection uses it. */
@@ -81,7 +81,7 @@ export async function openEmbeddedTravel(
 
 /** Creates the embedded travel service, and its first admin if the database has none. */
 export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<EmbeddedTravel> {
-  const { database, chosenKey, log, openid, publicUrl, refusals, requestLogWriter } = deps;
+  const { database, chosenKey, log, openid, publicUrl, refusals, recorder } = deps;
   const secrets = encryption(deps.encryptionKey);
   const store = travelStore(database, secrets);
   const keys = apiKeys(database);
@@ -98,7 +98,7 @@ export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<Em
   return {
     app: createTravelApp({
       ...travel,
-      ...{ authenticator, log, requestLogWriter, publicUrl, refusals, webhooks: webhooks.routes },
+      ...{ authenticator, log, recorder, publicUrl, refusals, webhooks: webhooks.routes },
     }),
     ...{ travel, webhooks, bridgeKey, run },
     isActiveAdmin: (userId) => isActiveAdmin(store, userId),
@@ -184,7 +184,7 @@ function bridgeAuthenticator(key: string, store: TravelStore, firstAdmin: string
   });
 }
 
-/** Accepts one key that is not stored. `credential` is its name in the request log. */
+/** Accepts one key that is not stored. `credential` is its name in the log. */
 function inMemoryAuthenticator(
   credential: string,
   key: string | undefined,

@@ -1,30 +1,26 @@
 import { Counter } from 'prom-client';
 import type { Settings } from '../config/settings.ts';
 import type { HttpMetrics } from '../http/monitoring.ts';
-import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
+import type { ExchangeRecorder } from '../log/exchange.ts';
+import { exchangeStore, isNewestExchangeReadable, reencryptExchanges } from '../log/exchange-store.ts';
+import { type LogKey, type LogKeys, type LogReadKeys, logKey } from '../log/keys.ts';
+import { exchangeRecorder } from '../log/recorder.ts';
+import { type ExchangeReader, exchangeReader } from '../log/search.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { Database } from '../store/database.ts';
-import { type ByteEncryption, encryption, parseEncryptionKey } from '../store/encryption.ts';
-import {
-  type ExchangeKeys,
-  type ExchangeReadKeys,
-  exchangeStore,
-  isNewestSegmentReadable,
-} from '../store/exchange-log.ts';
-import { type ExchangeReader, exchangeReader } from '../store/exchange-reader.ts';
+import { parseEncryptionKey } from '../store/encryption.ts';
 import { currentEncryptionKey, existingEncryptionKey } from './encryption-keys.ts';
-import { exchangeRecorder } from './exchange-recorder.ts';
 
 type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
 
 /** Returns the keys of the log of exchanges: the present one, which is created if missing, and JETBRIDGE_KEY_PREVIOUS if it is set. */
-export function exchangeKeys(settings: KeySettings): ExchangeKeys {
-  return [encryption(currentEncryptionKey(settings)), ...previousKeys(settings)];
+export function exchangeKeys(settings: KeySettings): LogKeys {
+  return [logKey(currentEncryptionKey(settings)), ...previousKeys(settings)];
 }
 
-function previousKeys({ previousKey }: KeySettings): ByteEncryption[] {
+function previousKeys({ previousKey }: KeySettings): LogKey[] {
   const previous = previousKey && parseEncryptionKey(previousKey);
-  return previous ? [encryption(previous)] : [];
+  return previous ? [logKey(previous)] : [];
 }
 
 /** The log of exchanges, opened for one command. */
@@ -35,22 +31,19 @@ export interface OpenedExchangeLog extends ExchangeReader {
 
 /** Opens the log of exchanges for a command that reads it, also beside a running server. Creates no key. */
 export function openExchangeLog(database: Pick<Database, 'db'>, settings: KeySettings): OpenedExchangeLog {
-  const unreadable = new Map<number, number>();
-  const reader = exchangeReader(database, existingKeys(settings), ({ last, count }) => {
-    unreadable.set(last, count);
-  });
-  const countUnreadable = () => [...unreadable.values()].reduce((sum, count) => sum + count, 0);
-  return { ...reader, countUnreadable };
+  const unreadable = new Set<number>();
+  const reader = exchangeReader(database, existingKeys(settings), (position) => unreadable.add(position));
+  return { ...reader, countUnreadable: () => unreadable.size };
 }
 
 /** True unless the newest entries of the log were encrypted with another key than those of the settings. Creates no key. */
 export function isExchangeLogReadable({ db }: Pick<Database, 'db'>, settings: KeySettings): Promise<boolean> {
-  return isNewestSegmentReadable(db, existingKeys(settings));
+  return isNewestExchangeReadable(db, existingKeys(settings));
 }
 
-function existingKeys(settings: KeySettings): ExchangeReadKeys {
+function existingKeys(settings: KeySettings): LogReadKeys {
   const current = existingEncryptionKey(settings);
-  return [...(current ? [encryption(current)] : []), ...previousKeys(settings)];
+  return [...(current ? [logKey(current)] : []), ...previousKeys(settings)];
 }
 
 interface RecordingDeps {
@@ -62,8 +55,8 @@ interface RecordingDeps {
 }
 
 /**
- * Starts the writing side of the log of exchanges. The recorder is undefined if the settings disable the log; what is
- * older than they allow is deleted nevertheless.
+ * Starts the writing side of the log of exchanges, and encrypts what the previous key has encrypted with the present one. The recorder
+ * is undefined if the settings disable the log; what is older than they allow is deleted nevertheless.
  */
 export function startExchangeLog(
   settings: Settings,
@@ -74,11 +67,28 @@ export function startExchangeLog(
     help: 'Exchanges that could not be written to the log of exchanges.',
     registers: [metrics.registry],
   });
-  const { keepDays } = settings.exchangeLog;
+  const keys = exchangeKeys(settings);
   const recorder = exchangeRecorder({
-    store: exchangeStore(database, encryption(currentEncryptionKey(settings))),
-    ...{ clock, log, keepDays },
+    store: exchangeStore(database, keys[0]),
+    ...{ clock, log, keep: settings.requestLog },
     onLoss: (count) => lost.inc(count),
   });
-  return { recorder: keepDays > 0 ? recorder : undefined, close: recorder.close };
+  const end = new AbortController();
+  const reencrypting = reencryptExchanges(database, keys, end.signal).then(
+    (exchanges) => {
+      if (exchanges > 0) log.info({ exchanges }, 'the log of exchanges was encrypted with the new key');
+    },
+    (error: unknown) =>
+      log.error(
+        { err: error },
+        'the log of exchanges was not encrypted with the new key; the next start goes on',
+      ),
+  );
+  return {
+    recorder: settings.requestLog.keepDays > 0 ? recorder : undefined,
+    close: async () => {
+      end.abort();
+      await Promise.all([recorder.close(), reencrypting]);
+    },
+  };
 }

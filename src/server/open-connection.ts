@@ -3,8 +3,8 @@ import { travelFeed } from '../adapter/events.ts';
 import { travelLookups } from '../adapter/lookups.ts';
 import { travelUsers } from '../adapter/users.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import type { ExchangeRecorder } from '../log/exchange.ts';
 import type { Connection } from '../provisioning/connection.ts';
-import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { steadyClock } from './runtime.ts';
 

@@ -6,8 +6,9 @@ import { createLog } from '../http/log.ts';
 import { httpMetrics, measureProcess } from '../http/monitoring.ts';
 import { addressPredicate } from '../http/proxies.ts';
 import type { SocketLimits } from '../http/sockets.ts';
+import type { ExchangeRecorder } from '../log/exchange.ts';
+import { takeEmptiedLogsNotice } from '../log/exchange-store.ts';
 import { MAX_DELAY_MS } from '../provisioning/circuit-breaker.ts';
-import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import { leaseDuration } from '../provisioning/lease-guard.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { type MaxDelays, repairAfterSetBack, repairFutureTimes } from '../store/clock-repair.ts';
@@ -18,9 +19,7 @@ import { deliveryQueue } from '../store/delivery-queue.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/replicas.ts';
-import { requestLog } from '../store/request-log.ts';
 import { WriteHealth } from '../store/write-health.ts';
-import { createRequestLogWriter } from '../travel/request-log-writer.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
 import { LEASE_MS } from '../travel/webhooks/dispatcher.ts';
 import { refusalDeps } from './access.ts';
@@ -87,7 +86,7 @@ export interface ServerDeps {
    * The listener is called with the type of each resource that changes in the embedded travel service. `start` sets it.
    */
   embeddedChanges: { listener(type: string): void };
-  /** Writes the pending entries of both logs and uses of tokens, and closes the database. */
+  /** Writes the pending entries of the log and uses of tokens, and closes the database. */
   close(): Promise<void>;
 }
 
@@ -148,6 +147,7 @@ async function openStores(
   const encryptionKey = currentEncryptionKey(settings);
   await reencryptSecrets(settings, { database, log, now: Date.now() });
   if (!(await isExchangeLogReadable(database, settings))) log.warn(UNREADABLE_LOG);
+  for (const warning of settings.warnings) log.warn(warning);
   const store = provisioningStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
   if (!database.dialect.isShared) await takeOver(settings, { database, store, now: runtime.now() });
@@ -155,16 +155,16 @@ async function openStores(
     ...{ database, modes: store.modes, file: writeFileOf(settings), runtime, log },
   });
   started.push(restoreWatch);
-  const requestLogWriter = createRequestLogWriter({
-    requests: requestLog(database),
-    clock: strangerClock,
-    log,
-  });
-  started.push(requestLogWriter);
+  const http = createHttpDeps(settings, { log, runtime, store, writes });
+  const { metrics } = http;
+  const exchanges = startExchangeLog(settings, { database, clock: strangerClock, log: runtime.log, metrics });
+  started.push(exchanges);
+  if (await takeEmptiedLogsNotice(database)) log.warn(EMPTIED);
+  const { recorder } = exchanges;
   const embeddedChanges: ServerDeps['embeddedChanges'] = { listener: () => {} };
   const refusals = refusalDeps(database);
   const embedded = await openEmbeddedTravel(settings, {
-    ...{ database, log, requestLogWriter },
+    ...{ database, log, recorder },
     encryptionKey,
     refusals: refusals.travel,
     onChange: (type) => embeddedChanges.listener(type),
@@ -173,21 +173,21 @@ async function openStores(
   const tokenUses = writeTokenUses({ tokens, wait: runtime.wait, log });
   started.push(tokenUses);
   const lines = sumUpStrangers({ clock: strangerClock, log });
-  const http = { ...createHttpDeps(settings, { log, runtime, store, writes }), strangerLines: lines.quota };
-  const { metrics } = http;
-  const exchanges = startExchangeLog(settings, { database, clock: strangerClock, log: runtime.log, metrics });
   const signIns = openSignIns({
     ...{ database, clock: strangerClock, wallClock: runtime.wallClock, log, metrics },
   });
-  started.push(lines, exchanges, signIns);
+  started.push(lines, signIns);
   return {
-    ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges, http },
-    ...{ restoreWatch, tokens, tokenUses, signIns, recorder: exchanges.recorder },
+    ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges, recorder },
+    ...{ restoreWatch, tokens, tokenUses, signIns, http: { ...http, strangerLines: lines.quota } },
   };
 }
 
 const UNREADABLE_LOG =
   'the log of exchanges was encrypted with another key than JETBRIDGE_KEY or jetbridge.key, and cannot be read: set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to that key';
+
+const EMPTIED =
+  'the log of exchanges and the request log of the travel service are one log now, which begins empty: the entries of the earlier version were deleted';
 
 /** Ends the leases of earlier processes, which have died: only one process at a time uses the database. */
 async function takeOver(

@@ -13,6 +13,7 @@ import {
   transportReader,
 } from '../http/proxies.ts';
 import { type LimitHandlers, socketLimits } from '../http/sockets.ts';
+import { exchangeReader } from '../log/search.ts';
 import type { Background } from '../provisioning/background.ts';
 import { isLookedUp } from '../provisioning/event-feed.ts';
 import { type ForeignValues, foreignValues } from '../provisioning/foreign-values.ts';
@@ -24,7 +25,6 @@ import { type ProvisioningService, provisioningService } from '../provisioning/s
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { type ScimDeps, scimApp } from '../scim/app.ts';
 import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
-import { exchangeReader } from '../store/exchange-reader.ts';
 import { reportedHolds } from '../store/hold-alarms.ts';
 import { unconfirmedPeople } from '../store/unconfirmed-people.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';

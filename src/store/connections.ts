@@ -112,7 +112,7 @@ export async function deleteConnection(
   if (begun === 'inUse') return begun;
   await deleteInBatches(database, (tx) => deleteMembersBatch(tx, scope));
   await deleteInBatches(database, (tx) => deleteGroupsBatch(tx, scope));
-  await deleteInBatches(database, (tx) => deleteExchangesBatch(tx, scope));
+  await deleteExchanges(database, connection);
   let deleted = 0;
   await deleteInBatches(
     database,
@@ -176,18 +176,23 @@ async function deleteConnectionCredentials(tx: Kysely<Tables>, scope: Scope): Pr
   await tx.deleteFrom('oauth_client').where(inScope(scope)).execute();
 }
 
-async function deleteExchangesBatch(tx: Kysely<Tables>, { connection }: Scope): Promise<number> {
-  const some = tx
-    .selectFrom('exchange_segment')
-    .select('last')
-    .where('connection_id', '=', connection)
-    .orderBy('last')
-    .limit(BATCH);
-  const { numDeletedRows } = await tx
-    .deleteFrom('exchange_segment')
-    .where('last', 'in', some)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+/** Each batch goes on after the one before: no index has the exchanges of a connection. */
+async function deleteExchanges({ db, transaction }: Database, connection: string): Promise<void> {
+  for (let last = 0; ; ) {
+    const some = await db
+      .selectFrom('exchange')
+      .select('position')
+      .where('connection_id', '=', connection)
+      .where('position', '>', last)
+      .orderBy('position')
+      .limit(BATCH)
+      .execute();
+    const positions = some.map(({ position }) => position);
+    if (positions.length === 0) return;
+    await transaction((tx) => tx.deleteFrom('exchange').where('position', 'in', positions).execute());
+    last = positions.at(-1) ?? last;
+    await setTimeout(PAUSE_MS);
+  }
 }
 
 async function deleteMembersBatch(tx: Kysely<Tables>, scope: Scope): Promise<number> {

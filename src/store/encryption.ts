@@ -22,13 +22,6 @@ export interface Encryption {
   decrypt(sealed: string, place: string): string | undefined;
 }
 
-/** Encrypts records that are kept as bytes, under the same rules. */
-export interface ByteEncryption {
-  encryptBytes(bytes: Uint8Array, place: string): Buffer;
-  /** Returns undefined like `decrypt`. */
-  decryptBytes(sealed: Uint8Array, place: string): Buffer | undefined;
-}
-
 const CIPHER = 'aes-256-gcm';
 /** The nonce and tag lengths that NIST SP 800-38D §8.2.2 and §5.2.1.2 recommend for random nonces. */
 const NONCE_BYTES = 12;
@@ -38,17 +31,15 @@ const TAG_BYTES = 16;
  * Encrypts by AES-256-GCM with a key of 32 bytes. A ciphertext begins with the id of its key, so that a change of
  * keys is detected.
  */
-export function encryption(key: Uint8Array): Encryption & ByteEncryption {
-  const keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
-  const prefix = `1.${keyId}.`;
-  const prefixBytes = Buffer.from(prefix);
+export function encryption(key: Uint8Array): Encryption {
+  const prefix = `1.${keyId(key)}.`;
   const additionalData = (place: string) => Buffer.from(prefix + place);
-  const seal = (data: Uint8Array, place: string): Buffer[] => {
+  const seal = (text: string, place: string): Buffer => {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(
       additionalData(place),
     );
-    return [nonce, cipher.update(data), cipher.final(), cipher.getAuthTag()];
+    return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
   };
   const open = (bytes: Buffer, place: string): Buffer | undefined => {
     if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
@@ -65,18 +56,17 @@ export function encryption(key: Uint8Array): Encryption & ByteEncryption {
     }
   };
   return {
-    encrypt: (text, place) => prefix + Buffer.concat(seal(Buffer.from(text), place)).toString('base64url'),
+    encrypt: (text, place) => prefix + seal(text, place).toString('base64url'),
     decrypt: (sealed, place) => {
       if (!sealed.startsWith(prefix)) return undefined;
       return open(Buffer.from(sealed.slice(prefix.length), 'base64url'), place)?.toString('utf8');
     },
-    encryptBytes: (bytes, place) => Buffer.concat([prefixBytes, ...seal(bytes, place)]),
-    decryptBytes: (sealed, place) => {
-      const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
-      if (!bytes.subarray(0, prefixBytes.length).equals(prefixBytes)) return undefined;
-      return open(bytes.subarray(prefixBytes.length), place);
-    },
   };
+}
+
+/** Returns the beginning of a hash of the key, by which a change of keys is detected. */
+export function keyId(key: Uint8Array): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 8);
 }
 
 const KEY_BYTES = 32;

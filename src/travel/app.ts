@@ -8,6 +8,7 @@ import express, {
   Router,
 } from 'express';
 import type { FailedAuthenticationDeps } from '../http/authentication.ts';
+import type { ExchangeRecorder } from '../log/exchange.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { authenticate, callerId } from './authentication.ts';
@@ -28,7 +29,6 @@ import { buildOpenApi } from './openapi/document.ts';
 import { refuseAllParameters } from './pagination.ts';
 import type { Authenticator, Log } from './ports.ts';
 import { type RequestWithBody, recordRequests } from './request-log-middleware.ts';
-import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Operation, Resource } from './resource.ts';
 import { user } from './resources/user.ts';
 
@@ -38,8 +38,8 @@ export interface TravelAppDeps extends TravelDeps {
   log: Log;
   /** The routes of the additional webhook operations (new secret, test, redeliver); undefined disables them. */
   webhooks?: Router;
-  /** Records every request; undefined disables the request log. */
-  requestLogWriter?: RequestLogWriter | undefined;
+  /** Records every request; undefined disables the log. */
+  recorder?: ExchangeRecorder | undefined;
   /** Counts failed authentications; if undefined, they are never answered with 429. */
   refusals?: FailedAuthenticationDeps | undefined;
   /** The base URL in the OpenAPI document; without it, clients use the URL from which they fetched the document. */
@@ -53,7 +53,7 @@ export interface TravelAppDeps extends TravelDeps {
 export function createTravelApp({
   authenticator,
   log,
-  requestLogWriter,
+  recorder,
   webhooks,
   publicUrl,
   refusals,
@@ -63,7 +63,7 @@ export function createTravelApp({
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
-  if (requestLogWriter) recordRequests(app, requestLogWriter, deps.now);
+  if (recorder) recordRequests(app, recorder, deps.now);
   app.use(contractRouter(publicUrl));
   const admit = authenticate(deps.store, authenticator, refusals);
   app.use(admit);

@@ -15,6 +15,7 @@ import {
   verifyToken,
 } from '../http/jwt.ts';
 import { addRequestNotes, markRoutine } from '../http/log.ts';
+import { BRIDGE_CREDENTIAL } from '../log/exchange.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { ApiError } from './errors.ts';
 import {
@@ -25,9 +26,6 @@ import {
   type TravelReader,
 } from './ports.ts';
 import { isAdmin } from './resources/user.ts';
-
-/** The name of the credential that the embedded bridge uses. Its reads are too frequent to be logged like others. */
-export const BRIDGE_CREDENTIAL = 'bridge';
 
 /**
  * Admits only requests with the credential of an active admin: "a request without a valid credential gets 401 with an
@@ -52,6 +50,7 @@ export function authenticate(
       response.locals['caller'] = admission.userId;
       response.locals['credential'] = admission.credential;
       addRequestNotes(response, { credential: loggedCredential(admission) });
+      // The bridge's own reads are too frequent to be logged like others.
       if (admission.credential === BRIDGE_CREDENTIAL && request.method === 'GET') markRoutine(response);
       if (admission.onResponseClosed) response.once('close', admission.onResponseClosed);
       next();

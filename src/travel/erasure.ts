@@ -57,38 +57,35 @@ export async function planErasure(deps: ErasureDeps, id: string): Promise<Travel
   const { store } = deps;
   const traveler = await readResource(store, user.type, id);
   if (!traveler) return undefined;
-  const trips = await findAll(store, tripProject, (doc) => isOnTrip(doc, id));
   const operations = await findAll(store, billingOperation, (doc) => isBilled(doc, id));
-  const managed = await findAll(store, user, ({ managerId }) => managerId === id);
-  const approving = await findApprovedBy(store, id);
-  const leftTo: string[] = [];
+  const approving = [
+    ...(await findAll(store, travelPolicy, ({ defaultApproverId }) => defaultApproverId === id)),
+    ...(await findAll(store, projectCode, ({ approverId }) => approverId === id)),
+  ];
+  const named: StoredResource[] = [];
   for (const resource of [billingProfile, invoice, webhook])
-    for (const { id: other, doc } of await findAll(store, resource, (one) => isChanged(deps, one)))
-      leftTo.push(`${resource.type} ${stringMember(doc, 'name') ?? other}`);
+    named.push(...(await findAll(store, resource, (doc) => !areEqual(doc, deps.redact(doc, true)))));
   return {
     isActive: traveler.doc['archived'] !== true,
     isAdmin: isAdmin(traveler.doc),
-    trips: trips.length,
+    trips: (await findAll(store, tripProject, (doc) => isOnTrip(doc, id))).length,
     operations: operations.length,
     invoices: new Set(operations.flatMap(({ doc }) => stringMember(doc, 'invoiceId') ?? [])).size,
-    managed: managed.length,
-    approves: approving.map(
-      ({ type, doc, id: other }) =>
-        `${type} ${stringMember(doc, 'name') ?? stringMember(doc, 'code') ?? other}`,
-    ),
-    leftTo,
+    managed: (await findAll(store, user, ({ managerId }) => managerId === id)).length,
+    approves: approving.map(nameOf),
+    leftTo: named.map(nameOf),
     events: await countEvents(deps, id),
   };
 }
 
+function nameOf({ type, id, doc }: StoredResource): string {
+  return `${type} ${stringMember(doc, 'name') ?? stringMember(doc, 'code') ?? id}`;
+}
+
 /** Counts the events that an erasure would redact. The traveler may already be deleted. */
 export async function countEvents(deps: ErasureDeps, id: string): Promise<number> {
-  const found = await findAll(
-    deps.store,
-    event,
-    (doc) => redactEvent(deps, { id, isGone: true }, doc) !== doc,
-  );
-  return found.length;
+  const redacted = redactEvent(deps, { id, isGone: true });
+  return (await findAll(deps.store, event, (doc) => !areEqual(doc, redacted(doc)))).length;
 }
 
 /**
@@ -102,9 +99,9 @@ export async function eraseTraveler(
 ): Promise<'anonymized' | 'deleted' | 'gone'> {
   const { store } = deps;
   if (!(await readResource(store, user.type, id))) return 'gone';
-  const isStaying =
-    (await removeTraveler(deps, id, tripProject)) + (await removeTraveler(deps, id, billingOperation)) > 0;
-  await clearReferences(deps, id);
+  const isStaying = await removeFromTrips(deps, id);
+  for (const [resource, field] of references)
+    await changeAll(deps, resource, (doc) => (doc[field] === id ? withoutMember(doc, field) : doc));
   return inTransaction(deps, [user.type], async (record) => {
     const { transaction } = record;
     const [traveler] = await transaction.lock([{ type: user.type, id }]);
@@ -125,56 +122,52 @@ export async function eraseTraveler(
  */
 export async function reduceEvents(deps: ErasureDeps, id: string): Promise<number> {
   const isGone = (await readResource(deps.store, user.type, id)) === undefined;
-  return changeAll(deps, event, (doc) => redactEvent(deps, { id, isGone }, doc));
+  return changeAll(deps, event, redactEvent(deps, { id, isGone }));
 }
 
 function redactEvent(
   { redact, namesPerson }: ErasureDeps,
   { id, isGone }: { id: string; isGone: boolean },
-  doc: JsonObject,
-): JsonObject {
-  const reduced = redactEventData(doc, { id, namesPerson });
-  // An event about the traveler keeps only the id, which every event must have.
-  return isAboutTraveler(doc, id) ? reduced : keepIfEqual(doc, redact(reduced, isGone));
-}
-
-function isChanged({ redact }: ErasureDeps, doc: JsonObject): boolean {
-  return keepIfEqual(doc, redact(doc, true)) !== doc;
-}
-
-/** Returns `doc` itself if `changed` is equal, so that callers can detect a change by `!==`. */
-function keepIfEqual(doc: JsonObject, changed: JsonObject): JsonObject {
-  return JSON.stringify(doc) === JSON.stringify(changed) ? doc : changed;
-}
-
-/** Removes the person from the trips or billing operations that concern them, and returns the number of these. */
-async function removeTraveler(deps: ErasureDeps, id: string, resource: Resource): Promise<number> {
-  const concerns = resource === tripProject ? isOnTrip : isBilled;
-  const person = { id, namesPerson: deps.namesPerson };
-  await changeAll(deps, resource, (doc) =>
-    concerns(doc, id)
-      ? keepIfEqual(doc, deps.redact(redactTraveler(resource.type, doc, person), false))
-      : doc,
-  );
-  return (await findAll(deps.store, resource, (doc) => concerns(doc, id))).length;
-}
-
-async function clearReferences(deps: ErasureDeps, id: string): Promise<void> {
-  const without = (field: string) => (doc: JsonObject) => {
-    if (doc[field] !== id) return doc;
-    const { [field]: _gone, ...others } = doc;
-    return others;
+): (doc: JsonObject) => JsonObject {
+  return (doc) => {
+    const reduced = redactEventData(doc, { id, namesPerson });
+    // An event about the traveler keeps only the id, which every event must have.
+    return isAboutTraveler(doc, id) ? reduced : redact(reduced, isGone);
   };
-  await changeAll(deps, user, without('managerId'));
-  await changeAll(deps, travelPolicy, without('defaultApproverId'));
-  await changeAll(deps, projectCode, without('approverId'));
 }
 
-async function findApprovedBy(store: TravelStore, id: string): Promise<StoredResource[]> {
-  return [
-    ...(await findAll(store, travelPolicy, ({ defaultApproverId }) => defaultApproverId === id)),
-    ...(await findAll(store, projectCode, ({ approverId }) => approverId === id)),
-  ];
+/** Two documents are equal if they have the same JSON text: redaction keeps the order of members. */
+function areEqual(one: JsonObject, other: JsonObject): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Removes the person from their trips and billing operations. Returns true if there are any. */
+async function removeFromTrips(deps: ErasureDeps, id: string): Promise<boolean> {
+  const person = { id, namesPerson: deps.namesPerson };
+  let isReferredTo = false;
+  for (const [resource, concerns] of concerned) {
+    await changeAll(deps, resource, (doc) =>
+      concerns(doc, id) ? deps.redact(redactTraveler(resource.type, doc, person), false) : doc,
+    );
+    isReferredTo ||= (await findAll(deps.store, resource, (doc) => concerns(doc, id))).length > 0;
+  }
+  return isReferredTo;
+}
+
+const concerned = [
+  [tripProject, isOnTrip],
+  [billingOperation, isBilled],
+] as const;
+
+/** The resources that refer to a traveler, and the member that does. They are changed with an event. */
+const references: [Resource, string][] = [
+  [user, 'managerId'],
+  [travelPolicy, 'defaultApproverId'],
+  [projectCode, 'approverId'],
+];
+
+function withoutMember(doc: JsonObject, field: string): JsonObject {
+  return Object.fromEntries(Object.entries(doc).filter(([name]) => name !== field));
 }
 
 async function anonymizeTraveler(
@@ -204,21 +197,20 @@ async function changeAll(
   resource: Resource,
   after: (doc: JsonObject) => JsonObject,
 ): Promise<number> {
+  const emitsEvents = references.some(([one]) => one.type === resource.type);
   let count = 0;
   for await (const resources of readPages(deps.store, resource)) {
-    const concerned = resources.filter(({ doc }) => after(doc) !== doc);
-    if (concerned.length === 0) continue;
+    const changing = resources.filter(({ doc }) => !areEqual(doc, after(doc)));
+    if (changing.length === 0) continue;
     count += await inTransaction(deps, [resource.type], async (record) => {
       // The store may run this more than once, so that each run counts from zero.
       let changes = 0;
-      for (const { doc, ...stored } of await record.transaction.lock(concerned)) {
-        const next = after(doc);
-        if (next === doc) continue;
+      for (const before of await record.transaction.lock(changing)) {
+        const changed = { ...before, doc: after(before.doc) };
+        if (areEqual(before.doc, changed.doc)) continue;
         // Trips, billing operations and events are changed without an event, because the event would contain the
         // removed data again.
-        const before = { ...stored, doc };
-        const changed = { ...stored, doc: next };
-        if (emitsEvents(resource)) await record.replace(resource, before, next);
+        if (emitsEvents) await record.replace(resource, before, changed.doc);
         else
           await record.transaction.replace(
             changed,
@@ -232,10 +224,6 @@ async function changeAll(
     await deps.pause();
   }
   return count;
-}
-
-function emitsEvents({ type }: Resource): boolean {
-  return type === user.type || type === travelPolicy.type || type === projectCode.type;
 }
 
 function inTransaction<T>(
@@ -268,7 +256,7 @@ async function* readPages(store: TravelStore, { type }: Resource): AsyncGenerato
 }
 
 /** The person to remove from documents. */
-export interface ErasedPerson {
+interface ErasedPerson {
   /** The travel id of the person. It is not removed where other resources refer to it. */
   id: string;
   namesPerson(value: string): boolean;
@@ -278,7 +266,7 @@ export interface ErasedPerson {
 const ERASED_PERSON = { email: 'erased@jetbridge.invalid', fullName: 'Erased traveler' };
 
 /** Returns a trip or billing operation without the traveler's name, email and custom texts. */
-export function redactTraveler(type: string, doc: JsonObject, person: ErasedPerson): JsonObject {
+function redactTraveler(type: string, doc: JsonObject, person: ErasedPerson): JsonObject {
   return type === 'tripProject' ? redactTrip(doc, person) : redactOperation(doc, person);
 }
 
@@ -323,30 +311,25 @@ function removeCustomTexts(doc: JsonObject): JsonObject {
  * Returns an event without the person. An event about the traveler keeps only its mandatory fields; in one about a trip
  * or billing operation the person is removed. Any other event is returned unchanged.
  */
-export function redactEventData(doc: JsonObject, person: ErasedPerson): JsonObject {
+function redactEventData(doc: JsonObject, person: ErasedPerson): JsonObject {
   const { data, kind = '' } = doc;
   if (!isJsonObject(data)) return doc;
   const { id = '', type = '', createdAt = '' } = data;
-  if (isAboutTraveler(doc, person.id)) {
-    const isReduced = Object.keys(data).length === 3 && doc['previousAttributes'] === undefined;
-    return isReduced ? doc : { data: { id, type, createdAt }, kind };
-  }
+  if (isAboutTraveler(doc, person.id)) return { data: { id, type, createdAt }, kind };
   const isConcerned = JSON.stringify(data).includes(JSON.stringify(person.id));
   if (!isConcerned || (type !== 'tripProject' && type !== 'billingOperation')) return doc;
-  const after = redactTraveler(type, data, person);
   const { previousAttributes } = doc;
-  const reduced = {
-    data: after,
+  return {
+    data: redactTraveler(type, data, person),
     kind,
     ...(isJsonObject(previousAttributes)
       ? { previousAttributes: changesWithoutPeople(previousAttributes) }
       : {}),
   };
-  return JSON.stringify(reduced) === JSON.stringify(doc) ? doc : reduced;
 }
 
 /** Reports whether the event's subject is the traveler, and not e.g. a trip of theirs. */
-export function isAboutTraveler({ data }: JsonObject, travelId: string): boolean {
+function isAboutTraveler({ data }: JsonObject, travelId: string): boolean {
   return isJsonObject(data) && data['type'] === 'user' && data['id'] === travelId;
 }
 
@@ -360,31 +343,32 @@ function changesWithoutPeople({
   return others;
 }
 
-/** The number of events read at a time. */
-const EVENT_PAGE = 100;
+/** What the events that are still stored tell of travelers. */
+interface TravelersInEvents {
+  /** The ids of deleted travelers who had one of the addresses. */
+  deleted: string[];
+  /** All addresses that the travelers have had. */
+  addresses: string[];
+}
 
-/** Finds the ids of deleted travelers who had one of the addresses, in the events that are still stored. */
-export async function findDeletedTravelers(
+/** Finds the deleted travelers who had one of the addresses, and the addresses that they and the travelers with these ids have had. */
+export async function findInEvents(
   store: TravelStore,
+  ids: readonly string[],
   isAddress: (email: string) => boolean,
-): Promise<string[]> {
-  const named = new Set<string>();
-  let from: Position | undefined;
-  do {
-    const edge = from && { after: from };
-    const page = await store.pageFrom(
-      { type: event.type, parentId: '', order: 'asc', limit: EVENT_PAGE },
-      edge,
-    );
-    for (const { doc } of page.resources) {
-      const { data } = doc;
-      if (!isJsonObject(data) || data['type'] !== user.type) continue;
-      const { id, email } = data;
-      if (typeof id === 'string' && typeof email === 'string' && isAddress(email)) named.add(id);
+): Promise<TravelersInEvents> {
+  const addressesOf = new Map<string, string[]>();
+  for await (const events of readPages(store, event))
+    for (const { doc } of events) {
+      const { data, previousAttributes } = doc;
+      if (!isJsonObject(data) || data['type'] !== user.type || typeof data['id'] !== 'string') continue;
+      const emails = [data, previousAttributes].map((one) => isJsonObject(one) && stringMember(one, 'email'));
+      const known = addressesOf.get(data['id']) ?? [];
+      addressesOf.set(data['id'], [...known, ...emails.filter((email) => typeof email === 'string')]);
     }
-    from = page.next;
-  } while (from);
-  const existing = await store.read([...named].map((id) => ({ type: user.type, id })));
-  for (const { id } of existing) named.delete(id);
-  return [...named];
+  const named = [...addressesOf].filter(([, emails]) => emails.some(isAddress)).map(([id]) => id);
+  const existing = await store.read(named.map((id) => ({ type: user.type, id })));
+  const deleted = named.filter((id) => existing.every((one) => one.id !== id));
+  const own = [...ids, ...deleted].flatMap((id) => addressesOf.get(id) ?? []);
+  return { deleted, addresses: [...new Set(own)] };
 }

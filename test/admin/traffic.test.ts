@@ -164,7 +164,7 @@ describe('the bodies of reads', () => {
     const { status } = await fixture.admin('PUT', path, { body: { until } });
     expect(status).toBe(204);
     const { body } = await fixture.viewer('GET', '/traffic');
-    expect(body).toEqual({ keepDays: 7, connections: [{ id: 'default', readBodiesUntil: until }] });
+    expect(body).toEqual({ keepDays: 14, connections: [{ id: 'default', readBodiesUntil: until }] });
     const [entry] = (await fixture.viewer('GET', '/audit?action=keepReadBodies')).body.entries;
     expect(entry.details).toEqual({ connection: 'default', until });
   });

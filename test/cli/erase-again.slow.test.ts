@@ -89,7 +89,7 @@ test('the events of a traveler that an admin deleted are reduced', async () => {
   await expectReduced(running, travelId);
 });
 
-test.each(['update of desired on identity', 'update on request_log', 'delete on identity'])(
+test.each(['update of desired on identity', 'delete on exchange', 'delete on identity'])(
   'an erasure that ended at an %s is finished by the next one',
   async (change) => {
     const running = await fixture.serve();

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/erase.ts';
+import { openExchangeLog } from '../../src/server/exchange-log.ts';
 import { travelStore } from '../../src/store/travel-writes.ts';
 import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -158,9 +159,10 @@ test('the address of a traveler of no identity provider stays in events and in t
   expect(recorded).toMatchObject([{ data: desk }]);
   const logged = async () => {
     const database = await openTestDatabase(running.data, false);
-    const rows = await database.db.selectFrom('request_log').select('request_body').execute();
+    const log = openExchangeLog(database, running.settings);
+    const { exchanges } = await log.list({ direction: 'api', method: 'POST', limit: 500 });
     await database.close();
-    return rows.filter(({ request_body }) => request_body?.includes(desk.email)).length;
+    return exchanges.filter(({ requestBody }) => requestBody?.text.includes(desk.email)).length;
   };
   await eventually(async () => expect(await logged()).toBe(1));
   await erase(chief);

@@ -1,3 +1,4 @@
+import { openExchangeLog } from '../../src/server/exchange-log.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';
 import {
@@ -17,6 +18,7 @@ import {
 import { eventually } from '../fixtures/eventually.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 import { failAt } from '../fixtures/triggers.ts';
 
@@ -142,9 +144,9 @@ test('the plan lists what is removed, what is kept and what remains to be done, 
       'Removed:',
       '  1 SCIM user with addresses, findings, traces and calls that were announced',
       '  the person from 1 group, and from what is kept of 2 other people: managers, findings, traces',
-      '  N entries of the log of exchanges; of those about others, the bodies',
+      '  N entries of the log of requests; of those about others, the bodies',
       'Reduced to what such records must have:',
-      '  N entries of the request log, N events; webhooks that still wait are sent the reduced events',
+      '  N events; webhooks that still wait are sent the reduced events',
       'In the embedded travel service:',
       `  the traveler ${travelId} is deleted, as no trip and no billing operation refers to it`,
       'Kept:',
@@ -155,6 +157,26 @@ test('the plan lists what is removed, what is kept and what remains to be done, 
     ].join('\n'),
   );
   expect(await getFromTravelApi(running.url, `/users/${travelId}`)).toMatchObject({ archived: true });
+});
+
+test('searches for the former address of an erased person leave the log', async () => {
+  const running = await fixture.serve();
+  const { scim, id } = await createLeaver(fixture, running);
+  const searches = ['zqmark.work@corp.example', 'zqmark.new@corp.example', 'bob@corp.example'];
+  for (const address of searches)
+    await scim.send('GET', `/Users?filter=${encodeURIComponent(`emails.value eq "${address}"`)}`);
+  await scim.send('DELETE', `/Users/${id}`);
+  await waitUntilReconciled(running);
+  const logged = async () => {
+    const database = await openTestDatabase(running.data, false);
+    const log = openExchangeLog(database, running.settings);
+    const { exchanges } = await log.list({ pathPrefix: '/scim/v2/Users', method: 'GET', limit: 100 });
+    await database.close();
+    return exchanges.flatMap(({ path }) => /eq "(.*)"/.exec(decodeURIComponent(path))?.[1] ?? []);
+  };
+  await eventually(async () => expect((await logged()).reverse()).toEqual(searches));
+  expect((await fixture.erase(id)).end).toBe(0);
+  expect(await logged()).toEqual(['bob@corp.example']);
 });
 
 test('people lose an erased manager, and their ETags change', async () => {

@@ -32,7 +32,7 @@ const run = (args: string[], keys: Record<string, string> = { JETBRIDGE_KEY: new
   runCommandLine(args, { ...data, ...keys });
 
 const unreadable =
-  /^\d+ requests of the log cannot be read with this key: set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to the one that encrypted them\.$/m;
+  /^\d+ requests? of the log cannot be read with this key: set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to the one that encrypted them\.$/m;
 
 describe('with another key than that of the log of exchanges', () => {
   test('doctor reports a fault', async () => {
@@ -54,9 +54,7 @@ describe('with another key than that of the log of exchanges', () => {
     const { code, err } = await run(['requests', 'show', '1']);
     expect(code).toBe(1);
     expect(err).toMatch(/^There is no request 1 among those that can be read; /);
-    // The search reads the segment twice, and counts its requests once.
-    const { err: listed } = await run(['requests']);
-    expect(unreadable.exec(err)?.[0]).toBe(unreadable.exec(listed)?.[0] ?? '');
+    expect(err).toMatch(/^1 request of the log cannot be read /m);
   });
 
   test('explain says that it leaves out requests', async () => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { requestLog } from '../../src/store/request-log.ts';
+import { openExchangeLog } from '../../src/server/exchange-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type RawRequest, rawExchange, requestText } from '../fixtures/raw-http.ts';
@@ -233,12 +233,13 @@ test('the log contains no value that a client chose, nor does the request log wi
     expect(recorded.toLowerCase()).not.toContain(form.toLowerCase());
 });
 
-/** Reads the whole request log of the travel service. */
+/** Reads the requests to the travel service in the log. */
 async function travelLog(): Promise<string> {
   const database = await openTestDatabase(join(place.path, 'data'), false);
   try {
-    const { requests } = await requestLog(database).list({ limit: 5_000 });
-    return JSON.stringify(requests);
+    const settings = { key: undefined, previousKey: undefined, data: join(place.path, 'data') };
+    const log = openExchangeLog(database, settings);
+    return JSON.stringify((await log.list({ direction: 'api', limit: 5_000 })).exchanges);
   } finally {
     await database.close();
   }

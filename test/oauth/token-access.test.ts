@@ -1,5 +1,5 @@
 import { listClients, revokeClient } from '../../src/cli/oauth-clients.ts';
-import { requestLog } from '../../src/store/request-log.ts';
+import { openExchangeLog } from '../../src/server/exchange-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { sendBodyLate } from '../fixtures/late-body.ts';
@@ -134,13 +134,15 @@ test("the request log names the credential of an admin's request", async () => {
   const database = await openTestDatabase(service.data, false);
   try {
     await eventually(async () => {
-      const { requests } = await requestLog(database).list({ path: '/api/whoami', limit: 10 });
-      expect(requests.map(({ status, credential }) => [status, credential])).toEqual([
+      const log = openExchangeLog(database, service.settings);
+      const query = { direction: 'api', pathBelow: '/api/whoami', hidesOwnCalls: true } as const;
+      const { exchanges } = await log.list({ ...query, limit: 10 });
+      expect(exchanges.map(({ status, credential }) => [status, credential])).toEqual([
         [401, undefined],
         [200, expect.stringMatching(/^apiKey:[0-9a-f-]{36}$/)],
         [200, `oauth:${client.id}`],
       ]);
-      expect(new Set(requests.map(({ userId }) => userId)).size).toBe(2);
+      expect(new Set(exchanges.map(({ userId }) => userId)).size).toBe(2);
     });
   } finally {
     await database.close();

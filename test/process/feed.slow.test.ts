@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog } from '../../src/http/log.ts';
+import type { LoggedExchange } from '../../src/log/exchange.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { requestLog } from '../../src/store/request-log.ts';
-import type { LoggedRequest, RequestLogQuery } from '../../src/travel/ports.ts';
+import { openExchangeLog } from '../../src/server/exchange-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
 import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -110,16 +110,20 @@ describe('the events of what an IdP writes', () => {
     rmSync(data, { recursive: true, force: true });
   });
 
-  /** Reads all pages of the request log. */
-  async function readRequestLog(query: Omit<RequestLogQuery, 'limit'>): Promise<LoggedRequest[]> {
+  /** Reads all requests to the travel API below a path. */
+  async function readRequests(
+    settings: RunningService['settings'],
+    pathBelow: string,
+  ): Promise<LoggedExchange[]> {
     const database = await openTestDatabase(data, false);
-    const rows: LoggedRequest[] = [];
-    let after: string | undefined;
+    const log = openExchangeLog(database, settings);
+    const rows: LoggedExchange[] = [];
+    let before: string | undefined;
     do {
-      const page = await requestLog(database).list({ ...query, limit: 500, after });
-      rows.push(...page.requests);
-      after = page.next;
-    } while (after !== undefined);
+      const page = await log.list({ direction: 'api', pathBelow, limit: 500, before });
+      rows.push(...page.exchanges);
+      before = page.next;
+    } while (before !== undefined);
     await database.close();
     return rows;
   }
@@ -138,8 +142,9 @@ describe('the events of what an IdP writes', () => {
     const before = countPolls();
     // After two more polls all events have been read.
     await eventually(async () => expect(countPolls()).toBeGreaterThanOrEqual(before + 2));
+    const settings = service?.settings;
     await close();
-    const own = (await readRequestLog({ path: '/api/users' })).filter(
+    const own = (settings ? await readRequests(settings, '/api/users') : []).filter(
       ({ credential }) => credential === 'bridge',
     );
     const writes = own.filter(({ method, status }) => method === 'POST' && status === 201);

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ExchangeQuery, LoggedExchange } from '../../src/provisioning/exchange-ports.ts';
+import { bridgeDirections, type ExchangeQuery, type LoggedExchange } from '../../src/log/exchange.ts';
 import { openExchangeLog } from '../../src/server/exchange-log.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
-import { requestLog } from '../../src/store/request-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { describeOnSqlite } from '../fixtures/test-database.ts';
@@ -46,7 +45,7 @@ async function withLog<T>(use: (log: ReturnType<typeof openExchangeLog>) => Prom
 function logged(count: number, query: Partial<ExchangeQuery> = {}): Promise<LoggedExchange[]> {
   return withLog((log) =>
     eventually(async () => {
-      const { exchanges } = await log.list({ limit: 50, ...query });
+      const { exchanges } = await log.list({ limit: 50, direction: bridgeDirections, ...query });
       expect(exchanges).toHaveLength(count);
       return exchanges.reverse();
     }),
@@ -67,17 +66,9 @@ const grace = {
 
 test('the embedded travel service logs the calls of a SCIM request with the id of that request', async () => {
   await scim('POST', '/Users', grace, { 'X-Request-Id': 'okta-1' });
-  const database = await openDatabase(service.settings, { exclusive: false });
-  try {
-    await eventually(async () => {
-      const { requests } = await requestLog(database).list({ limit: 50, path: '/api/users' });
-      expect(requests.filter(({ requestId }) => requestId === 'okta-1')).toEqual([
-        expect.objectContaining({ method: 'POST', path: '/api/users', credential: 'bridge' }),
-      ]);
-    });
-  } finally {
-    await database.close();
-  }
+  expect(await logged(1, { direction: 'api', pathBelow: '/api/users', requestId: 'okta-1' })).toEqual([
+    expect.objectContaining({ method: 'POST', path: '/api/users', credential: 'bridge' }),
+  ]);
 });
 
 test('a POST and the travel calls that it causes are logged with one request id, the person, and their bodies', async () => {
@@ -162,21 +153,26 @@ test('a long body is cut, and the entry says so', async () => {
   expect(JSON.stringify({ displayName: 'All', members }).startsWith(requestBody?.text ?? '?')).toBe(true);
 });
 
-test('a person is found by the exchanges that concern them, in both directions', async () => {
+test('a person is found by the exchanges that concern them, in both directions, and by the searches for them', async () => {
   const { body } = await scim('POST', '/Users', grace);
   await scim('POST', '/Users', { ...grace, userName: 'ada', emails: [{ value: 'ada@corp.example' }] });
   await scim('GET', `/Users/${body.id}`);
+  await scim('GET', `/Users?filter=${encodeURIComponent(`userName eq "${grace.userName}"`)}`);
+  await scim('GET', '/Users?filter=userName%20eq%20%22ada%22');
   await scim('PATCH', `/Users/${body.id}`, {
     Operations: [{ op: 'replace', path: 'name.familyName', value: 'Murray' }],
   });
-  const exchanges = await logged(4, { person: body.id });
+  const person = { id: body.id, names: [grace.userName] };
+  const exchanges = await logged(6, { person });
   expect(exchanges.map(({ direction, method }) => `${direction} ${method}`)).toEqual([
     'travel POST',
     'scim POST',
+    'scim GET',
+    'scim GET',
     'travel PATCH',
     'scim PATCH',
   ]);
-  const [read] = await logged(1, { person: body.id, method: 'GET' });
+  const [read] = await logged(2, { person, method: 'GET' });
   expect(read).toMatchObject({ path: `/scim/v2/Users/${body.id}`, status: 200 });
 });
 

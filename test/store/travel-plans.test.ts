@@ -2,14 +2,12 @@ import { apiKeys } from '../../src/store/credentials.ts';
 import type { Database } from '../../src/store/database.ts';
 import { deliveryQueue } from '../../src/store/delivery-queue.ts';
 import { encryption } from '../../src/store/encryption.ts';
-import { requestLog } from '../../src/store/request-log.ts';
 import { travelStore } from '../../src/store/travel-writes.ts';
 import { webhookRecords } from '../../src/store/webhook-deliveries.ts';
-import type { PageQuery, RequestLog, TravelStore } from '../../src/travel/ports.ts';
+import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
 import { plansOf } from '../fixtures/query-plans.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
-import { logged } from './conformance/request-log.ts';
 
 const databases = temporaryDatabases('jetbridge-travel-');
 const open = () => databases.open();
@@ -130,27 +128,3 @@ it.each(deliveryCalls)('%s of deliveries uses an index', async (_, call) => {
     /^SCAN (?!travel_delivery_queue)|^SEARCH travel_delivery USING INDEX (?!travel_delivery_list)\S+ \(webhook_id=\?\)$|\(type=\?\)/;
   expect(plans.filter((plan) => slow.test(plan))).toEqual([]);
 });
-
-const bounded = { limit: 10, since: NOW - 1, until: NOW + 1, after: 'a-1' };
-
-/** All calls of the request log. */
-const requestLogCalls: [string, (log: RequestLog) => Promise<unknown>][] = [
-  ['the newest', (log) => log.list({ limit: 10 })],
-  ['a status', (log) => log.list({ ...bounded, statuses: { from: 500, to: 500 } })],
-  ['a path', (log) => log.list({ ...bounded, path: '/api/users/u2' })],
-  ['a user', (log) => log.list({ ...bounded, userId: 'nobody' })],
-  ['sweeping', (log) => log.deleteOlderThan(NOW + 1, 1)],
-];
-
-it.each(requestLogCalls)(
-  '%s: the query scans one index, and fetches rows by their number',
-  async (_title, call) => {
-    const database = await open();
-    await requestLog(database).append([logged('a'), logged('b')]);
-    const plans = await plansOf(database, (spied) => call(requestLog(spied)));
-    expect(plans.length).toBeGreaterThan(0);
-    const quick =
-      /^(SEARCH|SCAN) request_log USING COVERING INDEX request_log_search|^SEARCH request_log USING INTEGER PRIMARY KEY|^SCAN looked_at$|^CO-ROUTINE|^LIST SUBQUERY|^USE TEMP B-TREE FOR ORDER BY$/;
-    expect(plans.filter((plan) => !quick.test(plan))).toEqual([]);
-  },
-);

@@ -23,24 +23,31 @@ test('a request is recorded with all its details', async () => {
   expect(answer.status).toBe(200);
   expect(await fixture.recorded()).toEqual([
     {
-      time: NOON,
+      position: '1',
+      direction: 'api',
+      connection: undefined,
+      person: undefined,
+      at: NOON,
       ms: 0,
       method: 'PATCH',
       path,
       status: 200,
+      error: undefined,
       userId: fixture.admin,
       credential: 'apiKey:k1',
       requestId: 'case-17',
-      requestBody: { text: sent, cut: false },
-      responseBody: { text: answer.text, cut: false },
+      requestHeaders: {},
+      responseHeaders: {},
+      requestBody: { text: sent, isCut: false },
+      responseBody: { text: answer.text, isCut: false },
     },
   ]);
 });
 
-test('a request without a body has none in the log', async () => {
+test('a read is recorded without its response, which can be read from the API', async () => {
   const answer = await fixture.send('get', '/api/whoami');
   const [row] = await fixture.recorded();
-  expect([row?.requestBody, row?.responseBody?.text]).toEqual([undefined, answer.text]);
+  expect([row?.requestBody, row?.responseBody]).toEqual([undefined, undefined]);
   expect(row?.requestId).toBe(answer.headers['x-request-id']);
 });
 
@@ -84,12 +91,12 @@ test('the pages that the bridge reads again and again are not recorded, but thos
   ]);
 });
 
-test('a path is truncated at 2,048 characters, and at 200 without authentication', async () => {
+test('a path is truncated at 200 characters without authentication, and kept whole with it', async () => {
   const path = `/api/users?after=${'x'.repeat(10_000)}`;
   await fixture.send('get', path);
   await request(fixture.app).get(path).expect(401);
   const rows = await fixture.recorded();
-  expect(rows.map((row) => row.path)).toEqual([`${path.slice(0, 199)}…`, `${path.slice(0, 2_047)}…`]);
+  expect(rows.map((row) => row.path)).toEqual([`${path.slice(0, 199)}…`, path]);
 });
 
 test('a secret in a path is redacted even if the path is truncated', async () => {
@@ -99,11 +106,11 @@ test('a secret in a path is redacted even if the path is truncated', async () =>
   expect(JSON.stringify(await fixture.recorded())).not.toContain('hush');
 });
 
-test('unauthenticated requests from one address write at most a hundred entries and a summary each minute', async () => {
+test('unauthenticated requests from one address write at most two hundred entries and a summary each minute', async () => {
   const server = createServer(fixture.app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/users`;
-  for (let n = 0; n < 130; n += 1) {
+  for (let n = 0; n < 230; n += 1) {
     const answer = await fetch(url, { headers: { 'X-Request-Id': `n-${n}` } });
     await answer.arrayBuffer();
   }
@@ -112,8 +119,8 @@ test('unauthenticated requests from one address write at most a hundred entries 
   server.close();
   const rows = await fixture.recorded();
   const strangers = rows.filter(({ userId }) => userId === undefined);
-  expect(rows).toHaveLength(102);
-  expect(strangers.filter(({ path, status }) => path === '/api/users' && status === 401)).toHaveLength(100);
+  expect(rows).toHaveLength(202);
+  expect(strangers.filter(({ path, status }) => path === '/api/users' && status === 401)).toHaveLength(200);
   expect(strangers.find(({ path }) => path !== '/api/users')).toMatchObject({
     path: '(30 more requests without a credential)',
     status: 401,
@@ -165,18 +172,18 @@ test('the duration is recorded, and a client that disconnects early has status 4
   await closed;
   gate.goOn();
   const rows = await fixture.recorded();
-  expect(rows.map(({ status, ms, time }) => [status, ms, time])).toEqual([[499, 1_234, NOON]]);
+  expect(rows.map(({ status, ms, at }) => [status, ms, at])).toEqual([[499, 1_234, NOON]]);
   server.close();
 });
 
-test('a long body is truncated at 16,384 bytes, between two characters, and marked', async () => {
+test('a long body is truncated at 64,000 bytes, between two characters, and marked', async () => {
   const firstName = 'é'.repeat(100_000);
   await fixture.send('post', '/api/users').send({ data: { email: 'a@example.com', firstName } });
   const [row] = await fixture.recorded();
   const body = row?.requestBody;
-  expect(body?.cut).toBe(true);
-  expect(Buffer.byteLength(body?.text ?? '')).toBeGreaterThan(16_380);
-  expect(Buffer.byteLength(body?.text ?? '')).toBeLessThanOrEqual(16_384);
+  expect(body?.isCut).toBe(true);
+  expect(Buffer.byteLength(body?.text ?? '')).toBeGreaterThan(63_996);
+  expect(Buffer.byteLength(body?.text ?? '')).toBeLessThanOrEqual(64_000);
   expect(body?.text).toMatch(/^\{"data":\{"email":"a@example.com","firstName":"é+$/);
 });
 
@@ -226,7 +233,7 @@ describe('no secret is recorded:', () => {
       .serialize(() => body as unknown as string)
       .send(body);
     const [row] = await fixture.recorded();
-    expect(row?.requestBody).toEqual({ text: `(left out: ${body.length} bytes of utf-16le)`, cut: false });
+    expect(row?.requestBody).toEqual({ text: `(left out: ${body.length} bytes of utf-16le)`, isCut: false });
   });
 
   test('not in a query', async () => {

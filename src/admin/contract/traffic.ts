@@ -86,7 +86,7 @@ export const trafficContract = {
     query: z.strictObject({
       connection: z.string().max(200).optional(),
       person: z.string().max(200).optional().meta({
-        description: 'A SCIM id. Reads that succeeded are found by it only if method is given too',
+        description: 'A SCIM id. Searches for the userName and the addresses of that person are found, too',
       }),
       direction: exchangeFields.direction.optional(),
       method: z.string().max(20).optional(),
@@ -122,7 +122,7 @@ export const trafficContract = {
     summary: 'Convert SCIM requests of the log to scenario files for replay, with invented people',
     body: z.strictObject({
       connection: id,
-      person: id.optional().meta({ description: 'Only the writes and failed requests of this SCIM id' }),
+      person: id.optional().meta({ description: 'Only the requests about this SCIM id' }),
       since: time,
       until: time.optional(),
     }),

@@ -206,7 +206,7 @@ export const travelContract = {
         .meta({ description: 'This path and those below it, e.g. `/api/users`' }),
       after: travelPage.after
         .unwrap()
-        .regex(/^[\da-z]{1,10}-[\da-z]{1,10}$/, 'is not the end of a page')
+        .regex(/^\d{1,15}$/, 'is not the end of a page')
         .optional(),
       limit: travelPage.limit,
     }),

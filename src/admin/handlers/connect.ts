@@ -1,5 +1,5 @@
+import type { LoggedExchange } from '../../log/exchange.ts';
 import { keysUrlProblem, parseJwks } from '../../oauth/clients.ts';
-import type { LoggedExchange } from '../../provisioning/exchange-ports.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { connectContract } from '../contract/connect.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
@@ -153,7 +153,7 @@ async function listRecentAttempts(
   query: Input<'listRecentAttempts'>['query'],
   { exchanges, settings, now }: AdminDeps,
 ) {
-  if (settings.exchangeLog.keepDays === 0) return { attempts: [], isLogged: false };
+  if (settings.requestLog.keepDays === 0) return { attempts: [], isLogged: false };
   const since = Math.max(now() - RECENT_MS, query.since === undefined ? 0 : Date.parse(query.since));
   const wanted = query.connection === undefined ? [undefined] : [query.connection, NO_CONNECTION];
   const pages = await Promise.all(

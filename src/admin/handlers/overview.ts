@@ -1,5 +1,5 @@
+import type { LoggedExchange } from '../../log/exchange.ts';
 import { isFeedFollowed } from '../../provisioning/background.ts';
-import type { LoggedExchange } from '../../provisioning/exchange-ports.ts';
 import { isIncompleteImport, lastImportOf } from '../../provisioning/import.ts';
 import type { PeopleSummary } from '../../store/people-summaries.ts';
 import {
@@ -51,7 +51,7 @@ export function overviewHandlers(deps: AdminDeps): Handlers<typeof overviewContr
       const activity = await currentReader().read();
       const now = deps.now();
       return {
-        isLogged: deps.settings.exchangeLog.keepDays > 0,
+        isLogged: deps.settings.requestLog.keepDays > 0,
         completeSince: toTime(activity.completeSince),
         hour: sumBySpan(activity, { now, minutes: 1, spans: 60 }),
         day: sumBySpan(activity, { now, minutes: 15, spans: 96 }),

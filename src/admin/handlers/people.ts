@@ -1,4 +1,4 @@
-import type { LoggedExchange } from '../../provisioning/exchange-ports.ts';
+import { type BridgeExchange, isOfBridge } from '../../log/exchange.ts';
 import { type Explanation, findPeople, readExplanation } from '../../provisioning/explain-person.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/join-people.ts';
@@ -175,10 +175,11 @@ function toExplanation({ verdict, exchanges, ...explanation }: Explanation) {
   return {
     ...withTimes(explanation, ['createdAt', 'lastModified', 'deletedAt', 'nextAttemptAt', 'checkAt']),
     verdict: withTimes(verdict, ['since', 'until']),
-    exchanges: exchanges.map(toExchange),
+    exchanges: exchanges.filter(isOfBridge).map(toExchange),
   };
 }
 
-function toExchange({ position, direction, at, ms, method, path, status, error, requestId }: LoggedExchange) {
+function toExchange(exchange: BridgeExchange) {
+  const { position, direction, at, ms, method, path, status, error, requestId } = exchange;
   return { position, direction, at: toTime(at), ms, method, path, status, error, requestId };
 }

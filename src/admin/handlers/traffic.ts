@@ -1,10 +1,12 @@
 import type { z } from 'zod';
-import type {
-  ExchangeLog,
-  ExchangeQuery,
-  ExchangeWithBodies,
-  LoggedExchange,
-} from '../../provisioning/exchange-ports.ts';
+import {
+  type BridgeExchange,
+  bridgeDirections,
+  type ExchangeLog,
+  type ExchangeQuery,
+  isOfBridge,
+  type LoggedExchange,
+} from '../../log/exchange.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import type { trafficContract } from '../contract/traffic.ts';
@@ -34,6 +36,8 @@ export interface TrafficDeps {
   connections(): { id: string; travelUrl: string | undefined }[];
   /** Returns the name of a user for lists; undefined if there is no such user any more. */
   nameOf(connection: string, id: string): Promise<string | undefined>;
+  /** Returns the names by which an identity provider searches for a user; none if there is no such user any more. */
+  searchedNamesOf(connection: string, id: string): Promise<string[]>;
   /** Converts SCIM requests to scenarios. Undefined if there are too many. */
   recordScenarios(part: RecordedPart): Promise<RecordedScenarios | undefined>;
   /** Epoch milliseconds. */
@@ -68,14 +72,22 @@ async function describeExchangeLog({ exchanges, keepDays, connections, now }: Tr
 type ListQuery = z.output<(typeof trafficContract)['listExchanges']['query']>;
 
 async function listExchanges(query: ListQuery, deps: TrafficDeps) {
-  const { exchanges, next, head } = await deps.exchanges.list(toExchangeQuery(query));
+  const { exchanges, next, head } = await deps.exchanges.list(await toExchangeQuery(query, deps));
   return { exchanges: await toListed(exchanges, deps), next, head };
 }
 
-function toExchangeQuery({ path, status, since, until, ...query }: ListQuery): ExchangeQuery {
+async function toExchangeQuery(
+  { path, status, since, until, person, ...query }: ListQuery,
+  deps: TrafficDeps,
+): Promise<ExchangeQuery> {
   const hundreds = status === undefined || status === 'failed' ? undefined : Number(status[0]) * 100;
+  const connections =
+    query.connection === undefined ? deps.connections().map(({ id }) => id) : [query.connection];
+  const names = connections.map((one) => (person === undefined ? [] : deps.searchedNamesOf(one, person)));
   return {
     ...query,
+    direction: query.direction ?? bridgeDirections,
+    person: person === undefined ? undefined : { id: person, names: (await Promise.all(names)).flat() },
     pathPrefix: path,
     isFailed: status === 'failed',
     status: hundreds === undefined ? undefined : { from: hundreds, to: hundreds + 99 },
@@ -98,13 +110,23 @@ async function toListed(exchanges: readonly LoggedExchange[], { nameOf }: Traffi
     names.set(key, name);
     return name;
   };
-  return Promise.all(exchanges.map(async (one) => toExchange(one, await readName(one))));
+  return Promise.all(exchanges.filter(isOfBridge).map(async (one) => toExchange(one, await readName(one))));
 }
 
-function toExchange(exchange: LoggedExchange, name: string | undefined) {
+function toExchange(exchange: BridgeExchange, name: string | undefined) {
   const { position, direction, ms, connection, person, requestId, method, path, status, error } = exchange;
   return {
-    ...{ position, direction, ms, connection, requestId, method, path, status, error },
+    ...{
+      position,
+      direction,
+      ms,
+      connection,
+      requestId,
+      method,
+      path,
+      status,
+      error,
+    },
     at: toTime(exchange.at),
     person: person === undefined ? undefined : { id: person, name },
     userAgent: exchange.requestHeaders['user-agent'],
@@ -113,7 +135,7 @@ function toExchange(exchange: LoggedExchange, name: string | undefined) {
 
 async function getExchange(position: string, deps: TrafficDeps) {
   const found = await deps.exchanges.get(position);
-  if (!found)
+  if (!found || !isOfBridge(found))
     throw new AdminError('notFound', 'The log has no such exchange, or it is older than exchanges are kept.');
   const [exchange, ...related] = await toListed([found, ...(await findRelated(found, deps))], deps);
   if (!exchange) throw new AdminError('notFound');
@@ -131,12 +153,13 @@ const RELATED_MS = 60_000;
 const MAX_RELATED = 100;
 
 async function findRelated(
-  { position, connection, requestId, at }: ExchangeWithBodies,
+  { position, connection, requestId, at }: LoggedExchange,
   { exchanges }: TrafficDeps,
 ): Promise<LoggedExchange[]> {
   if (requestId === undefined) return [];
   const time = { since: at - RELATED_MS, until: at + RELATED_MS };
-  const found = await exchanges.list({ connection, requestId, ...time, limit: MAX_RELATED });
+  const query = { connection, requestId, direction: bridgeDirections, ...time, limit: MAX_RELATED };
+  const found = await exchanges.list(query);
   return found.exchanges.filter((one) => one.position !== position);
 }
 

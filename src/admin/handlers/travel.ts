@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { redactWebhookUrl } from '../../http/redaction.ts';
+import type { ExchangeLog, ExchangeQuery, KeptBody } from '../../log/exchange.ts';
 import { createApiKey, listApiKeys } from '../../travel/api-keys.ts';
 import { parseData } from '../../travel/app.ts';
 import { create, patch, remove } from '../../travel/changes.ts';
 import { type ListPage, list, type RequestTarget, type TravelDeps } from '../../travel/collection.ts';
 import type { JsonObject } from '../../travel/json.ts';
-import type { ApiKeys, RequestLog, RequestLogQuery, TravelReader } from '../../travel/ports.ts';
+import type { ApiKeys, TravelReader } from '../../travel/ports.ts';
 import type { Resource } from '../../travel/resource.ts';
 import { event, eventKinds } from '../../travel/resources/event.ts';
 import { ADMIN_INDEX, user } from '../../travel/resources/user.ts';
@@ -28,7 +29,7 @@ export interface EmbeddedService {
   travel: TravelDeps;
   webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
   keys: ApiKeys;
-  requests: Pick<RequestLog, 'list'>;
+  exchanges: Pick<ExchangeLog, 'list'>;
 }
 
 /** Dependencies of the operations on the travel service. */
@@ -56,10 +57,11 @@ export function travelHandlers(deps: TravelServiceDeps): TravelHandlers {
     }),
     ...apiKeyHandlers(service),
     ...webhookHandlers(service),
-    listTravelRequests: async ({ query: { failed, ...query } }) => {
-      const statuses = failed ? { from: 400, to: 599 } : undefined;
-      return listRequests(service(), { ...query, statuses });
-    },
+    listTravelRequests: ({ query: { failed, path, after, limit } }) =>
+      listRequests(service(), {
+        status: failed ? { from: 400, to: 599 } : undefined,
+        ...{ pathBelow: path, before: after, limit },
+      }),
     listTravelEvents: async ({ query }, { caller }) => {
       const { data, ...page } = await listNewest(event, service(), query);
       const events = z.array(travelEvent).parse(data);
@@ -204,17 +206,25 @@ export async function newestFirst(
 }
 
 /** Names the callers by their email addresses; one who is gone has the id. */
-async function listRequests({ requests: log, travel }: EmbeddedService, query: RequestLogQuery) {
-  const { requests, next } = await log.list(query);
-  const ids = [...new Set(requests.flatMap(({ userId }) => userId ?? []))];
+async function listRequests(
+  { exchanges: log, travel }: EmbeddedService,
+  query: Pick<ExchangeQuery, 'status' | 'pathBelow' | 'before' | 'limit'>,
+) {
+  const { exchanges, next } = await log.list({ ...query, direction: 'api' });
+  const ids = [...new Set(exchanges.flatMap(({ userId }) => userId ?? []))];
   const users = await travel.store.read(ids.map((id) => ({ type: user.type, id })));
   const emails = new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));
-  return {
-    requests: requests.map(({ userId, time, ...request }) => ({
-      ...request,
-      at: toTime(time),
-      user: userId === undefined ? undefined : (emails.get(userId) ?? userId),
-    })),
-    next,
-  };
+  const requests = exchanges.map(({ at, ms, method, path, credential, userId, ...exchange }) => ({
+    ...{ at: toTime(at), ms, method, path, credential },
+    status: exchange.status ?? 0,
+    requestId: exchange.requestId ?? '-',
+    user: userId === undefined ? undefined : (emails.get(userId) ?? userId),
+    requestBody: toListedBody(exchange.requestBody),
+    responseBody: toListedBody(exchange.responseBody),
+  }));
+  return { requests, next };
+}
+
+function toListedBody(body: KeptBody | undefined) {
+  return body && { text: body.text, cut: body.isCut };
 }

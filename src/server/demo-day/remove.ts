@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AdminError } from '../../admin/errors.ts';
+import { eraseFromLog } from '../../log/erasure.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import type { Json } from '../../schema/resource.ts';
 import type { Scope } from '../../store/connection-scopes.ts';
@@ -11,11 +12,9 @@ import {
   recordErasedTravelers,
   releaseIdentities,
 } from '../../store/erasure/delete-person.ts';
-import { redactExchanges } from '../../store/erasure/exchanges.ts';
 import { findLinkedTravelers } from '../../store/erasure/find-person.ts';
 import { nameMatcher, redactNames } from '../../store/erasure/matchers.ts';
 import { countServers } from '../../store/replicas.ts';
-import { redactLoggedRequests } from '../../store/request-log.ts';
 import { travelStore } from '../../store/travel-writes.ts';
 import { remove } from '../../travel/changes.ts';
 import { type ErasureDeps, eraseTraveler, reduceEvents } from '../../travel/erasure.ts';
@@ -53,8 +52,8 @@ const RETRY_MS = 500;
 
 /**
  * Removes everything that the demo day has made: travelers, custom field, credentials, exchanges, people, connection. The
- * connection goes last, so that an interrupted removal can be repeated. Events about the travelers and entries of the
- * request log are reduced to what such records must have, as by an erasure.
+ * connection goes last, so that an interrupted removal can be repeated. Events about the travelers are reduced to what such
+ * records must have, and the log of requests loses them, as by an erasure.
  */
 export async function removeDemoDay(parts: ServerDeps, day: RemovedDemoDay): Promise<void> {
   const { database, runtime } = parts;
@@ -82,18 +81,15 @@ async function removePeople(parts: ServerDeps, people: DemoIdentity[], day: Remo
   const travelIds = await findTravelers(parts, people, day.since);
   const ids = people.map(({ id }) => id);
   const { account } = day.scope;
-  const removed = { account, ids, travelIds, identities: people, namesIn: () => travelIds };
-  await recordErasedTravelers(database, removed, runtime.wallClock());
+  await recordErasedTravelers(database, { account, travelIds }, runtime.wallClock());
   for (const travelId of travelIds) {
     await day.extend();
     await removeTraveler(parts, travelId);
   }
   if (day.fieldId !== undefined) await removeField(parts, day.fieldId);
-  const matcher = nameMatcher({ unique: [...day.addresses, ...travelIds, ...ids], whole: [] });
-  await redactLoggedRequests(database, { travelIds, matcher });
   // A request with a wrong token belongs to no connection.
-  const search = { person: { ids, matcherFor: () => matcher } };
-  await redactExchanges(database, exchangeKeys(parts.settings), search);
+  const person = { ids, travelIds, addresses: day.addresses, userNames: [] };
+  await eraseFromLog(database, exchangeKeys(parts.settings), person);
   await retry(parts, async () => {
     await day.extend();
     const deleted = { connection: day.scope.connection, now: runtime.now() };
@@ -134,13 +130,13 @@ function erasureDeps(
 ): ErasureDeps {
   if (!embedded) throw new Error('there is no embedded travel service');
   const addresses = email === undefined ? [] : [email];
-  const byAddress = nameMatcher({ unique: addresses, whole: [] });
-  const byAddressOrId = nameMatcher({ unique: [...addresses, id], whole: [] });
+  const byAddress = nameMatcher({ unique: addresses, whole: [] }).matchesUnique;
+  const byAddressOrId = nameMatcher({ unique: [...addresses, id], whole: [] }).matchesUnique;
   return {
     store: travelStore(database),
     now: runtime.wallClock,
     newId: embedded.travel.newId,
-    namesPerson: byAddress.matchesValue,
+    namesPerson: byAddress,
     redact: (doc, withId) => redactNames(doc as Json, withId ? byAddressOrId : byAddress) as JsonObject, // Redaction keeps the type: an object stays an object.
     domain: settings.parkingDomain ?? 'jetbridge.invalid',
     pause: () => runtime.wait(0),

@@ -9,12 +9,7 @@ import { countIdentities } from '../list-counters.ts';
 import type { Tables } from '../tables.ts';
 import { type IdentityVersion, readConnectionIds } from './find-person.ts';
 import type { NameMatcher } from './matchers.ts';
-import {
-  type AccountMatchers,
-  deleteMemberships,
-  deleteReferencesTo,
-  type PersonReferences,
-} from './redact-others.ts';
+import { deleteMemberships, deleteReferencesTo, type PersonReferences } from './referrers.ts';
 
 /**
  * Takes the leases of identities, so that no reconciler sends anything for them meanwhile. Takes none and returns
@@ -54,7 +49,7 @@ export interface PersonToDelete extends PersonReferences {
 /** Records the travelers of the person as erased: imports skip them from now on, and no identity is linked to them. */
 export async function recordErasedTravelers(
   { transaction, dialect }: Database,
-  { account, travelIds }: PersonToDelete,
+  { account, travelIds }: Pick<PersonToDelete, 'account' | 'travelIds'>,
   now: number,
 ): Promise<void> {
   await transaction(async (tx) => {
@@ -124,7 +119,7 @@ export async function deleteUserCredentials({ db }: Database, userId: string): P
 }
 
 /** Recognizes the person in the texts of a travel account and of its travel service. */
-export interface PersonMentions extends AccountMatchers {
+export interface PersonMentions extends Pick<PersonReferences, 'account' | 'matcherFor'> {
   inTravel: NameMatcher;
 }
 

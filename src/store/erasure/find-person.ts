@@ -205,71 +205,38 @@ export async function readConnectionIds(db: Kysely<Tables>, account: string): Pr
  */
 export async function findSharedNames(
   { db }: Database,
-  query: SharedNamesQuery,
+  { account, own, names }: SharedNamesQuery,
 ): Promise<Map<string, Set<string>>> {
   const shared = new Map<string, Set<string>>();
-  const byKey = groupByKey(query.names, caseFoldedKey);
-  const byExactKey = groupByKey(query.names, exactKey);
-  const note = (names: Map<string, string[]>, rows: NameHolder[]) => {
-    for (const { connection_id, id, key } of rows) {
-      if (query.own.has(`${connection_id}/${id}`)) continue;
-      for (const name of names.get(key ?? '') ?? [])
-        shared.set(name, (shared.get(name) ?? new Set<string>()).add(connection_id));
+  for (const batch of batches([...names])) {
+    for (const [column, toKey] of nameColumns) {
+      const holders = selectHolders(db, account, column).where(column, 'in', batch.map(toKey));
+      for (const { connection_id, id, key } of await holders.execute())
+        for (const name of own.has(`${connection_id}/${id}`) ? [] : batch)
+          if (toKey(name) === key) shared.set(name, (shared.get(name) ?? new Set()).add(connection_id));
     }
-  };
-  for (const column of ['user_name_key', 'display_name_key', 'travel_email_key'] as const)
-    note(byKey, await findNameHolders(db, query.account, { column, keys: [...byKey.keys()] }));
-  note(
-    byExactKey,
-    await findNameHolders(db, query.account, { column: 'external_id', keys: [...byExactKey.keys()] }),
-  );
-  note(byKey, await findEmailHolders(db, query.account, [...byKey.keys()]));
+  }
   return shared;
 }
 
-function groupByKey(names: readonly string[], key: (name: string) => string): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const name of names) groups.set(key(name), [...(groups.get(key(name)) ?? []), name]);
-  return groups;
-}
+const nameColumns = [
+  ['user_name_key', caseFoldedKey],
+  ['display_name_key', caseFoldedKey],
+  ['travel_email_key', caseFoldedKey],
+  ['external_id', exactKey],
+  ['email_key', caseFoldedKey],
+] as const;
 
-interface NameHolder {
-  connection_id: string;
-  id: string;
-  key: string | null;
-}
-
-async function findNameHolders(
-  db: Kysely<Tables>,
-  account: string,
-  {
-    column,
-    keys,
-  }: { column: 'user_name_key' | 'display_name_key' | 'travel_email_key' | 'external_id'; keys: string[] },
-): Promise<NameHolder[]> {
-  const found: NameHolder[] = [];
-  for (const batch of batches(keys))
-    found.push(
-      ...(await db
-        .selectFrom('identity')
-        .select(['connection_id', 'id', `${column} as key`])
-        .where('account', '=', account)
-        .where(column, 'in', batch)
-        .execute()),
-    );
-  return found;
-}
-
-async function findEmailHolders(db: Kysely<Tables>, account: string, keys: string[]): Promise<NameHolder[]> {
-  const found: NameHolder[] = [];
-  for (const batch of batches(keys))
-    found.push(
-      ...(await db
-        .selectFrom('identity_email as email')
-        .select(['email.connection_id', 'email.identity_id as id', 'email.email_key as key'])
-        .where('email.account', '=', account)
-        .where('email.email_key', 'in', batch)
-        .execute()),
-    );
-  return found;
+/** Selects the identities of an account with one of their names. */
+function selectHolders(db: Kysely<Tables>, account: string, column: (typeof nameColumns)[number][0]) {
+  return db
+    .selectFrom('identity')
+    .leftJoin('identity_email', (join) =>
+      join
+        .onRef('identity_email.account', '=', 'identity.account')
+        .onRef('identity_email.connection_id', '=', 'identity.connection_id')
+        .onRef('identity_email.identity_id', '=', 'identity.id'),
+    )
+    .select(['identity.connection_id', 'identity.id', `${column} as key`])
+    .where('identity.account', '=', account);
 }

@@ -1,6 +1,5 @@
 import { foldCase } from '../../schema/case-fold.ts';
-import { isNestedTooDeep } from '../../schema/json-depth.ts';
-import type { Json } from '../../schema/resource.ts';
+import type { Json, JsonObject } from '../../schema/resource.ts';
 
 /** The texts by which records name a person. */
 export interface PersonNames {
@@ -21,7 +20,7 @@ export interface NameMatcher {
   matchesUnique(value: string): boolean;
   /** Returns true if a sentence contains any name of the person. */
   matchesSentence(sentence: string): boolean;
-  /** Returns true if the person is named in any string of a JSON text, or in a text that is not JSON. */
+  /** Returns true if a JSON text contains a unique name of the person. */
   matchesJson(text: string): boolean;
 }
 
@@ -33,24 +32,11 @@ export function nameMatcher({ unique, whole }: PersonNames): NameMatcher {
   const values = new Set(folded(whole));
   const inTexts = wholeWordsPattern(parts);
   const inSentences = wholeWordsPattern([...parts, ...values]);
-  // The names in the escaped form of JSON, for a quick test that rules out most texts.
-  const spelled = [
-    ...new Set([...parts, ...values].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])),
-  ];
-  const isNamed = (value: string) => {
-    const text = foldCase(value);
-    return values.has(text) || inTexts.test(text);
-  };
   return {
-    matchesValue: isNamed,
+    matchesValue: (value) => values.has(foldCase(value)) || inTexts.test(foldCase(value)),
     matchesUnique: (value) => inTexts.test(foldCase(value)),
     matchesSentence: (sentence) => inSentences.test(foldCase(sentence)),
-    matchesJson: (text) => {
-      const plain = foldCase(text);
-      if (!text.includes('\\u') && !spelled.some((name) => plain.includes(name))) return false;
-      const json = tryParseJson(text);
-      return json === undefined ? isNamed(unescapeJson(text)) : hasMatchingText(json, isNamed);
-    },
+    matchesJson: (text) => inTexts.test(foldCase(text.includes('\\') ? unescapeJson(text) : text)),
   };
 }
 
@@ -63,17 +49,6 @@ function wholeWordsPattern(texts: string[]): RegExp {
   );
 }
 
-function tryParseJson(text: string): Json | undefined {
-  if (!/^\s*[[{"]/.test(text)) return undefined;
-  try {
-    const json: unknown = JSON.parse(text);
-    return isNestedTooDeep(json) ? undefined : (json as Json);
-  } catch {
-    // The text is not JSON, or was truncated.
-    return undefined;
-  }
-}
-
 /** Replaces escape sequences, which would otherwise join a name with the letter before it. */
 function unescapeJson(text: string): string {
   return text
@@ -81,38 +56,47 @@ function unescapeJson(text: string): string {
     .replace(/\\["\\/bfnrt]/g, ' ');
 }
 
-function hasMatchingText(value: Json, isNamed: (text: string) => boolean): boolean {
-  if (typeof value === 'string') return isNamed(value);
-  if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return value.some((one) => hasMatchingText(one, isNamed));
-  return Object.entries(value).some(([name, one]) => isNamed(name) || hasMatchingText(one, isNamed));
-}
-
 /** The text that replaces the name of an erased person. */
-export const REDACTED = 'erased';
-
-/**
- * The two tests for redaction: `matchesValue` for values that refer to a manager, `matchesUnique` for all other values.
- */
-export type ValueMatcher = Pick<NameMatcher, 'matchesValue' | 'matchesUnique'>;
+const REDACTED = 'erased';
 
 /** Returns a copy in which every string that names the person is replaced by `erased`. */
-export function redactNames(value: Json, matcher: ValueMatcher, isManager = false): Json {
-  const isMeant = isManager ? matcher.matchesValue : matcher.matchesUnique;
+export function redactNames(value: Json, isMeant: (text: string) => boolean): Json {
   if (typeof value === 'string') return isMeant(value) ? REDACTED : value;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => redactNames(one, matcher, isManager));
+  if (Array.isArray(value)) return value.map((one) => redactNames(one, isMeant));
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [
-      matcher.matchesUnique(name) ? REDACTED : name,
-      redactNames(one, matcher, isManager || isManagerMember(name)),
-    ]),
+    Object.entries(value).map(([name, one]) => [isMeant(name) ? REDACTED : name, redactNames(one, isMeant)]),
   );
 }
 
 /** True for `manager` in SCIM extensions and `managerId` of a traveler. */
 export function isManagerMember(name: string): boolean {
   return /^manager/i.test(name);
+}
+
+/** Returns a copy in which the names of the person are replaced by `erased` where a member tells the manager. */
+export function redactManagers(value: Json, { matchesValue }: Pick<NameMatcher, 'matchesValue'>): Json {
+  return changeManagers(value, (manager) => redactNames(manager, matchesValue));
+}
+
+/** Returns a copy without the managers that are the person. An object of which nothing is left is removed, too. */
+export function withoutManagers(object: JsonObject, matcher: Pick<NameMatcher, 'matchesValue'>): JsonObject {
+  // An object stays an object: only its members are changed.
+  return changeManagers(object, (manager) => withoutReferences(manager, matcher)) as JsonObject;
+}
+
+function changeManagers(value: Json, change: (manager: Json) => Json | undefined): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value).flatMap(([name, one]) => {
+    const changed = isManagerMember(name) ? change(one) : changeManagers(one, change);
+    const isEmptied = changed === undefined || (isEmptyObject(changed) && !isEmptyObject(one));
+    return isEmptied ? [] : [[name, changed] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isEmptyObject(value: Json): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 /**
@@ -122,22 +106,21 @@ export function isManagerMember(name: string): boolean {
 const referenceMembers = ['value', 'id', 'email', '$ref'];
 
 /**
- * Returns a copy without the values that name the person, or undefined if nothing is left. A complex attribute that
+ * Returns a reference without the values that name the person, or undefined if nothing is left. A complex attribute that
  * refers to the person is removed as a whole.
  */
-export function withoutReferences(value: Json, matcher: ValueMatcher, isManager = false): Json | undefined {
-  const isMeant = isManager ? matcher.matchesValue : matcher.matchesUnique;
-  if (typeof value === 'string') return isMeant(value) ? undefined : value;
+function withoutReferences(value: Json, matcher: Pick<NameMatcher, 'matchesValue'>): Json | undefined {
+  if (typeof value === 'string') return matcher.matchesValue(value) ? undefined : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
-    const kept = value.flatMap((one) => withoutReferences(one, matcher, isManager) ?? []);
+    const kept = value.flatMap((one) => withoutReferences(one, matcher) ?? []);
     return kept.length === 0 && value.length > 0 ? undefined : kept;
   }
   const entries = Object.entries(value);
   const given = referenceMembers.flatMap((name) => (typeof value[name] === 'string' ? [value[name]] : []));
-  if (given.length > 0) return given.some(isMeant) ? undefined : value;
+  if (given.length > 0) return given.some(matcher.matchesValue) ? undefined : value;
   const kept = entries.flatMap(([name, one]) => {
-    const rest = withoutReferences(one, matcher, isManager || isManagerMember(name));
+    const rest = withoutReferences(one, matcher);
     return rest === undefined ? [] : [[name, rest] as const];
   });
   return kept.length === 0 && entries.length > 0 ? undefined : Object.fromEntries(kept);

@@ -1,7 +1,7 @@
 import type { ColumnTypes } from './column-types.ts';
 
 /** A text that is compared or ordered is an ordered text. A flag is 0 or 1. */
-type ColumnType = 'text' | 'ordered text' | 'integer' | 'bigint' | 'flag';
+type ColumnType = 'text' | 'ordered text' | 'integer' | 'bigint' | 'double' | 'flag';
 
 /** The columns of a table. A column may be null, or has a default, or neither. */
 export type Columns = Record<string, ColumnType | `${ColumnType}?` | `${ColumnType} = ${string}`>;
@@ -65,7 +65,10 @@ export function addColumns(types: ColumnTypes, table: string, columns: Columns, 
 }
 
 function columnDefinitions(columns: Columns, { orderedText, bigint }: ColumnTypes): string[] {
-  const types = { text: 'text', 'ordered text': orderedText, integer: 'integer', bigint, flag: 'integer' };
+  const types = {
+    ...{ text: 'text', 'ordered text': orderedText, integer: 'integer', bigint, flag: 'integer' },
+    double: 'double precision',
+  };
   return Object.entries(columns).map(([name, column]) => {
     const [declared = '', value] = column.split(' = ');
     const type = types[declared.replace('?', '') as ColumnType]; // The type of a column declares it so.

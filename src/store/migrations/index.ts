@@ -4,6 +4,7 @@ import { unclaimedPeopleMigration } from './0002-unclaimed-people.ts';
 import { connectionModesMigration } from './0003-connection-modes.ts';
 import { signInFailuresMigration } from './0004-sign-in-failures.ts';
 import { adminAccessMigration } from './0005-admin-access.ts';
+import { oneLogMigration } from './0006-one-log.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** All migrations, by name, in order; written once for every database. */
@@ -14,5 +15,6 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     ...connectionModesMigration(types),
     ...signInFailuresMigration(types),
     ...adminAccessMigration(types),
+    ...oneLogMigration(types),
   };
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import type { StoredExchange } from '../../../src/log/exchange.ts';
+import { exchangeStore } from '../../../src/log/exchange-store.ts';
+import { logKey } from '../../../src/log/keys.ts';
 import { deleteConnection, ensureConnection, readStoredConnections } from '../../../src/store/connections.ts';
 import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials.ts';
-import { encryption } from '../../../src/store/encryption.ts';
-import { exchangeStore } from '../../../src/store/exchange-log.ts';
-import type { StoredExchange } from '../../../src/store/exchange-segments.ts';
 import { reportedHolds } from '../../../src/store/hold-alarms.ts';
 import { replicas } from '../../../src/store/replicas.ts';
 import {
@@ -23,6 +23,7 @@ import {
 export function describeConnections(open: OpenDatabase): void {
   const exchange: StoredExchange = {
     direction: 'scim',
+    connection: undefined,
     at: NOW,
     ms: 1,
     method: 'GET',
@@ -66,9 +67,9 @@ export function describeConnections(open: OpenDatabase): void {
     await reportedHolds(database).open({ connection: 'okta', cause: 'guarded', count: 1, since: NOW }, NOW);
     await groups.insert(team('g'), [{ value: 'ada' }]);
     await groups.insert(team('h', { connection: 'entra' }), []);
-    await exchangeStore(database, encryption(randomBytes(32))).append([
-      { connection: 'okta', exchanges: [exchange] },
-      { connection: 'entra', exchanges: [exchange] },
+    await exchangeStore(database, logKey(randomBytes(32))).append([
+      { ...exchange, connection: 'okta' },
+      { ...exchange, connection: 'entra' },
     ]);
     const token = { name: 'n', createdAt: NOW, expiresAt: undefined };
     await scimTokens(database).create({ ...token, id: '1', hash: 'h1', connection: 'okta' });

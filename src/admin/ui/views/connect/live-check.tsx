@@ -41,7 +41,7 @@ export function LiveCheck({
       )}
       {data?.isLogged === false && (
         <Alert color="yellow">
-          Calls cannot be shown: the settings switch the log of exchanges off (exchangeLog.keepDays is 0).
+          Calls cannot be shown: the settings switch the log of exchanges off (requestLog.keepDays is 0).
         </Alert>
       )}
       <VisuallyHidden role="status">

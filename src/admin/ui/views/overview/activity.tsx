@@ -40,7 +40,7 @@ export function ActivityPanel() {
             <Charts spans={counts[span]} completeSince={completeSince} />
           ) : (
             <Text size="sm" c="dimmed">
-              The settings disable the log of exchanges (exchangeLog.keepDays), from which this is counted.
+              The settings disable the log of exchanges (requestLog.keepDays), from which this is counted.
             </Text>
           )
         }

@@ -31,7 +31,7 @@ export function Timeline({ person: { connection, id } }: { person: PersonExplana
         label="Timeline"
         keyOf={({ position }) => position}
         columns={columnsWith(setOpened)}
-        empty="The log of exchanges has nothing about this person. It keeps writes, failed requests and travel calls for some days."
+        empty="The log of exchanges has nothing about this person. It keeps requests and travel calls for some days."
       />
       {opened && <Bodies exchange={opened} onClose={() => setOpened(undefined)} />}
     </>

@@ -143,7 +143,7 @@ function NothingYet({ filter }: { filter: TrafficFilter }) {
   if (Object.keys(filter).length > 0)
     return 'No exchange matches these filters. The log may have older ones no more.';
   if (log?.keepDays === 0)
-    return 'The settings disable the log of exchanges. Set exchangeLog.keepDays to 1 or more.';
+    return 'The settings disable the log of exchanges. Set requestLog.keepDays to 1 or more.';
   const command = [
     `curl '${window.location.origin}/scim/v2/Users' \\`,
     '  -H "Authorization: Bearer $SCIM_TOKEN" -H \'Content-Type: application/scim+json\' \\',

@@ -1,6 +1,6 @@
-import type { NewExchange } from '../../src/provisioning/exchange-ports.ts';
-import { exchangeRecorder } from '../../src/server/exchange-recorder.ts';
-import type { ExchangeSegment, ExchangeStore } from '../../src/store/exchange-log.ts';
+import type { NewExchange, StoredExchange } from '../../src/log/exchange.ts';
+import type { ExchangeStore, LogBounds } from '../../src/log/exchange-store.ts';
+import { exchangeRecorder } from '../../src/log/recorder.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 
@@ -8,21 +8,23 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** A store in memory. Its database is away while `fault` is set. */
 function fakeStore() {
-  const written: ExchangeSegment[] = [];
-  const deletions: { before: number; limit: number }[] = [];
+  const written: StoredExchange[] = [];
+  const batches: number[] = [];
+  const deletions: (LogBounds & { limit: number })[] = [];
   const state: { fault: Error | undefined } = { fault: undefined };
   const store: ExchangeStore = {
-    append: async (segments) => {
+    append: async (exchanges) => {
+      batches.push(exchanges.length);
       if (state.fault) throw state.fault;
-      written.push(...segments);
+      written.push(...exchanges);
     },
-    deleteOlderThan: async (before, limit) => {
-      deletions.push({ before, limit });
-      return 0;
+    deleteOld: async (bounds, limit) => {
+      deletions.push({ ...bounds, limit });
+      return deletions.length < 3 ? limit : 0;
     },
     readBodyWindows: async () => new Map(),
   };
-  return { store, written, deletions, state };
+  return { store, written, batches, deletions, state };
 }
 
 function open(time: Clock, store: ExchangeStore) {
@@ -32,7 +34,7 @@ function open(time: Clock, store: ExchangeStore) {
     store,
     clock: time,
     log: { info: () => {}, warn: () => {}, error: (fields) => errors.push(fields) },
-    keepDays: 7,
+    keep: { keepDays: 14, keepEntries: 2_000_000 },
     onLoss: (count) => lost.push(count),
   });
   return { recorder, errors, lost };
@@ -61,12 +63,12 @@ async function settle(): Promise<void> {
 }
 
 /** The paths that were written, in order. */
-function pathsOf(written: ExchangeSegment[]): string[] {
-  return written.flatMap(({ exchanges }) => exchanges.map(({ path }) => path));
+function pathsOf(written: StoredExchange[]): string[] {
+  return written.map(({ path }) => path);
 }
 
-test('exchanges within half a second are written together, one segment for each connection', async () => {
-  const { store, written } = fakeStore();
+test('exchanges within half a second are written together', async () => {
+  const { store, written, batches } = fakeStore();
   const time = clock();
   const { recorder } = open(time, store);
   recorder.record(read());
@@ -76,10 +78,7 @@ test('exchanges within half a second are written together, one segment for each 
   expect(written).toEqual([]);
   time.advance(500);
   await settle();
-  expect(written.map(({ connection, exchanges }) => [connection, exchanges.length])).toEqual([
-    ['okta', 2],
-    ['entra', 1],
-  ]);
+  expect(batches).toEqual([3]);
 });
 
 test('a thousand exchanges, or long bodies, are written at once', async () => {
@@ -129,20 +128,76 @@ test('bodies that wait are limited as well', async () => {
   expect(lost.length).toBeGreaterThan(0);
 });
 
-test('of requests without a valid token, 200 a minute are kept, and the others are one entry for each status', async () => {
-  const { store, written } = fakeStore();
+test('while the database is away, it is tried again with increasing delays', async () => {
+  const { store, written, batches, state } = fakeStore();
   const time = clock();
-  const { recorder } = open(time, store);
-  for (let number = 0; number < 700; number += 1)
-    recorder.record(read({ connection: undefined, status: 401 }));
-  time.advance(60_000);
+  const { recorder, errors } = open(time, store);
+  state.fault = new StoreUnavailable('the disk is full', { cause: new Error('SQLITE_FULL') });
+  for (let number = 0; number < 1_000; number += 1) recorder.record(read());
   await settle();
-  recorder.record(read({ connection: undefined, status: 401 }));
-  time.advance(500);
+  for (const wait of [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]) {
+    const tries = batches.length;
+    time.advance(wait - 1);
+    await settle();
+    expect(batches).toHaveLength(tries);
+    time.advance(1);
+    await settle();
+    expect(batches).toHaveLength(tries + 1);
+  }
+  state.fault = undefined;
+  time.advance(10_000);
   await settle();
-  const paths = pathsOf(written);
-  expect(paths).toHaveLength(202);
-  expect(paths).toContain('(500 more requests without a valid token)');
+  expect(written).toHaveLength(1_000);
+  expect(errors).toEqual([]);
+});
+
+test('a failed write is logged, and the next one is attempted', async () => {
+  const { store, written, state } = fakeStore();
+  const { recorder, errors, lost } = open(clock(), store);
+  const fault = new Error('the table is missing');
+  state.fault = fault;
+  for (let number = 0; number < 1_000; number += 1) recorder.record(read());
+  await settle();
+  expect([lost, errors]).toEqual([[1_000], [{ err: fault, exchanges: 1_000 }]]);
+  state.fault = undefined;
+  for (let number = 0; number < 1_000; number += 1) recorder.record(read());
+  await settle();
+  expect(written).toHaveLength(1_000);
+  expect(errors).toHaveLength(1);
+});
+
+describe('requests without a valid credential', () => {
+  const stranger = read({ connection: undefined, status: 401 });
+
+  test('are kept up to 200 a minute and address, and the others are one entry for each status', async () => {
+    const { store, written } = fakeStore();
+    const time = clock();
+    const { recorder } = open(time, store);
+    for (let number = 0; number < 700; number += 1) recorder.record({ ...stranger, address: '10.0.0.1' });
+    recorder.record({ ...stranger, address: '10.0.0.1', status: 429 });
+    recorder.record({ ...stranger, address: '10.0.0.2' });
+    time.advance(60_000);
+    await settle();
+    recorder.record({ ...stranger, address: '10.0.0.1' });
+    time.advance(500);
+    await settle();
+    const paths = pathsOf(written);
+    expect(paths).toHaveLength(200 + 1 + 2 + 1);
+    expect(paths).toContain('(500 more requests without a valid token)');
+    expect(paths).toContain('(1 more requests without a valid token)');
+  });
+
+  test('are kept up to 400 a minute from all addresses together', async () => {
+    const { store, written } = fakeStore();
+    const { recorder } = open(clock(), store);
+    for (let number = 0; number < 100_000; number += 1)
+      recorder.record({ ...stranger, direction: 'api', address: `10.0.${number >> 8}.${number & 255}` });
+    recorder.record(read());
+    await recorder.close();
+    const paths = pathsOf(written);
+    expect(paths).toHaveLength(400 + 2);
+    expect(paths).toContain('(99600 more requests without a credential)');
+  });
 });
 
 test('of a request without a valid token, each text is cut to 200 characters', async () => {
@@ -155,13 +210,11 @@ test('of a request without a valid token, each text is cut to 200 characters', a
   recorder.record(read({ ...texts, connection: undefined, status: 401 }));
   recorder.record(read(texts));
   await recorder.close();
-  const lengths = written.flatMap(({ connection, exchanges }) =>
-    exchanges.map(({ path, requestHeaders }) => [
-      connection,
-      path.length,
-      requestHeaders['user-agent']?.length,
-    ]),
-  );
+  const lengths = written.map(({ connection, path, requestHeaders }) => [
+    connection,
+    path.length,
+    requestHeaders['user-agent']?.length,
+  ]);
   expect(lengths).toEqual([
     [undefined, 200, 200],
     ['okta', 5_009, 5_000],
@@ -173,7 +226,19 @@ test('what is older than the settings allow is deleted', async () => {
   const time = clock();
   open(time, store);
   await settle();
-  expect(deletions[0]).toMatchObject({ before: time.now() - 7 * DAY_MS });
+  expect(deletions).toEqual([{ before: time.now() - 14 * DAY_MS, maxEntries: 2_000_000, limit: 1_000 }]);
+});
+
+test('old exchanges are deleted in batches with pauses', async () => {
+  const { store, deletions } = fakeStore();
+  const time = clock();
+  open(time, store);
+  await settle();
+  for (const count of [2, 3, 3]) {
+    time.advance(20);
+    await settle();
+    expect(deletions).toHaveLength(count);
+  }
 });
 
 test.each([

@@ -1,8 +1,22 @@
 /**
  * `scim`: a request of an IdP to the bridge. `oauth`: a request of a client to /oauth/token. `travel`: a call of the bridge to the
- * travel API.
+ * travel API. `api`: a request to the embedded travel service.
  */
-export type ExchangeDirection = 'scim' | 'oauth' | 'travel';
+export type ExchangeDirection = 'scim' | 'oauth' | 'travel' | 'api';
+
+/** The directions of the bridge itself: the requests to it, and its calls. */
+export const bridgeDirections = ['scim', 'oauth', 'travel'] as const satisfies ExchangeDirection[];
+
+/** True for a request to the bridge or a call of it. Those to the embedded travel service are a list of their own. */
+export function isOfBridge(exchange: LoggedExchange): exchange is BridgeExchange {
+  return exchange.direction !== 'api';
+}
+
+/** An exchange of the log that is no request to the embedded travel service. */
+export type BridgeExchange = LoggedExchange & { direction: (typeof bridgeDirections)[number] };
+
+/** The credential with which the bridge calls the embedded travel service. */
+export const BRIDGE_CREDENTIAL = 'bridge';
 
 /** One request and its response, without their bodies. */
 export interface Exchange {
@@ -11,10 +25,13 @@ export interface Exchange {
   at: number;
   /** The duration in milliseconds. */
   ms: number;
-  /** Undefined if the request had no valid token. */
+  /** Undefined if the request had no valid token, and for requests to the embedded travel service. */
   connection: string | undefined;
   /** The SCIM id of the user whom the exchange is about: the one in the path, a created one, or the one that is reconciled. */
   person: string | undefined;
+  /** The authenticated user of the embedded travel service, and the credential that the user authenticated with. */
+  userId?: string | undefined;
+  credential?: string | undefined;
   /** A SCIM request and the travel calls that it caused have the same one. Calls of background work have none. */
   requestId: string | undefined;
   method: string;
@@ -39,23 +56,24 @@ export interface KeptBody {
   isCut: boolean;
 }
 
+/** An exchange as it is stored. Bodies of writes and of errors are kept, those of other reads only on request. */
+export interface StoredExchange extends Exchange {
+  requestBody?: KeptBody | undefined;
+  responseBody?: KeptBody | undefined;
+}
+
 /** An exchange of the log. */
-export interface LoggedExchange extends Exchange {
+export interface LoggedExchange extends StoredExchange {
   /** The position in the log, which is a whole number. An exchange that is logged later has a higher one. */
   position: string;
 }
 
-/** An exchange with its bodies. Bodies of writes and of errors are kept, those of other reads only on request. */
-export interface ExchangeWithBodies extends LoggedExchange {
-  requestBody: KeptBody | undefined;
-  responseBody: KeptBody | undefined;
-}
-
 /** Conditions that must all hold. */
 export interface ExchangeQuery {
+  /** The empty text selects exchanges without a connection. */
   connection?: string | undefined;
-  /** A SCIM id. SCIM reads that succeeded are only found by it if `method` is given too. */
-  person?: string | undefined;
+  /** A person whom the exchange is about or asks about. */
+  person?: SoughtPerson | undefined;
   /** One direction, or several of which any will do. */
   direction?: ExchangeDirection | readonly ExchangeDirection[] | undefined;
   method?: string | undefined;
@@ -65,8 +83,14 @@ export interface ExchangeQuery {
   isFailed?: boolean | undefined;
   /** The beginning of the path, without case, e.g. `/scim/v2/Groups`. */
   pathPrefix?: string | undefined;
+  /** This path and all paths below it, by whole segments and without case. */
+  pathBelow?: string | undefined;
+  /** The user of the embedded travel service on whose behalf the request was made. */
+  userId?: string | undefined;
   /** The exchanges of one SCIM request. */
   requestId?: string | undefined;
+  /** True: without the calls of the bridge as the embedded travel service has received them; they are in the log as travel calls, too. */
+  hidesOwnCalls?: boolean | undefined;
   /** Epoch milliseconds, included. */
   since?: number | undefined;
   /** Epoch milliseconds, excluded. */
@@ -76,20 +100,35 @@ export interface ExchangeQuery {
   /** Only exchanges after this position. */
   after?: string | undefined;
   limit: number;
+  /** True: the exchanges have neither query nor headers nor bodies, which then need not be decrypted. */
+  isBrief?: boolean | undefined;
+}
+
+/** A person to find in the log. */
+export interface SoughtPerson {
+  /** The SCIM id. */
+  id: string;
+  /** The userName, addresses and travel id of the person: searches for one of them are found too. */
+  names: readonly string[];
+}
+
+/** A page of exchanges, the newest first. */
+export interface ExchangePage {
+  exchanges: LoggedExchange[];
+  /**
+   * The `before` of the next page; undefined if there is none. A page may be short, or empty, although there is a next one: each page
+   * looks at a limited part of the log.
+   */
+  next: string | undefined;
+  /** The end of the log as it was read: what is logged later is found with it as `after`. */
+  head: string;
 }
 
 /** The log of exchanges, as it is read by people. */
 export interface ExchangeLog {
-  /**
-   * Lists exchanges, the newest first. `next` is the `before` of the next page; undefined if there is none. A page may
-   * be short, or empty, although there is a next one: each page looks at a limited part of the log. `head` is the end of
-   * the log as it was read: what is logged later is found with it as `after`.
-   */
-  list(
-    query: ExchangeQuery,
-  ): Promise<{ exchanges: LoggedExchange[]; next: string | undefined; head: string }>;
-  /** Returns the exchange at a position with its bodies; undefined if it has been deleted. */
-  get(position: string): Promise<ExchangeWithBodies | undefined>;
+  list(query: ExchangeQuery): Promise<ExchangePage>;
+  /** Returns the exchange at a position; undefined if it has been deleted. */
+  get(position: string): Promise<LoggedExchange | undefined>;
   /** Makes all replicas keep the bodies of reads of a connection until that time (epoch milliseconds), within some seconds. */
   keepReadBodies(connection: string, until: number): Promise<void>;
   /** Returns the connections whose reads are kept with their bodies at a time, each with the end of that time. */
@@ -100,6 +139,8 @@ export interface ExchangeLog {
 export interface NewExchange extends Omit<Exchange, 'at'> {
   requestBody?: string | Uint8Array | undefined;
   responseBody?: string | undefined;
+  /** The address of the client, which limits the exchanges without a valid credential. It is not stored. */
+  address?: string | undefined;
 }
 
 /** The person for whom a travel call is made, and the SCIM request that causes it. */
@@ -107,6 +148,16 @@ export interface CallCause {
   /** The SCIM id. */
   person?: string | undefined;
   requestId?: string | undefined;
+}
+
+/** Returns those of the headers that the log keeps. Names are in lower case. */
+export function pickHeaders(
+  headers: Record<string, unknown>,
+  names: readonly string[],
+): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])),
+  );
 }
 
 /** Adds exchanges to the log. */

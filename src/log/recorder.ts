@@ -1,10 +1,9 @@
-import { cutStrangerText, everyMinute, MinuteQuota } from '../http/minute-quota.ts';
-import { redactBody, redactQuery } from '../http/redaction.ts';
-import type { ExchangeRecorder, KeptBody, NewExchange } from '../provisioning/exchange-ports.ts';
+import { everyMinute, MinuteQuota } from '../http/minute-quota.ts';
 import type { Log } from '../provisioning/runtime-ports.ts';
-import type { ExchangeSegment, ExchangeStore } from '../store/exchange-log.ts';
-import { type StoredExchange, userIdInPath } from '../store/exchange-segments.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
+import type { ExchangeDirection, ExchangeRecorder, NewExchange } from './exchange.ts';
+import type { ExchangeStore } from './exchange-store.ts';
+import { isOfStranger, toStored } from './stored-exchange.ts';
 
 /** The longest time that an exchange waits to be written, in milliseconds. */
 const WAIT_MS = 500;
@@ -21,17 +20,15 @@ const REPORT_LOSS_EVERY_MS = 60_000;
 /** Interval of reading which connections keep the bodies of reads, in milliseconds. */
 const WINDOWS_MS = 2_000;
 const DELETE_EVERY_MS = 60_000;
-const DELETE_BATCH = 100;
+const DELETE_BATCH = 1_000;
 /** Pause between two batches of deletions, so that other work can use the database. */
 const PAUSE_MS = 20;
-/** Of requests without a valid token, this number is kept in a minute, so that they cannot fill the disk; the others are summed up. */
-const UNAUTHENTICATED = { ofAddress: 200, all: 200 };
-const DAY_MS = 24 * 60 * 60_000;
 /**
- * Maximum size of a kept body, in bytes. It is less than the first piece of a streamed response, which is all that is kept of
- * it, so that such a body counts as truncated.
+ * The requests without a valid credential that are kept in a minute: those of one address, and all. The others are summed up, so that
+ * they cannot fill the disk.
  */
-const MAX_BODY_BYTES = 64_000;
+const UNAUTHENTICATED = { ofAddress: 200, all: 400 };
+const DAY_MS = 24 * 60 * 60_000;
 
 /** Dependencies of the recorder. */
 export interface ExchangeRecorderDeps {
@@ -43,8 +40,8 @@ export interface ExchangeRecorderDeps {
     wait(ms: number, signal?: AbortSignal): Promise<void>;
   };
   log: Log;
-  /** The time for which exchanges are kept, in days. */
-  keepDays: number;
+  /** How long exchanges are kept, and the number beyond which the oldest are deleted. */
+  keep: { keepDays: number; keepEntries: number };
   /** Receives the number of exchanges that are lost. */
   onLoss(count: number): void;
 }
@@ -57,7 +54,7 @@ export interface BufferedExchangeRecorder extends ExchangeRecorder {
 
 /**
  * Collects exchanges and writes them in batches, away from the requests: recording one only appends it to an array. If
- * the database cannot keep up, the oldest are lost. Also deletes what is older than `keepDays`.
+ * the database cannot keep up, the oldest are lost. Also deletes what is not to be kept any more.
  */
 export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRecorder {
   const { clock } = deps;
@@ -84,7 +81,7 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRe
     if (buffer.isBatchFull && !full.signal.aborted) full.abort('full');
     writing ??= write();
   };
-  const unauthenticated = new MinuteQuota<number | undefined>(UNAUTHENTICATED);
+  const strangers = new MinuteQuota<`${ExchangeDirection} ${number}`>(UNAUTHENTICATED);
   let windows = new Map<string, number>();
   const loops = [
     followWindows(deps, end.signal, (read) => {
@@ -92,14 +89,14 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRe
     }),
     deleteOldExchanges(deps, end.signal),
     everyMinute(clock, end.signal, () => {
-      for (const [status, count] of unauthenticated.next())
-        add({ exchange: summaryOf(status, count), at: clock.now() });
+      for (const [key, count] of strangers.next()) add({ exchange: summaryOf(key, count), at: clock.now() });
     }),
   ];
   return {
     record: (exchange) => {
-      if (exchange.connection === undefined && !unauthenticated.admits(ANY_ADDRESS, exchange.status)) return;
-      add({ exchange, at: Math.round(clock.now() - exchange.ms) });
+      const { address = '', direction, status = 0, ms } = exchange;
+      if (isOfStranger(exchange) && !strangers.admits(address, `${direction} ${status}`)) return;
+      add({ exchange, at: Math.round(clock.now() - ms) });
     },
     keepsReadBodies: (connection) => {
       const until = windows.get(connection);
@@ -113,15 +110,14 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRe
   };
 }
 
-/** Exchanges do not tell the address of the client. */
-const ANY_ADDRESS = '';
-
-/** Stands for the requests of a minute without a valid token that were not kept. */
-function summaryOf(status: number | undefined, count: number): NewExchange {
+/** Stands for the requests of a minute without a valid credential that were not kept. */
+function summaryOf(key: `${ExchangeDirection} ${number}`, count: number): NewExchange {
+  const [direction, status] = key.split(' ') as [ExchangeDirection, string]; // The type of the key says so.
+  const credential = direction === 'api' ? 'credential' : 'valid token';
   return {
-    ...{ direction: 'scim', ms: 0, connection: undefined, person: undefined, requestId: undefined, status },
-    ...{ method: '-', path: `(${count} more requests without a valid token)`, error: undefined },
-    ...{ requestHeaders: {}, responseHeaders: {}, requestBody: undefined, responseBody: undefined },
+    ...{ direction, ms: 0, connection: undefined, person: undefined, requestId: undefined, method: '-' },
+    ...{ path: `(${count} more requests without a ${credential})`, status: Number(status), error: undefined },
+    ...{ requestHeaders: {}, responseHeaders: {} },
   };
 }
 
@@ -204,7 +200,7 @@ async function writeBatch(
 ): Promise<boolean> {
   const batch = buffer.takeBatch();
   try {
-    await store.append(toSegments(batch));
+    await store.append(batch.map(({ exchange, at }) => toStored(exchange, at)));
     return true;
   } catch (error) {
     if (!(error instanceof StoreUnavailable) || signal.aborted) {
@@ -234,75 +230,6 @@ function lossReporter({ clock, log, onLoss }: ExchangeRecorderDeps): (lost: numb
   };
 }
 
-/** Divides a batch by connections. */
-function toSegments(batch: readonly WaitingExchange[]): ExchangeSegment[] {
-  const segments = new Map<string | undefined, StoredExchange[]>();
-  for (const waiting of batch) {
-    const { connection } = waiting.exchange;
-    const segment = segments.get(connection);
-    if (segment) segment.push(toStored(waiting));
-    else segments.set(connection, [toStored(waiting)]);
-  }
-  return [...segments].map(([connection, exchanges]) => ({ connection, exchanges }));
-}
-
-/** Redacts secrets and truncates long bodies. This is done here, because it takes longer than a request may wait for. */
-function toStored({ exchange, at }: WaitingExchange): StoredExchange {
-  const { direction, status, path } = exchange;
-  const responseBody = toKeptBody(exchange.responseBody);
-  const isError = status !== undefined && status >= 400;
-  const isStranger = exchange.connection === undefined;
-  // Spreading objects into this one would take several times as long.
-  return {
-    direction,
-    at,
-    ms: Math.round(exchange.ms * 10) / 10,
-    person: exchange.person ?? (direction === 'scim' ? personOf(exchange) : undefined),
-    requestId: exchange.requestId,
-    method: exchange.method,
-    path: isStranger ? cutStrangerText(redactQuery(path)) : redactQuery(path),
-    status,
-    error: exchange.error ?? (isError ? errorCode(responseBody) : undefined),
-    requestHeaders: isStranger ? cutValues(exchange.requestHeaders) : exchange.requestHeaders,
-    responseHeaders: exchange.responseHeaders,
-    requestBody: toKeptBody(exchange.requestBody),
-    responseBody,
-  };
-}
-
-/** Redaction comes before, because a secret cannot be recognized in a truncated text. */
-function cutValues(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, cutStrangerText(value)]));
-}
-
-/** The person of a SCIM request is the one in the path or the one that was created. */
-function personOf({ path, responseHeaders: { location } }: NewExchange): string | undefined {
-  return (
-    userIdInPath(path) ??
-    (location === undefined ? undefined : /\/Users\/([\w-]{1,100})$/.exec(location)?.[1])
-  );
-}
-
-function toKeptBody(body: string | Uint8Array | undefined): KeptBody | undefined {
-  if (body === undefined || body.length === 0) return undefined;
-  const text = typeof body === 'string' ? body : decoder.decode(body);
-  const { text: kept, cut } = redactBody(text, MAX_BODY_BYTES);
-  return { text: kept, isCut: cut };
-}
-
-const decoder = new TextDecoder();
-
-/** Returns the `scimType` of a SCIM error, or the code of an error of the travel API. */
-function errorCode(body: KeptBody | undefined): string | undefined {
-  if (!body || body.isCut) return undefined;
-  try {
-    const { scimType, code } = Object(JSON.parse(body.text));
-    return [scimType, code].find((value) => typeof value === 'string')?.slice(0, 100);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Reads again and again which connections keep the bodies of reads. While the database is away, the last result holds. */
 async function followWindows(
   { store, clock }: ExchangeRecorderDeps,
@@ -321,14 +248,15 @@ async function followWindows(
 
 /** Deletes expired exchanges in small batches, because one large deletion would block other writes. */
 async function deleteOldExchanges(
-  { store, clock, log, keepDays }: ExchangeRecorderDeps,
+  { store, clock, log, keep: { keepDays, keepEntries } }: ExchangeRecorderDeps,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
       let deleted = DELETE_BATCH;
       while (deleted === DELETE_BATCH && !signal.aborted) {
-        deleted = await store.deleteOlderThan(clock.now() - keepDays * DAY_MS, DELETE_BATCH);
+        const bounds = { before: clock.now() - keepDays * DAY_MS, maxEntries: keepEntries };
+        deleted = await store.deleteOld(bounds, DELETE_BATCH);
         await clock.wait(PAUSE_MS, signal);
       }
     } catch (error) {

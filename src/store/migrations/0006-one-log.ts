@@ -1,0 +1,78 @@
+import { type Migration, sql } from 'kysely';
+import type { ColumnTypes } from './column-types.ts';
+import { createTables, type TableDeclarations } from './columns.ts';
+
+/** The log of exchanges. */
+export const exchangeTables = {
+  /** A request and its response. Query, headers and bodies are encrypted, all else is searched. */
+  exchange: {
+    columns: {
+      /** A number that follows the order of the commits. */
+      position: 'bigint',
+      at: 'bigint',
+      ms: 'double',
+      direction: 'ordered text',
+      /** Empty for requests without a valid token, and to the embedded travel service. */
+      connection_id: 'ordered text',
+      /** A SCIM id. */
+      person: 'ordered text?',
+      /** The caller in the embedded travel service. */
+      user_id: 'ordered text?',
+      credential: 'text?',
+      request_id: 'ordered text?',
+      method: 'ordered text',
+      /** Without the query. */
+      path: 'ordered text',
+      status: 'integer?',
+      error: 'text?',
+      /** The id of the key that encrypts the content. */
+      key_id: 'ordered text',
+      content: 'text',
+    },
+    constraints: ['primary key (position)'],
+    indexes: {
+      time: 'at',
+      about_person: { columns: 'person, position', where: 'person is not null' },
+      request: { columns: 'request_id', where: 'request_id is not null' },
+    },
+  },
+  /** A name of a person in an exchange: an id, a userName or an address. A table of its own, because a body may have many. */
+  exchange_name: {
+    columns: {
+      position: 'bigint',
+      /** A keyed hash. */
+      name: 'ordered text',
+      /** 1: the path or query asks for the name. 0: a body has it. */
+      asked: 'flag',
+    },
+    constraints: [
+      'primary key (position, name)',
+      'foreign key (position) references exchange (position) on delete cascade',
+    ],
+    isKeyOnly: true,
+    indexes: { search: 'name, asked' },
+  },
+} as const satisfies TableDeclarations;
+
+/** Replaces the log of exchanges in segments and the request log of the travel service by one log, which begins empty. */
+export function oneLogMigration(types: ColumnTypes): Record<string, Migration> {
+  const statements = [
+    `insert into travel_turn (type, seq, latest)
+      select '${EMPTIED_LOGS}', 0, 0
+      where exists (select 1 from exchange_segment) or exists (select 1 from request_log)`,
+    'drop table exchange_person',
+    'drop table exchange_segment',
+    'drop table request_log',
+    ...createTables(exchangeTables, types),
+  ];
+  return {
+    '0006-one-log': {
+      up: async (db) => {
+        for (const statement of statements) await sql.raw(statement).execute(db);
+      },
+    },
+  };
+}
+
+/** A feed with this name stands for the message that the logs of an earlier version were emptied. */
+export const EMPTIED_LOGS = 'emptied logs';
