@@ -250,32 +250,31 @@ function createApp(
   const isTrusted = addressPredicate(settings.trustedProxies);
   const [transportOf, originOf] = [transportReader(isTrusted, isLoopback), originReader(isTrusted)];
   const publicUrl = (request: Request) => chosenUrl(settings) ?? originOf(request) ?? url;
-  const isRequired = settings.requireHttps;
   const served = embedded
     ? 'SCIM 2.0 is at /scim/v2, the admin page at /admin, the travel service at /api, its description at /api/docs.'
     : 'SCIM 2.0 is at /scim/v2, the admin page at /admin.';
   return httpApp({ ...http, messageClasses, served }, (app) => {
-    // Each layer slows every request, so omit this one if all requests are plain and local.
-    if (isRequired || settings.tls || settings.trustedProxies.length > 0)
-      app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired }));
+    app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired: settings.requireHttps }));
     // The most frequent paths come first.
     // Entra ID sends paths in other cases; every other path is matched in one case.
     app.use(/^\/scim\/v2/i, scimApp({ ...scim, publicUrl }));
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
-    const shared = { provisioning, connections, demoDay, tasks, isSecure, publicUrl, page };
-    app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, ...adminLog(deps, connections) }));
+    const encryptionKey = currentEncryptionKey(settings);
+    const shared = { provisioning, connections, demoDay, tasks, isSecure, publicUrl, page, encryptionKey };
+    const logged = loggedExchanges(deps, connections);
+    app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, ...logged }));
     app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl(settings) ?? url));
     app.use(healthRoutes(health), metricsRoutes(http.metrics, { now: http.now, wait }));
   });
 }
 
-/** The log of exchanges, and the key of cookies, for the admin page. */
-function adminLog({ settings, database, runtime }: ServerDeps, connections: OpenConnection[]) {
+/** What the admin page reads of the log of exchanges. */
+function loggedExchanges({ settings, database, runtime }: ServerDeps, connections: OpenConnection[]) {
   const exchanges = exchangeReader(database, exchangeKeys(settings));
   const traffic = trafficParts(settings, { database, exchanges, connections, now: runtime.wallClock });
-  return { exchanges, traffic, encryptionKey: currentEncryptionKey(settings) };
+  return { exchanges, traffic };
 }
 
 /** Starts the loops of the bridge and of the embedded travel service. */
