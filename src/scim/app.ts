@@ -1,5 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
 import {
   bearerToken,
   type FailedAuthenticationDeps,
@@ -33,13 +39,20 @@ export interface ScimDeps extends AuthenticationDeps {
 
 /** Makes the handlers of the SCIM service (RFC 7644), to be mounted at /scim/v2 of an `httpApp`. */
 export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[] {
-  return [
-    prepareRequest(deps),
-    discoveryRoutes(contextOf),
-    searchRoutes(contextOf),
-    ...resourceRoutes(contextOf),
-    scimErrorHandler,
-  ];
+  const ownRoutes = Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf));
+  return [prepareRequest(deps), unlessResource(ownRoutes), ...resourceRoutes(contextOf), scimErrorHandler];
+}
+
+/** SCIMMYRouters would answer discovery and searches, too, so these routes come first; requests of resources pass them by. */
+function unlessResource(routes: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    if (isResourcePath(request.path)) next();
+    else routes(request, response, next);
+  };
+}
+
+function isResourcePath(path: string): boolean {
+  return /^\/(Users|Groups)(\/(?!\.search)|$)/i.test(path);
 }
 
 /** Returns the context that `prepareRequest` made for a request. */
