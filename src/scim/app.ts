@@ -1,5 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
 import {
   bearerToken,
   type FailedAuthenticationDeps,
@@ -33,13 +39,9 @@ export interface ScimDeps extends AuthenticationDeps {
 
 /** Makes the handlers of the SCIM service (RFC 7644), to be mounted at /scim/v2 of an `httpApp`. */
 export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[] {
-  return [
-    prepareRequest(deps),
-    discoveryRoutes(contextOf),
-    searchRoutes(contextOf),
-    ...resourceRoutes(contextOf),
-    scimErrorHandler,
-  ];
+  // SCIMMYRouters would answer discovery and searches, too, so these routes come first.
+  const ownRoutes = Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf));
+  return [prepareRequest(deps, ownRoutes), ...resourceRoutes(contextOf), scimErrorHandler];
 }
 
 /** Returns the context that `prepareRequest` made for a request. */
@@ -50,10 +52,10 @@ function contextOf({ res }: Request): ScimContext {
 }
 
 /**
- * Authenticates a request, checks that it has a route, and reads its body. The bearer token alone selects the connection
+ * Authenticates a request, checks that it has a route, reads its body, and passes it to its routes. The bearer token alone selects the connection
  * (docs/architecture.md, Connections). The body is read even if the response is 501, so that the TCP connection can be reused.
  */
-function prepareRequest(deps: ScimDeps): RequestHandler {
+function prepareRequest(deps: ScimDeps, ownRoutes: RequestHandler): RequestHandler {
   const { recorder, users, groups, now } = deps;
   const observeEnd = recorder && exchangeObserver(recorder);
   return async (request, response, next) => {
@@ -70,7 +72,8 @@ function prepareRequest(deps: ScimDeps): RequestHandler {
     // A client can send its body half a minute after the head, when its token has been revoked.
     if (isBodyUnderWay) await authenticateConnection(request, response, deps);
     if (!isOffered) throw new ScimError(501, undefined, 'This service does not offer that.');
-    next();
+    if (resourcePath.test(request.path)) next();
+    else ownRoutes(request, response, next);
   };
 }
 
@@ -85,6 +88,9 @@ const endpoints: [RegExp, string[]][] = [
   [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, readMethods],
   [/^\/$/, readMethods],
 ];
+
+/** The path of a resource, or of all resources of a type. */
+const resourcePath = /^\/(Users|Groups)(\/(?!\.search)|$)/i;
 
 /** Optional endpoints that this service does not offer (RFC 7644 §3.7, §3.11); all methods are 501. */
 const notOffered = /^\/(Bulk\/?$|Me(\/|$))/i;

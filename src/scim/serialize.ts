@@ -35,13 +35,10 @@ export function groupResponse(view: GroupView, base: string, projection: Project
 export function serializeUser(view: UserView, base: string, projection: Projection): string {
   const stored = projection === fullProjection ? withTravelUserId(view) : undefined;
   if (!stored) return JSON.stringify(projection.apply(toUserResource(view, base)));
-  const groups = view.groups.map((group) => toMembership(group, base));
-  const added = JSON.stringify({
-    ...(groups.length > 0 ? { groups } : {}),
-    meta: toMeta(userType, { ...view, base }),
-  });
+  const groups = view.groups.map((group) => JSON.stringify(toMembership(group, base)));
+  const attributes = `${stored.attributes}${groups.length > 0 ? `,"groups":[${groups}]` : ''}`;
   const start = `{"schemas":[${userUrn}${stored.extensions}],"id":${JSON.stringify(view.id)}`;
-  return `${start}${stored.attributes}${membersOf(added)}}`;
+  return `${start}${attributes},"meta":${serializeMeta(view, base)}}`;
 }
 
 const userUrn = JSON.stringify(userType.schema.id);
@@ -81,6 +78,15 @@ function withTravelUserId({ desired, extensions, travelUserId }: UserView) {
 /** Returns the members of the JSON text of an object or array, with a comma before each. */
 function membersOf(json: string): string {
   return json.length > 2 ? `,${json.slice(1, -1)}` : '';
+}
+
+/** Returns the JSON text of `toMeta`, of which only the location can have characters to escape. */
+function serializeMeta({ id, createdAt, lastModified, version }: UserView, base: string): string {
+  const created = new Date(createdAt).toISOString();
+  const modified = lastModified === createdAt ? created : new Date(lastModified).toISOString();
+  const times = `"created":"${created}","lastModified":"${modified}"`;
+  const location = JSON.stringify(resourceUrl(userType, id, base));
+  return `{"resourceType":"User",${times},"location":${location},"version":"W/\\"${version}\\""}`;
 }
 
 /** Converts a stored user to a SCIM resource: the IdP's values, and the attributes that the service adds. */
