@@ -120,10 +120,7 @@ type Send = (
   options: { type: string; deadline: AbortSignal },
 ) => Promise<HttpResponse>;
 
-/**
- * Prepares requests once for all calls. The adapter is called directly: merging configurations, interceptors and
- * transforms would cost more than the rest of a call, and none of them is used.
- */
+/** Makes the function that sends requests. It calls the adapter directly, because no interceptor or transform of axios is used. */
 function createSender({ url, token, recorder, clock }: ClientSettings, adapter: AxiosAdapter): Send {
   const { username, password } = new URL(url);
   const common = {
@@ -239,7 +236,7 @@ export function createLimiter({ concurrency, perSecond, sharers = () => 1, clock
   };
 }
 
-/** A semaphore whose size may change: a smaller one admits nobody until enough of its users have left. */
+/** A semaphore whose size may change: after it has become smaller, it admits no call until enough others have ended. */
 function createSemaphore(size: () => number): {
   acquire(deadline: AbortSignal): Promise<void>;
   release(): void;

@@ -166,7 +166,7 @@ const LOOKS_PER_TIMEOUT = 30;
 /**
  * Resets a connection whose client reads nothing for `unreadMs` milliseconds. The timeout of Node's sockets does not tell: bytes that
  * arrive begin it anew, and a large write makes it twice as long. A reset frees what the operating system has not sent yet; after
- * `destroy` it would keep that for minutes. Times are counted, not measured, so that a pause of this process is nobody's fault.
+ * `destroy` it would keep that for minutes. Looks are counted, not time, so that a pause of this process does not count as one of the client.
  */
 function resetIfUnread(
   socket: TcpSocket,

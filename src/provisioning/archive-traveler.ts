@@ -270,7 +270,7 @@ async function sendArchive(
 }
 
 /**
- * Gives the traveler of a tombstone a parking address if another identity needs its address, and the own address back once nobody has or
+ * Gives the traveler of a tombstone a parking address if another identity needs its address, and the own address back once no other identity has or
  * needs it. An administrator keeps the address.
  */
 export async function settleTombstoneEmail(

@@ -25,7 +25,7 @@ export interface Connection {
   lateMs: number;
   /** The time for which a tombstone without pending work is kept, in days. */
   tombstoneDays: number;
-  /** False for a connection whose travelers nobody else changes: its travelers are not imported. */
+  /** False for a connection whose travelers only the bridge changes: they are not imported. */
   isImported: boolean;
   travel: TravelUsers;
   lookups: TravelLookups;

@@ -211,7 +211,7 @@ export interface Origin {
   predecessor?: Succession;
   /** The user who has taken the place of this one. */
   successor?: Succession;
-  /** Set on the tombstone of a traveler that was given up when two users were joined: nobody takes it over. */
+  /** Set on the tombstone of a traveler that was given up when two users were joined: no identity takes it over. */
   isReplaced?: true;
   /**
    * The version of the write that passed the traveler to a different person. The old person's values are removed once

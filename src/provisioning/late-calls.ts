@@ -215,7 +215,7 @@ export function isOwnCreate(
   return ageMs <= TOLERANCE_MS || (ageMs <= CLOCK_DIFFERENCE_MS && hasNothingElse);
 }
 
-/** True if the person has left for whom the create was sent: nobody has been given the traveler since. */
+/** True if the person for whom the create was sent has left, and no other person has been given the traveler since. */
 function hasLeft(identity: Identity): boolean {
   return isInactive(identity) || isReturnHeld(identity);
 }

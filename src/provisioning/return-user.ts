@@ -67,7 +67,7 @@ type JudgedLeaver = ReturnType<typeof judgeNewcomer> & { leaver: Identity };
 
 /**
  * Returns the leaver who is the same person, by the strongest evidence; else one in whose place the new user is, by externalId, userName
- * or address. An employee number alone makes nobody a leaver's successor.
+ * or address. An equal employee number alone does not put a user in the place of a leaver.
  */
 function chooseLeaver({ connection, fresh, matches, runtime }: PostedUser): JudgedLeaver | undefined {
   const { externalId, userName, travelEmail, holder, creator, employeeNumber } = matches;

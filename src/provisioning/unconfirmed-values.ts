@@ -191,12 +191,12 @@ export function withChecksPostponed(draft: OutcomeDraft, now: number): OutcomeDr
   return withUnconfirmed(draft, Object.fromEntries(all));
 }
 
-/** A check that is later than this teaches nothing, because somebody may have changed the text again meanwhile; in milliseconds. */
+/** A check that is later than this proves nothing, because an admin may have changed the text again meanwhile; in milliseconds. */
 const IN_TIME_MS = 60_000;
 
 /**
  * Records the texts that a read showed in another form than the answer of a PATCH shows now, and an earlier answer showed before. If a read
- * after `lateMs` shows the same other form again, it is the spelling of reads, and no change by somebody (docs/architecture.md, Answers of the
+ * after `lateMs` shows the same other form again, it is the spelling of reads, and no change by an admin (docs/architecture.md, Answers of the
  * travel API). `before` is the draft before the PATCH.
  */
 export function withSuspectedSpellings(

@@ -177,7 +177,7 @@ async function saveObservedBatch(
   for (const observation of seen) {
     const row = stored.get(observation.id);
     if (!row || isStoredAs(row.observed, observation.observed)) continue;
-    // A lease that has ended and was not given back counts as well: whoever takes it over reads the traveler anyway.
+    // A lease that has ended and was not given back counts as well: the next attempt reads the traveler anyway.
     const isHeld = row.lease_until !== null;
     const isOutdated = observation.before !== undefined && !isStoredAs(row.observed, observation.before);
     await tx
