@@ -3,7 +3,7 @@ import type { Retention } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { countIdentities } from './list-counters.ts';
-import { batches } from './queries.ts';
+import { batches, compiledQuery } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /** A condition that selects the identities to delete. */
@@ -39,14 +39,23 @@ export async function deleteUnclaimedOf(
   tx: Kysely<Tables>,
   { account, connection, travelId, keep }: LinkedTraveler,
 ): Promise<void> {
+  const { rows } = await selectRivals(tx, { account, connection, travelId, keep });
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
   await deleteUnclaimed(tx, (row) =>
-    row.and([
-      row('account', '=', account),
-      row('travel_id', '=', travelId),
-      row.or([row('connection_id', '<>', connection), row('id', '<>', keep)]),
-    ]),
+    row.and([row('account', '=', account), row('travel_id', '=', travelId), row('id', 'in', ids)]),
   );
 }
+
+const selectRivals = compiledQuery((db, { account, connection, travelId, keep }: LinkedTraveler) =>
+  db
+    .selectFrom('identity')
+    .select('id')
+    .where('account', '=', account)
+    .where('travel_id', '=', travelId)
+    .where('claimed', '=', sql.lit(0))
+    .where((row) => row.or([row('connection_id', '<>', connection), row('id', '<>', keep)])),
+);
 
 interface LinkedTraveler extends Scope {
   travelId: string;

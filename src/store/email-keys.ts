@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
-import { insertInBatches } from './queries.ts';
+import { compiledInsert } from './queries.ts';
 import { contactKeys } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -14,8 +14,12 @@ export async function insertEmailKeys(tx: Kysely<Tables>, scope: Scope, owners: 
   const rows = owners.flatMap(({ id, desired }) =>
     contactKeys(desired).map((key) => ({ ...scopeColumns(scope), identity_id: id, email_key: key })),
   );
-  await insertInBatches(rows, (some) => tx.insertInto('identity_email').values(some));
+  await insertKeys(tx, rows);
 }
+
+const insertKeys = compiledInsert((db, rows: Tables['identity_email'][]) =>
+  db.insertInto('identity_email').values(rows),
+);
 
 /** Replaces the email keys of an identity, if they have changed. */
 export async function replaceEmailKeys(tx: Kysely<Tables>, scope: Scope, owner: EmailOwner): Promise<void> {

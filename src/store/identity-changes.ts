@@ -101,18 +101,20 @@ async function isReservedEmailTaken(
   { creating, travelId }: Identity,
 ): Promise<boolean> {
   if (creating === undefined || travelId !== undefined) return false;
-  const holder = await tx
+  return (await selectEmailHolder(tx, { account, key: caseFoldedKey(creating) })).rows.length > 0;
+}
+
+const selectEmailHolder = compiledQuery((db, { account, key }: { account: string; key: string }) =>
+  db
     .selectFrom('identity')
     .select('id')
     .where('account', '=', account)
-    .where('travel_email_key', '=', caseFoldedKey(creating))
+    .where('travel_email_key', '=', key)
     .where('claimed', '=', sql.lit(1))
     .where(isLinked('identity'))
     .where('deleted_at', 'is', null)
-    .limit(sql.lit(1))
-    .executeTakeFirst();
-  return holder !== undefined;
-}
+    .limit(sql.lit(1)),
+);
 
 /** Changes columns of an identity. Returns false if there is no identity with this id that meets the condition. */
 async function setColumns(

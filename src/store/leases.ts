@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, sql, type UpdateQueryBuilder } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { Outcome } from '../provisioning/identity.ts';
 import type { Announcement, LeasedOutcome, LeaseRequest, Leases } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
@@ -14,6 +14,7 @@ import {
   toAppliedJson,
   toIdentity,
 } from './identity-row.ts';
+import { compiledQuery, pick } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -146,39 +147,20 @@ function comparedTo(before: LeasedOutcome['before'], { revision }: { revision: n
 
 async function updateWithOutcome(
   tx: Kysely<Tables>,
-  { token, ...key }: LeaseHolder,
+  holder: LeaseHolder,
   { before, outcome }: Pick<LeasedOutcome, 'before' | 'outcome'>,
 ): Promise<{ revision: number } | undefined> {
   const columns = outcomeColumns(outcome);
-  const held = tx
-    .updateTable('identity')
-    .where(inScope(key))
-    .where('id', '=', key.id)
-    .where('lease_token', '=', token)
-    .returning('revision');
-  if (hasSameKeys(before, columns)) {
-    const kept = await withSameKeys(held, columns)
-      .where('revision', '=', before.revision)
-      .set((row) => ({ ...unindexedColumns(columns), ...releasedLease(row) }))
-      .executeTakeFirst();
-    if (kept) return kept;
-  }
-  const { linkedAt } = outcome;
-  return held
-    .set((row) => ({
-      ...valuesOfOutcome(row, columns, before.revision),
-      ...releasedLease(row),
-      // A traveler that was linked counts as seen by an import that has begun before.
-      ...(linkedAt === undefined ? {} : { seen_at: laterSeenAt(row, linkedAt) }),
-    }))
-    .executeTakeFirst();
+  const { linkedAt = 0 } = outcome;
+  const values = { ...holder, known: before.revision, linkedAt, ...columns };
+  const kept = hasSameKeys(before, columns) ? (await updateUnindexed(tx, values)).rows[0] : undefined;
+  return kept ?? (await updateOutcome(tx, values)).rows[0];
 }
 
 type Columns = ReturnType<typeof outcomeColumns>;
 
-function releasedLease(row: ExpressionBuilder<Tables, 'identity'>) {
-  return { revision: row('revision', '+', 1), lease_token: null, lease_until: null };
-}
+/** The columns of an outcome, the lease, the revision at its beginning, and the time at which a traveler was linked; 0 if none was. */
+type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number };
 
 /** True if the traveler and its address have not changed, and identities are found by nothing else of the outcome. */
 function hasSameKeys({ travelId, observed }: LeasedOutcome['before'], columns: Columns): boolean {
@@ -192,56 +174,78 @@ function hasSameKeys({ travelId, observed }: LeasedOutcome['before'], columns: C
  * The columns of an outcome without those that identities are found by. A database writes each index of a column that a statement names,
  * also if the value is the same, and these pages would be most of the cost of an outcome.
  */
-function unindexedColumns(columns: Columns) {
-  const { travel_id, travel_email_key, creating, creating_key, waiting_for, check_at, ...others } = columns;
-  const { hold_cause, hold_since, rules_generation, ...unindexed } = others;
-  return unindexed;
-}
+const unindexedNames = [
+  ...(['observed', 'applied', 'refused', 'progress', 'findings', 'finding_codes', 'trace'] as const),
+  ...(['state', 'attempts', 'next_attempt_at'] as const),
+];
 
-/** Adds the condition that the columns that `unindexedColumns` leaves out have these values. */
-function withSameKeys(
-  held: UpdateQueryBuilder<Tables, 'identity', 'identity', { revision: number }>,
-  { travel_id, travel_email_key, rules_generation }: Columns,
-) {
-  return held
-    .where('travel_id', '=', travel_id)
-    .where('travel_email_key', '=', travel_email_key)
-    .where('rules_generation', '=', rules_generation)
+const outcomeNames = [
+  ...unindexedNames,
+  ...(['travel_id', 'travel_email_key', 'creating', 'creating_key', 'waiting_for', 'check_at'] as const),
+  ...(['hold_cause', 'hold_since', 'rules_generation'] as const),
+] satisfies (keyof Columns)[];
+
+/** Saves an outcome that changes no other columns, if the identity has not changed since it was leased. */
+const updateUnindexed = compiledQuery((db, values: OutcomeValues) =>
+  updateLeased(db, values)
+    .set((row) => ({ ...pick(values, unindexedNames), ...releasedLease(row) }))
+    .where('revision', '=', values.known)
+    .where('travel_id', '=', values.travel_id)
+    .where('travel_email_key', '=', values.travel_email_key)
+    .where('rules_generation', '=', values.rules_generation)
     .where('check_at', '=', sql.lit(0))
     .where('creating_key', 'is', null)
     .where('waiting_for', 'is', null)
-    .where('hold_cause', 'is', null);
-}
+    .where('hold_cause', 'is', null),
+);
 
 /** If the identity was written during the attempt, it stays dirty. */
-function valuesOfOutcome(row: ExpressionBuilder<Tables, 'identity'>, columns: Columns, known: number) {
-  const isCurrent = row('revision', '=', known);
-  // If the observed traveler was cleared during the attempt, it stays cleared, so that the next attempt reads the
-  // traveler.
-  const isMarkedForReading = row.and([
-    row('revision', '<>', known),
-    row('travel_id', 'is not', null),
-    row('observed', 'is', null),
-  ]);
-  const unlessMarked = (value: string | null) =>
-    row
-      .case()
-      .when(isMarkedForReading)
-      .then(null)
-      .else(row.cast<string | null>(row.val(value), 'text'))
-      .end();
-  return {
-    ...columns,
-    observed: unlessMarked(columns.observed),
-    travel_email_key: unlessMarked(columns.travel_email_key),
-    state: row.case().when(isCurrent).then(columns.state).else('dirty').end(),
-    next_attempt_at: row
-      .case()
-      .when(isCurrent)
-      .then(row.cast<number>(row.val(columns.next_attempt_at), 'bigint'))
-      .else(row.cast<number>(row.val(0), 'bigint'))
-      .end(),
-  };
+const updateOutcome = compiledQuery((db, values: OutcomeValues) =>
+  updateLeased(db, values).set((row) => {
+    const isCurrent = row('revision', '=', values.known);
+    // If the observed traveler was cleared during the attempt, it stays cleared, so that the next attempt reads the
+    // traveler.
+    const isMarkedForReading = row.and([
+      row('revision', '<>', values.known),
+      row('travel_id', 'is not', null),
+      row('observed', 'is', null),
+    ]);
+    const unlessMarked = (name: 'observed' | 'travel_email_key') =>
+      row
+        .case()
+        .when(isMarkedForReading)
+        .then(null)
+        .else(row.cast<string | null>(row.val(values[name]), 'text'))
+        .end();
+    return {
+      ...pick(values, outcomeNames),
+      ...releasedLease(row),
+      observed: unlessMarked('observed'),
+      travel_email_key: unlessMarked('travel_email_key'),
+      state: row.case().when(isCurrent).then(values.state).else('dirty').end(),
+      next_attempt_at: row
+        .case()
+        .when(isCurrent)
+        .then(row.cast<number>(row.val(values.next_attempt_at), 'bigint'))
+        .else(row.cast<number>(row.val(0), 'bigint'))
+        .end(),
+      // A traveler that was linked counts as seen by an import that has begun before.
+      seen_at: laterSeenAt(row, values.linkedAt),
+    };
+  }),
+);
+
+function updateLeased(db: Kysely<Tables>, holder: LeaseHolder) {
+  return db
+    .updateTable('identity')
+    .where(inScope(holder))
+    .where('id', '=', holder.id)
+    .where('lease_token', '=', holder.token)
+    .returning('revision');
+}
+
+function releasedLease(row: ExpressionBuilder<Tables, 'identity'>) {
+  return { revision: row('revision', '+', 1), lease_token: null, lease_until: null };
 }
 
 /**

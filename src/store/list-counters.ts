@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
+import { compiledInsert } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 type CounterRow = Tables['list_counter'];
@@ -67,19 +68,25 @@ async function addToCounters(
   changes: Pick<CounterRow, 'kind' | 'count' | 'active'>[],
 ): Promise<void> {
   const changed = changes.filter(({ count, active }) => count !== 0 || active !== 0);
-  if (changed.length === 0) return;
   lastSlot = (lastSlot + 1) % SLOTS;
-  await tx
+  const rows = changed.map(({ kind, count, active }) => ({
+    ...scopeColumns(scope),
+    ...{ kind, slot: lastSlot, count, active },
+  }));
+  await upsertCounters(tx, rows);
+}
+
+const upsertCounters = compiledInsert((db, rows: CounterRow[]) =>
+  db
     .insertInto('list_counter')
-    .values(changed.map((change) => ({ ...scopeColumns(scope), slot: lastSlot, ...change })))
+    .values(rows)
     .onConflict((conflict) =>
       conflict.columns(['account', 'connection_id', 'kind', 'slot']).doUpdateSet({
         count: sql`list_counter.count + excluded.count`,
         active: sql`list_counter.active + excluded.active`,
       }),
-    )
-    .execute();
-}
+    ),
+);
 
 /**
  * The rows of a list whose number the counters tell: those of one counter, the live identities that an IdP has written, or the live

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ListPage, ListQuery, ListScan, SortKey, Where } from '../provisioning/list-ports.ts';
+import type { ListPage, ListQuery, ListScan, SortKey } from '../provisioning/list-ports.ts';
 import { inScope } from './connection-scopes.ts';
 import { readCounter } from './list-counters.ts';
 import type { ListDefinition, ListScope } from './list-definitions.ts';
@@ -88,47 +88,32 @@ interface FoundRow<Row> extends FoundKey {
   row?: Row;
 }
 
-/** Returns all rows that meet the conditions on columns, in order; undefined if they are too many. */
+/** Returns all rows that meet the conditions on columns, in order; undefined if searches in indexes find too many or do not exist. */
 async function findByIndexes<Field extends string, By extends string, Row>(
   task: ListTask<Field, By, Row>,
 ): Promise<FoundRow<Row>[] | undefined> {
-  const searches = indexSearchesOf(task.definition, task.query.where);
-  if (!searches) return undefined;
-  return (
-    (await selectFound(task, { searches, limit: FEW, withRows: true })) ??
-    (await selectFound(task, { searches, limit: MANY, withRows: false }))
-  );
-}
-
-/**
- * Sorts what searches find; undefined if they find more than `limit`. SQLite executes a cross join in the order in which
- * it is written, and finds each row by its id.
- */
-async function selectFound<Field extends string, By extends string, Row>(
-  task: ListTask<Field, By, Row>,
-  { searches, limit, withRows }: { searches: Where<Field>[]; limit: number; withRows: boolean },
-): Promise<FoundRow<Row>[] | undefined> {
   const { definition, scope, query, scan } = task;
+  const searches = indexSearchesOf(definition, query.where);
+  if (!searches) return undefined;
   await scan.yieldBetweenSteps();
+  const found = await sql<{ id: string }>`
+    ${selectFoundIds(definition, scope, { searches, limit: MANY + 1 })}`.execute(scope.db);
+  const ids = [...new Set(found.rows.map(({ id }) => id))];
+  if (ids.length === 0 || ids.length > MANY) return ids.length === 0 ? [] : undefined;
   const order = orderOf(task);
+  const withRows = ids.length <= FEW;
   const condition = allOf([definition.live, toCondition(definition, query.where)]);
-  const { rows } = await sql<FoundKeyColumns & { candidates: number }>`
-    with candidate as materialized (${selectFoundIds(definition, scope, { searches, limit: limit + 1 })})
-    select * from (select count(*) as candidates from candidate) as counted left join (
-      select ${withRows ? sql`${definition.columns}, ` : sql``}${isAfterKey(order, cursorOf(query))} as is_after_cursor,
-        ${sql.ref(order.column)} as key_value, id as key_id
-      from (select distinct id as candidate_id from candidate where (select count(*) from candidate) <= ${limit})
-        as chosen cross join ${sql.table(definition.table)}
-      where ${inScope(scope)} and id = candidate_id and ${withoutIndex(condition)}
-    ) as found on 1 = 1
-    order by ${orderBy(order, sql.ref('key_value'), sql.ref('key_id'))}`.execute(scope.db);
-  if ((rows[0]?.candidates ?? 0) > limit) return undefined;
-  return rows
-    .filter(({ key_id }) => key_id !== null)
-    .map((columns) => ({
-      ...toFoundKey(columns),
-      ...(withRows ? { row: definition.toRow(columns) } : {}),
-    }));
+  const value = sql.ref(order.column);
+  const { rows } = await sql<FoundKeyColumns>`
+    select ${withRows ? sql`${definition.columns}, ` : sql``}${isAfterKey(order, cursorOf(query))} as is_after_cursor,
+      ${value} as key_value, id as key_id
+    from ${sql.table(definition.table)}
+    where ${inScope(scope)} and id in (${sql.join(ids)}) and ${withoutIndex(condition)}
+    order by ${orderBy(order, value, sql.ref('id'))}`.execute(scope.db);
+  return rows.map((columns) => ({
+    ...toFoundKey(columns),
+    ...(withRows ? { row: definition.toRow(columns) } : {}),
+  }));
 }
 
 async function readFoundPage<Field extends string, By extends string, Row>(

@@ -40,6 +40,11 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
   };
 }
 
+/** Returns an object with these members only. Works for values and for placeholders. */
+export function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, Name>;
+}
+
 /** The number of rows that one INSERT statement has at most. */
 const INSERT_ROWS = 100;
 
@@ -51,6 +56,37 @@ export async function insertInBatches<Row, Returned>(
   const returned: Returned[] = [];
   for (const some of batches(rows, INSERT_ROWS)) returned.push(...(await insert(some).execute()));
   return returned;
+}
+
+/** The numbers of rows of the statements of a compiled insert. */
+const COMPILED_ROWS = [50, 1];
+
+/**
+ * Returns a function that inserts any number of rows by statements that are built once for each database, for the rows of imports and
+ * of every write. All rows must have the same columns in the same order, and the parameters of a statement must be their values alone.
+ */
+export function compiledInsert<Row extends object, Returned>(
+  build: (db: Kysely<Tables>, rows: Row[]) => Compilable<Returned>,
+): (db: Kysely<Tables>, rows: readonly Row[]) => Promise<Returned[]> {
+  const built = new WeakMap<DialectAdapter, Map<number, CompiledQuery<Returned>>>();
+  return async (db, rows) => {
+    const { adapter, plugins } = db.getExecutor();
+    // Plugins change the compiled query, so a query on a connection with plugins is not kept.
+    const known = (plugins.length === 0 ? built.get(adapter) : undefined) ?? new Map();
+    if (plugins.length === 0) built.set(adapter, known);
+    const returned: Returned[] = [];
+    let left = rows;
+    for (const size of COMPILED_ROWS) {
+      for (; left.length >= size; left = left.slice(size)) {
+        const some = left.slice(0, size);
+        const compiled = known.get(size) ?? build(db, some).compile();
+        known.set(size, compiled);
+        const parameters = some.flatMap((row) => Object.values(row));
+        returned.push(...(await db.executeQuery<Returned>({ ...compiled, parameters })).rows);
+      }
+    }
+    return returned;
+  };
 }
 
 /** Splits a list into parts, because a statement may only have a limited number of parameters. */

@@ -18,7 +18,7 @@ const MAX_STATEMENTS = 400;
 
 /**
  * Opens an SQLite file in the form that Kysely's dialect expects. Uses `node:sqlite` from Node 22.13 on, before that
- * `@photostructure/sqlite`. Caches prepared statements, which halves the cost of a lookup.
+ * `@photostructure/sqlite`. Keeps prepared statements.
  */
 export async function openSqlite(
   file: string,

@@ -10,7 +10,7 @@ import { findErasedTravelers } from './erased-travelers.ts';
 import { laterSeenAt } from './identity-changes.ts';
 import { desiredColumns, observedColumns, toRow } from './identity-row.ts';
 import { type CountedIdentity, countIdentities } from './list-counters.ts';
-import { batches, insertInBatches, parseJson } from './queries.ts';
+import { batches, compiledInsert, parseJson } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
@@ -76,15 +76,7 @@ async function insertOrRefresh(
   { batch, seenAt }: Batch,
 ): Promise<string[]> {
   const rows = batch.map((identity) => toRow(identity, scope.account, seenAt));
-  // Rows of which a unique value exists are left out.
-  const returned = await insertInBatches(rows, (some) =>
-    tx
-      .insertInto('identity')
-      .values(some)
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('id'),
-  );
-  const inserted = new Set(returned.map(({ id }) => id));
+  const inserted = new Set((await insertNewRows(tx, rows)).map(({ id }) => id));
   const unwanted = await findUnwanted(tx, scope, batch);
   const isNew = ({ id }: Identity) => inserted.has(id);
   const isTaken = (identity: Identity) => unwanted.travelIds.has(travelIdOf(identity));
@@ -99,6 +91,15 @@ async function insertOrRefresh(
   await refreshKnown(tx, scope, { batch: known, seenAt });
   return kept.map(({ id }) => id);
 }
+
+/** Rows of which a unique value exists are left out. */
+const insertNewRows = compiledInsert((db, rows: IdentityTable[]) =>
+  db
+    .insertInto('identity')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id'),
+);
 
 /** The travelers that no connection may list as unclaimed, and the addresses with which travelers are being created. */
 async function findUnwanted(

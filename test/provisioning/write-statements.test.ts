@@ -97,7 +97,7 @@ test('a POST is one commit that searches, with the announced create, the call, a
       'select identity',
       'commit that waits for the disk',
       'travel API: create',
-      'delete identity',
+      'select identity',
       ...outcome,
       'select identity_reference',
     ]);
