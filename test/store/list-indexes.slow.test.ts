@@ -93,11 +93,14 @@ async function explain({ db }: Database, node: RootOperationNode): Promise<PlanL
     CompiledQuery.raw(`explain query plan ${sql}`, values),
   );
   const isLimitedStatement = /^\s*select[\s\S]+ limit \?( offset \?)?\s*$/.test(sql);
+  // Each part of a search for ids has a limit.
+  const isSearch = /limit \?\) as search\s*$/.test(sql);
   const subqueries = new Set<number>();
   return rows.map(({ id, parent, detail }) => {
     const inSubquery = subqueries.has(parent);
-    if (inSubquery || /^(MATERIALIZE|CO-ROUTINE) (candidate|step)$/.test(detail)) subqueries.add(id);
-    return { detail, inSubquery, isLimited: inSubquery || (isLimitedStatement && parent === STATEMENT) };
+    if (inSubquery || /^(MATERIALIZE|CO-ROUTINE) step$/.test(detail)) subqueries.add(id);
+    const isLimited = inSubquery || isSearch || (isLimitedStatement && parent === STATEMENT);
+    return { detail, inSubquery, isLimited };
   });
 }
 
@@ -105,7 +108,7 @@ async function explain({ db }: Database, node: RootOperationNode): Promise<PlanL
 const STATEMENT = 0;
 
 /** Rows that an earlier part of the same statement has selected, with a limit. */
-const selectedRows = /^SCAN (candidate|chosen|counted|found|step|search)\b/;
+const selectedRows = /^SCAN (step|search)\b/;
 
 /** Lines that read or sort a whole list. Within a limit, a list may be read from its first row, but not be sorted. */
 function slowLines(lines: PlanLine[]): string[] {
@@ -153,17 +156,20 @@ describe('a list uses an index', () => {
       { any: [{ field: 'active', operator: 'eq', value: false }, ...users] },
       { all: [{ field: 'active', operator: 'eq', value: true }, ...users.slice(4, 5)] },
     ];
+    // A search that finds nothing is followed by no reading.
+    let found = 0;
     for (const by of Object.keys(keys) as UserOrder[]) {
       for (const where of conditions) {
         const query = { where, order: { by, descending: false }, start: { after: keys[by] }, limit: 10 };
         const lines = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
         expect(slowLines(lines)).toEqual([]);
         const reads = lines.filter(({ detail, isLimited }) => !isLimited && / identity USING /.test(detail));
-        expect(reads.map(({ detail }) => detail)).toEqual([
-          expect.stringMatching(/INDEX \w+ \(account=\? AND connection_id=\? AND id=\?\)$/),
-        ]);
+        for (const { detail } of reads)
+          expect(detail).toMatch(/INDEX \w+ \(account=\? AND connection_id=\? AND id=\?\)$/);
+        found += reads.length;
       }
     }
+    expect(found).toBeGreaterThan(0);
   });
 
   const orders = Object.entries(keys).flatMap(([by, after]) =>
