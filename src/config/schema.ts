@@ -451,7 +451,10 @@ export const settingsSchema = z.strictObject({
   requestLog: requestLog
     .prefault({})
     .describe('The log of requests and travel calls. See docs/operations/requests.md.'),
-  exchangeLog: exchangeLog.optional().describe('The name of `requestLog` in earlier versions.'),
+  exchangeLog: exchangeLog
+    .optional()
+    .meta({ deprecated: true })
+    .describe('The name of `requestLog` in earlier versions.'),
   alerts: alerts
     .prefault({})
     .describe('Alerts about changes that wait for an admin. See docs/operations/held-changes.md.'),
