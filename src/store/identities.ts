@@ -31,6 +31,7 @@ import {
   toShownIdentity,
   userListWithout,
 } from './list-definitions.ts';
+import { listByUniqueValue } from './list-lookup.ts';
 import { listRows } from './list-query.ts';
 import { batches, compiledQuery, parseJson, toJson } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
@@ -62,9 +63,11 @@ export function identities(database: Database): Identities {
       const { total, rows, next } = await listRows({ definition: identityList, scope, query, scan });
       return { total, identities: rows, next };
     },
-    list: (connection, query, scan, hidden = hidesNobody) => {
+    list: async (connection, query, scan, hidden = hidesNobody) => {
       const scope = { db, ...scopeOf(connection) };
-      return listRows({ definition: userListWithout(scope, hidden), scope, query, scan });
+      const isFiltered = scan.residual || hidden.areUnclaimed;
+      const found = isFiltered ? undefined : await listByUniqueValue(scope, query, hidden);
+      return found ?? listRows({ definition: userListWithout(scope, hidden), scope, query, scan });
     },
     commit: async (connection, changes) => {
       const result = await commitChanges(database, insert, { scope: scopeOf(connection), changes });

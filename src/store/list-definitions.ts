@@ -91,7 +91,7 @@ const viewColumns = sql`id, extensions, version, created_at, last_modified, trav
 export const shownColumns = sql`desired, ${viewColumns}`;
 
 /** The live identities of a connection. */
-const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
+export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
   columns: sql`${viewColumns}, case when octet_length(desired) <= ${sql.lit(LARGE)} then desired end as desired,
