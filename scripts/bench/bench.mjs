@@ -108,17 +108,16 @@ async function measureAll({ chosen, services, rounds, failures }, place) {
 
 /** The content of the file of --json: every round, in microseconds of CPU, requests per second, bytes and milliseconds. */
 function figures({ measured, services, peer, ...others }) {
-  const bounds = ({ name, most, aim, mostOfBare }) => ({ name, most, aim, mostOfBare });
   return {
     node: process.version,
     machine: `${process.platform} ${process.arch}, ${cpus().length} x ${cpus()[0]?.model}`,
-    operations: measured.map(({ operation, rounds }) => ({ ...bounds(operation), rounds })),
+    operations: measured.map(({ operation, rounds }) => ({ name: operation.name, rounds })),
     services: services.map(({ size, startMs, settledMs, firstImport, atRest, atEnd }) => {
       return { users: size, startMs, settledMs, firstImport, atRest, atEnd };
     }),
     peer: peer && {
       version: peer.version,
-      operations: peer.measured.map(({ operation, ...one }) => ({ ...bounds(operation), ...one })),
+      operations: peer.measured.map(({ operation: { name, most }, ...one }) => ({ name, most, ...one })),
     },
     ...others,
   };

@@ -7,7 +7,7 @@ const FLAT = 0.15;
 /** Returns a table of the CPU time per request of each operation at each size, and of its ratio to that of the bare route. */
 export function costsTable(measured) {
   const cpu = ['bare us', 'stock x', 'ours us', 'ours x', 'call us'];
-  const table = tableOf(['operation', 'users', ...cpu, 'min', 'median', 'max', 'req/s', 'promise'], 1);
+  const table = tableOf(['operation', 'users', ...cpu, 'min', 'median', 'max', 'req/s'], 1);
   for (const { operation, rounds } of measured) {
     for (const size of sizesOf(rounds)) table.push(costLine(operation, rounds, size));
   }
@@ -28,7 +28,6 @@ function costLine(operation, rounds, size) {
     operation.travel ? cpu('travel') : '-',
     ...spreadCells(judged),
     median((round) => costOf(round, 'service', size).perSecond).toFixed(0),
-    verdict(operation, judged.median),
   ];
 }
 
@@ -64,10 +63,4 @@ function times(round, who, size) {
 function costWithoutCall(round, size) {
   const call = costOf(round, 'travel', size)?.cpu ?? 0;
   return (costOf(round, 'service', size).cpu - call) / costOf(round, 'bare').cpu;
-}
-
-function verdict({ most, aim }, median) {
-  if (most === undefined) return '-';
-  const promise = `at most ${most.toFixed(1)}: ${verdictText(median <= most)}`;
-  return aim ? `${promise} (aim ${aim.toFixed(1)}: ${verdictText(median <= aim)})` : promise;
 }

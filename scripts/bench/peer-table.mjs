@@ -34,18 +34,12 @@ function line({ operation, rounds }, who) {
     ...['peer', who].map((of) => median(of, 'perSecond')),
     ofBare.toFixed(2),
     ...spreadCells(ofPeer),
-    verdict(operation, { ofBare, ofPeer: ofPeer.median }),
+    `at most ${operation.most} x peer: ${verdictText(ofPeer.median <= operation.most)}`,
   ];
 }
 
 function costOf(round, who) {
   return round.find((cost) => cost.who === who);
-}
-
-function verdict({ most, mostOfBare, aim }, { ofBare, ofPeer }) {
-  if (most) return `at most ${most} x peer: ${verdictText(ofPeer <= most)}`;
-  const promise = `at most ${mostOfBare} x bare: ${verdictText(ofBare <= mostOfBare)}`;
-  return aim ? `${promise} (aim ${aim}: ${verdictText(ofBare <= aim)})` : promise;
 }
 
 function callsText(calls) {

@@ -12,8 +12,6 @@ export const reads = [
     requestOf: (targets, n) => ({ path: `/Users/${someone(targets, n).id}` }),
     isRight: ({ id }, { path }) => path.endsWith(id),
     amount: { service: 1_500, stock: 300 },
-    most: 2.5,
-    aim: 2,
   },
   {
     name: 'userName eq',
@@ -24,8 +22,6 @@ export const reads = [
     }),
     isRight: ({ totalResults, Resources }) => totalResults === 1 && Resources.length === 1,
     amount: { service: 1_500, stock: 300 },
-    most: 2.5,
-    aim: 2,
   },
   {
     name: 'page of 100, first',
@@ -34,7 +30,6 @@ export const reads = [
     requestOf: () => ({ path: `/Users?startIndex=1&count=${PAGE}` }),
     isRight: isPage,
     amount: { service: 200, stock: 15 },
-    most: 3,
   },
   {
     name: 'page of 100, last',
@@ -43,7 +38,6 @@ export const reads = [
     requestOf: (targets) => ({ path: `/Users?startIndex=${targets.total - PAGE + 1}&count=${PAGE}` }),
     isRight: isPage,
     amount: { service: 100, stock: 15 },
-    most: 3,
   },
 ];
 

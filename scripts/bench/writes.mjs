@@ -53,7 +53,6 @@ export const writes = [
     stockStatus: 204,
     isRight: (answer) => answer.title === title,
     amount: { service: 1_000, stock: 100 },
-    most: 3,
   },
   {
     name: 'member add, group of 100',
