@@ -11,7 +11,8 @@ const postgres = {
   ...onPostgres,
   displayName: 'postgres',
   testMatch: [
-    '**/test/{store,idp,log}/*.test.ts',
+    '**/test/{store,idp}/*.test.ts',
+    '**/test/log/exchange-log.test.ts',
     '**/test/provisioning/{background-*,bare-answers,event-feed,hold-alarms,import*,pause,reconcile,replicas,rules*,safety-valve}.test.ts',
     '**/test/provisioning/{email-conflicts,group*,held-departures,moving-between-connections,references,returns,scan-queue,strangers,unconfirmed-values,writes}.test.ts',
     '**/test/server/restore-watch.test.ts',
