@@ -23,7 +23,7 @@ const MAX_MESSAGE_LENGTH = 300;
 /** The maximum Retry-After in seconds, some 30 years; longer ones are cut. */
 const MAX_RETRY_AFTER = 1_000_000_000;
 
-/** What the meaning of a response depends on, besides the response. */
+/** The facts about a request that the meaning of its response depends on. */
 interface AnsweredRequest {
   /** The data of the request. */
   sent?: object | undefined;

@@ -137,7 +137,7 @@ function fileSettings(written: z.infer<typeof settingsSchema>) {
     maxImported: written.import.maximum,
     tombstoneDays: written.retention.tombstones,
     requestLog: requestLogSettings(written),
-    /** What the file should not have any more, for the log of the start. */
+    /** The outdated keys of the file, for the log of the start. */
     warnings: written.exchangeLog?.keepDays === undefined ? [] : [RENAMED],
     /** False if passwords do not open the admin page. */
     passwordSignIn: written.adminPage.passwordSignIn,

@@ -108,7 +108,8 @@ function redactParameter(parameter: string): string {
   return `${parameter.slice(0, at)}=${REDACTED}`;
 }
 
-function decodeOrKeep(text: string): string {
+/** Decodes a percent-encoded text. One that is not encoded right stays as it is. */
+export function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

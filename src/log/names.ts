@@ -1,3 +1,4 @@
+import { decodeOrKeep } from '../http/redaction.ts';
 import type { StoredExchange } from './exchange.ts';
 
 /**
@@ -54,18 +55,10 @@ function unescapeJson(text: string): string {
 function namesAskedFor(url: string): string[] {
   const [path = '', ...query] = url.split('?');
   const user = USER_IN_PATH.exec(path)?.[1];
-  const segments = /@|%40/.test(path) ? path.split('/').map(decodePart) : [];
+  const segments = /@|%40/.test(path) ? path.split('/').map(decodeOrKeep) : [];
   const values = query.length > 0 ? [...new URLSearchParams(query.join('?')).values()] : [];
   return [
-    ...(user === undefined ? [] : [decodePart(user)]),
+    ...(user === undefined ? [] : [decodeOrKeep(user)]),
     ...[...segments, ...values].flatMap((text) => findNames(text, [ADDRESS, COMPARED_VALUE])),
   ];
-}
-
-function decodePart(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -84,7 +84,7 @@ async function listExchanges(reading: Reading, query: ExchangeQuery): Promise<Ex
   const head = await readHead(reading.db);
   const range = await findRange(reading.db, query);
   const end = Math.min(head, range.upTo, Number(query.before ?? Infinity) - 1);
-  // What an index finds is read in one step.
+  // A query that an index answers is one step.
   const step = query.person || query.requestId !== undefined ? Infinity : STEP;
   const exchanges: LoggedExchange[] = [];
   const page = (next: string | undefined) => ({ exchanges, next, head: String(head) });

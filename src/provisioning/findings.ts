@@ -5,7 +5,7 @@ import type { CustomFieldValue } from '../translator/traveler.ts';
 import type { EvidenceRow, Judgement } from './evidence.ts';
 import type { Decision, Succession } from './identity.ts';
 
-/** What a paused connection would send about a person: the code of the finding about it, and the call as a noun. */
+/** The calls that a paused connection would send: the code of the finding about each, and the call as a noun. */
 export const plannedCalls = {
   create: { code: 'pausedCreate', noun: 'the creation of a traveler' },
   reactivate: { code: 'pausedReactivation', noun: 'the reactivation of the archived traveler' },
@@ -108,7 +108,7 @@ export const findings = {
     reason: `This user takes the place of a leaver who ${judgement ? doubtOf(judgement) : 'is another person'}, and is given that traveler only after an admin has approved it.${heldTravelers[traveler].state}`,
     remedy: `Approve it (npx jetbridge holds approve) to hand the traveler over with every field reset, or discard it ${heldTravelers[traveler].discarded}.`,
   }),
-  /** What a newcomer is told about the leaver in whose place it is; undefined if nothing needs to be said. */
+  /** The finding of a newcomer about the leaver in whose place it is; undefined if there is none. */
   predecessor: (succession: Succession): Finding | undefined => {
     const { verdict, effect, travelId } = succession;
     const leaver = otherOf(succession);

@@ -1,5 +1,4 @@
 import type { ConnectionModes } from '../store/connection-modes.ts';
-import type { Holds } from '../store/holds.ts';
 import { archiveTraveler, findUnconfirmedTraveler } from './archive-traveler.ts';
 import type { Connection } from './connection.ts';
 import { linkOrCreateTraveler } from './create-traveler.ts';
@@ -27,7 +26,7 @@ import {
 } from './reconcile-context.ts';
 import type { RulesChanges } from './rules-change.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Identities, Leases, ReconcileQueue, References } from './store-ports.ts';
+import type { Leases, ReconcileQueue, References } from './store-ports.ts';
 import type { TranslatedIdentity } from './translate-identity.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';
@@ -165,21 +164,11 @@ async function linkUnlessInactive(
 
 /** Dependencies of an attempt that holds the lease. */
 export interface DecisionDeps {
-  identities: Pick<
-    Identities,
-    | 'findById'
-    | 'find'
-    | 'findHolder'
-    | 'commit'
-    | 'isErased'
-    | 'isWaitedFor'
-    | 'findWaiters'
-    | 'findByEmployeeNumber'
-  >;
+  identities: ReconcileContext['identities'];
   leases: Pick<Leases, 'announce' | 'waitFor'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
   references: Pick<References, 'findReferrers'>;
-  holds: Pick<Holds, 'admitDeparture'>;
+  holds: ReconcileContext['holds'];
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
   modes: Pick<ConnectionModes, 'pausedAt'>;
   foreignValues?: Pick<ForeignValues, 'observe'> | undefined;

@@ -230,7 +230,11 @@ function replaceEncoded(encoded: string, replace: (text: string) => string): str
 }
 
 function decodeUnit(text: string): string {
-  if (text === '+') return ' ';
+  return text === '+' ? ' ' : decodeOrKeep(text);
+}
+
+/** Decodes a percent-encoded text. One that is not encoded right stays as it is. */
+export function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,3 +1,4 @@
+import { decodeOrKeep } from './anonymize.ts';
 import type { RecordedExchange } from './exchanges.ts';
 import { isScimObject, parseScimObject, resourcesOf, type ScimObject } from './expectations.ts';
 
@@ -27,7 +28,7 @@ export function parseExchange(recorded: RecordedExchange): ParsedExchange {
   return {
     recorded,
     endpoint: name === undefined ? undefined : /users/i.test(name) ? 'Users' : 'Groups',
-    id: id === undefined || isSearch ? undefined : decode(id),
+    id: id === undefined || isSearch ? undefined : decodeOrKeep(id),
     request,
     response: parseScimObject(recorded.responseBody),
     isSuccess: recorded.status < 400,
@@ -35,14 +36,6 @@ export function parseExchange(recorded: RecordedExchange): ParsedExchange {
     filter: typeof parameters.filter === 'string' ? parameters.filter : undefined,
     shows: parameters.attributes ? 'some' : parameters.excludedAttributes ? 'most' : 'all',
   };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Returns true if a request names the resources that it wants: by id, or by a filter of equalities alone. */
@@ -164,7 +157,7 @@ const idPattern = /%[0-9a-f]{2}|[\w.-]+/gi;
 
 /** Returns all words of a request that may be ids of the service: of its target and its body. */
 export function possibleIds({ recorded }: ParsedExchange): Set<string> {
-  return new Set(`${decode(recorded.path)} ${recorded.requestBody ?? ''}`.match(idPattern));
+  return new Set(`${decodeOrKeep(recorded.path)} ${recorded.requestBody ?? ''}`.match(idPattern));
 }
 
 /** Replaces ids of the service by variables, such as `{{user1}}`. */

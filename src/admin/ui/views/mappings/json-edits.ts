@@ -93,7 +93,7 @@ function addItem(text: string, container: Node, { path, value }: { path: Step[];
   return spliced(text, [endOf(last), endOf(last)], item);
 }
 
-/** What stands before and after the only item of a container. */
+/** The white space before and after the only item of a container. */
 function lineGaps(indent: string): [string, string] {
   return [`\n${indent}  `, `\n${indent}`];
 }
