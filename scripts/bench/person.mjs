@@ -24,6 +24,6 @@ export function newPerson(name) {
         country: 'FR',
       },
     ],
-    [enterprise]: { department: 'Research', employeeNumber: '1815' },
+    [enterprise]: { department: 'Research', employeeNumber: name },
   };
 }

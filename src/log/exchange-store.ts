@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../store/database.ts';
 import { EMPTIED_LOGS } from '../store/migrations/0006-one-log.ts';
-import { insertInBatches, yieldToEventLoop } from '../store/queries.ts';
+import { compiledInsert, yieldToEventLoop } from '../store/queries.ts';
 import { takeFeedNumbers } from '../store/sequences.ts';
 import type { ExchangeNameTable, ExchangeTable, Tables } from '../store/tables.ts';
 import type { StoredExchange } from './exchange.ts';
@@ -29,17 +29,16 @@ export interface ExchangeStore {
 export function exchangeStore({ db, transaction }: Database, key: LogKey): ExchangeStore {
   return {
     append: async (exchanges) => {
-      const named = exchanges.map((exchange) => ({ exchange, names: hashedNames(exchange, key) }));
+      const hash = onceEach(key.hash);
+      const named = exchanges.map((exchange) => ({ exchange, names: hashedNames(exchange, hash) }));
       await transaction(
         async (tx) => {
           // The numbers come from a locked row. One that is taken later is committed later, so a reader skips none.
           const first = await takeFeedNumbers(tx, FEED, exchanges.length);
           const rows = named.map(({ exchange }, index) => encodeExchange(exchange, first + index, key));
-          await insertInBatches(rows, (some) => tx.insertInto('exchange').values(some));
-          await insertNames(
-            tx,
-            named.flatMap(({ names }, index) => toNameRows(names, first + index)),
-          );
+          await insertExchanges(tx, rows);
+          const nameRows = named.flatMap(({ names }, index) => toNameRows(names, first + index));
+          await insertNames(tx, nameRows);
         },
         { durable: false },
       );
@@ -52,16 +51,30 @@ export function exchangeStore({ db, transaction }: Database, key: LogKey): Excha
 /** The name of the feed from which exchanges take their positions. */
 const FEED = 'exchange';
 
-async function insertNames(tx: Kysely<Tables>, names: ExchangeNameTable[]): Promise<void> {
-  await insertInBatches(names, (some) => tx.insertInto('exchange_name').values(some));
+const insertExchanges = compiledInsert((db, rows: ExchangeTable[]) => db.insertInto('exchange').values(rows));
+
+const insertNames = compiledInsert((db, rows: ExchangeNameTable[]) =>
+  db.insertInto('exchange_name').values(rows),
+);
+
+type Hash = LogKey['hash'];
+
+/** Hashes each name only once: a request, its response and the calls that it causes contain the same names. */
+function onceEach(hash: Hash): Hash {
+  const known = new Map<string, string>();
+  return (name) => {
+    const hashed = known.get(name) ?? hash(name);
+    known.set(name, hashed);
+    return hashed;
+  };
 }
 
 /** Returns the hashes of the names in an exchange. Two spellings of a name have one hash. */
-function hashedNames(exchange: StoredExchange, key: LogKey): Map<string, boolean> {
+function hashedNames(exchange: StoredExchange, hash: Hash): Map<string, boolean> {
   const hashes = new Map<string, boolean>();
   for (const [name, isAsked] of namesInExchange(exchange)) {
-    const hash = key.hash(name);
-    hashes.set(hash, isAsked || hashes.get(hash) === true);
+    const hashed = hash(name);
+    hashes.set(hashed, isAsked || hashes.get(hashed) === true);
   }
   return hashes;
 }
@@ -192,5 +205,5 @@ export async function replaceExchange(
     .execute();
   if (replaced.length === 0) return;
   await tx.deleteFrom('exchange_name').where('position', '=', position).execute();
-  await insertNames(tx, toNameRows(hashedNames(exchange, key), position));
+  await insertNames(tx, toNameRows(hashedNames(exchange, key.hash), position));
 }

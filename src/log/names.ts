@@ -21,8 +21,11 @@ export function namesInExchange({
 
 /** The longest name that is looked for, in characters. */
 const MAX_NAME = 320;
-/** The repetitions are bounded, because the search would otherwise take quadratic time in a long text without spaces. */
-const ADDRESS = /[^\s"<>()[\]\\,;:]{1,64}@[^\s"<>()[\]\\,;:]{1,255}/g;
+/**
+ * The search begins at each `@` and looks back from there, and the repetitions are bounded: a long text without spaces would otherwise
+ * take quadratic time.
+ */
+const ADDRESS = /@(?<=([^\s"<>()[\]\\,;:]{1,64}@))([^\s"<>()[\]\\,;:]{1,255})/g;
 /** Members of SCIM and of the travel API that contain ids, userNames and addresses. */
 const NAMING_MEMBER = /"(?:userName|externalId|id|value|managerId)"\s*:\s*"([^"]+)"/gi;
 /** Values that a filter compares with, also in the path of an operation of a PATCH. */
@@ -39,7 +42,7 @@ function namesInBody(body: string): string[] {
 function findNames(text: string, patterns: RegExp[]): string[] {
   return patterns
     .flatMap((pattern) => [...text.matchAll(pattern)])
-    .map((match) => (match[1] ?? match[0]).replace(/\.+$/, ''))
+    .map(([, ...parts]) => parts.join('').replace(/\.+$/, ''))
     .filter((name) => name !== '' && name.length <= MAX_NAME);
 }
 

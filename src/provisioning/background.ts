@@ -170,7 +170,7 @@ async function reconcileTurn(
   const idle = new AbortController();
   const timeout = deps.runtime.wait(IDLE_MS, AbortSignal.any([signal, idle.signal]));
   await Promise.race([deps.reconcileSignalOf(connection).wait(), timeout]);
-  idle.abort();
+  idle.abort('woken');
 }
 
 /** Thrown when the store cannot save leases or outcomes. The reconciler has already logged the cause. */

@@ -13,13 +13,12 @@ import {
   MAX_WAITERS,
 } from './identities-for-writes.ts';
 import {
-  type InsertIdentity,
-  identityInsert,
+  type IdentityWrites,
+  identityWrites,
   linkTraveler,
   noteSuccessor,
   releaseTraveler,
   unlinkTraveler,
-  updateIdentity,
   type WriteContext,
 } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
@@ -42,7 +41,7 @@ import type { IdentityTable, Tables } from './tables.ts';
 export function identities(database: Database): Identities {
   const { db, dialect, scopeOf } = database;
   const updateStatistics = statisticsOfIdentities(database);
-  const insert = identityInsert(dialect);
+  const writes = identityWrites(dialect);
   return {
     findById: async (connection, id) =>
       toFirstIdentity(await selectIdentityById(db, { ...scopeOf(connection), id })),
@@ -70,7 +69,7 @@ export function identities(database: Database): Identities {
       return found ?? listRows({ definition: userListWithout(scope, hidden), scope, query, scan });
     },
     commit: async (connection, changes) => {
-      const result = await commitChanges(database, insert, { scope: scopeOf(connection), changes });
+      const result = await commitChanges(database, writes, { scope: scopeOf(connection), changes });
       const isInserted =
         (result === 'done' || result === 'unleased') && changes.some(({ kind }) => kind === 'insert');
       // The write is committed: if the database fails now, PostgreSQL updates the statistics itself, a minute later.
@@ -229,14 +228,14 @@ type CommitResult = Awaited<ReturnType<Identities['commit']>>;
  */
 async function commitChanges(
   database: Database,
-  insert: InsertIdentity,
+  writes: IdentityWrites,
   { scope, changes }: { scope: Scope; changes: IdentityChange[] },
 ): Promise<CommitResult> {
   const { db, dialect, transaction, isDuplicate } = database;
   const apply = async (tx: Kysely<Tables>): Promise<CommitResult> => {
     let result: CommitResult = 'done';
     for (const change of changes) {
-      const applied = await applyChange({ tx, dialect, scope }, insert, change);
+      const applied = await applyChange({ tx, dialect, scope }, writes, change);
       if (applied === 'stale') return 'stale';
       if (applied === 'unleased') result = 'unleased';
     }
@@ -262,7 +261,7 @@ type ChangeResult = Exclude<CommitResult, 'duplicate'>;
 /** Applies one change. Returns `stale` if the identity has changed since it was read, or a condition does not hold. */
 async function applyChange(
   context: WriteContext,
-  insert: InsertIdentity,
+  writes: IdentityWrites,
   change: IdentityChange,
 ): Promise<ChangeResult> {
   const { tx, scope } = context;
@@ -272,9 +271,9 @@ async function applyChange(
   };
   switch (change.kind) {
     case 'insert':
-      return withOutcome(context, change, doneIf(await insert(context, change)));
+      return withOutcome(context, change, doneIf(await writes.insert(context, change)));
     case 'update':
-      return withOutcome(context, change, await updateIdentity(context, change));
+      return withOutcome(context, change, await writes.update(context, change));
     case 'giveUpTraveler':
       return doneIf(await releaseTraveler(own, change));
     case 'noteSuccessor':

@@ -26,7 +26,7 @@ import {
 } from './identity-row.ts';
 import { type CountedIdentity, countIdentities, isLive } from './list-counters.ts';
 import { identityTables } from './migrations/identity-tables.ts';
-import { compiledQuery, parseJson, toJson } from './queries.ts';
+import { compiledQuery, parseJson, pick, toJson } from './queries.ts';
 import { caseFoldedKey, contactKeys } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
@@ -40,15 +40,36 @@ export interface WriteContext {
 /** A change of this kind. */
 type Change<Kind extends IdentityChange['kind']> = Extract<IdentityChange, { kind: Kind }>;
 
-/** A function that inserts an identity. */
-export type InsertIdentity = (context: WriteContext, change: Change<'insert'>) => Promise<boolean>;
+/** The writes of the IdP, whose statements are compiled once for each database. */
+export interface IdentityWrites {
+  /**
+   * Inserts an identity with its email keys, and counts it. If it is linked to a traveler, the unclaimed identities of that traveler are
+   * deleted. Returns false if the condition does not hold, or if a traveler has the address that the identity reserves: the transaction
+   * must then be rolled back.
+   */
+  insert(context: WriteContext, change: Change<'insert'>): Promise<boolean>;
+  /**
+   * Writes the IdP's columns of an identity. Takes the lease and saves the progress of the attempt that begins, if the identity is
+   * still as it was read and has no lease. `unleased`: it is not, but it still has the expected version.
+   */
+  update(context: WriteContext, change: Change<'update'>): Promise<'done' | 'unleased' | 'stale'>;
+}
 
-/**
- * Returns the function that inserts an identity with its email keys, and counts it. If it is linked to a traveler, the unclaimed
- * identities of that traveler are deleted. The function returns false if the condition does not hold, or if a traveler has the address
- * that the identity reserves: the transaction must then be rolled back.
- */
-export function identityInsert(dialect: Dialect): InsertIdentity {
+/** Returns the writes of the IdP for a database of this dialect. */
+export function identityWrites(dialect: Dialect): IdentityWrites {
+  const updateOf = leasedUpdates(dialect);
+  return {
+    insert: identityInsert(dialect),
+    update: async (context, change) => {
+      const { identity, lease } = change;
+      if (lease && (await updateAndLease(context, updateOf, { identity, lease }))) return 'done';
+      const result = await updateExpected(context, change);
+      return result === 'done' && lease ? 'unleased' : result;
+    },
+  };
+}
+
+function identityInsert(dialect: Dialect): IdentityWrites['insert'] {
   const insertAlways = compiledQuery((db, values: InsertValues) =>
     insertSelected(db, selectValues(db, dialect, values)),
   );
@@ -139,15 +160,11 @@ interface IdentityKey extends Scope {
 
 type Row = ExpressionBuilder<Tables, 'identity'>;
 
-/**
- * Writes the IdP's columns of an identity. Takes the lease and saves the progress of the attempt that begins, if the identity is still
- * as it was read and has no lease. `unleased`: it is not, but it still has the expected version.
- */
-export async function updateIdentity(
+/** Writes the IdP's columns of an identity that still has the expected version. */
+async function updateExpected(
   context: WriteContext,
-  { identity, expected, lease }: Change<'update'>,
-): Promise<'done' | 'unleased' | 'stale'> {
-  if (lease && (await updateAndLease(context, identity, lease))) return 'done';
+  { identity, expected }: Change<'update'>,
+): Promise<'done' | 'stale'> {
   const { tx, scope } = context;
   const before = await tx
     .selectFrom('identity')
@@ -168,51 +185,80 @@ export async function updateIdentity(
   const isWritten = await setColumns(
     tx,
     { ...scope, id: identity.id },
-    (row) => ({ ...columns, ...raisedColumns(row, identity) }),
+    (row) => ({ ...columns, ...raisedColumns(row, writeTime(identity)) }),
     (row) => row('version', '=', expected),
   );
   if (!isWritten) return 'stale';
   await replaceEmailKeys(tx, scope, identity);
-  await updateCountersAndGroups(context, identity, before);
-  return lease ? 'unleased' : 'done';
+  await updateCountersAndGroups(context, columns, { before, identity });
+  return 'done';
+}
+
+type Written = ReturnType<typeof writtenColumns>;
+
+/** The values of an update that takes the lease: `known` is the revision that was read, `now` and `ms` are those of the lease. */
+interface LeasedValues extends Written, IdentityKey, ReturnType<typeof progressColumns> {
+  known: number;
+  writtenAt: number;
+  lease_token: string;
+  now: number;
+  ms: number;
+}
+
+/**
+ * Returns the update that writes these columns and takes the lease. There is one for each list of columns, because a database also
+ * writes the index of a column whose value stays the same, if the statement names it.
+ */
+function leasedUpdates(dialect: Dialect) {
+  const updateOf = (names: (keyof Written)[]) =>
+    compiledQuery((db, values: LeasedValues) =>
+      db
+        .updateTable('identity')
+        .set((row) => ({
+          ...pick(values, [...names, 'progress', 'check_at', 'lease_token']),
+          ...raisedColumns(row, values.writtenAt),
+          lease_until: timeAfter(dialect.now(values.now), values.ms),
+        }))
+        .where(inScope(values))
+        .where('id', '=', values.id)
+        .where('revision', '=', values.known)
+        .where('lease_token', 'is', null),
+    );
+  const updates = new Map<string, ReturnType<typeof updateOf>>();
+  return (names: (keyof Written)[]) => {
+    const update = updates.get(names.join()) ?? updateOf(names);
+    updates.set(names.join(), update);
+    return update;
+  };
 }
 
 async function updateAndLease(
   context: WriteContext,
-  identity: Identity,
-  { token, ms, now, before, progress }: NonNullable<Change<'update'>['lease']>,
+  updateOf: ReturnType<typeof leasedUpdates>,
+  { identity, lease }: { identity: Identity; lease: NonNullable<Change<'update'>['lease']> },
 ): Promise<boolean> {
-  const { tx, dialect, scope } = context;
-  const columns = {
-    ...changedColumns(writtenColumns(before), writtenColumns(identity)),
-    ...progressColumns(progress),
-    lease_token: token,
-    lease_until: timeAfter(dialect.now(now), ms),
-  };
-  const isWritten = await setColumns(
+  const { tx, scope } = context;
+  const { token, ms, now, before, progress } = lease;
+  const columns = writtenColumns(identity);
+  const columnsBefore = writtenColumns(before);
+  const names = Object.keys(columns) as (keyof Written)[]; // The keys of this object.
+  const { numAffectedRows } = await updateOf(names.filter((name) => columns[name] !== columnsBefore[name]))(
     tx,
-    { ...scope, id: identity.id },
-    (row) => ({ ...columns, ...raisedColumns(row, identity) }),
-    (row) => row.and([row('revision', '=', before.revision), row('lease_token', 'is', null)]),
+    {
+      ...{ ...scope, id: identity.id, known: before.revision, writtenAt: writeTime(identity) },
+      ...{ ...columns, ...progressColumns(progress), lease_token: token, now, ms },
+    },
   );
-  if (!isWritten) return false;
+  if (numAffectedRows !== 1n) return false;
   if (!isDeepStrictEqual(contactKeys(identity.desired), contactKeys(before.desired)))
     await replaceEmailKeys(tx, scope, identity);
-  await updateCountersAndGroups(context, identity, writtenColumns(before));
+  await updateCountersAndGroups(context, columns, { before: columnsBefore, identity });
   return true;
 }
 
-/** Returns the columns whose values differ: an index is not written if no statement names its columns. */
-function changedColumns<Columns extends object>(before: Columns, now: Columns): Partial<Columns> {
-  const names = Object.keys(now) as (keyof Columns)[]; // The keys of this object.
-  return Object.fromEntries(
-    names.filter((name) => before[name] !== now[name]).map((name) => [name, now[name]]),
-  ) as Partial<Columns>;
-}
-
 /** Returns the columns that every write of the IdP raises. */
-function raisedColumns(row: Row, identity: Identity) {
-  return { revision: row('revision', '+', 1), seen_at: laterSeenAt(row, writeTime(identity)) };
+function raisedColumns(row: Row, writtenAt: number) {
+  return { revision: row('revision', '+', 1), seen_at: laterSeenAt(row, writtenAt) };
 }
 
 /** The later one of the stored `seen_at` and this time. */
@@ -227,10 +273,9 @@ export function laterSeenAt(row: Row, at: number) {
 
 async function updateCountersAndGroups(
   { tx, scope }: WriteContext,
-  identity: Identity,
-  before: CountedIdentity,
+  now: CountedIdentity,
+  { before, identity }: { before: CountedIdentity; identity: Identity },
 ): Promise<void> {
-  const now = writtenColumns(identity);
   const isSame = before.active === now.active && before.claimed === now.claimed;
   if (isLive(before) === isLive(now) && isSame) return;
   await countIdentities(tx, scope, [{ before, now }]);

@@ -263,9 +263,7 @@ function customFieldStep(rule: Rule, field: CustomField, neverRemoves: boolean):
     }
     const { context } = input;
     const prepared = withPreparedSource(context, key, source);
-    const each = raws.map((raw) =>
-      decideField(key, [{ ...source, raws: [raw] }], { read, context: prepared }),
-    );
+    const each = raws.map((raw) => decideField(key, [{ source, raws: [raw] }], { read, context: prepared }));
     const decision = joinOptions(each, raws, context.applied[key]);
     addDecision(draft, key, neverRemoves ? withoutRemoval(decision) : decision);
   };

@@ -51,13 +51,14 @@ export function addDecision(
 }
 
 /** A source with its values for one user. */
-export interface Candidate extends CompiledSource {
+interface Candidate {
+  source: CompiledSource;
   raws: readonly Json[];
 }
 
-/** Reads the values of sources. */
-export function toCandidates(sources: readonly CompiledSource[], user: SourceUser): Candidate[] {
-  return sources.map((source) => ({ ...source, raws: source.valuesOf(user) }));
+/** Reads the values of sources, each when it is its turn. */
+function* toCandidates(sources: readonly CompiledSource[], user: SourceUser): Generator<Candidate> {
+  for (const source of sources) yield { source, raws: source.valuesOf(user) };
 }
 
 /** The reader of a field, and the data that it may use besides the value. */
@@ -67,15 +68,19 @@ interface FieldReader {
 }
 
 /** Decides one field. The first candidate value that can be read is used; unusable values before it become findings. */
-export function decideField(field: FieldKey, candidates: Candidate[], reading: FieldReader): Decision {
-  const trials = tryCandidates(candidates, reading);
+export function decideField(
+  field: FieldKey,
+  candidates: Iterable<Candidate>,
+  reading: FieldReader,
+): Decision {
+  const { tried, trials } = tryCandidates(candidates, reading);
   const wanted = wantedBy(trials, reading.context.applied[field]?.source);
   return {
     wanted,
     findings: trials.flatMap((trial) =>
       trial.faults.map((fault) => toFinding(field, concernedValue(trial), fault)),
     ),
-    trace: traceOf(field, candidates, { trials, wanted }),
+    trace: traceOf(field, tried, { trials, wanted }),
     needsFreshLookups: trials.some(({ faults }) => faults.some((fault) => fault.needsFreshLookups === true)),
   };
 }
@@ -96,17 +101,22 @@ interface Trial {
  * Reads values until one is usable. A value that occurs in several candidates, e.g. in a primary work email, is read
  * once.
  */
-function tryCandidates(candidates: Candidate[], reading: FieldReader): Trial[] {
+function tryCandidates(
+  candidates: Iterable<Candidate>,
+  reading: FieldReader,
+): { tried: Candidate[]; trials: Trial[] } {
+  const tried: Candidate[] = [];
   const trials: Trial[] = [];
   for (const candidate of candidates) {
+    tried.push(candidate);
     for (const raw of candidate.raws) {
       const trial = tryValue(candidate, raw, reading);
       if (trials.some((other) => isSameTrial(other, trial))) continue;
       trials.push(trial);
-      if (trial.value !== undefined) return trials;
+      if (trial.value !== undefined) return { tried, trials };
     }
   }
-  return trials;
+  return { tried, trials };
 }
 
 function isSameTrial(one: Trial, other: Trial): boolean {
@@ -114,12 +124,13 @@ function isSameTrial(one: Trial, other: Trial): boolean {
 }
 
 function tryValue(candidate: Candidate, raw: Json, { read, context }: FieldReader): Trial {
-  const prepared = candidate.prepare ? candidate.prepare(raw) : { value: raw };
+  const { source } = candidate;
+  const prepared = source.prepare ? source.prepare(raw) : { value: raw };
   if ('fault' in prepared) {
     const { fault } = prepared;
     return { candidate, raw, source: raw, mappingPath: fault.mappingPath, faults: [fault] };
   }
-  const mappingPath = prepared.mappingPath ?? candidate.mappingPath;
+  const mappingPath = prepared.mappingPath ?? source.mappingPath;
   const reading = read(prepared.value, context);
   const trial = { candidate, raw, source: prepared.value, mappingPath };
   if ('fault' in reading) return { ...trial, faults: [locate(reading.fault, mappingPath)] };
@@ -179,13 +190,11 @@ function traceOf(
 ): TraceEntry[] {
   const [first] = candidates;
   if (trials.length === 0) {
-    const rule = candidates.map((candidate) => candidate.rule).join(' → ');
-    return first ? [absentEntry(field, { ...first, rule })] : [];
+    const rule = candidates.map(({ source }) => source.rule).join(' → ');
+    return first ? [absentEntry(field, { ...first.source, rule })] : [];
   }
-  if (wanted.kind === 'value') {
-    const [winner] = trials.slice(-1).map(({ candidate }) => candidates.indexOf(candidate) + 1);
-    return candidates.slice(0, winner).flatMap((candidate) => traceOfCandidate(field, candidate, trials));
-  }
+  if (wanted.kind === 'value')
+    return candidates.flatMap((candidate) => traceOfCandidate(field, candidate, trials));
   // The trace lists only candidates that have values. The last entry shows the outcome of the field.
   const tried = candidates.filter((candidate) => trials.some((trial) => trial.candidate === candidate));
   const entries = tried.flatMap((candidate) => traceOfCandidate(field, candidate, trials));
@@ -202,7 +211,7 @@ export function absentEntry(field: FieldKey, source: CompiledSource): TraceEntry
 }
 
 function traceOfCandidate(field: FieldKey, candidate: Candidate, trials: Trial[]): TraceEntry[] {
-  const source = namedSource(candidate);
+  const source = namedSource(candidate.source);
   const own = trials.filter((trial) => trial.candidate === candidate);
   if (own.length === 0) {
     const reason = candidate.raws.length > 0 ? 'the same value again' : 'no value';
