@@ -1,5 +1,6 @@
 import { resolveAnnounced } from '../translator/announced.ts';
 import { emptyPlan, findDrift, type Plan, toAppliedFields } from '../translator/plan.ts';
+import { type Program, perform } from './effects.ts';
 import {
   addressKey,
   chooseLeaverEmail,
@@ -18,6 +19,7 @@ import {
   withoutLateCalls,
 } from './late-calls.ts';
 import { findOwnCreate } from './link-traveler.ts';
+import { referenceValuesOf } from './notify-dependents.ts';
 import { withDriftMarked } from './ownership.ts';
 import {
   endInFailure,
@@ -43,33 +45,30 @@ import {
 import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
 
 /** Archives the traveler of a deleted SCIM user, or deletes it if the policy `deprovision` says so. */
-export async function archiveTraveler(
-  context: ReconcileContext,
-  begun: OutcomeDraft,
-): Promise<ReconcileResult> {
+export function* archiveTraveler(context: ReconcileContext, begun: OutcomeDraft): Program<ReconcileResult> {
   const { movedTo } = context.identity.origin;
   const draft = movedTo === undefined ? begun : withFinding(begun, findings.movedTo(movedTo));
   if (isLateCheckDue(context, draft)) {
-    const failure = await removeLateTravelers(context, draft);
+    const failure = yield* removeLateTravelers(context, draft);
     if (failure) return endInFailure(draft, failure);
   }
-  const found = draft.travelId === undefined ? await findUnconfirmedTraveler(context, draft) : draft;
+  const found = draft.travelId === undefined ? yield* findUnconfirmedTraveler(context, draft) : draft;
   if ('end' in found) return found;
-  if (found.travelId !== undefined) return archiveLinkedTraveler(context, found, found.travelId);
+  if (found.travelId !== undefined) return yield* archiveLinkedTraveler(context, found, found.travelId);
   const checked = isLateCheckDue(context, found) ? withoutLateCalls(found) : found;
   return endInState({ ...checked, creating: undefined }, 'synced');
 }
 
-async function archiveLinkedTraveler(
+function* archiveLinkedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<ReconcileResult> {
-  const own = await refuseOwnUser(context, draft);
+): Program<ReconcileResult> {
+  const own = yield* refuseOwnUser(draft);
   if (own) return own;
   // An admin of the travel service may have reactivated the traveler or made it an administrator.
   const current = mustReadBeforeArchive(context, draft)
-    ? await readTraveler(context, draft, travelId)
+    ? yield* readTraveler(context, draft, travelId)
     : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
   if (current === 'gone') return endInState(withoutLink(draft), 'synced');
   if ('end' in current) return current;
@@ -77,8 +76,8 @@ async function archiveLinkedTraveler(
   const checked = isLateCheckDue(context, current) ? withoutLateCalls(current) : current;
   const next = withDriftMarked(context, checked);
   return isArchivedForDeletion(context, next)
-    ? endAlreadyArchived(context, next, travelId)
-    : archiveIfAllowed(context, next, travelId);
+    ? yield* endAlreadyArchived(context, next, travelId)
+    : yield* archiveIfAllowed(context, next, travelId);
 }
 
 /**
@@ -108,56 +107,56 @@ function endAlreadyArchived(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<ReconcileResult> {
+): Program<ReconcileResult> {
   const { archived } = draft.applied;
   const drifted = draft.observed && archived ? findDrift({ archived }, draft.observed) : [];
   const done = { ...draft, findings: [...draft.findings, ...drifted] };
   return settleTombstoneEmail(context, endInState(done, 'synced'), { travelId, isFresh: false });
 }
 
-async function archiveIfAllowed(
+function* archiveIfAllowed(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<ReconcileResult> {
+): Program<ReconcileResult> {
   const { observed } = draft;
   // An archived traveler no longer has access, so archiving it again needs no approval. Deleting it does.
   const isLeaving = observed?.archived === false || context.connection.policies.deprovision === 'delete';
-  if (!isLeaving) return archiveAndGiveUpEmail(context, draft, travelId);
-  if (isKeptActive(context.identity)) return endKeptActive(context, draft, travelId);
-  const held = await holdDeparture(context, draft);
+  if (!isLeaving) return yield* archiveAndGiveUpEmail(context, draft, travelId);
+  if (isKeptActive(context.identity)) return yield* endKeptActive(context, draft, travelId);
+  const held = yield* holdDeparture(context, draft);
   if (held) return held;
-  return archiveAndGiveUpEmail(context, draft, travelId);
+  return yield* archiveAndGiveUpEmail(context, draft, travelId);
 }
 
 function endKeptActive(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<ReconcileResult> {
+): Program<ReconcileResult> {
   const kept = endInState(withFinding(draft, findings.keptActive(context.identity.decision)), 'synced');
   return settleTombstoneEmail(context, kept, { travelId, isFresh: false });
 }
 
-async function archiveAndGiveUpEmail(
+function* archiveAndGiveUpEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<ReconcileResult> {
-  const done = await archiveOrDelete(context, draft, travelId);
+): Program<ReconcileResult> {
+  const done = yield* archiveOrDelete(context, draft, travelId);
   if (done.end.kind === 'failed' || done.draft.travelId === undefined) return done;
-  return settleTombstoneEmail(context, done, { travelId, isFresh: true });
+  return yield* settleTombstoneEmail(context, done, { travelId, isFresh: true });
 }
 
 /** Finds the traveler of a create whose outcome is unknown, so that it can be archived. */
-export async function findUnconfirmedTraveler(
+export function* findUnconfirmedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
-): Promise<OutcomeDraft | ReconcileResult> {
+): Program<OutcomeDraft | ReconcileResult> {
   const { reservation, announced: fields = {} } = draft.progress;
   const isOpen = draft.creating !== undefined && reservation !== undefined;
   const known = isOpen ? withLateCreate(context, draft, { reservation, fields }) : draft;
-  const found = await findOwnCreate(context, known);
+  const found = yield* findOwnCreate(context, known);
   if ('kind' in found) return endInFailure(known, found);
   const { draft: next, own } = found;
   if (own) {
@@ -171,21 +170,20 @@ export async function findUnconfirmedTraveler(
   // Keep the announced create until the last check for late calls: its traveler may still appear, and a user who
   // returns in the meantime needs the record.
   if (!isOpen) return next;
-  const isAwaited = context.now() < (next.progress.late?.checkAt ?? 0);
+  const isAwaited = context.time.now < (next.progress.late?.checkAt ?? 0);
   return isAwaited ? endInState(next, 'synced') : withoutAnnouncedCall(next);
 }
 
-async function archiveOrDelete(
+function* archiveOrDelete(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<ReconcileResult> {
-  if (context.connection.policies.deprovision === 'archive') return sendArchive(context, draft, travelId);
+): Program<ReconcileResult> {
+  if (context.connection.policies.deprovision === 'archive')
+    return yield* sendArchive(context, draft, travelId);
   const announcing = withRemovalAsLateCall(context, draft);
-  if (!(await announceCall(context, announcing))) return endInFailure(draft, leaseLostFailure);
-  context.checkpoint('beforeSend');
-  const answer = await context.connection.travel.remove(travelId);
-  context.checkpoint('afterSend');
+  if (!(yield* announceCall(context, announcing))) return endInFailure(draft, leaseLostFailure);
+  const answer = yield* perform('removeTraveler', travelId);
   switch (answer.kind) {
     case 'ok':
     case 'notFound':
@@ -194,8 +192,8 @@ async function archiveOrDelete(
     case 'invalid':
     case 'conflict': {
       // A person who has traveled is part of the accounts and cannot be deleted. Archiving takes the access away.
-      const archived = await sendArchive(context, withFinding(draft, findings.notDeleted()), travelId);
-      const isReferredTo = answer.kind === 'conflict' && (await mayStillBeReferredTo(context));
+      const archived = yield* sendArchive(context, withFinding(draft, findings.notDeleted()), travelId);
+      const isReferredTo = answer.kind === 'conflict' && (yield* mayStillBeReferredTo(context));
       return isReferredTo && archived.end.kind === 'state'
         ? endInFailure(archived.draft, referredToFailure)
         : archived;
@@ -205,19 +203,19 @@ async function archiveOrDelete(
       const kept = isOutcomeUnknown(answer) ? announcing : draft;
       const isBare = answer.kind === 'unavailable' && answer.bareStatus !== undefined;
       return isBare
-        ? archiveMeanwhile(context, kept, { travelId, failure: answer })
+        ? yield* archiveMeanwhile(context, kept, { travelId, failure: answer })
         : endInFailure(kept, answer);
     }
   }
 }
 
 /** Archives a traveler whose deletion a gateway may prevent: the access must not last until the gateway lets the DELETE pass. */
-async function archiveMeanwhile(
+function* archiveMeanwhile(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { travelId, failure }: { travelId: string; failure: TravelFailure },
-): Promise<ReconcileResult> {
-  const archived = await sendArchive(context, draft, travelId);
+): Program<ReconcileResult> {
+  const archived = yield* sendArchive(context, draft, travelId);
   const isArchived = archived.end.kind === 'state' && archived.end.state === 'synced';
   return isArchived ? endInFailure(archived.draft, failure) : archived;
 }
@@ -226,8 +224,15 @@ async function archiveMeanwhile(
  * True if the traveler may be deleted later, because it is the manager of others who are about to lose this manager. At
  * the first attempt they may have lost it just after the travel API refused the deletion.
  */
-function mayStillBeReferredTo({ identity, isReferredTo }: ReconcileContext): Promise<boolean> {
-  return isReferredTo({ whileDirty: identity.attempts > 0 });
+function* mayStillBeReferredTo({ identity }: ReconcileContext): Program<boolean> {
+  const all = yield* perform('findReferrers', referenceValuesOf(identity));
+  const referrers = all.filter((referrer) => referrer !== identity.id);
+  if (identity.attempts === 0) return referrers.length > 0;
+  for (const referrer of referrers) {
+    const one = yield* perform('findIdentity', identity.connection, referrer);
+    if (one?.state === 'dirty') return true;
+  }
+  return false;
 }
 
 const referredToFailure: TravelFailure = {
@@ -239,16 +244,16 @@ const referredToFailure: TravelFailure = {
  * Records the deletion as a late call. If the user returns before the travel API has carried it out, the traveler is
  * read once more.
  */
-function withRemovalAsLateCall({ now, connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const late = { creates: [], sent: {}, ...draft.progress.late, checkAt: now() + connection.lateMs };
+function withRemovalAsLateCall({ time, connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const late = { creates: [], sent: {}, ...draft.progress.late, checkAt: time.now + connection.lateMs };
   return withProgress(draft, { late });
 }
 
-async function sendArchive(
+function* sendArchive(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<ReconcileResult> {
+): Program<ReconcileResult> {
   const archived = { value: true, source: false };
   // A check of this departure found that it was not applied. The next attempt to send it has its own time.
   const isRepeated = draft.progress.settledVersion === context.identity.version && isArchiveAccepted(draft);
@@ -262,7 +267,7 @@ async function sendArchive(
       },
       'synced',
     );
-  const sent = await patchTraveler(context, draft, { travelId, plan: { ...emptyPlan, set: { archived } } });
+  const sent = yield* patchTraveler(context, draft, { travelId, plan: { ...emptyPlan, set: { archived } } });
   if (!('failure' in sent)) return endInState({ ...sent.draft, creating: undefined }, 'synced');
   return handlePatchFailure(sent, (known) =>
     endInState(withFinding(known, findings.forbidden('archived')), 'refused'),
@@ -273,33 +278,33 @@ async function sendArchive(
  * Gives the traveler of a tombstone a parking address if another identity needs its address, and the own address back once no other identity has or
  * needs it. An administrator keeps the address.
  */
-export async function settleTombstoneEmail(
+export function* settleTombstoneEmail(
   context: ReconcileContext,
   { draft: before, end }: ReconcileResult,
   { travelId, isFresh }: { travelId: string; isFresh: boolean },
-): Promise<ReconcileResult> {
-  const { draft, email } = await chooseTombstoneEmail(context, before);
+): Program<ReconcileResult> {
+  const { draft, email } = yield* chooseTombstoneEmail(context, before);
   if (email === undefined) return { draft, end };
-  if (isFresh) return sendEmail(context, { draft, end }, { travelId, email });
+  if (isFresh) return yield* sendEmail(context, { draft, end }, { travelId, email });
   // The traveler may have become an administrator in the travel service.
-  const current = await readTraveler(context, before, travelId);
+  const current = yield* readTraveler(context, before, travelId);
   if (current === 'gone') return endInState(withoutLink(before), 'synced');
   if ('end' in current) return current;
-  return settleTombstoneEmail(context, { draft: current, end }, { travelId, isFresh: true });
+  return yield* settleTombstoneEmail(context, { draft: current, end }, { travelId, isFresh: true });
 }
 
-async function chooseTombstoneEmail(context: ReconcileContext, draft: OutcomeDraft): Promise<LeaverEmail> {
+function* chooseTombstoneEmail(context: ReconcileContext, draft: OutcomeDraft): Program<LeaverEmail> {
   const { connection, identity } = context;
   const { observed } = draft;
   const unchanged = { draft, email: undefined };
   const isKept = isKeptActive(identity) && observed?.archived === false;
   if (!observed || isAdministrator(observed) || (!observed.archived && !isKept)) return unchanged;
   const own = ownEmail(context) ?? observed.email;
-  const chosen = await chooseLeaverEmail(context, draft, own);
+  const chosen = yield* chooseLeaverEmail(context, draft, own);
   if (chosen) return chosen;
   if (!isParkingAddress(connection, observed.email) || isParkingAddress(connection, own)) return unchanged;
   if (!isKept) return { draft, email: own };
-  const email = await firstFreeEmail(context, draft, [own, context.translation.fallbackEmail]);
+  const email = yield* firstFreeEmail(context, draft, [own, context.translation.fallbackEmail]);
   return { draft: email === own ? draft : withEmailWait(draft, own), email };
 }
 
@@ -309,13 +314,13 @@ function ownEmail({ translation: { fields, fallbackEmail } }: ReconcileContext):
   return email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
 }
 
-async function sendEmail(
+function* sendEmail(
   context: ReconcileContext,
   { draft, end }: ReconcileResult,
   { travelId, email: value }: { travelId: string; email: string },
-): Promise<ReconcileResult> {
+): Program<ReconcileResult> {
   const plan: Plan = { ...emptyPlan, set: { email: { value, source: value } } };
-  const sent = await patchTraveler(context, draft, { travelId, plan });
+  const sent = yield* patchTraveler(context, draft, { travelId, plan });
   if (!('failure' in sent)) return { draft: { ...sent.draft, creating: undefined }, end };
   return handlePatchFailure(sent, (known) => ({ draft: withRefusedEmail(context, known, value), end }));
 }

@@ -1,6 +1,6 @@
 import type { BackgroundTasks, TaskKind } from '../store/background-tasks.ts';
 import type { Connection } from './connection.ts';
-import { leaseDuration, withLeaseGuard } from './lease-guard.ts';
+import { leaseDuration, leasedConnection } from './lease-guard.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 
@@ -49,7 +49,7 @@ export async function runTask(
   });
   if ('retryMs' in acquired) return { retryMs: Math.min(RETRY_MS, acquired.retryMs), state: acquired.state };
   const extend = (ms: number) => tasks.extend(connection.id, kind, { token, ms, now: now() });
-  const guarded = withLeaseGuard(connection, { since, now, extend });
+  const guarded = leasedConnection(connection, { since, now, extend });
   const finish = ({ state, dueMs }: TaskResult) =>
     tasks.finish(connection.id, kind, { token, state, dueMs, now: now() });
   try {

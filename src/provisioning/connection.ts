@@ -2,8 +2,8 @@ import type { Mapping } from '../translator/mapping-file.ts';
 import type { Policies } from './policies.ts';
 import type { TravelFeed, TravelLookups, TravelUsers } from './travel-ports.ts';
 
-/** One IdP that provisions one travel account, with its settings and its access to the travel API. */
-export interface Connection {
+/** The settings of a connection. */
+export interface ConnectionSettings {
   id: string;
   /** The name of the travel account. Connections with the same account share its travelers. */
   account: string;
@@ -27,6 +27,10 @@ export interface Connection {
   tombstoneDays: number;
   /** False for a connection whose travelers only the bridge changes: they are not imported. */
   isImported: boolean;
+}
+
+/** One IdP that provisions one travel account, with its settings and its access to the travel API. */
+export interface Connection extends ConnectionSettings {
   travel: TravelUsers;
   lookups: TravelLookups;
   /** The event feed of the travel API and its polling interval in milliseconds; undefined if no feed is read. */

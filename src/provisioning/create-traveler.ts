@@ -2,6 +2,7 @@ import type { JsonObject } from '../schema/resource.ts';
 import { toAnnouncedFields } from '../translator/announced.ts';
 import { findInvalidFields, makePlan, type Plan, toAppliedFields, toCreateBody } from '../translator/plan.ts';
 import type { Finding } from '../translator/translation.ts';
+import { type Program, perform } from './effects.ts';
 import {
   addressKey,
   findClaimant,
@@ -47,14 +48,14 @@ const MAX_CONFLICT_ATTEMPTS = 5;
  * has the address, else a new one. The create is announced in the store before it is sent, so that a crash never leads
  * to a second traveler.
  */
-export async function linkOrCreateTraveler(
+export function* linkOrCreateTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
-): Promise<ReconcileResult | TravelerGone> {
+): Program<ReconcileResult | TravelerGone> {
   const { reservation, announced } = draft.progress;
   if (draft.creating === undefined || !reservation)
-    return createTraveler(context, { ...draft, applied: {} }, { rounds: ROUNDS, free: undefined });
-  const found = await linkOwnCreate(context, draft, { reservation, fields: announced ?? {} });
+    return yield* createTraveler(context, { ...draft, applied: {} }, { rounds: ROUNDS, free: undefined });
+  const found = yield* linkOwnCreate(context, draft, { reservation, fields: announced ?? {} });
   if (found === 'gone' || 'end' in found) return found;
   const [first] = candidateEmails(context);
   const isSameAddress = first !== undefined && addressKey(first) === addressKey(reservation.email);
@@ -62,11 +63,14 @@ export async function linkOrCreateTraveler(
   // A create with the same address may be repeated at once, because the travel API keeps addresses unique. With another
   // address, the repetition could create a second traveler.
   const checkAt = found.draft.progress.late?.checkAt ?? 0;
-  if (isFree && !isSameAddress && context.now() < checkAt)
+  if (isFree && !isSameAddress && context.time.now < checkAt)
     return endInFailure(found.draft, lateCreateFailure, checkAt);
   const checked = isLateCheckDue(context, found.draft) ? withoutLateCalls(found.draft) : found.draft;
   const next = withoutAnnouncedCall({ ...checked, applied: {} });
-  return createTraveler(context, next, { rounds: ROUNDS, free: isFree ? reservation.email : undefined });
+  return yield* createTraveler(context, next, {
+    rounds: ROUNDS,
+    free: isFree ? reservation.email : undefined,
+  });
 }
 
 const lateCreateFailure: TravelFailure = {
@@ -89,12 +93,12 @@ interface CreateRound {
   free: string | undefined;
 }
 
-async function createTraveler(
+function* createTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { rounds, free }: CreateRound,
-): Promise<ReconcileResult | TravelerGone> {
-  const { draft: addressed, email } = await chooseEmail(context, draft);
+): Program<ReconcileResult | TravelerGone> {
+  const { draft: addressed, email } = yield* chooseEmail(context, draft);
   if (email === undefined) return endWithoutEmail(context, addressed);
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps refusing the create' });
@@ -107,22 +111,20 @@ async function createTraveler(
     basis: context.rulesSnapshot.version,
     rules: context.rulesSnapshot.rules,
   });
-  const begunAt = context.now();
+  const begunAt = context.time.now;
   const announced = withReservation(context, addressed, { email, next, free });
-  const announcement = await announceCreate(context, announced, email);
+  const announcement = yield* announceCreate(announced, email);
   if (announcement === 'taken')
-    return createTraveler(context, withTakenEmail(addressed, email), { rounds: rounds - 1, free });
+    return yield* createTraveler(context, withTakenEmail(addressed, email), { rounds: rounds - 1, free });
   if (announcement === 'lost') return endInFailure(addressed, leaseLostFailure);
-  context.checkpoint('beforeSend');
   const body = toCreateBody(next);
-  const answer = await context.connection.travel.create(body);
-  context.checkpoint('afterSend');
+  const answer = yield* perform('createTraveler', body);
   if (answer.kind === 'ok') {
     const linked = withLinkedTraveler(announced, answer.value, toAppliedFields({}, next, answer.value));
     const checked = withAnsweredValues(context, linked, { plan: next, before: {} });
-    return updateTraveler(context, checked, { isFresh: true });
+    return yield* updateTraveler(context, checked, { isFresh: true });
   }
-  return handleCreateFailure(context, announced, {
+  return yield* handleCreateFailure(context, announced, {
     email,
     wanted,
     failure: answer,
@@ -139,7 +141,7 @@ function withReservation(
   { email, next, free }: { email: string; next: Plan; free: string | undefined },
 ): OutcomeDraft {
   const wasFree = free !== undefined && addressKey(free) === addressKey(email);
-  const reservation = { email, wasFree, reservedAt: context.connection.travel.serverTime() };
+  const reservation = { email, wasFree, reservedAt: context.time.server };
   const announced = toAnnouncedFields(next, {}, undefined);
   return withProgress({ ...draft, creating: email }, { announced, reservation });
 }
@@ -148,31 +150,30 @@ function withReservation(
  * Announces the create. If another identity is already creating a traveler with this address, saves that this identity
  * waits for the address and ends the attempt.
  */
-async function announceCreate(
-  context: ReconcileContext,
+function* announceCreate(
   { progress, waitingFor }: OutcomeDraft,
   email: string,
-): Promise<'done' | 'lost' | 'taken'> {
+): Program<'done' | 'lost' | 'taken'> {
   const announcement = { creating: email, progress };
-  const first = await context.announce(announcement);
+  const first = yield* perform('announce', announcement);
   if (first !== 'taken' || waitingFor !== undefined) return first;
-  await context.saveEmailWait(email);
-  return context.announce(announcement);
+  yield* perform('waitForEmail', email);
+  return yield* perform('announce', announcement);
 }
 
 /** Chooses the first address to try that the travel API has not refused and that no known traveler has. */
-export async function chooseEmail(
+export function* chooseEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
-): Promise<{ draft: OutcomeDraft; email: string | undefined }> {
+): Program<{ draft: OutcomeDraft; email: string | undefined }> {
   let waiting = draft;
   for (const email of candidateEmails(context)) {
     const refused = draft.refused.email;
     if (refused?.value === email && refused.basis === context.rulesSnapshot.version) continue;
     if (isKnownTaken(draft, email)) continue;
-    const holder = await findObstacleAndWait(context, waiting, email);
+    const holder = yield* findObstacleAndWait(context, waiting, email);
     if (!holder) return { draft: waiting, email };
-    waiting = await withEmailWaitForHolder(context, waiting, { email, holder });
+    waiting = yield* withEmailWaitForHolder(context, waiting, { email, holder });
   }
   return { draft: waiting, email: undefined };
 }
@@ -182,26 +183,26 @@ export async function chooseEmail(
  * waits for another one) and searches again: an address that is freed after the second search makes this identity
  * dirty.
  */
-async function findObstacleAndWait(
+function* findObstacleAndWait(
   context: ReconcileContext,
   { waitingFor }: OutcomeDraft,
   email: string,
-): Promise<Identity | undefined> {
-  const obstacle = await findObstacle(context, email);
+): Program<Identity | undefined> {
+  const obstacle = yield* findObstacle(context, email);
   if (!obstacle || waitingFor !== undefined) return obstacle;
-  await context.saveEmailWait(email);
-  return findObstacle(context, email);
+  yield* perform('waitForEmail', email);
+  return yield* findObstacle(context, email);
 }
 
 /**
  * Finds the identity that prevents a create with the address. A leaver usually does not: the create gets 409, and
  * the identity then takes the traveler over.
  */
-async function findObstacle(context: ReconcileContext, email: string): Promise<Identity | undefined> {
+function* findObstacle(context: ReconcileContext, email: string): Program<Identity | undefined> {
   if (email === context.freeEmail) return undefined;
-  const holder = await findEmailHolder(context, email);
+  const holder = yield* findEmailHolder(context, email);
   if (holder && (!canBeTakenOver(holder, context.connection) || mustWaitFor(context, holder))) return holder;
-  return findClaimant(context, context.connection, { email, except: context.identity.id });
+  return yield* findClaimant(context.connection, { email, except: context.identity.id });
 }
 
 /** True for a leaver of whom the write has decided that it gives up the address; that decision may not be committed yet. */
@@ -248,16 +249,16 @@ interface FailedCreate {
   begunAt: number;
 }
 
-async function handleCreateFailure(
+function* handleCreateFailure(
   context: ReconcileContext,
   announced: OutcomeDraft,
   tried: FailedCreate,
-): Promise<ReconcileResult | TravelerGone> {
+): Program<ReconcileResult | TravelerGone> {
   const { failure, wanted, rounds } = tried;
   const draft = withoutAnnouncedCall(announced);
   switch (failure.kind) {
     case 'conflict':
-      return handleCreateConflict(context, draft, tried);
+      return yield* handleCreateConflict(context, draft, tried);
     case 'invalid': {
       const named = findInvalidFields(
         failure.fields.map(({ field }) => field),
@@ -274,7 +275,7 @@ async function handleCreateFailure(
         draft,
         named.map((key) => ({ key, reason, wanted })),
       );
-      return createTraveler(context, remaining, { rounds: rounds - 1, free: undefined });
+      return yield* createTraveler(context, remaining, { rounds: rounds - 1, free: undefined });
     }
     case 'forbidden':
       return endInState(withFinding({ ...draft, creating: undefined }, findings.forbidden('*')), 'refused');
@@ -295,14 +296,13 @@ async function handleCreateFailure(
 
 /** If the first answer of the travel API is the failure of this create, its time is that of the reservation, except for the wait. */
 function withTimeOfReservation(
-  { connection, now }: ReconcileContext,
+  { time }: ReconcileContext,
   draft: OutcomeDraft,
   { begunAt }: FailedCreate,
 ): OutcomeDraft {
   const { reservation } = draft.progress;
-  const time = connection.travel.serverTime();
-  if (!reservation || reservation.reservedAt !== undefined || time === undefined) return draft;
-  const reservedAt = time - (now() - begunAt);
+  if (!reservation || reservation.reservedAt !== undefined || time.server === undefined) return draft;
+  const reservedAt = time.server - (time.now - begunAt);
   return withProgress(draft, { reservation: { ...reservation, reservedAt } });
 }
 
@@ -310,26 +310,29 @@ function withTimeOfReservation(
  * After a 409: links the traveler of an earlier create whose answer was lost, or a traveler that already existed. If
  * neither is possible, the identity waits for the address.
  */
-async function handleCreateConflict(
+function* handleCreateConflict(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { email, rounds }: FailedCreate,
-): Promise<ReconcileResult | TravelerGone> {
+): Program<ReconcileResult | TravelerGone> {
   for (const create of unconfirmedCreatesFor(draft, email)) {
-    const own = await linkOwnCreate(context, draft, create);
+    const own = yield* linkOwnCreate(context, draft, create);
     if (own === 'gone' || 'end' in own) return own;
   }
   // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
-  if (draft.waitingFor === undefined) await context.saveEmailWait(email);
-  const linked = await linkExistingTraveler(context, draft, email);
+  if (draft.waitingFor === undefined) yield* perform('waitForEmail', email);
+  const linked = yield* linkExistingTraveler(context, draft, email);
   if (typeof linked === 'object' && 'freed' in linked)
-    return createTraveler(context, linked.freed, { rounds: rounds - 1, free: email });
+    return yield* createTraveler(context, linked.freed, { rounds: rounds - 1, free: email });
   if (linked === 'erased') {
     const waiting = withTakenEmail(draft, email, findings.erasedTraveler(email));
-    return createTraveler(context, waiting, { rounds: rounds - 1, free: undefined });
+    return yield* createTraveler(context, waiting, { rounds: rounds - 1, free: undefined });
   }
   if (linked === 'taken')
-    return createTraveler(context, withTakenEmail(draft, email), { rounds: rounds - 1, free: undefined });
+    return yield* createTraveler(context, withTakenEmail(draft, email), {
+      rounds: rounds - 1,
+      free: undefined,
+    });
   if (linked !== 'none') return linked;
   // The other traveler may have just lost the address, or the traveler of our own create is not visible yet.
   const maxAttempts = unconfirmedCreatesFor(draft, email).length > 0 ? MAX_CONFLICT_ATTEMPTS : 2;
@@ -340,7 +343,7 @@ async function handleCreateConflict(
       text: 'a create met a conflict, yet nobody has the address',
     });
   const waiting = withTakenEmail(draft, email, findings.unfindableEmail(email));
-  return createTraveler(context, waiting, { rounds: rounds - 1, free: undefined });
+  return yield* createTraveler(context, waiting, { rounds: rounds - 1, free: undefined });
 }
 
 /** The earlier creates with this address whose outcome is unknown. */

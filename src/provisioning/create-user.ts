@@ -1,5 +1,6 @@
 import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
+import { carriedOutBy, run } from './effects.ts';
 import { findClaimantAmong, isParkingAddress } from './email-conflicts.ts';
 import { type Identity, isInactive, isLive } from './identity.ts';
 import { ProvisioningError } from './provisioning-error.ts';
@@ -63,7 +64,10 @@ async function isAddressFree(
   connection: Connection,
   matches: NewUserMatches,
 ): Promise<boolean> {
-  const claimant = await findClaimantAmong(deps, connection, matches);
+  const claimant = await run(
+    findClaimantAmong(connection, matches),
+    carriedOutBy({ findWaiters: (email) => deps.identities.findWaiters(connection.account, email) }),
+  );
   const others = [matches.holder, matches.creator, claimant].filter((other) => other !== undefined);
   if (others.some((other) => other.connection !== connection.id && !isInactive(other))) throw conflictError();
   return others.length === 0;

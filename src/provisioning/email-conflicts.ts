@@ -2,7 +2,8 @@ import { foldCase } from '../schema/case-fold.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Finding, WantedField } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import type { Connection } from './connection.ts';
+import type { ConnectionSettings } from './connection.ts';
+import { type Program, perform } from './effects.ts';
 import { findings } from './findings.ts';
 import { isAdministrator, isDepartureOpen, isGuarded } from './guard.ts';
 import { type Identity, isInactive, userNameOf } from './identity.ts';
@@ -14,7 +15,6 @@ import {
   withFinding,
   withProgress,
 } from './reconcile-context.ts';
-import type { Identities } from './store-ports.ts';
 
 /** Returns the form in which addresses are compared. Do not apply it to its own result, which it may change again. */
 export function addressKey(email: string): string {
@@ -26,7 +26,7 @@ export function addressKey(email: string): string {
  * address to another identity.
  */
 export function isParkingAddress(
-  { parkingDomain }: Pick<Connection, 'parkingDomain'>,
+  { parkingDomain }: Pick<ConnectionSettings, 'parkingDomain'>,
   email: string,
 ): boolean {
   return parkingDomain !== undefined && addressKey(email).endsWith(`@${parkingDomain}`);
@@ -38,14 +38,14 @@ export function isParkingAddress(
  * takes its userName (if that is a free address) or a parking address. If the other traveler is archived and the policy
  * `reclaimEmail` is set, that traveler gives the address up.
  */
-export async function resolveEmailConflict(
+export function* resolveEmailConflict(
   context: ReconcileContext,
   { draft: before, fields }: SendableFields,
-): Promise<SendableFields> {
+): Program<SendableFields> {
   const draft = withParkedFromUpdated(context, before);
   const email = fields.email;
   if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
-  const leavers = await chooseLeaverEmail(context, draft, email.value);
+  const leavers = yield* chooseLeaverEmail(context, draft, email.value);
   if (leavers) return withLeaverEmail(fields, leavers, email.source);
   if (isParkingAddress(context.connection, email.value))
     return {
@@ -54,14 +54,14 @@ export async function resolveEmailConflict(
     };
   const has = (address: string) =>
     draft.observed !== undefined && addressKey(draft.observed.email) === addressKey(address);
-  if (has(email.value) || !(await findEmailObstacle(context, draft, email.value))) return { draft, fields };
+  if (has(email.value) || !(yield* findEmailObstacle(context, draft, email.value))) return { draft, fields };
   // The wait is saved before the second lookup: an address that is freed from now on makes this identity dirty, and an
   // identity
   // that closes a cycle finds the wait.
-  await context.saveEmailWait(email.value);
-  const holder = await findEmailObstacle(context, draft, email.value);
+  yield* perform('waitForEmail', email.value);
+  const holder = yield* findEmailObstacle(context, draft, email.value);
   if (!holder) return { draft, fields };
-  return withoutHeldEmail(context, { draft, fields }, { email: email.value, holder });
+  return yield* withoutHeldEmail(context, { draft, fields }, { email: email.value, holder });
 }
 
 function withLeaverEmail(fields: WantedFields, { draft, email }: LeaverEmail, source: Json): SendableFields {
@@ -79,13 +79,13 @@ interface HeldEmail {
  * Replaces an address that another identity's traveler has: by a temporary address if the identities wait for each
  * other in a cycle, else by the traveler's current address.
  */
-export async function withoutHeldEmail(
+export function* withoutHeldEmail(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
   held: HeldEmail,
-): Promise<SendableFields> {
-  const waiting = await withEmailWaitForHolder(context, draft, held);
-  const temporary = await chooseTemporaryEmail(context, waiting, held);
+): Program<SendableFields> {
+  const waiting = yield* withEmailWaitForHolder(context, draft, held);
+  const temporary = yield* chooseTemporaryEmail(context, waiting, held);
   const source = fields.email?.kind === 'value' ? fields.email.source : held.email;
   const email: WantedField =
     temporary.email === undefined ? { kind: 'kept' } : { kind: 'value', value: temporary.email, source };
@@ -93,12 +93,12 @@ export async function withoutHeldEmail(
 }
 
 /** Finds the first claimed identity, other than this one, that is linked to one of these travelers. */
-export async function findIdentityAmong(
-  { connection, identity, identities }: ReconcileContext,
+export function* findIdentityAmong(
+  { identity }: ReconcileContext,
   travelers: TravelUser[],
-): Promise<Identity | undefined> {
+): Program<Identity | undefined> {
   for (const { id } of travelers) {
-    const holder = await identities.findHolder(connection.account, { travelId: id });
+    const holder = yield* perform('findHolder', { travelId: id });
     if (holder && holder.id !== identity.id) return holder;
   }
   return undefined;
@@ -116,28 +116,28 @@ function withParkedFromUpdated({ connection }: ReconcileContext, draft: OutcomeD
  * Chooses a temporary address for the traveler while it waits for another one; undefined if it keeps the current
  * address.
  */
-async function chooseTemporaryEmail(
+function* chooseTemporaryEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { email, holder }: HeldEmail,
-): Promise<{ draft: OutcomeDraft; email?: string | undefined }> {
+): Program<{ draft: OutcomeDraft; email?: string | undefined }> {
   const { observed } = draft;
   if (!observed || isGuarded(observed, draft.applied)) return { draft };
-  const { members, end } = await followWaitChain(context, draft, holder);
+  const { members, end } = yield* followWaitChain(context, draft, holder);
   if (isParkingAddress(context.connection, observed.email)) {
     // A leaver who is back, or stays, does not wait with an address that receives no mail.
     const isInUse = !isInactive(context.identity) || isStaying(context.identity, observed);
     const mustReturn = end === 'blocked' && (isInUse || draft.progress.parkedFrom !== undefined);
     // The address from before, else the userName.
     const earlier = [draft.progress.parkedFrom, context.translation.fallbackEmail];
-    return { draft, email: mustReturn ? await firstFreeEmail(context, draft, earlier) : undefined };
+    return { draft, email: mustReturn ? yield* firstFreeEmail(context, draft, earlier) : undefined };
   }
   if (end !== 'cycle') return { draft };
-  const free = await freeUserName(context, draft);
+  const free = yield* freeUserName(context, draft);
   if (free !== undefined || context.connection.parkingDomain === undefined) return { draft, email: free };
   if (isAdministrator(observed))
-    return { draft: await letAnotherMemberStepAside(context, draft, { email, members }) };
-  const parked = newParkingAddress(context, draft);
+    return { draft: yield* letAnotherMemberStepAside(draft, { email, members }) };
+  const parked = yield* newParkingAddress(context, draft);
   if (parked === undefined)
     return { draft: withFinding(draft, findings.swapBlocked(email, members.map(userNameOf))) };
   return { draft: withProgress(draft, { parkedFrom: observed.email }), email: parked };
@@ -147,106 +147,96 @@ async function chooseTemporaryEmail(
  * Makes another member of the cycle take a temporary address: this traveler is an administrator, which never gets a
  * parking address.
  */
-async function letAnotherMemberStepAside(
-  context: ReconcileContext,
+function* letAnotherMemberStepAside(
   draft: OutcomeDraft,
   { email, members }: { email: string; members: Identity[] },
-): Promise<OutcomeDraft> {
+): Program<OutcomeDraft> {
   const other = members.find(({ observed }) => observed && !isAdministrator(observed));
   if (!other) return withFinding(draft, findings.swapBlocked(email, members.map(userNameOf)));
-  await context.enqueue(other);
+  yield* perform('markDirty', other);
   return draft;
 }
 
 /** Returns the first of these addresses that is free and no parking address; undefined if there is none. */
-export async function firstFreeEmail(
+export function* firstFreeEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
   addresses: (string | undefined)[],
-): Promise<string | undefined> {
+): Program<string | undefined> {
   for (const address of addresses) {
     if (address === undefined || isParkingAddress(context.connection, address)) continue;
-    if (!(await findEmailObstacle(context, draft, address))) return address;
+    if (!(yield* findEmailObstacle(context, draft, address))) return address;
   }
   return undefined;
 }
 
 /** Finds the identity that has the address, or that needs it to complete a swap in progress. */
-async function findEmailObstacle(
+function* findEmailObstacle(
   context: ReconcileContext,
   draft: OutcomeDraft,
   email: string,
-): Promise<Identity | undefined> {
-  const holder = await findEmailHolder(context, email);
+): Program<Identity | undefined> {
+  const holder = yield* findEmailHolder(context, email);
   if (holder) return holder;
-  const { connection, identity, identities } = context;
-  const claimant = await findClaimant({ identities }, connection, { email, except: identity.id });
-  return claimant && !(await isPartOfSwap(context, draft)) ? claimant : undefined;
+  const { connection, identity } = context;
+  const claimant = yield* findClaimant(connection, { email, except: identity.id });
+  return claimant && !(yield* isPartOfSwap(context, draft)) ? claimant : undefined;
 }
 
 /**
  * True if a swap is in progress that involves this traveler: it has a parking address, or another member needs its
  * address.
  */
-async function isPartOfSwap(
-  { connection, identity, identities }: ReconcileContext,
+function* isPartOfSwap(
+  { connection, identity }: ReconcileContext,
   { observed, progress }: OutcomeDraft,
-): Promise<boolean> {
+): Program<boolean> {
   if (!observed) return false;
   if (progress.parkedFrom !== undefined && isParkingAddress(connection, observed.email)) return true;
-  return (
-    (await findClaimant({ identities }, connection, { email: observed.email, except: identity.id })) !==
-    undefined
-  );
+  return (yield* findClaimant(connection, { email: observed.email, except: identity.id })) !== undefined;
 }
 
 /**
  * Finds the identity for which the address is reserved during a swap. This identity waits for the address; its traveler
  * has a parking address, or its own address is reserved for another member of the swap.
  */
-export async function findClaimant(
-  deps: { identities: Pick<Identities, 'findWaiters'> },
-  connection: Connection,
+export function* findClaimant(
+  connection: ConnectionSettings,
   { email, except }: { email: string; except?: string },
   depth = 0,
-): Promise<Identity | undefined> {
+): Program<Identity | undefined> {
   if (depth === LONGEST_CHAIN) return undefined;
-  const waiters = await deps.identities.findWaiters(connection.account, email);
-  return findClaimantAmong(deps, connection, { waiters, except }, depth);
+  const waiters = yield* perform('findWaiters', email);
+  return yield* findClaimantAmong(connection, { waiters, except }, depth);
 }
 
 /** Finds the claimant among the identities that wait for the address. */
-export async function findClaimantAmong(
-  deps: { identities: Pick<Identities, 'findWaiters'> },
-  connection: Connection,
+export function* findClaimantAmong(
+  connection: ConnectionSettings,
   { waiters, except }: { waiters: Identity[]; except?: string | undefined },
   depth = 0,
-): Promise<Identity | undefined> {
+): Program<Identity | undefined> {
   for (const one of waiters) {
     if (one.id === except || !mayMove(one)) continue;
     if (isParked(connection, one)) return one;
     const own = one.observed?.email;
-    if (own !== undefined && (await findClaimant(deps, connection, { email: own }, depth + 1))) return one;
+    if (own !== undefined && (yield* findClaimant(connection, { email: own }, depth + 1))) return one;
   }
   return undefined;
 }
 
 /** True if the traveler has a parking address for a swap, or if a call that sets one is announced. */
-function isParked(connection: Connection, { observed, progress }: Identity): boolean {
+function isParked(connection: ConnectionSettings, { observed, progress }: Identity): boolean {
   if (progress.parkedFrom === undefined) return false;
   const emails = [observed?.email, progress.announced?.email?.value];
   return observed === undefined || emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
 /** Finds the claimed identity, other than this one, whose traveler has the address or is being created with it. */
-export async function findEmailHolder(
-  context: ReconcileContext,
-  email: string,
-): Promise<Identity | undefined> {
-  const { account } = context.connection;
+export function* findEmailHolder(context: ReconcileContext, email: string): Program<Identity | undefined> {
   const holders = [
-    await context.identities.findHolder(account, { travelEmail: email }),
-    await context.identities.findHolder(account, { creating: email }),
+    yield* perform('findHolder', { travelEmail: email }),
+    yield* perform('findHolder', { creating: email }),
   ];
   return holders.find((holder) => holder && holder.id !== context.identity.id);
 }
@@ -268,13 +258,14 @@ export function withEmailWait(
  * Records that the identity waits for an address and which identity has it. If that identity is inactive and gives its address up, by the
  * policy `reclaimEmail` or for its successor, it becomes dirty so that it does.
  */
-export async function withEmailWaitForHolder(
+export function* withEmailWaitForHolder(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { email, holder }: HeldEmail,
-): Promise<OutcomeDraft> {
+): Program<OutcomeDraft> {
   if (!isInactive(holder)) return withEmailWait(draft, email);
-  if (context.connection.policies.reclaimEmail || holder.origin.givesEmailUp) await context.enqueue(holder);
+  if (context.connection.policies.reclaimEmail || holder.origin.givesEmailUp)
+    yield* perform('markDirty', holder);
   return withEmailWait(draft, email, findings.heldByLeaver(email));
 }
 
@@ -282,16 +273,18 @@ export async function withEmailWaitForHolder(
  * Makes a new parking address; undefined if the connection has no parking domain, or the travel API refused such an
  * address.
  */
-export function newParkingAddress(
+export function* newParkingAddress(
   context: ReconcileContext,
   { refused }: Pick<OutcomeDraft, 'refused'>,
-): string | undefined {
+): Program<string | undefined> {
   const { parkingDomain } = context.connection;
   const before = refused.email;
   const isRefused =
     before?.basis === context.rulesSnapshot.version &&
     isParkingAddress(context.connection, String(before.value));
-  return parkingDomain === undefined || isRefused ? undefined : `parked-${context.newId()}@${parkingDomain}`;
+  return parkingDomain === undefined || isRefused
+    ? undefined
+    : `parked-${yield* perform('newId')}@${parkingDomain}`;
 }
 
 /** The address that the traveler of a leaver gets; `email` is undefined if it keeps the present one. */
@@ -305,11 +298,11 @@ export interface LeaverEmail {
  * the address is the leaver's, as that of a person whose departure is held or was discarded. The leaver then waits for the own address,
  * without a finding.
  */
-export async function chooseLeaverEmail(
+export function* chooseLeaverEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
   own: string,
-): Promise<LeaverEmail | undefined> {
+): Program<LeaverEmail | undefined> {
   const { observed, progress } = draft;
   const { connection, identity } = context;
   if (!observed || !isInactive(identity) || isStaying(identity, observed)) return undefined;
@@ -317,12 +310,12 @@ export async function chooseLeaverEmail(
   if (isParkingAddress(connection, observed.email)) {
     // In the middle of a swap, the traveler takes part in it as before.
     const isSwapping = progress.parkedFrom !== undefined && identity.deletedAt === undefined;
-    const isNeeded = !isSwapping && (await isNeededByOthers(context, own));
+    const isNeeded = !isSwapping && (yield* isNeededByOthers(context, own));
     return isNeeded ? { draft: waiting, email: undefined } : undefined;
   }
   if (isAdministrator(observed) || !mayGiveEmailUp(context)) return undefined;
-  if (!(await isNeededByOthers(context, observed.email))) return undefined;
-  const email = newParkingAddress(context, draft);
+  if (!(yield* isNeededByOthers(context, observed.email))) return undefined;
+  const email = yield* newParkingAddress(context, draft);
   if (email === undefined) return undefined;
   return { draft: addressKey(observed.email) === addressKey(own) ? waiting : draft, email };
 }
@@ -337,22 +330,22 @@ function mayGiveEmailUp({ connection, identity }: ReconcileContext): boolean {
 }
 
 /** True if the traveler of another identity has the address, or if an active user waits for it or is the successor who wants it. */
-async function isNeededByOthers(context: ReconcileContext, email: string): Promise<boolean> {
-  const { connection, identity, identities } = context;
+function* isNeededByOthers(context: ReconcileContext, email: string): Program<boolean> {
+  const { identity } = context;
   const { isReplaced, givesEmailUp, successor } = identity.origin;
-  if (isReplaced || (await findEmailHolder(context, email))) return true;
-  if (await identities.isWaitedFor(connection.account, email, identity.id)) return true;
+  if (isReplaced || (yield* findEmailHolder(context, email))) return true;
+  if (yield* perform('isWaitedFor', email)) return true;
   if (!givesEmailUp || !successor) return false;
-  const users = await identities.find(successor.connection, { by: 'email', value: email });
+  const users = yield* perform('findIdentities', successor.connection, { by: 'email', value: email });
   return users.some((one) => one.id === successor.id && !isInactive(one));
 }
 
 /** Returns the userName if it is an email address that is free and not the current one. */
-async function freeUserName(context: ReconcileContext, draft: OutcomeDraft): Promise<string | undefined> {
+function* freeUserName(context: ReconcileContext, draft: OutcomeDraft): Program<string | undefined> {
   const userName = context.translation.fallbackEmail;
   if (userName === undefined || isParkingAddress(context.connection, userName)) return undefined;
   const isOwn = draft.observed && addressKey(userName) === addressKey(draft.observed.email);
-  return isOwn || (await findEmailObstacle(context, draft, userName)) ? undefined : userName;
+  return isOwn || (yield* findEmailObstacle(context, draft, userName)) ? undefined : userName;
 }
 
 /** The search for a cycle of identities that wait for each other's addresses stops after this many identities. */
@@ -371,11 +364,11 @@ interface WaitChain {
   end: 'cycle' | 'open' | 'blocked';
 }
 
-async function followWaitChain(
+function* followWaitChain(
   context: ReconcileContext,
   { observed, progress }: OutcomeDraft,
   holder: Identity,
-): Promise<WaitChain> {
+): Program<WaitChain> {
   const members: Identity[] = [];
   // Use the addresses of the draft: if a process died during a call, the store may not have the current address.
   const own =
@@ -385,9 +378,7 @@ async function followWaitChain(
     if (next.waitingFor === undefined || !mayMove(next)) return { members, end: 'blocked' };
     members.push(next);
     if (own?.includes(next.waitingFor)) return { members, end: 'cycle' };
-    next = await context.identities.findHolder(context.connection.account, {
-      travelEmailKey: next.waitingFor,
-    });
+    next = yield* perform('findHolder', { travelEmailKey: next.waitingFor });
     if (next?.id === context.identity.id) return { members, end: 'cycle' };
   }
   return { members, end: next ? 'blocked' : 'open' };

@@ -1,6 +1,6 @@
 import type { FieldKey } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import type { Connection } from './connection.ts';
+import { type Program, perform } from './effects.ts';
 import { findings } from './findings.ts';
 import { type HoldCause, type Identity, isInactive, type StatedDeparture } from './identity.ts';
 import {
@@ -16,7 +16,6 @@ import {
   withFinding,
   withHold,
 } from './reconcile-context.ts';
-import type { RulesSnapshot } from './rules-snapshot.ts';
 
 /** Roles that administer the travel service. */
 const administratorRoles = ['admin', 'authAdmin'];
@@ -51,11 +50,8 @@ export function isTakeoverApproved(identity: Identity): boolean {
  * Ends the reconciliation as `refused` if the linked traveler owns the credential that the bridge uses: the bridge
  * never changes that traveler. Returns undefined for every other traveler.
  */
-export async function refuseOwnUser(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-): Promise<ReconcileResult | undefined> {
-  const self = await context.connection.lookups.readOwnUser();
+export function* refuseOwnUser(draft: OutcomeDraft): Program<ReconcileResult | undefined> {
+  const self = yield* perform('readOwnUser');
   if (self.kind !== 'ok') return endInFailure(draft, self);
   if (self.value.id !== draft.travelId) return undefined;
   return endInState(withFinding(draft, findings.ownCredential()), 'refused');
@@ -66,16 +62,16 @@ export async function refuseOwnUser(
  * administrator, and `archived` if the guard or the safety valve holds the deactivation. The traveler must have been
  * read while the lease was held.
  */
-export async function withGuardsApplied(
+export function* withGuardsApplied(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
-): Promise<SendableFields> {
+): Program<SendableFields> {
   const guarded = withGuardedFieldsKept(context, { draft, fields });
   const { observed } = guarded.draft;
   const isLeaving = isArchiveWanted(guarded.fields) && observed?.archived === false;
   if (!isLeaving) return guarded;
   if (isKeptActive(context.identity)) return withDepartureDiscarded(context, guarded);
-  if (await admitDeparture(context)) return guarded;
+  if (yield* admitDeparture(context)) return guarded;
   return {
     draft: withHold(context, withFinding(guarded.draft, findings.heldBySafetyValve()), 'safetyValve'),
     fields: { ...guarded.fields, archived: { kind: 'kept' } },
@@ -98,32 +94,27 @@ function withDepartureDiscarded(
  * passes if an admin has approved it. Once held, it stays held until an admin decides or the IdP writes again, even if
  * fewer people have left since.
  */
-export async function admitDeparture({
-  connection,
-  identity,
-  holds,
-  now,
-}: ReconcileContext): Promise<boolean> {
+export function* admitDeparture({ connection, identity }: ReconcileContext): Program<boolean> {
   if (departureCauses.some((cause) => isApproved(identity, cause))) return true;
   // The travel API has accepted this departure before, and has not carried it out.
   if (identity.progress.unconfirmed?.archived?.value === true) return true;
   if (wasHeldFor(identity, 'safetyValve') || identity.origin.statedDeparture?.isRepeated) return false;
   const valve = connection.policies.safetyValve;
-  return !valve || holds.admitDeparture(connection.id, identity.id, valve, now());
+  return !valve || (yield* perform('admitDeparture', valve));
 }
 
 /**
  * Ends the attempt with a hold if the departure must wait for an admin: that of a guarded traveler, or one that the safety valve holds.
  * Returns undefined if the traveler may be archived or deleted.
  */
-export async function holdDeparture(
+export function* holdDeparture(
   context: ReconcileContext,
   draft: OutcomeDraft,
-): Promise<ReconcileResult | undefined> {
+): Program<ReconcileResult | undefined> {
   const { observed, applied } = draft;
   if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
     return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
-  if (await admitDeparture(context)) return undefined;
+  if (yield* admitDeparture(context)) return undefined;
   const noted = withFinding(draft, findings.heldBySafetyValve());
   return endInState(withHold(context, noted, 'safetyValve'), 'held');
 }
@@ -176,17 +167,13 @@ export function withRulesHold(context: ReconcileContext, draft: OutcomeDraft): O
 /**
  * True if the only reason to reconcile the identity is a change of rules, and an admin has not approved that change.
  */
-export async function isHeldByRulesChange(
-  rulesChanges: { mayReconcile(connection: Connection, rulesSnapshot: RulesSnapshot): Promise<boolean> },
-  connection: Connection,
-  { identity, rulesSnapshot }: { identity: Identity; rulesSnapshot: RulesSnapshot },
-): Promise<boolean> {
+export function* isHeldByRulesChange({ identity, rulesSnapshot }: ReconcileContext): Program<boolean> {
   const { rulesGeneration, version, progress } = identity;
   if (rulesGeneration === 0 || rulesGeneration >= rulesSnapshot.generation) return false;
   // If an admin has approved a hold for another cause, reconcile at once, as after a write of the IdP.
   if (identity.hold && identity.hold.cause !== 'rules' && isApproved(identity, identity.hold.cause))
     return false;
-  return progress.settledVersion === version && !(await rulesChanges.mayReconcile(connection, rulesSnapshot));
+  return progress.settledVersion === version && !(yield* perform('mayApplyRules', rulesSnapshot));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { emptyPlan, toAppliedFields } from '../translator/plan.ts';
+import type { Program } from './effects.ts';
 import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
 import {
@@ -38,43 +39,43 @@ export function holdReturn(
  * of the leaver comes first: the traveler is archived, unless that departure itself waits for an admin or was discarded
  * (docs/architecture.md, Leaving and returning).
  */
-export async function holdReturnOfTraveler(
+export function* holdReturnOfTraveler(
   context: ReconcileContext,
   begun: OutcomeDraft,
-): Promise<ReconcileResult> {
+): Program<ReconcileResult> {
   const { travelId } = begun;
   const judgement = predecessorOf(context.identity, begun);
   if (travelId === undefined) return holdReturn(context, begun, judgement);
-  const own = await refuseOwnUser(context, begun);
+  const own = yield* refuseOwnUser(begun);
   if (own) return own;
-  const current = await readUnlessArchived(context, begun, travelId);
+  const current = yield* readUnlessArchived(context, begun, travelId);
   if (current === 'gone') return holdReturn(context, withoutLink(begun), judgement);
   if ('end' in current) return current;
   if (current.observed?.archived === true) return endArchived(context, withArchiveAdopted(current));
-  const open = isInactive(context.identity) ? await holdDepartureAgain(context, current) : undefined;
+  const open = isInactive(context.identity) ? yield* holdDepartureAgain(context, current) : undefined;
   if (open) return open;
-  if (!isInactive(context.identity) && !(await mayArchive(context, current))) {
+  if (!isInactive(context.identity) && !(yield* mayArchive(context, current))) {
     const noted = withFinding(current, findings.heldReturn(judgement, 'active'));
     return endInState(withHold(context, noted, 'return'), 'held');
   }
-  return archiveAndHold(context, current, travelId);
+  return yield* archiveAndHold(context, current, travelId);
 }
 
 /** Reads the traveler under the lease, unless it was archived for this hold before and nothing is in doubt. */
-async function readUnlessArchived(
+function* readUnlessArchived(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<OutcomeDraft | ReconcileResult | 'gone'> {
+): Program<OutcomeDraft | ReconcileResult | 'gone'> {
   const { observed, progress } = draft;
   const isDue = isLateCheckDue(context, draft);
   const isKnown = observed !== undefined && progress.announced === undefined && !isDue;
   const isInDoubt = isValueCheckDue(context, draft);
   if (isKnown && !isInDoubt && context.identity.hold?.cause === 'return')
     return withConfirmedValues(context, draft, { isFresh: false });
-  const failure = isDue ? await removeLateTravelers(context, draft) : undefined;
+  const failure = isDue ? yield* removeLateTravelers(context, draft) : undefined;
   if (failure) return endInFailure(draft, failure);
-  const current = await readTraveler(context, draft, travelId);
+  const current = yield* readTraveler(context, draft, travelId);
   if (current === 'gone' || 'end' in current) return current;
   return isDue ? withoutLateCalls(current) : current;
 }
@@ -83,7 +84,7 @@ async function readUnlessArchived(
  * True if the departure may be carried out. A departure that is held or was discarded stays as it is until the return is decided; a
  * discard of the return archives the traveler, as its text says.
  */
-async function mayArchive(context: ReconcileContext, draft: OutcomeDraft): Promise<boolean> {
+function* mayArchive(context: ReconcileContext, draft: OutcomeDraft): Program<boolean> {
   const { identity } = context;
   if (isArchiveAccepted(draft)) return false;
   if (isReturnDiscarded(identity)) return true;
@@ -93,36 +94,36 @@ async function mayArchive(context: ReconcileContext, draft: OutcomeDraft): Promi
   const wasLeftActive = hold?.cause === 'return' && isKnown;
   if (wasLeftActive || isDepartureCause(hold?.cause) || origin.leaverKeptActive) return false;
   if (draft.observed && isGuarded(draft.observed, draft.applied)) return false;
-  return admitDeparture(context);
+  return yield* admitDeparture(context);
 }
 
 /**
  * Decides about the departure of a user who is inactive again, so that there is no return to decide. Returns the end of the attempt if the
  * traveler stays active for now; undefined if it is to be archived.
  */
-async function holdDepartureAgain(
+function* holdDepartureAgain(
   context: ReconcileContext,
   draft: OutcomeDraft,
-): Promise<ReconcileResult | undefined> {
+): Program<ReconcileResult | undefined> {
   const { identity } = context;
   if (isKeptActive(identity))
     return endInState(withFinding(draft, findings.keptActive(identity.decision)), 'synced');
   // The travel API has accepted the archive and not carried it out: it is sent again when that is due.
   if (isArchiveAccepted(draft)) return endInState(draft, 'synced');
-  return holdDeparture(context, draft);
+  return yield* holdDeparture(context, draft);
 }
 
 function isReturnDiscarded({ decision, version }: Identity): boolean {
   return decision?.cause === 'return' && decision.answer === 'discarded' && decision.version === version;
 }
 
-async function archiveAndHold(
+function* archiveAndHold(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<ReconcileResult> {
+): Program<ReconcileResult> {
   const plan = { ...emptyPlan, set: { archived } };
-  const sent = await patchTraveler(context, draft, { travelId, plan });
+  const sent = yield* patchTraveler(context, draft, { travelId, plan });
   if (!('failure' in sent)) return endArchived(context, sent.draft);
   if (sent.failure.kind === 'notFound')
     return holdReturn(context, withoutLink(sent.draft), predecessorOf(context.identity, sent.draft));

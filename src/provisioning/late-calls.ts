@@ -9,66 +9,60 @@ import {
 } from '../translator/announced.ts';
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import type { Connection } from './connection.ts';
+import type { ConnectionSettings } from './connection.ts';
+import { type Program, perform } from './effects.ts';
 import { addressKey } from './email-conflicts.ts';
 import { type Identity, isInactive, type LateCalls, type Progress, type Reservation } from './identity.ts';
 import { isReturnHeld } from './ownership.ts';
-import { type OutcomeDraft, type ReconcileContext, withProgress } from './reconcile-context.ts';
+import {
+  type AttemptTime,
+  type OutcomeDraft,
+  type ReconcileContext,
+  withProgress,
+} from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
  * Removes the duplicates of the linked traveler that creates with unknown outcome have made: deletes them, or archives
  * them if the travel API refuses the deletion or something would be lost (`duplicateRemoval`). Returns a failure if a call to the travel API failed.
  */
-export async function removeLateTravelers(
+export function* removeLateTravelers(
   context: ReconcileContext,
   draft: OutcomeDraft,
-): Promise<TravelFailure | undefined> {
+): Program<TravelFailure | undefined> {
   const creates = draft.progress.late?.creates ?? [];
   const addresses = [...new Set(creates.map(({ reservation }) => reservation.email))];
   if (addresses.length === 0) return undefined;
-  const found = await context.connection.travel.findByEmails(addresses);
+  const found = yield* perform('findTravelers', addresses);
   if (found.kind !== 'ok') return found;
   for (const traveler of found.value) {
     if (traveler.id === draft.travelId || traveler.archived) continue;
     const removals = creates.map((create) => duplicateRemoval(context, traveler, create));
-    if (removals.every((removal) => removal === 'none') || (await isLinked(context, traveler))) continue;
-    const failure = removals.includes('delete')
-      ? await deleteOrArchive(context, traveler)
-      : await archive(context, traveler);
+    if (removals.every((removal) => removal === 'none') || (yield* isLinked(traveler))) continue;
+    const failure = removals.includes('delete') ? yield* deleteOrArchive(traveler) : yield* archive(traveler);
     if (failure) return failure;
   }
   return undefined;
 }
 
-async function isLinked(
-  { connection, identities }: ReconcileContext,
-  { id, email }: TravelUser,
-): Promise<boolean> {
-  const { account } = connection;
+function* isLinked({ id, email }: TravelUser): Program<boolean> {
   const holders = [
-    await identities.findHolder(account, { travelId: id }),
-    await identities.findHolder(account, { creating: email }),
+    yield* perform('findHolder', { travelId: id }),
+    yield* perform('findHolder', { creating: email }),
   ];
   return holders.some((holder) => holder !== undefined);
 }
 
-async function deleteOrArchive(
-  context: ReconcileContext,
-  traveler: TravelUser,
-): Promise<TravelFailure | undefined> {
-  const removed = await context.connection.travel.remove(traveler.id);
+function* deleteOrArchive(traveler: TravelUser): Program<TravelFailure | undefined> {
+  const removed = yield* perform('removeTraveler', traveler.id);
   if (removed.kind === 'ok' || removed.kind === 'notFound') return undefined;
   if (removed.kind === 'unauthorized') return removed;
   if (removed.kind === 'unavailable' && removed.bareStatus === undefined) return removed;
-  return archive(context, traveler);
+  return yield* archive(traveler);
 }
 
-async function archive(
-  { connection: { travel } }: ReconcileContext,
-  { id }: TravelUser,
-): Promise<TravelFailure | undefined> {
-  const archived = await travel.patch(id, { archived: true });
+function* archive({ id }: TravelUser): Program<TravelFailure | undefined> {
+  const archived = yield* perform('patchTraveler', id, { archived: true });
   return archived.kind === 'unavailable' || archived.kind === 'unauthorized' ? archived : undefined;
 }
 
@@ -97,13 +91,13 @@ interface LateCall {
 
 /** Adds a call that the travel API may still carry out. The last check moves to `lateMs` milliseconds from now. */
 export function addLateCall(
-  { now, connection }: ReconcileContext,
+  { time, connection }: ReconcileContext,
   before: LateCalls | undefined,
   { announced, applied = {}, reservation }: LateCall,
 ): LateCalls {
   const creates = before?.creates ?? [];
   return {
-    checkAt: now() + connection.lateMs,
+    checkAt: time.now + connection.lateMs,
     sent: addSentValues(before?.sent ?? {}, announced, applied),
     creates: reservation ? withCreate(creates, { reservation, fields: announced }) : creates,
   };
@@ -114,7 +108,7 @@ export function addLateCall(
  * and would undo the other one.
  */
 export function withValuesNotShownYet(
-  { now, connection }: { now(): number; connection: Pick<Connection, 'lateMs'> },
+  { time, connection }: { time: Pick<AttemptTime, 'now'>; connection: Pick<ConnectionSettings, 'lateMs'> },
   before: LateCalls | undefined,
   unconfirmed: Progress['unconfirmed'] = {},
 ): LateCalls | undefined {
@@ -122,7 +116,7 @@ export function withValuesNotShownYet(
   if (open.length === 0) return before;
   const sent = { ...before?.sent };
   for (const [key, { value }] of open) sent[key] = [...(sent[key] ?? []), value];
-  return { creates: [], ...before, checkAt: now() + connection.lateMs, sent };
+  return { creates: [], ...before, checkAt: time.now + connection.lateMs, sent };
 }
 
 /** Adds a create to the late calls. If the create is already listed, the time of the last check does not change. */
@@ -158,8 +152,8 @@ function isSameCreate(one: UnconfirmedCreate, other: UnconfirmedCreate): boolean
 }
 
 /** True if late calls exist and the time of the last check for them has come. */
-export function isLateCheckDue({ now }: ReconcileContext, { progress: { late } }: OutcomeDraft): boolean {
-  return late !== undefined && late.checkAt <= now();
+export function isLateCheckDue({ time }: ReconcileContext, { progress: { late } }: OutcomeDraft): boolean {
+  return late !== undefined && late.checkAt <= time.now;
 }
 
 /** Returns the draft without late calls, for use after the last check for them. */

@@ -1,4 +1,3 @@
-import type { CallCause } from '../log/exchange.ts';
 import { withCallsWrapped } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { TravelFailure } from './travel-ports.ts';
@@ -16,61 +15,65 @@ export function leaseDuration({ callTimeoutMs }: Pick<Connection, 'callTimeoutMs
   return Math.max(LEASE_MS, callTimeoutMs + 2 * MARGIN_MS);
 }
 
+/** The lease of an attempt, as its calls depend on it. */
 interface GuardedLease {
   /** The time of the request for the lease, by `now`; by the database's clock the lease was acquired at this time or later. */
   since: number;
+  /** The time limit of a call to the travel API, in milliseconds. */
+  callTimeoutMs: number;
   now(): number;
   /** Extends the lease by this time from now on; false if it has ended. */
   extend(ms: number): Promise<boolean>;
 }
 
 /**
- * Wraps a connection so that each call to its travel API is sent only while a lease lasts until the deadline of the call:
- * the lease is extended before, or the call fails without being sent.
+ * Returns a function that tells before a call to the travel API whether the lease lasts until the deadline of the call; it extends the
+ * lease if necessary. After it has returned false once, no further call may be sent.
  */
-export function withLeaseGuard<C extends Connection>(connection: C, lease: GuardedLease): C {
-  const ms = leaseDuration(connection);
-  let until = lease.since + ms;
+export function leaseGuard({
+  since: acquired,
+  callTimeoutMs,
+  now,
+  extend,
+}: GuardedLease): () => Promise<boolean> {
+  const ms = leaseDuration({ callTimeoutMs });
+  let until = acquired + ms;
   let extending: Promise<boolean> | undefined;
-  const extend = async () => {
-    const since = lease.now();
-    const isExtended = await lease.extend(ms);
-    // After the lease has ended, another process may hold it, so that no further call may be sent.
+  const extendOnce = async () => {
+    const since = now();
+    const isExtended = await extend(ms);
+    // After the lease has ended, another process may hold it.
     until = isExtended ? since + ms : Number.NEGATIVE_INFINITY;
     return isExtended;
   };
-  const isHeld = async () => {
+  return async () => {
     if (until === Number.NEGATIVE_INFINITY) return false;
-    const left = until - lease.now();
+    const left = until - now();
     // If more is left than the whole duration, the clock was set back.
-    if (left >= connection.callTimeoutMs + MARGIN_MS && left <= ms) return true;
-    extending ??= extend().finally(() => {
+    if (left >= callTimeoutMs + MARGIN_MS && left <= ms) return true;
+    extending ??= extendOnce().finally(() => {
       extending = undefined;
     });
     return extending;
   };
-  const callUnderLease = async <T>(_: unknown, call: () => Promise<T>) => ((await isHeld()) ? call() : ended);
-  return withCallsWrapped(connection, callUnderLease, (call) => call());
-}
-
-/** Returns the connection whose calls about travelers name their cause in the log of exchanges. */
-export function withCause(connection: Connection, cause: CallCause): Connection {
-  const { travel } = connection;
-  return {
-    ...connection,
-    travel: {
-      ...travel,
-      create: (user) => travel.create(user, cause),
-      read: (id) => travel.read(id, cause),
-      patch: (id, patch) => travel.patch(id, patch, cause),
-      remove: (id) => travel.remove(id, cause),
-      findByEmails: (emails, timeoutMs) => travel.findByEmails(emails, timeoutMs, cause),
-    },
-  };
 }
 
 /** The call was not sent, so it counts neither as unanswered nor as carried out. */
-const ended: TravelFailure = { kind: 'unavailable', text: 'the lease has ended', isRejected: true };
+export const leaseEnded: TravelFailure = {
+  kind: 'unavailable',
+  text: 'the lease has ended',
+  isRejected: true,
+};
+
+/** Returns the connection for background work under a lease: a call fails without being sent once the lease has ended. */
+export function leasedConnection<C extends Connection>(
+  connection: C,
+  lease: Omit<GuardedLease, 'callTimeoutMs'>,
+): C {
+  const isLeased = leaseGuard({ ...lease, callTimeoutMs: connection.callTimeoutMs });
+  const report = async <T>(_: unknown, call: () => Promise<T>) => ((await isLeased()) ? call() : leaseEnded);
+  return withCallsWrapped(connection, report, (call) => call());
+}
 
 /** An attempt of this process that holds the lease of an identity, or is about to acquire it. */
 interface LeaseHolder {

@@ -1,6 +1,7 @@
 import { resolveAnnounced } from '../translator/announced.ts';
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
+import { type Program, perform } from './effects.ts';
 import { newParkingAddress, withEmailWait } from './email-conflicts.ts';
 import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
@@ -69,23 +70,23 @@ export type OwnCreateResult =
  * Searches the travel API for the traveler of a create whose answer was lost, and links it. A traveler with the same
  * address that this create cannot have made is not linked.
  */
-export async function linkOwnCreate(
+export function* linkOwnCreate(
   context: ReconcileContext,
   draft: OutcomeDraft,
   create: UnconfirmedCreate,
-): Promise<OwnCreateResult> {
-  const answer = await context.connection.travel.findByEmails([create.reservation.email]);
+): Program<OwnCreateResult> {
+  const answer = yield* perform('findTravelers', [create.reservation.email]);
   if (answer.kind !== 'ok') return endInFailure(draft, answer);
   const known = withLateCreate(context, draft, create);
   if (answer.value.length === 0)
     return { found: 'none', draft: withAddressFree(known, create.reservation.email) };
   for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
-    const availability = await readAvailability(context, traveler);
+    const availability = yield* readAvailability(context, traveler);
     if (availability.kind !== 'ok') return endInFailure(known, availability);
     if (availability.value.is !== 'free') continue;
     const { rules } = context.rulesSnapshot;
     const applied = resolveAnnounced({}, create.fields, { observed: traveler, rules });
-    const linked = await announceLink(context, known, { traveler, applied });
+    const linked = yield* announceLink(context, known, { traveler, applied });
     if (linked !== 'taken') return linked;
   }
   return { found: 'stranger', draft: known };
@@ -96,24 +97,24 @@ export async function linkOwnCreate(
  * `none` if no traveler has the address, `taken` if the traveler belongs to another identity, `erased` if the data of
  * its person was erased.
  */
-export async function linkExistingTraveler(
+export function* linkExistingTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   email: string,
-): Promise<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | AddressFreed> {
-  const answer = await context.connection.travel.findByEmails([email]);
+): Program<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | AddressFreed> {
+  const answer = yield* perform('findTravelers', [email]);
   if (answer.kind !== 'ok') return endInFailure(draft, answer);
   let isErased = false;
   for (const traveler of answer.value) {
-    const availability = await readAvailability(context, traveler);
+    const availability = yield* readAvailability(context, traveler);
     if (availability.kind !== 'ok') return endInFailure(draft, availability);
     if (availability.value.is === 'erased') isErased = true;
     // The link is all that happens: the bridge never writes this traveler, and says so on the identity.
     if (availability.value.is === 'own' && context.connection.policies.onExistingUser === 'link')
-      return announceLink(context, draft, { traveler, applied: {} });
+      return yield* announceLink(context, draft, { traveler, applied: {} });
     if (availability.value.is !== 'free') continue;
     const { leaver } = availability.value;
-    const linked = await linkIfAllowed(context, draft, { traveler, leaver });
+    const linked = yield* linkIfAllowed(context, draft, { traveler, leaver });
     if (linked !== 'taken') return linked;
   }
   if (isErased) return 'erased';
@@ -124,24 +125,24 @@ export async function linkExistingTraveler(
  * Links the traveler of the leaver whose place an admin has given to this user. Returns `none` if the traveler does not exist any more, or
  * belongs to an active user by now.
  */
-export async function linkApprovedTraveler(
+export function* linkApprovedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<ReconcileResult | TravelerGone | 'none'> {
-  const answer = await context.connection.travel.read(travelId);
+): Program<ReconcileResult | TravelerGone | 'none'> {
+  const answer = yield* perform('readTraveler', travelId);
   if (answer.kind === 'notFound') return 'none';
   if (answer.kind !== 'ok') {
     if (!isBareNotFound(answer)) return endInFailure(draft, answer);
-    const confirmed = await confirmMissing(context, draft, { travelId, failure: answer });
+    const confirmed = yield* confirmMissing(context, draft, { travelId, failure: answer });
     return confirmed === 'gone' ? 'none' : confirmed;
   }
   const traveler = answer.value;
-  const availability = await readAvailability(context, traveler);
+  const availability = yield* readAvailability(context, traveler);
   if (availability.kind !== 'ok') return endInFailure(draft, availability);
   if (availability.value.is !== 'free') return 'none';
   const { leaver } = availability.value;
-  const linked = await linkIfAllowed(context, draft, { traveler, leaver });
+  const linked = yield* linkIfAllowed(context, draft, { traveler, leaver });
   return linked === 'taken' || (linked !== 'gone' && 'freed' in linked) ? 'none' : linked;
 }
 
@@ -149,18 +150,18 @@ export async function linkApprovedTraveler(
  * Finds the traveler that a deleted identity's creates have made although their answers were lost. Without one, the draft says whether
  * the addresses are free.
  */
-export async function findOwnCreate(
+export function* findOwnCreate(
   context: ReconcileContext,
   draft: OutcomeDraft,
-): Promise<{ draft: OutcomeDraft; own?: OwnTraveler } | TravelFailure> {
+): Program<{ draft: OutcomeDraft; own?: OwnTraveler } | TravelFailure> {
   let searched = draft;
   for (const create of draft.progress.late?.creates ?? []) {
     const { email } = create.reservation;
-    const answer = await context.connection.travel.findByEmails([email]);
+    const answer = yield* perform('findTravelers', [email]);
     if (answer.kind !== 'ok') return answer;
     if (answer.value.length === 0) searched = withAddressFree(searched, email);
     for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
-      const availability = await readAvailability(context, traveler);
+      const availability = yield* readAvailability(context, traveler);
       if (availability.kind !== 'ok') return availability;
       if (availability.value.is === 'free') return { draft: searched, own: { traveler, create } };
     }
@@ -174,21 +175,19 @@ interface OwnTraveler {
   create: UnconfirmedCreate;
 }
 
-async function readAvailability(
+function* readAvailability(
   context: ReconcileContext,
   traveler: TravelUser,
-): Promise<TravelAnswer<Availability>> {
-  const self = await context.connection.lookups.readOwnUser();
+): Program<TravelAnswer<Availability>> {
+  const self = yield* perform('readOwnUser');
   if (self.kind !== 'ok') return self;
-  const { account } = context.connection;
-  const { identities } = context;
-  if (await identities.isErased(account, traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
-  const maker = await identities.findHolder(account, { creating: traveler.email });
+  if (yield* perform('isErased', traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
+  const maker = yield* perform('findHolder', { creating: traveler.email });
   // `maker` is creating this traveler at this moment and has not saved the link yet.
   const { connection } = context;
   if (maker && maker.id !== context.identity.id && !canBeTakenOver(maker, connection))
     return { kind: 'ok', value: { is: 'linked' } };
-  const holder = await identities.findHolder(account, { travelId: traveler.id });
+  const holder = yield* perform('findHolder', { travelId: traveler.id });
   const other = holder?.id === context.identity.id ? undefined : holder;
   const isOwn = self.value.id === traveler.id;
   if (other && (isOwn || !canBeTakenOver(other, connection))) return { kind: 'ok', value: { is: 'linked' } };
@@ -206,19 +205,19 @@ interface AddressFreed {
   freed: OutcomeDraft;
 }
 
-async function linkIfAllowed(
+function* linkIfAllowed(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { traveler, leaver }: Candidate,
-): Promise<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
+): Program<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
   const reserved = { ...draft, creating: undefined };
   if (!leaver && context.connection.policies.onExistingUser === 'refuse')
     return endInState(withFinding(reserved, findings.existingUser(traveler.email)), 'pending');
   if (isGuarded(traveler, leaver?.applied ?? {}) && !isTakeoverApproved(context.identity))
     return endInState(withHold(context, withFinding(reserved, findings.privileged()), 'guarded'), 'held');
-  if (leaver) return takePlaceOfLeaver(context, draft, { traveler, leaver });
-  if (traveler.archived) return takeArchivedTraveler(context, draft, traveler);
-  return announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
+  if (leaver) return yield* takePlaceOfLeaver(context, draft, { traveler, leaver });
+  if (traveler.archived) return yield* takeArchivedTraveler(context, draft, traveler);
+  return yield* announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
 }
 
 /** An admin may have approved the takeover. */
@@ -235,12 +234,12 @@ function effectOf(
  * Links the traveler of a leaver if both are one person, and inherits the fields that were applied to it. For another person the policy
  * `onReturn` decides.
  */
-async function takePlaceOfLeaver(
+function* takePlaceOfLeaver(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { traveler, leaver }: { traveler: TravelUser; leaver: Identity },
-): Promise<ReconcileResult | TravelerGone> {
-  const { row, verdict } = await judgementOn(context, draft, leaver);
+): Program<ReconcileResult | TravelerGone> {
+  const { row, verdict } = yield* judgementOn(context, draft, leaver);
   const present = { ...leaver, observed: traveler };
   const canSeparate = canGiveEmailUp(present, context.connection);
   const mustAsk = mustAskBeforeRevival(present);
@@ -248,7 +247,7 @@ async function takePlaceOfLeaver(
   const { connection, id } = leaver;
   const predecessor: Succession = { row, verdict, effect, connection, id, travelId: traveler.id };
   const judged = withProgress(draft, { predecessor });
-  if (effect === 'separate') return waitForLeaverEmail(context, judged, { leaver, predecessor });
+  if (effect === 'separate') return yield* waitForLeaverEmail(context, judged, { leaver, predecessor });
   if (effect === 'held') return holdReturn(context, judged, predecessor);
   const from = releaseUnlessBusy(context, { leaver, predecessor });
   const mustReset = effect === 'revived' || isResetPending(leaver, leaver);
@@ -256,7 +255,7 @@ async function takePlaceOfLeaver(
   const progress = mustReset ? withResetDue(context.identity, known.progress) : known.progress;
   const linked =
     from &&
-    (await announceLink(context, { ...draft, progress }, { traveler, applied: leaver.applied, from }));
+    (yield* announceLink(context, { ...draft, progress }, { traveler, applied: leaver.applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
   // An approval is not carried out yet, so its effect is not noted.
   const isHeld = predecessorOf(context.identity, draft)?.effect === 'held';
@@ -267,51 +266,49 @@ async function takePlaceOfLeaver(
 }
 
 /** A judgement is made once: later, this identity itself waits for the address. */
-async function judgementOn(
-  { connection, identity, identities, wallClock }: ReconcileContext,
+function* judgementOn(
+  { identity, time }: ReconcileContext,
   draft: OutcomeDraft,
   leaver: Identity,
-): Promise<Judgement> {
+): Program<Judgement> {
   const known = predecessorOf(identity, draft);
   if (known?.id === leaver.id && known.connection === leaver.connection) return known;
-  const holders = await findNumberHolders(identities, connection.account, identity.desired);
+  const holders = yield* findNumberHolders(identity.desired);
   const isNumberShared = isNumberSharedBy(holders, leaver, identity);
-  return judgeNewcomer(leaver, { newcomer: identity, now: wallClock(), isNumberShared });
+  return judgeNewcomer(leaver, { newcomer: identity, now: time.wallClock, isNumberShared });
 }
 
 /**
  * Links an archived traveler without an identity if it is that of the same person. Otherwise the traveler gets a parking address, unless
  * the policy `onReturn` says something else.
  */
-async function takeArchivedTraveler(
+function* takeArchivedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   traveler: TravelUser,
-): Promise<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
+): Program<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
   const { connection, identity } = context;
-  const { row, verdict } = judgeTraveler(traveler, { newcomer: identity, now: context.wallClock() });
-  const address = isAdministrator(traveler) ? undefined : newParkingAddress(context, draft);
+  const { row, verdict } = judgeTraveler(traveler, { newcomer: identity, now: context.time.wallClock });
+  const address = isAdministrator(traveler) ? undefined : yield* newParkingAddress(context, draft);
   const effect = effectOf(context, { row, verdict }, { canSeparate: address !== undefined, mustAsk: false });
   const predecessor: Succession = { row, verdict, effect, connection: connection.id, travelId: traveler.id };
   const judged = withProgress(draft, { predecessor });
   if (effect === 'held') return holdReturn(context, judged, predecessor);
   if (effect === 'separate' && address !== undefined)
-    return parkTraveler(context, judged, { traveler, address });
+    return yield* parkTraveler(context, judged, { traveler, address });
   const linking = effect === 'revived' ? withProgress(judged, { reset: true }) : judged;
-  return announceLink(context, withoutLateValues(linking), { traveler, applied: {} });
+  return yield* announceLink(context, withoutLateValues(linking), { traveler, applied: {} });
 }
 
 /** Gives an archived traveler without an identity a parking address. The judgement is committed before the call. */
-async function parkTraveler(
+function* parkTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { traveler, address }: { traveler: TravelUser; address: string },
-): Promise<ReconcileResult | AddressFreed> {
-  if ((await context.announce({ progress: draft.progress })) !== 'done')
+): Program<ReconcileResult | AddressFreed> {
+  if ((yield* perform('announce', { progress: draft.progress })) !== 'done')
     return endInFailure(draft, leaseLostFailure);
-  context.checkpoint('beforeSend');
-  const answer = await context.connection.travel.patch(traveler.id, { email: address });
-  context.checkpoint('afterSend');
+  const answer = yield* perform('patchTraveler', traveler.id, { email: address });
   switch (answer.kind) {
     case 'ok':
     case 'notFound':
@@ -333,16 +330,14 @@ function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
 }
 
 /** Makes the leaver's traveler give up its address. This identity waits for the address. */
-async function waitForLeaverEmail(
+function* waitForLeaverEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { leaver, predecessor }: { leaver: Identity; predecessor: Succession },
-): Promise<ReconcileResult> {
+): Program<ReconcileResult> {
   const { connection, id } = leaver;
   const successor = toSuccessor(predecessor, context.identity);
-  await context.identities.commit(connection, [
-    { kind: 'noteSuccessor', connection, id, successor, givesEmailUp: true },
-  ]);
+  yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor, givesEmailUp: true });
   const email = leaver.observed?.email ?? '';
   return endInState(
     { ...withEmailWait(draft, email, findings.heldByLeaver(email)), creating: undefined },
@@ -350,18 +345,18 @@ async function waitForLeaverEmail(
   );
 }
 
-async function announceLink(
+function* announceLink(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { traveler, applied, from }: { traveler: TravelUser; applied: AppliedFields; from?: Release },
-): Promise<ReconcileResult | TravelerGone | 'taken'> {
+): Program<ReconcileResult | TravelerGone | 'taken'> {
   const linked = withLinkedTraveler(draft, traveler, applied);
   // The link is committed before the first PATCH: if two identities find one traveler at once, only one may change it.
   const announcement = { travelId: traveler.id, applied, progress: linked.progress, from };
-  const link = await context.announce(announcement);
+  const link = yield* perform('announce', announcement);
   if (link === 'taken') return 'taken';
   if (link === 'lost') return endInFailure(draft, leaseLostFailure);
-  return updateTraveler(context, linked, { isFresh: true });
+  return yield* updateTraveler(context, linked, { isFresh: true });
 }
 
 /**
@@ -387,12 +382,11 @@ function withLateCallsOf(
  * reconciliation could still change the traveler.
  */
 function releaseUnlessBusy(
-  { connection, identity, now }: ReconcileContext,
+  { connection, identity, time }: ReconcileContext,
   { leaver, predecessor }: { leaver: Identity; predecessor: Succession },
 ): Release | undefined {
   const { leasedUntil } = leaver;
-  const time = now();
-  if (leasedUntil !== undefined && leasedUntil > time) return undefined;
+  if (leasedUntil !== undefined && leasedUntil > time.now) return undefined;
   // The clock of this process may be ahead, so the store compares again.
-  return { ...releaseOf(leaver, toSuccessor(predecessor, identity), connection), leaseEndedBy: time };
+  return { ...releaseOf(leaver, toSuccessor(predecessor, identity), connection), leaseEndedBy: time.now };
 }

@@ -8,6 +8,7 @@ import { readField } from '../translator/traveler.ts';
 import { canonicalJson, isEqualJson } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
 import { chooseEmail, wantedFieldsWithEmail } from './create-traveler.ts';
+import { carriedOutBy, type Handlers, type Program, run } from './effects.ts';
 import { resolveEmailConflict } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { refuseOwnUser, withGuardsApplied } from './guard.ts';
@@ -22,7 +23,7 @@ import {
   wasHeldFor,
   withFinding,
 } from './reconcile-context.ts';
-import { resolveReferences } from './references.ts';
+import { resolveReferences, withoutCycles } from './references.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Identities, References } from './store-ports.ts';
 
@@ -64,25 +65,25 @@ export function travelerPreviewer(
   subject: PreviewSubject,
 ): (rulesSnapshot: RulesSnapshot) => Promise<PreviewedTraveler> {
   const resolve = referenceResolver(deps, subject);
-  return async (rulesSnapshot) =>
-    previewTraveler(
-      createReadOnlyContext(deps, subject, { rulesSnapshot, references: await resolve(rulesSnapshot.rules) }),
-    );
+  return async (rulesSnapshot) => {
+    const context = toContext(subject, { rulesSnapshot, references: await resolve(rulesSnapshot.rules) });
+    return run(previewTraveler(context), carriedOutBy(readOnlyHandlers(deps, subject)));
+  };
 }
 
-async function previewTraveler(context: ReconcileContext): Promise<PreviewedTraveler> {
+function* previewTraveler(context: ReconcileContext): Program<PreviewedTraveler> {
   const draft = newDraft(context.identity, context.translation);
-  if (draft.travelId !== undefined) return previewLinked(context, draft);
+  if (draft.travelId !== undefined) return yield* previewLinked(context, draft);
   if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
-  return isOutOfUse(context.identity) ? toPreview(draft, emptyPlan) : previewUnlinked(context, draft);
+  return isOutOfUse(context.identity) ? toPreview(draft, emptyPlan) : yield* previewUnlinked(context, draft);
 }
 
-async function previewLinked(context: ReconcileContext, draft: OutcomeDraft): Promise<PreviewedTraveler> {
-  const own = await refuseOwnUser(context, draft);
+function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
+  const own = yield* refuseOwnUser(draft);
   if (own?.end.kind === 'state') return toPreview(own.draft, emptyPlan);
   if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
-  const addressed = await resolveEmailConflict(context, withoutUnownedFields(context, draft));
-  const gated = await withGuardsApplied(context, addressed);
+  const addressed = yield* resolveEmailConflict(context, withoutUnownedFields(context, draft));
+  const gated = yield* withGuardsApplied(context, addressed);
   return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
 }
 
@@ -90,9 +91,9 @@ function isReturnUndecided({ identity }: ReconcileContext): boolean {
   return wasHeldFor(identity, 'return') && !isApproved(identity, 'return');
 }
 
-async function previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Promise<PreviewedTraveler> {
+function* previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
   const fresh: OutcomeDraft = { ...draft, applied: {} };
-  const { draft: addressed, email } = await chooseEmail(context, fresh);
+  const { draft: addressed, email } = yield* chooseEmail(context, fresh);
   if (email !== undefined)
     return toPreview(addressed, planUpdate(context, addressed, wantedFieldsWithEmail(context, email)));
   const isWaiting = addressed.waitingFor !== undefined;
@@ -139,17 +140,48 @@ function referenceResolver(
 
 /** Resolves the managers that an identity names, from the stored identities of the connection. Writes nothing. */
 export async function readReferences(
-  { identities, references }: UserPreviewDeps,
+  deps: UserPreviewDeps,
   identity: Identity,
   { rules, policies }: { rules: Rules } & Pick<Connection, 'policies'>,
 ): Promise<Snapshot['references']> {
-  const readOnly = { identities, references: readOnlyReferences(references.findRows) };
-  return (await resolveReferences(readOnly, { identity, ...policies }, rules)).references;
+  const resolving = resolveReferences({ identity, ...policies }, rules);
+  return (await run(resolving, carriedOutBy(referenceHandlers(deps, identity)))).references;
 }
 
-/** Creates a reconcile context that cannot write: its writing functions have no effect. */
-function createReadOnlyContext(
-  deps: PreviewDeps,
+/** Reads references from the store, and saves none. */
+function referenceHandlers(
+  { identities, references }: UserPreviewDeps,
+  { connection, id }: Identity,
+): Partial<Handlers> {
+  const findRows = (one: string) => references.findRows(connection, one);
+  return {
+    findIdentity: identities.findById,
+    findIdentities: identities.find,
+    findReferences: () => findRows(id),
+    saveReferences: () => {},
+    linkReferences: (found) => withoutCycles(findRows, id, found),
+  };
+}
+
+/** Carries out the reads of a preview; its writes have no effect. */
+function readOnlyHandlers(deps: PreviewDeps, { connection, identity }: PreviewSubject): Partial<Handlers> {
+  const { identities } = deps;
+  const { account, lookups } = connection;
+  return {
+    ...referenceHandlers(deps, identity),
+    findHolder: (match) => identities.findHolder(account, match),
+    findWaiters: (email) => identities.findWaiters(account, email),
+    isWaitedFor: (email) => identities.isWaitedFor(account, email, identity.id),
+    isErased: (travelId) => identities.isErased(account, travelId),
+    readOwnUser: lookups.readOwnUser,
+    waitForEmail: () => {},
+    admitDeparture: () => true,
+    markDirty: () => {},
+    newId: () => 'preview',
+  };
+}
+
+function toContext(
   { connection, identity }: PreviewSubject,
   { rulesSnapshot, references }: { rulesSnapshot: RulesSnapshot; references: Snapshot['references'] },
 ): ReconcileContext {
@@ -162,26 +194,8 @@ function createReadOnlyContext(
     rulesSnapshot,
     translation: toTravel(rules, desired, snapshot),
     baseline: origin.baseline && toTravel(rules, origin.baseline, snapshot).fields,
-    identities: { ...deps.identities, commit: async () => 'stale', findByEmployeeNumber: async () => [] },
-    holds: { admitDeparture: async () => true },
     freeEmail: undefined,
-    announce: async () => 'lost',
-    saveEmailWait: async () => {},
-    enqueue: async () => {},
-    now: () => 0,
-    wallClock: () => 0,
-    newId: () => 'preview',
-    isReferredTo: async () => false,
-    checkpoint: () => {},
-  };
-}
-
-/** Creates a store of references that reads the stored rows and never writes. */
-function readOnlyReferences(of: References['findRows']): Pick<References, 'findRows' | 'save' | 'update'> {
-  return {
-    findRows: of,
-    save: async () => {},
-    update: (connection, _id, choose) => choose((id) => of(connection, id)),
+    time: { now: 0, wallClock: 0, server: undefined },
   };
 }
 

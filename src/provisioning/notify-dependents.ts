@@ -172,24 +172,6 @@ async function notifyReferrers(
   await markDirty(deps, before.connection, referrers);
 }
 
-/** See `ReconcileContext.isReferredTo`. */
-export async function isReferredTo(
-  {
-    identities,
-    references,
-  }: { identities: Pick<Identities, 'findById'>; references: Pick<References, 'findReferrers'> },
-  identity: Identity,
-  { whileDirty }: { whileDirty: boolean },
-): Promise<boolean> {
-  const { connection, id } = identity;
-  const all = await references.findReferrers(connection, id, referenceValuesOf(identity));
-  const referrers = all.filter((referrer) => referrer !== id);
-  if (!whileDirty) return referrers.length > 0;
-  for (const referrer of referrers)
-    if ((await identities.findById(connection, referrer))?.state === 'dirty') return true;
-  return false;
-}
-
 /** Makes the identity dirty that took over this traveler during the attempt: it has waited for the attempt to end. */
 export async function notifySuccessor(
   deps: NotifyDeps,

@@ -17,6 +17,7 @@ import type {
 } from '../translator/translation.ts';
 import { type CustomFieldValue, readField, removableKeys, type TravelUser } from '../translator/traveler.ts';
 import { isEqualJson } from '../translator/values.ts';
+import { type Program, perform } from './effects.ts';
 import { findings } from './findings.ts';
 import { isAdministratorRole } from './guard.ts';
 import type { Identity, Progress } from './identity.ts';
@@ -170,11 +171,11 @@ function lastResetVersion({ resetAt = 0, returnAt = 0 }: Identity['origin']): nu
  * the refused values, so the traveler loses them. Returns these values and the failure without them; undefined if there
  * are none.
  */
-export async function findLostValues(
+export function* findLostValues(
   context: ReconcileContext,
   failure: TravelFailure,
   sent: { plan: Plan; body: JsonObject; current: TravelUser | undefined },
-): Promise<{ lost: CustomFieldValue[]; failure: TravelFailure | undefined }> {
+): Program<{ lost: CustomFieldValue[]; failure: TravelFailure | undefined }> {
   const { plan, body, current } = sent;
   if (failure.kind !== 'invalid' || body.customFields === undefined) return { lost: [], failure };
   const refused = {
@@ -187,9 +188,7 @@ export async function findLostValues(
     ...refused,
     customFields: context.rulesSnapshot.lookups.customFields,
   });
-  const { values, names } = known.isDoubtful
-    ? await unsendableByFreshLookups(context, refused, known)
-    : known;
+  const { values, names } = known.isDoubtful ? yield* unsendableByFreshLookups(refused, known) : known;
   if (values.length === 0) return { lost: [], failure };
   const fields = failure.fields.filter(({ field }) => names.includes(field));
   return { lost: values, failure: fields.length > 0 ? { ...failure, fields } : undefined };
@@ -198,13 +197,11 @@ export async function findLostValues(
 /**
  * Reads the custom fields again, because one may just have been disabled, and returns the values that cannot be sent.
  */
-async function unsendableByFreshLookups(
-  { connection: { lookups } }: ReconcileContext,
+function* unsendableByFreshLookups(
   refused: Omit<RefusedPatch, 'customFields'>,
   known: Unsendable,
-): Promise<Unsendable> {
-  lookups.expire();
-  const fresh = await lookups.refresh();
+): Program<Unsendable> {
+  const fresh = yield* perform('refreshLookups');
   return fresh.kind === 'ok'
     ? findUnsendableValues({ ...refused, customFields: fresh.value.customFields })
     : known;
@@ -296,7 +293,7 @@ const HOUR_MS = 3_600_000;
  */
 export function withDriftMarked(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   if (context.connection.policies.drift !== 'correct' || !draft.observed) return draft;
-  const now = context.now();
+  const now = context.time.now;
   const corrections = recentCorrections(draft.progress.corrections ?? {}, now);
   const applied: AppliedFields = { ...draft.applied };
   for (const { field } of findDrift(draft.applied, draft.observed)) {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ScimResource } from '../schema/resource.ts';
 import type { FieldKey } from '../translator/translation.ts';
-import type { Connection } from './connection.ts';
+import type { ConnectionSettings } from './connection.ts';
+import type { Effect, Program } from './effects.ts';
 import { findings, type PlannedCall } from './findings.ts';
 import type { Identity } from './identity.ts';
 import { withOrigin } from './left-out-values.ts';
@@ -21,16 +22,16 @@ import { withUnconfirmedFindings } from './unconfirmed-values.ts';
  * with an effect, and says what that would have been. An identity that was written then is sent as the IdP states it, after its
  * traveler was read.
  */
-export async function reconcileInPause(
+export function* reconcileInPause(
   context: ReconcileContext,
   pausedAt: number,
-  reconcile: (context: ReconcileContext) => Promise<ReconcileResult>,
-): Promise<ReconcileResult> {
+  reconcile: (context: ReconcileContext) => Program<ReconcileResult>,
+): Program<ReconcileResult> {
   const { identity } = context;
   const written = identity.origin.writtenInPause;
-  if (written?.pausedAt !== pausedAt) return planOnly(context, reconcile);
+  if (written?.pausedAt !== pausedAt) return yield* planOnly(context, reconcile);
   const connection = withoutOldDrift(context, written.stated);
-  const result = await reconcileStated({ ...context, connection }, reconcile);
+  const result = yield* reconcileStated({ ...context, connection }, reconcile);
   const isCorrected = context.connection.policies.drift === 'correct' && written.stated !== undefined;
   return isCorrected ? withOldDriftWaiting(result) : result;
 }
@@ -39,14 +40,14 @@ export async function reconcileInPause(
  * Reconciles an identity. What the IdP has stated in a pause is compared with the traveler until an attempt has reached a state, also after
  * the end of the pause.
  */
-export async function reconcileStated(
+export function* reconcileStated(
   context: ReconcileContext,
-  reconcile: (context: ReconcileContext) => Promise<ReconcileResult>,
-): Promise<ReconcileResult> {
+  reconcile: (context: ReconcileContext) => Program<ReconcileResult>,
+): Program<ReconcileResult> {
   const { origin, progress } = context.identity;
   const written = origin.writtenInPause;
-  if (!written || progress.comparedInPause === written.count) return reconcile(context);
-  const result = await reconcile({ ...context, doubts: statedFields(context, written.stated) });
+  if (!written || progress.comparedInPause === written.count) return yield* reconcile(context);
+  const result = yield* reconcile({ ...context, doubts: statedFields(context, written.stated) });
   if (result.end.kind !== 'state') return result;
   return { ...result, draft: withProgress(result.draft, { comparedInPause: written.count }) };
 }
@@ -65,7 +66,10 @@ function withOldDriftWaiting(result: ReconcileResult): ReconcileResult {
 /**
  * While the IdP has stated only a part of the user, the other values may be older than those of the traveler, and are not corrected.
  */
-function withoutOldDrift({ connection }: ReconcileContext, stated: ScimResource | undefined): Connection {
+function withoutOldDrift(
+  { connection }: ReconcileContext,
+  stated: ScimResource | undefined,
+): ConnectionSettings {
   if (stated === undefined) return connection;
   return { ...connection, policies: { ...connection.policies, drift: 'report' } };
 }
@@ -87,65 +91,62 @@ function statedFields(
   };
 }
 
-/** Ends an attempt before a call that the paused connection does not send. */
-class CallPaused extends Error {
-  readonly call: PlannedCall;
-  readonly fields: FieldKey[];
-
-  constructor(call: PlannedCall, fields: FieldKey[]) {
-    super('the connection is paused');
-    this.name = 'CallPaused';
-    this.call = call;
-    this.fields = fields;
-  }
+/** A call that a paused connection does not send, and the fields that it would change. */
+interface CallPaused {
+  call: PlannedCall;
+  fields: FieldKey[];
 }
 
 /** Reconciles up to the first call with an effect. The identity then stays as it is stored, with a finding about that call. */
-async function planOnly(
+function* planOnly(
   context: ReconcileContext,
-  reconcile: (context: ReconcileContext) => Promise<ReconcileResult>,
-): Promise<ReconcileResult> {
-  const { identity, translation, connection, holds } = context;
-  try {
-    return await reconcile({
-      ...context,
-      connection: withCallsPaused(connection),
-      announce: async (announcement) => {
-        throw plannedCall(identity, announcement);
-      },
-      // A departure that is not sent does not count in the safety valve.
-      holds: { ...holds, admitDeparture: async () => true },
-    });
-  } catch (error) {
-    if (!(error instanceof CallPaused)) throw error;
-    const { waitingFor, hold } = identity;
-    // A value that was not applied before the pause is still a finding, and people without an effective departure still an alarm.
-    const draft = withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold });
-    return { draft: withFinding(draft, findings.paused(error.call, error.fields)), end: { kind: 'paused' } };
+  reconcile: (context: ReconcileContext) => Program<ReconcileResult>,
+): Program<ReconcileResult> {
+  const { identity, translation } = context;
+  const program = reconcile(context);
+  let step = program.next();
+  while (!step.done) {
+    const paused = pausedCall(identity, step.value);
+    if (paused) {
+      const { waitingFor, hold } = identity;
+      // A value that was not applied before the pause is still a finding, and people without an effective departure still an alarm.
+      const draft = withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold });
+      return {
+        draft: withFinding(draft, findings.paused(paused.call, paused.fields)),
+        end: { kind: 'paused' },
+      };
+    }
+    // A departure that is not sent does not count in the safety valve.
+    step = program.next(step.value.kind === 'admitDeparture' ? true : yield step.value);
   }
+  return step.value;
 }
 
 /** Some calls follow from an announced one, or undo it, and are not announced themselves. */
-function withCallsPaused(connection: Connection): Connection {
-  const pause = (call: PlannedCall) => async (): Promise<never> => {
-    throw new CallPaused(call, []);
-  };
-  const travel = {
-    ...connection.travel,
-    ...{ create: pause('create'), patch: pause('change'), remove: pause('end') },
-  };
-  return { ...connection, travel };
+function pausedCall(identity: Identity, effect: Effect): CallPaused | undefined {
+  switch (effect.kind) {
+    case 'announce':
+      return announcedCall(identity, effect.values[0]);
+    case 'createTraveler':
+      return { call: 'create', fields: [] };
+    case 'patchTraveler':
+      return { call: 'change', fields: [] };
+    case 'removeTraveler':
+      return { call: 'end', fields: [] };
+    default:
+      return undefined;
+  }
 }
 
-function plannedCall({ deletedAt }: Identity, announcement: Announcement): CallPaused {
+function announcedCall({ deletedAt }: Identity, announcement: Announcement): CallPaused {
   const announced = announcement.progress?.announced ?? {};
   const fields = Object.keys(announced);
-  if ('creating' in announcement) return new CallPaused('create', fields);
-  if ('travelId' in announcement && fields.length === 0) return new CallPaused('change', []);
+  if ('creating' in announcement) return { call: 'create', fields };
+  if ('travelId' in announcement && fields.length === 0) return { call: 'change', fields };
   const { archived } = announced;
   if (archived?.value === true || (deletedAt !== undefined && fields.length === 0))
-    return new CallPaused('end', fields);
-  return new CallPaused(archived?.value === false ? 'reactivate' : 'change', fields);
+    return { call: 'end', fields };
+  return { call: archived?.value === false ? 'reactivate' : 'change', fields };
 }
 
 /** A write, and the part of the user that it states; undefined if it states the whole user. */

@@ -1,4 +1,3 @@
-import type { Holds } from '../store/holds.ts';
 import type { AnnouncedFields } from '../translator/announced.ts';
 import type {
   AppliedFields,
@@ -9,56 +8,38 @@ import type {
   WantedField,
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import type { Connection } from './connection.ts';
+import type { ConnectionSettings } from './connection.ts';
 import type { HoldCause, Identity, IdentityState, Outcome, Progress } from './identity.ts';
 import { leftOutFindings } from './left-out-values.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
-import type { Checkpoint } from './runtime-ports.ts';
-import type { Announcement, Identities, Leases } from './store-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
-/**
- * The state and dependencies of one attempt to reconcile an identity. The reconciler holds the identity's lease during
- * the attempt.
- */
+/** What one attempt to reconcile an identity decides from. The identity's lease is held during the attempt. */
 export interface ReconcileContext {
-  connection: Connection;
+  connection: ConnectionSettings;
   identity: Identity;
   rulesSnapshot: RulesSnapshot;
   translation: Translation;
   /** The fields that `Origin.baseline` translates to; undefined if the identity has no baseline. */
   baseline: WantedFields | undefined;
-  identities: Pick<
-    Identities,
-    | 'find'
-    | 'findById'
-    | 'findHolder'
-    | 'commit'
-    | 'isErased'
-    | 'isWaitedFor'
-    | 'findWaiters'
-    | 'findByEmployeeNumber'
-  >;
-  holds: Pick<Holds, 'admitDeparture'>;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
   freeEmail: string | undefined;
-  /** Commits the next call to the travel API before it is sent (`Leases.announce`). */
-  announce(announcement: Announcement): ReturnType<Leases['announce']>;
-  /** Saves at once that this identity waits for the address: from then on, freeing the address makes it dirty. */
-  saveEmailWait(email: string): Promise<void>;
-  /** Makes an identity of any connection dirty. */
-  enqueue(identity: Pick<Identity, 'connection' | 'id'>): Promise<void>;
-  /** True if another identity refers to this one, such as a report to its manager; `whileDirty`: if one that is dirty does. */
-  isReferredTo(options: { whileDirty: boolean }): Promise<boolean>;
   /**
    * True for the fields that the IdP has stated since the connection was paused: the traveler is read, and they are compared with it
    * whatever was applied before. Undefined if nothing of that kind is due.
    */
   doubts?: ((key: FieldKey) => boolean) | undefined;
-  now(): number;
-  wallClock(): number;
-  newId(): string;
-  checkpoint(at: Checkpoint): void;
+  time: AttemptTime;
+}
+
+/** The time at which the last effect has ended, or the attempt began; the interpreter of the effects keeps it. */
+export interface AttemptTime {
+  /** As `Runtime.now`. */
+  readonly now: number;
+  /** As `Runtime.wallClock`. */
+  readonly wallClock: number;
+  /** As `TravelUsers.serverTime`. */
+  readonly server: number | undefined;
 }
 
 /** The part of the outcome that the steps of a reconciliation change. Each step returns a new draft. */
@@ -134,11 +115,11 @@ export function withFinding(draft: OutcomeDraft, finding: Finding): OutcomeDraft
 
 /** Marks the draft as held for an admin. If it was held for the same cause before, the time since when stays. */
 export function withHold(
-  { identity, now }: ReconcileContext,
+  { identity, time }: ReconcileContext,
   draft: OutcomeDraft,
   cause: HoldCause,
 ): OutcomeDraft {
-  const since = identity.hold?.cause === cause ? identity.hold.since : now();
+  const since = identity.hold?.cause === cause ? identity.hold.since : time.now;
   return { ...draft, hold: { cause, since } };
 }
 

@@ -1,23 +1,22 @@
+import type { ConnectionModes } from '../store/connection-modes.ts';
 import { backoff } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
-import type { Identity, Outcome } from './identity.ts';
-import { LeaseHolders, leaseDuration, withCause, withLeaseGuard } from './lease-guard.ts';
+import { run } from './effects.ts';
+import type { ForeignValues } from './foreign-values.ts';
+import type { Outcome } from './identity.ts';
+import { type InterpreterDeps, interpreter, type RunningAttempt } from './interpreter.ts';
+import { LeaseHolders, leaseDuration } from './lease-guard.ts';
 import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
 import { isRefusal, logResult, toOutcome } from './outcome.ts';
-import type { ReconcileResult } from './reconcile-context.ts';
-import { type AttemptedIdentity, type DecisionDeps, decideResult } from './reconcile-traveler.ts';
-import { areSameReferences } from './references.ts';
-import type { RulesSnapshots } from './rules-snapshot.ts';
-import type { LeaseRequest, Leases, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
-import { type NewUserTranslation, type TranslatedIdentity, translateIdentity } from './translate-identity.ts';
+import { type AttemptInput, reconcileIdentity } from './reconcile-identity.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { LeaseRequest, Leases, ReconcileQueue } from './store-ports.ts';
 import {
   type CommitResult,
   canTakeLease,
   NotLeased,
   type PendingWrite,
   type WriteCommit,
-  withCommitBeforeCalls,
-  withCommitFirst,
   writeCommit,
 } from './write-attempt.ts';
 
@@ -45,11 +44,11 @@ export interface WriteAttempt {
 }
 
 /** Dependencies of the reconciler. */
-export interface ReconcileDeps extends DecisionDeps {
-  leases: Leases;
+export interface ReconcileDeps extends InterpreterDeps {
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
-  references: References;
-  rulesSnapshots: RulesSnapshots;
+  modes: Pick<ConnectionModes, 'pausedAt'>;
+  foreignValues?: Pick<ForeignValues, 'observe'> | undefined;
+  runtime: Runtime;
 }
 
 export type Reconciler = ReturnType<typeof reconciler>;
@@ -121,25 +120,15 @@ async function reconcileOnce(
   const holder = deps.leaseHolders.add(id);
   const acquired = await acquireLease(deps, connection, { id, lease });
   if (typeof acquired === 'string') return { result: acquired, released: holder.giveUp() };
-  const guarded = underLease(deps, connection, { id, requestId, lease });
+  const leased = { ...acquired, token: lease.token };
   try {
-    return await reconcileUnderLease(deps, guarded, { ...acquired, token: lease.token });
+    return await reconcileUnderLease(deps, leased, { connection, id, lease, requestId, begins: undefined });
   } catch (error) {
     deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
-    return await backOff(deps, { ...acquired, token: lease.token }, String(error));
+    return await backOff(deps, leased, String(error));
   } finally {
     holder.end();
   }
-}
-
-/** Returns the connection whose calls are sent only while the lease lasts, and name their cause. */
-function underLease(
-  { leases, runtime: { now } }: ReconcilerState,
-  connection: Connection,
-  { id, requestId, lease: { token, now: since } }: AttemptCause & { lease: LeaseRequest },
-): Connection {
-  const extend = (ms: number) => leases.extend(connection.id, id, { token, ms, now: now() });
-  return withCause(withLeaseGuard(connection, { since, now, extend }), { person: id, requestId });
 }
 
 /** The identity of a write as it is stored by a commit that takes the lease. */
@@ -168,8 +157,8 @@ async function attemptWrite(
   const holder = deps.leaseHolders.add(id);
   try {
     if (!canTakeLease(write)) await commit.run();
-    const connected = withCommitBeforeCalls(underLease(deps, connection, { id, requestId, lease }), commit);
-    return await reconcileUnderLease(withCommitFirst(deps, write, commit), connected, leased);
+    const attempt = { connection, id, lease, requestId, begins: { write, commit } };
+    return await reconcileUnderLease(deps, leased, attempt);
   } catch (error) {
     // The write is committed even if its attempt fails before the commit.
     const refusal = await commit.run().then(
@@ -217,53 +206,43 @@ async function acquireLease(
 /** An identity under its lease, and the generation of the rules in force when the lease was acquired. */
 type Acquired = NonNullable<Awaited<ReturnType<Leases['acquire']>>>;
 
-interface LeasedIdentity extends Acquired, AttemptedIdentity {
-  /** The stored references; undefined if they must be read. */
-  references?: ReferenceRow[] | undefined;
-  /** The translation of a new user; undefined if the identity must be translated. */
-  newUser?: NewUserTranslation | undefined;
+/** What is known of an identity under its lease, which has this token. */
+interface LeasedIdentity extends Acquired, Pick<AttemptInput, 'references' | 'newUser' | 'freeEmail'> {
+  token: string;
 }
 
 async function reconcileUnderLease(
   deps: ReconcilerState,
-  connection: Connection,
   leased: LeasedIdentity,
+  attempt: RunningAttempt,
 ): Promise<Attempt> {
-  const { identity, token } = leased;
-  const translated = await translateIdentity(deps, { connection, ...leased });
-  const { result, rulesGeneration, announced } = await decideResult(deps, connection, { leased, translated });
-  // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
-  if (!('kind' in translated) && result.end.kind === 'state')
-    await saveReferences(deps, identity, { translated, result });
-  const outcome = toOutcome(deps.runtime, identity, { result, translated, rulesGeneration });
-  logResult(deps.runtime.log, identity, result);
-  deps.runtime.checkpoint('beforeOutcome');
-  const saved = await deps.leases.finish(connection.id, identity.id, token, identity, outcome);
-  if (saved === 'taken') {
-    return backOff(deps, leased, 'another identity was linked to the same traveler');
-  }
+  const { runtime, modes, foreignValues } = deps;
+  const { connection } = attempt;
+  const { identity } = leased;
+  const pausedAt = modes.pausedAt(connection.id);
+  if (pausedAt === undefined) foreignValues?.observe(identity);
+  const { carryOut, time, announced, finish } = interpreter(deps, attempt);
+  const { result, translated, rulesGeneration } = await run(
+    reconcileIdentity({ ...leased, connection, pausedAt, time }),
+    carryOut,
+  );
+  const outcome = toOutcome(runtime, identity, { result, translated, rulesGeneration });
+  logResult(runtime.log, identity, result);
+  runtime.checkpoint('beforeOutcome');
+  const saved = await finish(identity, outcome);
+  if (saved === 'taken') return backOff(deps, leased, 'another identity was linked to the same traveler');
   if (saved === 'lost') {
     await notifySuccessor(deps, connection, identity);
     return { result: 'busy' };
   }
-  await notifyDependents(deps, connection, { before: identity, after: outcome, announced });
+  const freed = identity.creating === undefined ? announced : [identity.creating, ...announced];
+  await notifyDependents(deps, connection, { before: identity, after: outcome, announced: freed });
   if (!('kind' in translated))
     await notifyLeftOutOfCycle(deps, { identity, before: translated.resolved.before, after: outcome });
   if (result.end.kind !== 'state') return { result: 'failed', outcome };
   // The IdP must learn of a refusal also if the identity has become dirty during the attempt.
   if (saved === 'moved' && !isRefusal(result)) return { result: 'moved', outcome };
   return { result: isRefusal(result) ? 'refused' : 'reconciled', outcome };
-}
-
-/** Saves the references that the outcome follows, if they differ from the stored ones. */
-async function saveReferences(
-  { references }: ReconcileDeps,
-  { connection, id, deletedAt }: Identity,
-  { translated: { resolved }, result }: { translated: TranslatedIdentity; result: ReconcileResult },
-): Promise<void> {
-  // A deleted user has no references. If the DELETE is refused, the user is only deactivated and keeps them.
-  const rows = deletedAt !== undefined && !isRefusal(result) ? [] : resolved.rows;
-  if (!areSameReferences(resolved.stored, rows)) await references.save(connection, id, rows);
 }
 
 /**

@@ -2,14 +2,10 @@ import { findManagerReferences } from '../translator/compiled-fields.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Reference } from '../translator/translation.ts';
 import { toText, toVerbatimText } from '../translator/values.ts';
+import { type Program, perform } from './effects.ts';
 import { type Identity, isInactive, isLive, predecessorOf } from './identity.ts';
 import type { Policies } from './policies.ts';
-import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
-
-interface ReferenceDeps {
-  identities: Pick<Identities, 'findById' | 'find'>;
-  references: Pick<References, 'findRows' | 'save' | 'update'>;
-}
+import type { IdentityMatch, ReferenceRow } from './store-ports.ts';
 
 /** An identity whose references are resolved, its stored references if they are known, and the policy of its connection. */
 interface ReferenceSource extends Pick<Policies, 'inactiveManager'> {
@@ -31,13 +27,11 @@ export interface ResolvedReferences {
  * Resolves the references of an identity within its connection. A raw value, once resolved, keeps its target until the
  * target is deleted: a new user with the same name does not become the manager in its place.
  */
-export async function resolveReferences(
-  deps: ReferenceDeps,
+export function* resolveReferences(
   { identity, references: known, inactiveManager }: ReferenceSource,
   rules: Rules,
-): Promise<ResolvedReferences> {
-  const { connection, id } = identity;
-  const before = known ?? (await deps.references.findRows(connection, id));
+): Program<ResolvedReferences> {
+  const before = known ?? (yield* perform('findReferences'));
   const earlier = new Map(before.map((row) => [row.raw, row]));
   const raws = findManagerReferences(rules, identity.desired, identity.origin.countedParts);
   // The references of an unclaimed identity are never sent, so they are not saved.
@@ -45,14 +39,13 @@ export async function resolveReferences(
   // Save new references before the lookup: a target that is created afterwards then finds this identity among its
   // referrers.
   const isNew = !raws.every((raw) => earlier.has(toReferenceKey(raw)));
-  if (isNew && mustSave) await deps.references.save(connection, id, raws.map(toRow(earlier)));
+  if (isNew && mustSave) yield* perform('saveReferences', raws.map(toRow(earlier)));
   const found: FoundTarget[] = [];
   for (const raw of raws)
-    found.push(await resolveTarget(deps, { identity, raw, earlier: earlier.get(toReferenceKey(raw)) }));
+    found.push(yield* resolveTarget({ identity, raw, earlier: earlier.get(toReferenceKey(raw)) }));
   const linked = found.map(toLinkedRow(identity));
-  const admit = (readRows: ReadRows) => withoutCycles(readRows, id, { found, linked });
   const isAsBefore = !mustSave || areSameReferences(before, linked);
-  const admitted = isAsBefore ? linked : await deps.references.update(connection, id, admit);
+  const admitted = isAsBefore ? linked : yield* perform('linkReferences', { found, linked });
   const references = new Map<string, Reference>();
   for (const [index, one] of found.entries())
     references.set(one.raw, toReference(identity, one, { row: admitted[index], inactiveManager }));
@@ -109,25 +102,22 @@ function toLinkedRow(identity: Identity): (found: FoundTarget) => ReferenceRow {
   };
 }
 
-async function resolveTarget(
-  deps: ReferenceDeps,
-  { identity, raw, earlier }: RawReference,
-): Promise<FoundTarget> {
+function* resolveTarget({ identity, raw, earlier }: RawReference): Program<FoundTarget> {
   const { connection } = identity;
   const sent = sentTravelIdFor(identity, raw);
   const former = earlier?.target;
   const before =
     former === undefined
-      ? await findLinkedIdentity(deps, connection, sent)
-      : await deps.identities.findById(connection, former);
+      ? yield* findLinkedIdentity(connection, sent)
+      : yield* perform('findIdentity', connection, former);
   const travelId = earlier?.travelId ?? sent;
-  const heir = before && (await findHeir(deps, before, travelId));
+  const heir = before && (yield* findHeir(before, travelId));
   const kept = heir ?? (before && isLive(before) ? before : undefined);
-  const found = kept ?? (await findTarget(deps, connection, raw));
+  const found = kept ?? (yield* findTarget(connection, raw));
   const isReplaced = kept
     ? isReplacedLeaver(kept)
     : found !== undefined &&
-      (await isReplacementFor(deps, found, { id: former, isKnown: before !== undefined, travelId }));
+      (yield* isReplacementFor(found, { id: former, isKnown: before !== undefined, travelId }));
   const target = kept || !isReplaced ? found : undefined;
   const lost = target?.travelId === undefined ? travelId : undefined;
   return { raw, target, lost, former: target ? undefined : former, isReplaced };
@@ -142,13 +132,12 @@ function sentTravelIdFor({ applied: { managerId } }: Identity, raw: string): str
   return isFromRaw && typeof managerId.sent === 'string' ? managerId.sent : undefined;
 }
 
-async function findLinkedIdentity(
-  deps: ReferenceDeps,
+function* findLinkedIdentity(
   connection: string,
   travelId: string | undefined,
-): Promise<Identity | undefined> {
+): Program<Identity | undefined> {
   if (travelId === undefined) return undefined;
-  const linked = await deps.identities.find(connection, { by: 'travelId', value: travelId });
+  const linked = yield* perform('findIdentities', connection, { by: 'travelId', value: travelId });
   return linked.find((one) => isLive(one) && !hasTravelerOfAnother(one));
 }
 
@@ -171,26 +160,18 @@ function decodeSegment(segment: string): string {
 }
 
 /** Finds the user that a value refers to as it was sent, else as it is stored (`toReferenceKey`). */
-async function findTarget(
-  deps: ReferenceDeps,
-  connection: string,
-  raw: string,
-): Promise<Identity | undefined> {
+function* findTarget(connection: string, raw: string): Program<Identity | undefined> {
   const key = toReferenceKey(raw);
-  const found = await findByValue(deps, connection, raw);
-  return found || key === raw ? found : findByValue(deps, connection, key);
+  const found = yield* findByValue(connection, raw);
+  return found || key === raw ? found : yield* findByValue(connection, key);
 }
 
 /**
  * Finds the user with a value: by SCIM id, travel user id, email, externalId or userName, in this order
  * (docs/architecture.md, References).
  */
-async function findByValue(
-  deps: ReferenceDeps,
-  connection: string,
-  raw: string,
-): Promise<Identity | undefined> {
-  const byId = await deps.identities.findById(connection, raw);
+function* findByValue(connection: string, raw: string): Program<Identity | undefined> {
+  const byId = yield* perform('findIdentity', connection, raw);
   if (byId && isLive(byId)) return byId;
   const matches: IdentityMatch[] = [
     { by: 'travelId', value: raw },
@@ -200,7 +181,7 @@ async function findByValue(
     { by: 'userName', value: raw },
   ];
   for (const match of matches) {
-    const found = (await deps.identities.find(connection, match)).filter(isLive);
+    const found = (yield* perform('findIdentities', connection, match)).filter(isLive);
     // If several users have the address, take the oldest, so that the result does not change when another one is
     // created.
     const oldest = found.at(-1);
@@ -222,11 +203,17 @@ function toReference(
   return { travelId: target.travelId, ...(isInactive(target) ? { inactive: inactiveManager } : {}) };
 }
 
+/** The targets that the references of an identity were resolved to, and the rows that say so. */
+export interface FoundReferences {
+  found: FoundTarget[];
+  linked: ReferenceRow[];
+}
+
 /** Removes the links that would close a cycle of managers. */
-async function withoutCycles(
+export async function withoutCycles(
   readRows: ReadRows,
   id: string,
-  { found, linked }: { found: FoundTarget[]; linked: ReferenceRow[] },
+  { found, linked }: FoundReferences,
 ): Promise<ReferenceRow[]> {
   const rows: ReferenceRow[] = [];
   for (const [index, row] of linked.entries()) {
@@ -264,21 +251,21 @@ export async function managerChain(readRows: ReadRows, id: string | undefined): 
  * Finds the user to whom a manager has passed the traveler on: the same person under a new user, whom the reports follow. `travelId` is the
  * traveler to which the reference was resolved.
  */
-export async function findHeir(
-  { identities }: { identities: Pick<Identities, 'findById' | 'find'> },
-  leaver: Identity,
-  travelId: string | undefined,
-): Promise<Identity | undefined> {
+export function* findHeir(leaver: Identity, travelId: string | undefined): Program<Identity | undefined> {
   const { connection, id, origin } = leaver;
   if (!isInactive(leaver) || leaver.travelId !== undefined) return undefined;
   const { successor } = origin;
   const isNamed = successor?.effect === 'passedOn' && successor.connection === connection;
   const named =
-    isNamed && successor.id !== undefined ? await identities.findById(connection, successor.id) : undefined;
+    isNamed && successor.id !== undefined
+      ? yield* perform('findIdentity', connection, successor.id)
+      : undefined;
   if (named) return isLive(named) ? named : undefined;
   // The tombstone of a person who is back has no note of the new user, which has one of the tombstone.
   const linked =
-    travelId === undefined ? [] : await identities.find(connection, { by: 'travelId', value: travelId });
+    travelId === undefined
+      ? []
+      : yield* perform('findIdentities', connection, { by: 'travelId', value: travelId });
   return linked.find((one) => {
     const known = predecessorOf(one, one);
     return isLive(one) && known?.effect === 'passedOn' && known.id === id;
@@ -312,11 +299,10 @@ const LONGEST_SUCCESSION = 50;
  * True if the user whom a value names now is in the place of the former manager, perhaps after others, and is another person, or may be
  * one. What was resolved belongs to the former manager until the value changes.
  */
-export async function isReplacementFor(
-  { identities }: { identities: Pick<Identities, 'findById'> },
+export function* isReplacementFor(
   found: Identity,
   { id, isKnown, travelId }: FormerManager,
-): Promise<boolean> {
+): Program<boolean> {
   let isOther = false;
   let next: Identity | undefined = id === undefined ? undefined : found;
   for (let step = 0; next && step < LONGEST_SUCCESSION; step += 1) {
@@ -326,7 +312,7 @@ export async function isReplacementFor(
     // The traveler had no identity of an IdP: the imported one is removed when its traveler or its place is taken.
     if (known.id === undefined) return isOther && (!isKnown || known.travelId === travelId);
     if (known.id === id) return isOther;
-    next = await identities.findById(known.connection, known.id);
+    next = yield* perform('findIdentity', known.connection, known.id);
   }
   return false;
 }

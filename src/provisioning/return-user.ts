@@ -139,7 +139,11 @@ function handOver(
   const hasLease = leasedUntil !== undefined;
   const leaseEnd = Math.min(leasedUntil ?? 0, runtime.now() + leaseDuration(connection));
   const { announced, reservation } = progress;
-  const open = withValuesNotShownYet({ now: runtime.now, connection }, progress.late, progress.unconfirmed);
+  const open = withValuesNotShownYet(
+    { time: { now: runtime.now() }, connection },
+    progress.late,
+    progress.unconfirmed,
+  );
   const late = hasLease ? withLateArchive(open, leaseEnd + connection.lateMs) : open;
   const isMoved = leaver.connection !== connection.id;
   const origin: Origin = {

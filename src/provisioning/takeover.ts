@@ -7,13 +7,13 @@ import {
   type ScimResource,
 } from '../schema/resource.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import type { Connection } from './connection.ts';
+import type { ConnectionSettings } from './connection.ts';
+import { type Program, perform } from './effects.ts';
 import { isParkingAddress } from './email-conflicts.ts';
 import { type Judgement, judgeReturn, type PersonalValues } from './evidence.ts';
 import { isAdministrator, isDepartureOpen } from './guard.ts';
 import { type Departure, type Identity, isInactive, type Succession } from './identity.ts';
 import { emailsOf } from './notify-dependents.ts';
-import type { Identities } from './store-ports.ts';
 
 /** Within this time after a reactivation, a change of names or externalId is judged as the reactivation was; in milliseconds. */
 const RETURN_MS = 86_400_000;
@@ -69,7 +69,10 @@ export function isLeaver(identity: Identity): boolean {
  * True for a leaver whose traveler another identity may take over. If the traveler is about to give up its address, it stays with the
  * leaver, unless it cannot give it up.
  */
-export function canBeTakenOver(leaver: Identity, connection: Pick<Connection, 'parkingDomain'>): boolean {
+export function canBeTakenOver(
+  leaver: Identity,
+  connection: Pick<ConnectionSettings, 'parkingDomain'>,
+): boolean {
   if (!isLeaver(leaver)) return false;
   const { origin, observed } = leaver;
   const isParked = observed !== undefined && isParkingAddress(connection, observed.email);
@@ -82,7 +85,7 @@ export function canBeTakenOver(leaver: Identity, connection: Pick<Connection, 'p
  */
 export function canGiveEmailUp(
   { observed, refused }: Pick<Identity, 'observed' | 'refused'>,
-  { parkingDomain }: Pick<Connection, 'parkingDomain'>,
+  { parkingDomain }: Pick<ConnectionSettings, 'parkingDomain'>,
 ): boolean {
   if (parkingDomain === undefined || (observed !== undefined && isAdministrator(observed))) return false;
   return !String(refused.email?.value ?? '').endsWith(`@${parkingDomain}`);
@@ -106,7 +109,7 @@ interface Takeover {
 
 /** Says whether a newcomer gets the traveler of a leaver: with its values, without them, not, or only if an admin approves. */
 export function takeoverEffect(
-  { policies: { onReturn } }: Pick<Connection, 'policies'>,
+  { policies: { onReturn } }: Pick<ConnectionSettings, 'policies'>,
   { verdict }: Judgement,
   { mustAsk, canSeparate }: Takeover,
 ): Exclude<Succession['effect'], 'bothActive'> {
@@ -203,13 +206,9 @@ export function judgeTraveler(
 export type NumberHolders = readonly Identity[] | undefined;
 
 /** Reads the identities of the account that have the employee number of a user. */
-export function findNumberHolders(
-  identities: Pick<Identities, 'findByEmployeeNumber'>,
-  account: string,
-  desired: ScimResource,
-): Promise<NumberHolders> | readonly Identity[] {
+export function* findNumberHolders(desired: ScimResource): Program<NumberHolders> {
   const number = employeeNumberKey(employeeNumberOf(desired));
-  return number === undefined ? [] : identities.findByEmployeeNumber(account, number);
+  return number === undefined ? [] : yield* perform('findByEmployeeNumber', number);
 }
 
 /** True if an active person of the account other than these has the number. It then tells nothing. */

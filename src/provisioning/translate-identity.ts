@@ -1,19 +1,14 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Translation } from '../translator/translation.ts';
-import type { Connection } from './connection.ts';
+import type { ConnectionSettings } from './connection.ts';
+import { type Program, perform } from './effects.ts';
 import type { Identity } from './identity.ts';
 import type { WantedFields } from './reconcile-context.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
-import type { RulesSnapshot, RulesSnapshots } from './rules-snapshot.ts';
-import type { Identities, ReferenceRow, References } from './store-ports.ts';
+import type { RulesSnapshot } from './rules-snapshot.ts';
+import type { ReferenceRow } from './store-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
-
-/** The part of the store that a translation reads references from and saves them to. */
-export interface TranslateDeps {
-  identities: Pick<Identities, 'findById' | 'find'>;
-  references: Pick<References, 'findRows' | 'save' | 'update'>;
-}
 
 /** An identity's translation, with the rules and references that it was made with. */
 export interface TranslatedIdentity {
@@ -37,7 +32,7 @@ export function translateNewUser(rulesSnapshot: RulesSnapshot, desired: ScimReso
 }
 
 /** An identity, and its stored references and its translation as a new user if they are known. */
-interface TranslationSource {
+export interface TranslationSource {
   identity: Identity;
   references?: ReferenceRow[] | undefined;
   newUser?: NewUserTranslation | undefined;
@@ -49,29 +44,28 @@ interface TranslationSource {
  * If a value is missing from the lookups, reads the lookups again and translates once more. Returns a failure if the
  * lookups could never be read.
  */
-export async function translateIdentity(
-  deps: TranslateDeps & { rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'> },
-  { connection, generation, ...source }: { connection: Connection; generation: number } & TranslationSource,
-): Promise<TranslatedIdentity | TravelFailure> {
-  const rulesSnapshot = await deps.rulesSnapshots.current(connection, generation);
+export function* translateIdentity(
+  connection: Pick<ConnectionSettings, 'policies'>,
+  { generation, ...source }: { generation: number } & TranslationSource,
+): Program<TranslatedIdentity | TravelFailure> {
+  const rulesSnapshot = yield* perform('readRules', generation);
   if ('kind' in rulesSnapshot) return rulesSnapshot;
   const { policies } = connection;
-  const first = await translateWith(deps, { ...source, policies }, rulesSnapshot);
+  const first = yield* translateWith({ ...source, policies }, rulesSnapshot);
   if (!first.translation.needsFreshLookups) return first;
-  const fresh = await deps.rulesSnapshots.refresh(connection);
+  const fresh = yield* perform('refreshRules');
   if ('kind' in fresh || fresh.version === rulesSnapshot.version) return first;
   const { before, stored } = first.resolved;
-  const again = await translateWith(deps, { ...source, policies, references: stored }, fresh);
+  const again = yield* translateWith({ ...source, policies, references: stored }, fresh);
   return { ...again, resolved: { ...again.resolved, before } };
 }
 
-async function translateWith(
-  deps: TranslateDeps,
-  source: TranslationSource & Pick<Connection, 'policies'>,
+function* translateWith(
+  source: TranslationSource & Pick<ConnectionSettings, 'policies'>,
   rulesSnapshot: RulesSnapshot,
-): Promise<TranslatedIdentity> {
+): Program<TranslatedIdentity> {
   const { identity, newUser, policies } = source;
-  const resolved = await resolveReferences(deps, { ...source, ...policies }, rulesSnapshot.rules);
+  const resolved = yield* resolveReferences({ ...source, ...policies }, rulesSnapshot.rules);
   const snapshot = {
     lookups: rulesSnapshot.lookups,
     references: resolved.references,

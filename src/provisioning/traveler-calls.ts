@@ -2,6 +2,7 @@ import type { JsonObject } from '../schema/resource.ts';
 import { type AnnouncedFields, resolveAnnounced, toAnnouncedFields } from '../translator/announced.ts';
 import { type Plan, toAppliedFields, toPatchBody } from '../translator/plan.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
+import { type Program, perform } from './effects.ts';
 import { findings } from './findings.ts';
 import { addLateCall, withLateCallsDoubted } from './late-calls.ts';
 import {
@@ -33,13 +34,13 @@ export const leaseLostFailure: TravelFailure = {
  * links it. Returns false if the call must not be sent, because the lease ended or another identity is linked to the
  * traveler.
  */
-export async function announceCall(
-  { identity, announce }: ReconcileContext,
+export function* announceCall(
+  { identity }: ReconcileContext,
   { travelId, applied, progress }: OutcomeDraft,
-): Promise<boolean> {
+): Program<boolean> {
   const isLinked = travelId === undefined || travelId === identity.travelId;
   const announcement = isLinked ? { progress } : { travelId, applied, progress };
-  return (await announce(announcement)) === 'done';
+  return (yield* perform('announce', announcement)) === 'done';
 }
 
 interface Patch {
@@ -58,21 +59,19 @@ export type PatchResult =
   | { draft: OutcomeDraft; failure: TravelFailure; body: JsonObject };
 
 /** Announces a PATCH of the traveler and sends it. */
-export async function patchTraveler(
+export function* patchTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { travelId, plan, omit = [] }: Patch,
-): Promise<PatchResult> {
+): Program<PatchResult> {
   const announced = toAnnouncedFields(plan, draft.applied, draft.observed);
   const body = toPatchBody(plan, draft.observed, omit);
   // The answers to earlier PATCHes are not stored yet: if the process ends now, the next attempt must ask for their fields, too.
   const earlier = draft.answered?.travelId === travelId ? draft.answered.fields : {};
   const fields = { ...earlier, ...announced };
-  if (!(await announceCall(context, withAnnounced(draft, fields))))
+  if (!(yield* announceCall(context, withAnnounced(draft, fields))))
     return { draft, failure: leaseLostFailure, body };
-  context.checkpoint('beforeSend');
-  const answer = await context.connection.travel.patch(travelId, body);
-  context.checkpoint('afterSend');
+  const answer = yield* perform('patchTraveler', travelId, body);
   if (answer.kind !== 'ok') return { draft: withAnnounced(draft, announced), failure: answer, body };
   const applied = toAppliedFields(draft.applied, plan, answer.value);
   const answered = { travelId, fields };
@@ -87,16 +86,16 @@ function withAnnounced(draft: OutcomeDraft, announced: AnnouncedFields): Outcome
 }
 
 /** Reads the linked traveler into the draft. Returns `gone` if it does not exist any more. */
-export async function readTraveler(
+export function* readTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
-): Promise<OutcomeDraft | ReconcileResult | 'gone'> {
-  const answer = await context.connection.travel.read(travelId);
+): Program<OutcomeDraft | ReconcileResult | 'gone'> {
+  const answer = yield* perform('readTraveler', travelId);
   if (answer.kind === 'ok') return withObservedTraveler(context, withoutMissing(draft), answer.value);
   if (answer.kind === 'notFound') return 'gone';
   return isBareNotFound(answer)
-    ? confirmMissing(context, draft, { travelId, failure: answer })
+    ? yield* confirmMissing(context, draft, { travelId, failure: answer })
     : endInFailure(draft, answer);
 }
 
@@ -171,13 +170,13 @@ export function isBareNotFound(failure: TravelFailure): failure is BareNotFound 
  * Decides about a traveler that was answered with a 404 without an error code (docs/architecture.md, Answers of the travel API). It is gone
  * if the bridge's own user can be read by its id, now and at the first 404, at least a minute ago. Until then the attempt fails.
  */
-export async function confirmMissing(
+export function* confirmMissing(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { travelId, failure }: { travelId: string; failure: BareNotFound },
-): Promise<ReconcileResult | 'gone'> {
-  if (!(await isOwnUserReadable(context))) return endInFailure(withoutMissing(draft), failure);
-  const now = context.now();
+): Program<ReconcileResult | 'gone'> {
+  if (!(yield* isOwnUserReadable())) return endInFailure(withoutMissing(draft), failure);
+  const now = context.time.now;
   const before = draft.progress.missing;
   const since = before?.travelId === travelId ? Math.min(before.since, now) : now;
   const confirmAt = since + CONFIRM_MS;
@@ -187,10 +186,10 @@ export async function confirmMissing(
 }
 
 /** True if the travel API itself, and not only a gateway, answers requests for travelers by their ids. */
-async function isOwnUserReadable({ connection: { lookups, travel } }: ReconcileContext): Promise<boolean> {
-  const own = await lookups.readOwnUser();
+function* isOwnUserReadable(): Program<boolean> {
+  const own = yield* perform('readOwnUser');
   if (own.kind !== 'ok') return false;
-  const read = await travel.read(own.value.id);
+  const read = yield* perform('readTraveler', own.value.id);
   return read.kind === 'ok' && read.value.id === own.value.id;
 }
 

@@ -42,7 +42,7 @@ export function withAnsweredValues(
     if (isParkingAddress(context.connection, String(value))) continue;
     if (!showsOtherValue(observed, { key, value, rules })) continue;
     const isNotApplied = earlier?.isNotApplied === true && isEqualJson(earlier.value, value);
-    const at = context.now() + context.connection.lateMs;
+    const at = context.time.now + context.connection.lateMs;
     unconfirmed[key] = { value, basis, next: 'check', at, ...(isNotApplied ? { isNotApplied } : {}) };
     const entry = before[key];
     if (value === null && entry) applied[key] = withAnswer(entry, readField(observed, key));
@@ -51,8 +51,8 @@ export function withAnsweredValues(
 }
 
 /** True if the traveler must be read because the time of a check, or of the next attempt to send a value, has come. */
-export function isValueCheckDue({ now }: ReconcileContext, { progress }: OutcomeDraft): boolean {
-  return Object.values(progress.unconfirmed ?? {}).some(({ at }) => at !== undefined && at <= now());
+export function isValueCheckDue({ time }: ReconcileContext, { progress }: OutcomeDraft): boolean {
+  return Object.values(progress.unconfirmed ?? {}).some(({ at }) => at !== undefined && at <= time.now);
 }
 
 /**
@@ -110,19 +110,19 @@ function isStillWanted(
 }
 
 /** Returns the value after the check that has found another one in the traveler. */
-function afterRead({ now }: ReconcileContext, key: FieldKey, one: UnconfirmedValue): UnconfirmedValue {
-  if (one.next !== 'check' || one.at === undefined || one.at > now()) return one;
+function afterRead({ time }: ReconcileContext, key: FieldKey, one: UnconfirmedValue): UnconfirmedValue {
+  if (one.next !== 'check' || one.at === undefined || one.at > time.now) return one;
   const { value, basis } = one;
   const delay = retryDelay(key);
-  const retry = delay === undefined ? {} : { at: now() + delay };
+  const retry = delay === undefined ? {} : { at: time.now + delay };
   return { value, basis, next: 'retry', ...retry, isNotApplied: true };
 }
 
 function isToBeSentAgain(
-  { now, rulesSnapshot }: ReconcileContext,
+  { time, rulesSnapshot }: ReconcileContext,
   { next, at, basis }: UnconfirmedValue,
 ): boolean {
-  return next === 'retry' && ((at !== undefined && at <= now()) || basis !== rulesSnapshot.version);
+  return next === 'retry' && ((at !== undefined && at <= time.now) || basis !== rulesSnapshot.version);
 }
 
 function withAnswer({ unsure: _, ...entry }: AppliedField, shown: Json | undefined): AppliedField {
@@ -206,7 +206,7 @@ export function withSuspectedSpellings(
 ): OutcomeDraft {
   if (!before.observed || !draft.observed) return draft;
   const suspected: Record<FieldKey, SuspectedSpelling> = { ...draft.progress.suspectedSpellings };
-  const at = context.now() + context.connection.lateMs;
+  const at = context.time.now + context.connection.lateMs;
   for (const [key, entry] of Object.entries(before.applied)) {
     if (!(key in draft.applied) || !mayBeRespelled(key)) continue;
     const shown = readField(before.observed, key) ?? null;
@@ -218,12 +218,12 @@ export function withSuspectedSpellings(
 }
 
 /** True if the traveler must be read because the time of a check has come. */
-export function isSpellingCheckDue({ now }: ReconcileContext, { progress }: OutcomeDraft): boolean {
-  return Object.values(progress.suspectedSpellings ?? {}).some(({ at }) => at <= now());
+export function isSpellingCheckDue({ time }: ReconcileContext, { progress }: OutcomeDraft): boolean {
+  return Object.values(progress.suspectedSpellings ?? {}).some(({ at }) => at <= time.now);
 }
 
 /** Compares a traveler that was just read with the suspected spellings whose time has come, and remembers those that it shows again. */
-export function withLearnedSpellings({ now }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+export function withLearnedSpellings({ time }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const { observed, progress } = draft;
   if (!observed || !progress.suspectedSpellings) return draft;
   const applied: AppliedFields = { ...draft.applied };
@@ -231,8 +231,8 @@ export function withLearnedSpellings({ now }: ReconcileContext, draft: OutcomeDr
   for (const [key, { value, at }] of Object.entries(progress.suspectedSpellings)) {
     const entry = applied[key];
     if (!entry) continue;
-    if (at > now()) suspected[key] = { value, at };
-    else if (now() - at < IN_TIME_MS && isEqualJson(readField(observed, key) ?? null, value))
+    if (at > time.now) suspected[key] = { value, at };
+    else if (time.now - at < IN_TIME_MS && isEqualJson(readField(observed, key) ?? null, value))
       applied[key] = { ...entry, read: value };
   }
   return withSuspected({ ...draft, applied }, suspected);

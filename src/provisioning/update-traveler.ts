@@ -3,6 +3,7 @@ import type { JsonObject } from '../schema/resource.ts';
 import { findInvalidFields, isEmptyPlan, makePlan, type Plan } from '../translator/plan.ts';
 import type { FieldKey, RefusedFields } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
+import { type Program, perform } from './effects.ts';
 import {
   addressKey,
   findIdentityAmong,
@@ -67,31 +68,31 @@ export type TravelerGone = 'gone';
  * Sets the linked traveler to the wanted fields, by one PATCH if they differ. Records the fields that the travel API
  * refuses, and sends the others again. `isFresh` means that the traveler in the draft was read in this attempt.
  */
-export async function updateTraveler(
+export function* updateTraveler(
   context: ReconcileContext,
   begun: OutcomeDraft,
   { isFresh }: { isFresh: boolean } = { isFresh: false },
-): Promise<ReconcileResult | TravelerGone> {
+): Program<ReconcileResult | TravelerGone> {
   const draft = begun.refused['archived'] ? withArchivedAllowed(begun) : begun;
   const { travelId } = draft;
   if (travelId === undefined) return 'gone';
-  const own = await refuseOwnUser(context, draft);
+  const own = yield* refuseOwnUser(draft);
   if (own) return own;
   // After a failed PATCH that also archived the traveler, send the deactivation alone first.
   const isAlone = draft.progress.announced?.archived?.value === true;
   const mustRead = !isFresh && mustReadFirst(context, draft);
   const current = mustRead
-    ? await readTraveler(context, draft, travelId)
+    ? yield* readTraveler(context, draft, travelId)
     : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
   if (current === 'gone' || 'end' in current) return current;
   const stated = mustRead ? withStatedDoubted(context, current) : current;
-  const checked = isLateCheckDue(context, stated) ? await finishLateCheck(context, stated) : stated;
+  const checked = isLateCheckDue(context, stated) ? yield* finishLateCheck(context, stated) : stated;
   if ('end' in checked) return checked;
-  const round = await prepareUpdate(context, withDriftMarked(context, checked), {
+  const round = yield* prepareUpdate(context, withDriftMarked(context, checked), {
     isFresh: isFresh || mustRead,
     isAlone,
   });
-  return 'end' in round ? round : sendUntilDone(context, round, ROUNDS);
+  return 'end' in round ? round : yield* sendUntilDone(context, round, ROUNDS);
 }
 
 /**
@@ -121,11 +122,11 @@ function withStatedDoubted({ doubts }: ReconcileContext, draft: OutcomeDraft): O
   return { ...draft, applied: Object.fromEntries(applied) };
 }
 
-async function finishLateCheck(
+function* finishLateCheck(
   context: ReconcileContext,
   draft: OutcomeDraft,
-): Promise<OutcomeDraft | ReconcileResult> {
-  const failure = await removeLateTravelers(context, draft);
+): Program<OutcomeDraft | ReconcileResult> {
+  const failure = yield* removeLateTravelers(context, draft);
   return failure ? endInFailure(draft, failure) : withoutLateCalls(draft);
 }
 
@@ -144,23 +145,23 @@ interface UpdateRound extends SendableFields {
  * Chooses the fields of the first request: owned fields with a free address, without those that need an admin's
  * approval. May hold the identity.
  */
-async function prepareUpdate(
+function* prepareUpdate(
   context: ReconcileContext,
   draft: OutcomeDraft,
   how: Pick<UpdateRound, 'isFresh' | 'isAlone'>,
-): Promise<UpdateRound | ReconcileResult> {
+): Program<UpdateRound | ReconcileResult> {
   const isReset = isResetPending(context.identity, draft);
   if (isMovedAdmin(context, draft) && !isTakeoverApproved(context.identity))
     return endInState(withHold(context, withFinding(draft, findings.privileged()), 'guarded'), 'held');
   if (isReset && draft.observed && isAdministrator(draft.observed) && !isTakeoverApproved(context.identity))
-    return holdReturnOfTraveler(context, draft);
+    return yield* holdReturnOfTraveler(context, draft);
   const doubted = withArchiveDoubted(draft);
   const owned = isReset
     ? { draft: { ...doubted, applied: appliedForReset(doubted) }, fields: context.translation.fields }
     : withAdoptedAddress(context, withoutUnownedFields(context, doubted));
-  const addressed = await withoutUnknownHoldersEmail(context, await resolveEmailConflict(context, owned));
+  const addressed = yield* withoutUnknownHoldersEmail(context, yield* resolveEmailConflict(context, owned));
   if ('end' in addressed) return addressed;
-  const guarded = how.isFresh ? await withGuardsApplied(context, addressed) : addressed;
+  const guarded = how.isFresh ? yield* withGuardsApplied(context, addressed) : addressed;
   const parked = guarded.draft.hold ? withoutParkingAddress(context, guarded) : guarded;
   const sendable = isReset ? parked : withKeptRolesReported(context, parked);
   return { omit: [], isEmailSentAgain: false, ...how, ...sendable };
@@ -184,15 +185,15 @@ function withoutParkingAddress(
  * Sets the email to `kept` while the travel API finds another traveler with the awaited address. The store may not know
  * that traveler, or not its current address if a process died.
  */
-async function withoutUnknownHoldersEmail(
+function* withoutUnknownHoldersEmail(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
-): Promise<SendableFields | ReconcileResult> {
+): Program<SendableFields | ReconcileResult> {
   const email = fields.email;
   const wanted = email?.kind === 'value' ? String(email.value) : undefined;
   const isWaiting = wanted !== undefined && context.identity.waitingFor === addressKey(wanted);
   if (!isWaiting || addressKey(draft.observed?.email ?? '') === addressKey(wanted)) return { draft, fields };
-  const holders = await context.connection.travel.findByEmails([wanted]);
+  const holders = yield* perform('findTravelers', [wanted]);
   const waiting = {
     draft: withEmailWait(draft, wanted),
     fields: { ...fields, email: { kind: 'kept' } },
@@ -200,8 +201,8 @@ async function withoutUnknownHoldersEmail(
   // A failed search must not delay a deactivation.
   if (holders.kind !== 'ok') return isDeactivation(context, fields) ? waiting : endInFailure(draft, holders);
   if (holders.value.every(({ id }) => id === draft.travelId)) return { draft, fields };
-  const holder = await findIdentityAmong(context, holders.value);
-  if (holder) return withoutHeldEmail(context, { draft, fields }, { email: wanted, holder });
+  const holder = yield* findIdentityAmong(context, holders.value);
+  if (holder) return yield* withoutHeldEmail(context, { draft, fields }, { email: wanted, holder });
   return waiting;
 }
 
@@ -225,11 +226,11 @@ function withArchiveDoubted(draft: OutcomeDraft): OutcomeDraft {
   return { ...draft, applied: { ...draft.applied, archived: { ...archived, unsure: true } } };
 }
 
-async function sendUntilDone(
+function* sendUntilDone(
   context: ReconcileContext,
   round: UpdateRound,
   rounds: number,
-): Promise<ReconcileResult | TravelerGone> {
+): Program<ReconcileResult | TravelerGone> {
   const { draft, fields, isFresh, isAlone } = round;
   const { travelId } = draft;
   const whole = planFor(context, draft, fields);
@@ -238,23 +239,26 @@ async function sendUntilDone(
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
   if (next.needsFreshRead && !isFresh) {
-    const current = await readTraveler(context, withoutEmailFindings(draft), travelId);
+    const current = yield* readTraveler(context, withoutEmailFindings(draft), travelId);
     if (current === 'gone' || 'end' in current) return current;
-    const again = await prepareUpdate(context, withDriftMarked(context, current), { isFresh: true, isAlone });
-    return 'end' in again ? again : sendUntilDone(context, again, rounds);
+    const again = yield* prepareUpdate(context, withDriftMarked(context, current), {
+      isFresh: true,
+      isAlone,
+    });
+    return 'end' in again ? again : yield* sendUntilDone(context, again, rounds);
   }
-  const rest = await sendPatch(context, round, { travelId, plan: next });
-  return rest === 'gone' || 'end' in rest ? rest : sendUntilDone(context, rest, rounds - 1);
+  const rest = yield* sendPatch(context, round, { travelId, plan: next });
+  return rest === 'gone' || 'end' in rest ? rest : yield* sendUntilDone(context, rest, rounds - 1);
 }
 
 /** Sends one PATCH and returns the state for the next request of this attempt. */
-async function sendPatch(
+function* sendPatch(
   context: ReconcileContext,
   sending: UpdateRound,
   { travelId, plan: next }: { travelId: string; plan: Plan },
-): Promise<ReconcileResult | TravelerGone | UpdateRound> {
+): Program<ReconcileResult | TravelerGone | UpdateRound> {
   const { draft, fields, omit } = sending;
-  const sent = await patchTraveler(context, draft, { travelId, plan: next, omit });
+  const sent = yield* patchTraveler(context, draft, { travelId, plan: next, omit });
   if (!('failure' in sent)) {
     // The answer is the whole traveler, so it also shows changes made in the travel service meanwhile.
     const answered = withDriftMarked(context, sent.draft);
@@ -264,13 +268,13 @@ async function sendPatch(
     return { isFresh, isAlone: false, omit: [], isEmailSentAgain: false, ...done };
   }
   const { body } = sent;
-  const { lost, failure } = await findLostValues(context, sent.failure, {
+  const { lost, failure } = yield* findLostValues(context, sent.failure, {
     plan: next,
     body,
     current: draft.observed,
   });
   const tried: UpdateRound = { ...sending, draft: sent.draft, omit: [...omit, ...lost] };
-  return failure ? await handlePatchFailure(context, tried, { plan: next, body, failure }) : tried;
+  return failure ? yield* handlePatchFailure(context, tried, { plan: next, body, failure }) : tried;
 }
 
 /** The codes of the findings about email conflicts. */
@@ -312,11 +316,11 @@ function onlyDeactivation(whole: Plan): Plan {
 }
 
 /** Handles a failed PATCH: ends the reconciliation, or returns the next request with the fields left. */
-async function handlePatchFailure(
+function* handlePatchFailure(
   context: ReconcileContext,
   sending: UpdateRound,
   { plan: tried, body, failure }: { plan: Plan; body: JsonObject; failure: TravelFailure },
-): Promise<ReconcileResult | TravelerGone | UpdateRound> {
+): Program<ReconcileResult | TravelerGone | UpdateRound> {
   const draft = withoutAnnouncedCall(sending.draft);
   const isDeactivating = tried.set.archived?.value === true && !isAlone(tried);
   if (isDeactivating && isRefusedAsSent(failure)) return { ...sending, draft, isAlone: true };
@@ -332,7 +336,7 @@ async function handlePatchFailure(
       const email = tried.set.email?.value;
       if (typeof email !== 'string')
         return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));
-      return handleTakenEmail(context, { ...sending, draft }, email);
+      return yield* handleTakenEmail(context, { ...sending, draft }, email);
     }
     case 'invalid': {
       const keys = findInvalidFields(
@@ -354,18 +358,18 @@ async function handlePatchFailure(
  * Returns the next request without the taken address. The wait is saved before the lookup: an address that was freed
  * before is sent again, and one that is freed later makes this identity dirty.
  */
-async function handleTakenEmail(
+function* handleTakenEmail(
   context: ReconcileContext,
   sending: UpdateRound,
   email: string,
-): Promise<ReconcileResult | UpdateRound> {
+): Program<ReconcileResult | UpdateRound> {
   const { draft, fields, isEmailSentAgain } = sending;
-  await context.saveEmailWait(email);
-  const holders = await context.connection.travel.findByEmails([email]);
+  yield* perform('waitForEmail', email);
+  const holders = yield* perform('findTravelers', [email]);
   if (holders.kind !== 'ok') return endInFailure(withEmailWait(draft, email), holders);
-  const holder = await findIdentityAmong(context, holders.value);
+  const holder = yield* findIdentityAmong(context, holders.value);
   if (holder)
-    return { ...sending, ...(await withoutHeldEmail(context, { draft, fields }, { email, holder })) };
+    return { ...sending, ...(yield* withoutHeldEmail(context, { draft, fields }, { email, holder })) };
   const isFree = holders.value.length === 0;
   if (isFree && !isEmailSentAgain) return { ...sending, isEmailSentAgain: true };
   const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);

@@ -4,6 +4,7 @@ import { extensionsOf, isActive, type ScimResource } from '../schema/resource.ts
 import type { ConnectionModes } from '../store/connection-modes.ts';
 import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
+import { carriedOutBy, run } from './effects.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups } from './group-ports.ts';
 import { isKeptActive, statedDepartureAfter } from './guard.ts';
@@ -222,7 +223,12 @@ async function changeUser(
   write: UserWrite,
 ): Promise<Pick<PendingWrite, 'identity' | 'changes'>> {
   const numberHolders = isReturn(write, deps.runtime.wallClock())
-    ? await findNumberHolders(deps.identities, connection.account, write.after)
+    ? await run(
+        findNumberHolders(write.after),
+        carriedOutBy({
+          findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
+        }),
+      )
     : [];
   return updateUser(deps.runtime, connection, { ...write, numberHolders });
 }

@@ -1,7 +1,4 @@
 import type { ScimResource } from '../schema/resource.ts';
-import type { Holds } from '../store/holds.ts';
-import { withCallsWrapped } from './circuit-breaker.ts';
-import type { Connection } from './connection.ts';
 import type { Identity } from './identity.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type {
@@ -10,9 +7,7 @@ import type {
   IdentityChange,
   LeasedOutcome,
   LeaseRequest,
-  Leases,
   ReferenceRow,
-  References,
 } from './store-ports.ts';
 import type { NewUserTranslation } from './translate-identity.ts';
 
@@ -141,77 +136,10 @@ function withLease(
   return { identity, changes: leased };
 }
 
-/** The parts of the store that an attempt writes. */
-interface WrittenStore {
-  identities: Pick<Identities, 'commit'>;
-  references: Pick<References, 'save' | 'update'>;
-  holds: Pick<Holds, 'admitDeparture'>;
-  leases: Pick<Leases, 'announce' | 'waitFor' | 'finish'>;
-}
-
-/**
- * Returns the dependencies of an attempt that commits its write before its first step with an effect. If that step is
- * the announcement of a call, or the outcome, it is part of the commit.
- */
-export function withCommitFirst<Deps extends WrittenStore>(
-  deps: Deps,
-  write: PendingWrite,
-  commit: WriteCommit,
-): Deps {
-  const { identities, leases, references, holds } = deps;
-  const after =
-    <Values extends unknown[], T>(step: (...values: Values) => Promise<T>) =>
-    async (...values: Values): Promise<T> => {
-      await commit.run();
-      return step(...values);
-    };
-  return {
-    ...deps,
-    identities: { ...identities, commit: after(identities.commit) },
-    references: { ...references, save: after(references.save), update: after(references.update) },
-    holds: { ...holds, admitDeparture: after(holds.admitDeparture) },
-    leases: {
-      ...leases,
-      waitFor: after(leases.waitFor),
-      finish: async (connection, id, token, before, outcome) => {
-        const isPart = !commit.isBegun();
-        await commit.run(isPart ? { ended: { token, before, outcome } } : undefined);
-        return isPart ? 'kept' : leases.finish(connection, id, token, before, outcome);
-      },
-      announce: async (connection, id, token, announcement) => {
-        const isPart = !commit.isBegun() && canBeCommitted(write, announcement);
-        await commit.run(isPart ? { announcement } : undefined);
-        return isPart ? 'done' : leases.announce(connection, id, token, announcement);
-      },
-    },
-  };
-}
-
 /**
  * True if a call can be announced in the commit of the write: the create for a new identity, or an update of the linked
  * traveler.
  */
-function canBeCommitted({ before }: PendingWrite, announcement: Announcement): boolean {
+export function canBeCommitted({ before }: PendingWrite, announcement: Announcement): boolean {
   return !('travelId' in announcement) && (before === undefined || !('creating' in announcement));
-}
-
-/** Returns the connection with the commit before every call that would be sent. */
-export function withCommitBeforeCalls(connection: Connection, commit: WriteCommit): Connection {
-  const { lookups } = connection;
-  const wrapped = withCallsWrapped(
-    connection,
-    async (_, call) => {
-      await commit.run();
-      return call();
-    },
-    async (call) => {
-      if (!lookups.areCached()) await commit.run();
-      return call();
-    },
-  );
-  const refresh: typeof lookups.refresh = async () => {
-    await commit.run();
-    return lookups.refresh();
-  };
-  return { ...wrapped, lookups: { ...wrapped.lookups, refresh } };
 }

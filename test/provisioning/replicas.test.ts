@@ -1,5 +1,5 @@
 import type { Background } from '../../src/provisioning/background.ts';
-import { withLeaseGuard } from '../../src/provisioning/lease-guard.ts';
+import { leasedConnection } from '../../src/provisioning/lease-guard.ts';
 import type { ProvisioningService } from '../../src/provisioning/service.ts';
 import { fakeFeed } from '../fixtures/fake-feed.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
@@ -94,7 +94,7 @@ test('a person whose replica dies during the create is provisioned by another on
 describe('the lease of a reconciliation', () => {
   const now = () => fixture.clock.now();
   const guard = (extend: (ms: number) => Promise<boolean>) =>
-    withLeaseGuard(fixture.connection, { since: now(), now, extend });
+    leasedConnection(fixture.connection, { since: now(), now, extend });
 
   test('is extended before a call whose deadline it might not outlast, and not before others', async () => {
     const extensions: number[] = [];
@@ -135,7 +135,7 @@ describe('the lease of a reconciliation', () => {
     const slow = { ...fixture.connection, callTimeoutMs: 60_000 };
     const extensions: number[] = [];
     const extend = async (ms: number) => extensions.push(ms) > 0;
-    const { travel } = withLeaseGuard(slow, { since: now(), now, extend });
+    const { travel } = leasedConnection(slow, { since: now(), now, extend });
     await travel.read('t-1');
     expect(extensions).toEqual([]);
     fixture.clock.advance(10 * SECOND_MS);
