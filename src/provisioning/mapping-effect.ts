@@ -13,6 +13,7 @@ import { resolveEmailConflict } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { refuseOwnUser, withGuardsApplied } from './guard.ts';
 import type { Identity } from './identity.ts';
+import { withoutCycles } from './manager-chains.ts';
 import { withoutUnownedFields } from './ownership.ts';
 import {
   isApproved,
@@ -23,7 +24,7 @@ import {
   wasHeldFor,
   withFinding,
 } from './reconcile-context.ts';
-import { resolveReferences, withoutCycles } from './references.ts';
+import { resolveReferences } from './references.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Identities, References } from './store-ports.ts';
 

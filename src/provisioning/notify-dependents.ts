@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
 import { isAdministrator } from './guard.ts';
 import { type Identity, isInactive, type Outcome } from './identity.ts';
-import { managerChain, managerOf, type ReadRows } from './references.ts';
+import { managerChain, managerOf, type ReadRows } from './manager-chains.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
 

@@ -4,6 +4,7 @@ import type { Reference } from '../translator/translation.ts';
 import { toText, toVerbatimText } from '../translator/values.ts';
 import { type Program, perform } from './effects.ts';
 import { type Identity, isInactive, isLive, predecessorOf } from './identity.ts';
+import type { FoundTarget } from './manager-chains.ts';
 import type { Policies } from './policies.ts';
 import type { IdentityMatch, ReferenceRow } from './store-ports.ts';
 
@@ -70,18 +71,6 @@ interface RawReference {
   identity: Identity;
   raw: string;
   earlier: ReferenceRow | undefined;
-}
-
-/** The result of resolving one reference. */
-interface FoundTarget {
-  raw: string;
-  target: Identity | undefined;
-  /** The travel user to which the reference resolved before, if that traveler or its identity no longer exists. */
-  lost: string | undefined;
-  /** The identity to which the reference resolved before, if it no longer exists. It is remembered: see `isReplacementFor`. */
-  former: string | undefined;
-  /** True if the value, or the traveler, is that of another person now. */
-  isReplaced: boolean;
 }
 
 function toRow(rows: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
@@ -201,50 +190,6 @@ function toReference(
   if (target.travelId === undefined) return { unresolved: lost === undefined ? 'notLinked' : 'gone' };
   if (row?.travelId === undefined) return { unresolved: 'circle' };
   return { travelId: target.travelId, ...(isInactive(target) ? { inactive: inactiveManager } : {}) };
-}
-
-/** The targets that the references of an identity were resolved to, and the rows that say so. */
-export interface FoundReferences {
-  found: FoundTarget[];
-  linked: ReferenceRow[];
-}
-
-/** Removes the links that would close a cycle of managers. */
-export async function withoutCycles(
-  readRows: ReadRows,
-  id: string,
-  { found, linked }: FoundReferences,
-): Promise<ReferenceRow[]> {
-  const rows: ReferenceRow[] = [];
-  for (const [index, row] of linked.entries()) {
-    const { travelId } = found[index]?.target ?? {};
-    const isLink = row.target !== undefined && travelId !== undefined && row.travelId === travelId;
-    const closesCycle = isLink && (await managerChain(readRows, row.target)).includes(id);
-    rows.push(closesCycle ? { ...row, travelId: undefined } : row);
-  }
-  return rows;
-}
-
-/** The longest chain of managers that is followed. Longer ones exist only by mistake, and each link costs a lookup. */
-const LONGEST_CHAIN = 1_000;
-
-/** Reads the reference rows of one identity. */
-export type ReadRows = (id: string) => Promise<ReferenceRow[]>;
-
-/** Returns the id of the manager's identity: the target of the first reference that is resolved to a traveler. */
-export function managerOf(rows: ReferenceRow[]): string | undefined {
-  return rows.find(({ travelId }) => travelId !== undefined)?.target;
-}
-
-/** The ids of an identity, its manager, the manager's manager and so on, each once. */
-export async function managerChain(readRows: ReadRows, id: string | undefined): Promise<string[]> {
-  const chain = new Set<string>();
-  let next = id;
-  while (next !== undefined && !chain.has(next) && chain.size < LONGEST_CHAIN) {
-    chain.add(next);
-    next = managerOf(await readRows(next));
-  }
-  return [...chain];
 }
 
 /**
