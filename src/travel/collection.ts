@@ -1,5 +1,6 @@
 import { notFound } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
+import { plainParameters } from './list-parameters.ts';
 import {
   cursorMeta,
   type ListOptions,
@@ -57,8 +58,8 @@ export async function list(
   target: RequestTarget,
   query: Query,
 ): Promise<ListPage> {
-  const { type, cursor = false, sortBy, filters } = resource;
-  const options = { type, parentId: target.parentId, cursor, sortBy, filters };
+  const { type, parameters } = resource;
+  const options = { type, parentId: target.parentId, parameters };
   const pageRequest = parsePageQuery(options, query);
   await requireParent(resource, store, target);
   return readPage({ resource, options, pageRequest }, store);
@@ -71,23 +72,13 @@ export async function listSubCollection(
   { parentId }: RequestTarget,
   query: Query,
 ): Promise<ListPage> {
-  const { type, cursor = false, sortBy } = resource;
+  const { type, subParameters: parameters } = resource;
   if ('idsIn' in sub) {
-    const pageRequest = parsePageQuery({ type, parentId: '', cursor: false, sortBy: [], filters: [] }, query);
-    return pageOfReferenced(
-      { resource, pageRequest },
-      store,
-      (await requireById(store, sub.type, parentId)).doc[sub.idsIn],
-    );
+    const pageRequest = parsePageQuery({ type, parentId: '', parameters: plainParameters }, query);
+    const item = await requireById(store, sub.type, parentId);
+    return pageOfReferenced({ resource, pageRequest }, store, item.doc[sub.idsIn]);
   }
-  const options = {
-    type,
-    parentId: '',
-    sub: { field: sub.field, value: parentId },
-    cursor,
-    sortBy,
-    filters: [],
-  };
+  const options = { type, parentId: '', sub: { field: sub.field, value: parentId }, parameters };
   const pageRequest = parsePageQuery(options, query);
   await requireById(store, sub.type, parentId);
   return readPage({ resource, options, pageRequest }, store);
