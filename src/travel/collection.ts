@@ -10,6 +10,7 @@ import {
   type Query,
 } from './pagination.ts';
 import {
+  type Position,
   readResource,
   type StoredResource,
   type TravelReader,
@@ -162,6 +163,23 @@ async function requireById(reader: TravelReader, type: string, id: string): Prom
   if (!stored) throw notFound(type);
   return stored;
 }
+
+/** Yields all resources of a type without a parent, or of one parent, page by page; no page is empty. */
+export async function* readAllPages(
+  store: TravelStore,
+  type: string,
+  { parentId = '', order = 'asc' }: { parentId?: string; order?: 'asc' | 'desc' } = {},
+): AsyncGenerator<StoredResource[]> {
+  let from: Position | undefined;
+  do {
+    const page = await store.pageFrom({ type, parentId, order, limit: BATCH }, from && { after: from });
+    if (page.resources.length > 0) yield page.resources;
+    from = page.next;
+  } while (from);
+}
+
+/** Resources that are read at a time. */
+const BATCH = 100;
 
 /** Converts a stored resource to its response form. */
 export async function serialize(
