@@ -50,7 +50,7 @@ module.exports = {
 
     folder('translator', 'schema/'),
     folder('provisioning', 'translator/|schema/'),
-    folder('scim', 'provisioning/|translator/fields.ts$|schema/|http/'),
+    folder('scim', 'provisioning/|schema/|http/'),
     folder('oauth', 'http/'),
     folder('contract', 'schema/resource.ts$'),
     folder('travel', 'contract/|http/|schema/(case-fold|json-depth|pattern-size).ts$'),

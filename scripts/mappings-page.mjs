@@ -3,8 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { enterpriseSchema, travelSchema, userSchema } from '../dist/schema/generated-schemas.js';
+import { travelSchema } from '../dist/schema/generated-travel-schema.js';
 import { urns } from '../dist/schema/resource.js';
+import { enterpriseSchema, userSchema } from '../dist/schema/scim-schemas.js';
 import { fields } from '../dist/translator/fields.js';
 import { parseMapping } from '../dist/translator/mapping-file.js';
 import { compileRules } from '../dist/translator/rules.js';

@@ -1,6 +1,12 @@
 import type { Log } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer, TravelFailure, TravelLookups } from '../provisioning/travel-ports.ts';
-import type { CustomField, Lookups, NamedResource, ScimUserMapping } from '../translator/translation.ts';
+import type {
+  CustomField,
+  Lookups,
+  NamedCollection,
+  NamedResource,
+  ScimUserMapping,
+} from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { asObject, asString, readStrings, toCollectionAnswer } from './answers.ts';
 import type { TravelClient, TravelPaths } from './client.ts';
@@ -32,7 +38,6 @@ export interface LookupSettings {
   log: Pick<Log, 'warn' | 'error'>;
   /** The name of the connection in the log. */
   connection?: string;
-  freshMs?: number;
 }
 
 /** The cached lookups of one connection. An operator can see which parts are outdated. */
@@ -64,8 +69,8 @@ export function travelLookups(settings: LookupSettings): CachedLookups {
   let epoch = 0;
   let last: Reading | undefined;
   const stale: StaleParts = new Map();
-  const known: KnownLookups = { values: {}, collections: new Map(), adoptions: 0 };
-  const parts = lookupParts(tolerateForbidden(settings, known.collections, stale), paths);
+  const known: KnownLookups = { values: {}, adoptions: 0 };
+  const parts = lookupParts(tolerateForbidden(settings, stale), paths, known);
   const read = createReader({ parts, stale, known }, settings, () => epoch);
   const isUsable = (reading: Reading, mode: ReadMode) =>
     reading.epoch === undefined || (reading.epoch === epoch && !isExpired(reading, mode, now()));
@@ -81,10 +86,10 @@ export function travelLookups(settings: LookupSettings): CachedLookups {
       epoch += 1;
     },
     adopt: (lookups, isRecent) => {
-      adoptLookups(known, lookups, paths);
+      known.adoptions += 1;
+      known.values = { ...lookups };
       if (!isRecent) return;
-      const { freshMs = FRESH_MS } = settings;
-      const ended = { at: now(), freshMs: { current: freshMs, refresh: REFRESH_FRESH_MS } };
+      const ended = { at: now(), freshMs: { current: FRESH_MS, refresh: REFRESH_FRESH_MS } };
       last = { epoch, ended, answer: Promise.resolve({ kind: 'ok', value: lookups }) };
     },
     areCached: () => last?.ended !== undefined && isUsable(last, 'current') && ownUser.isKnown(),
@@ -106,61 +111,28 @@ type StaleParts = Map<string, keyof Lookups>;
 /** The values that replace a part or a collection that cannot be read. */
 interface KnownLookups {
   values: Partial<Lookups>;
-  /** By path. */
-  collections: Map<string, unknown[]>;
   /** The number of times that lookups in force were adopted: a reading that began before does not replace them. */
   adoptions: number;
 }
 
-/** An empty collection is left out: it may be one that no replica was ever allowed to read. */
-function adoptLookups(known: KnownLookups, lookups: Lookups, paths: TravelPaths): void {
-  const { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings } = lookups;
-  known.adoptions += 1;
-  known.values = { ...lookups };
-  const collections: [path: string, items: unknown[]][] = [
-    [paths.customFields, customFields.map((field) => ({ ...field, options: [] }))],
-    ...customFields.map(({ id, options }): [string, unknown[]] => [optionsPath(paths, id), options]),
-    [paths.costCenters, costCenters],
-    [paths.billingProfiles, billingProfiles],
-    [paths.travelPolicies, travelPolicies],
-    [paths.scimUserMappings, scimUserMappings],
-  ];
-  for (const [path, items] of collections) if (items.length > 0) known.collections.set(path, items);
-}
-
-function optionsPath({ customFieldOptions }: TravelPaths, id: string): string {
-  return customFieldOptions.replace('{id}', encodeURIComponent(id));
-}
-
 /**
- * Reads collections that the credential may not be allowed to read. A forbidden collection (403) that was never read counts
- * as empty: the travel account does not use it. If it was read before, the last reading is used and an error is logged.
+ * Reads collections that the credential may not be allowed to read. A forbidden collection (403) of which nothing is known counts
+ * as empty: the travel account does not use it. Otherwise its known items are used, and an error is logged.
  */
-function tolerateForbidden(
-  { client, log, connection }: LookupSettings,
-  last: Map<string, unknown[]>,
-  stale: StaleParts,
-): ReadCollection {
+function tolerateForbidden({ client, log, connection }: LookupSettings, stale: StaleParts): ReadCollection {
   const forbidden = new Set<string>();
-  return async <T>(
-    part: keyof Lookups,
-    path: string,
-    read: (item: unknown) => T | undefined,
-    budget?: SizeBudget,
-  ) => {
+  return async ({ part, path, read, known = [], budget }) => {
     const answer = await readCollection(client, path, read, budget);
     if (answer.kind === 'ok') {
-      last.set(path, answer.value);
       stale.delete(path);
       forbidden.delete(path);
     }
     if (answer.kind !== 'forbidden') return answer;
-    // The cast is safe, because each path is always read by the same function.
-    const before = last.get(path) as T[] | undefined;
-    if (before) stale.set(path, part);
-    if (!forbidden.has(path)) logForbidden(log, { connection, part, path, wasRead: before !== undefined });
+    const wasRead = known.length > 0;
+    if (wasRead) stale.set(path, part);
+    if (!forbidden.has(path)) logForbidden(log, { connection, part, path, wasRead });
     forbidden.add(path);
-    return { kind: 'ok', value: before ?? [] };
+    return { kind: 'ok', value: known };
   };
 }
 
@@ -183,7 +155,7 @@ function logForbidden(
 /** Starts readings one after another, so that the values of an older reading never replace newer ones. */
 function createReader(
   { parts, stale, known }: { parts: LookupParts; stale: StaleParts; known: KnownLookups },
-  { now, log, freshMs = FRESH_MS }: Pick<LookupSettings, 'now' | 'log' | 'freshMs'>,
+  { now, log }: Pick<LookupSettings, 'now' | 'log'>,
   presentEpoch: () => number,
 ): (before: Reading | undefined) => Reading {
   return (before) => {
@@ -198,7 +170,7 @@ function createReader(
       const value = toLookups({ ...known.values, ...values });
       if (known.adoptions === adoptions) known.values = { ...known.values, ...values };
       const requested = failure === undefined ? 0 : requestedDelay(failure);
-      const usableMs = failure === undefined ? freshMs : value ? PARTIAL_FRESH_MS : RETRY_MS;
+      const usableMs = failure === undefined ? FRESH_MS : value ? PARTIAL_FRESH_MS : RETRY_MS;
       const current = Math.max(usableMs, requested);
       reading.ended = {
         at: now(),
@@ -274,24 +246,27 @@ function createOwnUserReader(client: TravelClient, path: string) {
 }
 
 /** The functions that read the parts of the lookups. */
-export type LookupParts = { [Part in keyof Lookups]: () => Promise<TravelAnswer<Lookups[Part]>> };
+type LookupParts = { [Part in keyof Lookups]: () => Promise<TravelAnswer<Lookups[Part]>> };
 
-/** Reads a whole collection for one part of the lookups. */
-export type ReadCollection = <T>(
-  part: keyof Lookups,
-  path: string,
-  read: (item: unknown) => T | undefined,
-  budget?: SizeBudget,
-) => Promise<TravelAnswer<T[]>>;
+/** Reads a whole collection for one part of the lookups. `known` has the items that are used if it is forbidden. */
+type ReadCollection = <T>(collection: {
+  part: keyof Lookups;
+  path: string;
+  read: (item: unknown) => T | undefined;
+  known: T[] | undefined;
+  budget?: SizeBudget;
+}) => Promise<TravelAnswer<T[]>>;
 
 /** Makes the functions that read the lookups of one travel account. */
-export function lookupParts(readAll: ReadCollection, paths: TravelPaths): LookupParts {
+function lookupParts(readAll: ReadCollection, paths: TravelPaths, known: KnownLookups): LookupParts {
+  const readNamed = (part: NamedCollection) => () =>
+    readAll({ part, path: paths[part], read: readNamedResource, known: known.values[part] });
   return {
-    customFields: () => readCustomFields(readAll, paths),
-    costCenters: () => readAll('costCenters', paths.costCenters, readNamedResource),
-    billingProfiles: () => readAll('billingProfiles', paths.billingProfiles, readNamedResource),
-    travelPolicies: () => readAll('travelPolicies', paths.travelPolicies, readNamedResource),
-    scimUserMappings: () => readMappings(readAll, paths),
+    customFields: () => readCustomFields(readAll, paths, known),
+    costCenters: readNamed('costCenters'),
+    billingProfiles: readNamed('billingProfiles'),
+    travelPolicies: readNamed('travelPolicies'),
+    scimUserMappings: () => readMappings(readAll, paths, known),
   };
 }
 
@@ -301,8 +276,10 @@ const MAX_MAPPINGS = 1_000;
 async function readMappings(
   readAll: ReadCollection,
   { scimUserMappings: path }: TravelPaths,
+  { values }: KnownLookups,
 ): Promise<TravelAnswer<ScimUserMapping[]>> {
-  const answer = await readAll('scimUserMappings', path, readMapping);
+  const part = 'scimUserMappings';
+  const answer = await readAll({ part, path, read: readMapping, known: values[part] });
   if (answer.kind !== 'ok' || answer.value.length <= MAX_MAPPINGS) return answer;
   return { kind: 'unavailable', text: `GET ${path}: more than ${MAX_MAPPINGS} rows` };
 }
@@ -311,30 +288,24 @@ async function readMappings(
 async function readCustomFields(
   readAll: ReadCollection,
   paths: TravelPaths,
+  { values: { customFields: known = [] } }: KnownLookups,
 ): Promise<TravelAnswer<CustomField[]>> {
-  const budget = newSizeBudget();
-  const fields = await readAll('customFields', paths.customFields, readCustomField, budget);
+  const common = { part: 'customFields', budget: newSizeBudget() } as const;
+  const fields = await readAll({ ...common, path: paths.customFields, read: readCustomField, known });
   if (fields.kind !== 'ok') return fields;
-  const answers = await Promise.all(
-    fields.value.map((field) => withOptions(readAll, paths, { field, budget })),
-  );
+  const withOptions = async (field: CustomField): Promise<TravelAnswer<CustomField>> => {
+    if (field.dataType === 'text') return { kind: 'ok', value: field };
+    const path = paths.customFieldOptions.replace('{id}', encodeURIComponent(field.id));
+    const before = known.find(({ id }) => id === field.id)?.options;
+    const options = await readAll({ ...common, path, read: readOption, known: before });
+    return options.kind === 'ok' ? { kind: 'ok', value: { ...field, options: options.value } } : options;
+  };
   const value: CustomField[] = [];
-  for (const answer of answers) {
+  for (const answer of await Promise.all(fields.value.map(withOptions))) {
     if (answer.kind !== 'ok') return answer;
     value.push(answer.value);
   }
   return { kind: 'ok', value };
-}
-
-async function withOptions(
-  readAll: ReadCollection,
-  paths: TravelPaths,
-  { field, budget }: { field: CustomField; budget: SizeBudget },
-): Promise<TravelAnswer<CustomField>> {
-  if (field.dataType === 'text') return { kind: 'ok', value: field };
-  const path = optionsPath(paths, field.id);
-  const options = await readAll('customFields', path, readOption, budget);
-  return options.kind === 'ok' ? { kind: 'ok', value: { ...field, options: options.value } } : options;
 }
 
 function readCustomField(value: unknown): CustomField | undefined {

@@ -26,7 +26,7 @@ export interface DocumentedApi {
   description: string;
   /** The base URL, without a slash at the end; by default, clients use the URL of the document. */
   url?: string;
-  tags: JsonObject[];
+  tags: { name: string; description?: string }[];
   security: JsonObject[];
   operations: DocumentedOperation[];
   /** The requests that the service sends. */
@@ -35,7 +35,7 @@ export interface DocumentedApi {
 }
 
 /** The version of both APIs, independent of the program's version. A change that clients must follow raises it. */
-const VERSION = '1.0.0';
+export const VERSION = '1.0.0';
 
 /** Creates the OpenAPI 3.1 document of an API. */
 export function openApiDocument({

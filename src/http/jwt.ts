@@ -84,13 +84,8 @@ export function verificationFaultText(error: unknown): string {
   return error instanceof errors.JOSEError ? error.code : 'it cannot be verified';
 }
 
-/** Resolves keys of a JWKS that is stored here. */
-export function localKeyResolver(jwks: { keys: object[] }): KeyResolver {
-  return createLocalJWKSet(jwks);
-}
-
 /** Resolves keys of a parsed JWKS document (RFC 7517 §5). Throws if it is malformed. */
-export function parseKeySet(json: unknown): KeyResolver {
+export function localKeyResolver(json: unknown): KeyResolver {
   // createLocalJWKSet validates its argument.
   return createLocalJWKSet(json as JSONWebKeySet);
 }
@@ -162,7 +157,7 @@ function keySource(addressOf: () => Promise<string>, now: () => number, guard?: 
   const request = async () => {
     try {
       address ??= addressOf();
-      const keys = parseKeySet(await readJson(await address, guard));
+      const keys = localKeyResolver(await readJson(await address, guard));
       cached = { keys, readAt: now() };
       return cached;
     } catch (error) {

@@ -1,35 +1,31 @@
 import type { Request, RequestHandler } from 'express';
 import { clientAddressOf } from '../http/authentication.ts';
 import { unverifiedSubject } from '../http/jwt.ts';
-import { requestScopeOf } from '../http/log.ts';
+import { type RequestScope, requestScopeOf } from '../http/log.ts';
 import { type ExchangeRecorder, pickHeaders } from '../log/exchange.ts';
 import { parseFormParameters, readClientAuthentication } from './token-endpoint.ts';
 
-/**
- * Records each request to the token endpoint when its response has ended, without any secret, assertion or token. `now` is a monotonic
- * clock in milliseconds.
- */
-export function recordTokenRequests(recorder: ExchangeRecorder, now: () => number): RequestHandler {
-  return (request, response, next) => {
-    const began = now();
-    response.on('close', () => {
-      const { id, notes } = requestScopeOf(response);
-      const refused = refusedAnswer(response.locals['refusedTokenRequest']);
-      recorder.record({
-        ...{ direction: 'oauth', ms: now() - began, requestId: id, person: undefined },
-        // Undefined for a refused client, and for one of the travel service.
-        connection: notes.connection,
-        address: clientAddressOf(response),
-        // The query is left out: it may have what belongs into the body.
-        ...{ method: request.method, path: '/oauth/token' },
-        status: response.writableFinished ? response.statusCode : 499,
-        error: notes.reason ?? refused?.error,
-        requestHeaders: pickHeaders(request.headers, ['content-type', 'user-agent']),
-        responseHeaders: pickHeaders(response.getHeaders(), ['content-type', 'retry-after']),
-        requestBody: redactedForm(request),
-        responseBody: refused && JSON.stringify(refused),
-      });
+/** Records each request to the token endpoint when its response has ended, without any secret, assertion or token. */
+export function recordTokenRequests(recorder: ExchangeRecorder): RequestHandler {
+  const record: RequestScope['onEnd'] = (request, response, { ms, status }) => {
+    const { id, notes } = requestScopeOf(response);
+    const refused = refusedAnswer(response.locals['refusedTokenRequest']);
+    recorder.record({
+      ...{ direction: 'oauth', ms, requestId: id, person: undefined, status },
+      // Undefined for a refused client, and for one of the travel service.
+      connection: notes.connection,
+      address: clientAddressOf(response),
+      // The query is left out: it may have what belongs into the body.
+      ...{ method: request.method, path: '/oauth/token' },
+      error: notes.reason ?? refused?.error,
+      requestHeaders: pickHeaders(request.headers, ['content-type', 'user-agent']),
+      responseHeaders: pickHeaders(response.getHeaders(), ['content-type', 'retry-after']),
+      requestBody: redactedForm(request),
+      responseBody: refused && JSON.stringify(refused),
     });
+  };
+  return (_request, response, next) => {
+    requestScopeOf(response).onEnd = record;
     next();
   };
 }

@@ -1,6 +1,6 @@
 import type { Faker } from '@faker-js/faker';
-import { enterpriseSchema, groupSchema, travelSchema, userSchema } from '../schema/generated-schemas.ts';
 import { isNestedTooDeep } from '../schema/json-depth.ts';
+import { resourceSchemas } from '../schema/resource-types.ts';
 import { readCountry } from '../translator/countries.ts';
 import type { RecordedExchange } from './exchanges.ts';
 import { createPseudonyms, type Pseudonymize } from './pseudonyms.ts';
@@ -51,7 +51,6 @@ function replaceBody(text: string, replace: Pseudonymize): string {
 }
 
 const words = (text: string) => text.toLowerCase().split(' ');
-const schemas = [userSchema, groupSchema, enterpriseSchema, travelSchema];
 
 /** The parts of names and URNs that RFC 7643, RFC 7644 and the schemas of this service define, in lower case. */
 const knownNames = new Set([
@@ -67,7 +66,7 @@ const knownNames = new Set([
   ),
   ...words('resources totalResults itemsPerPage nextCursor previousCursor failOnErrors bulkId method data'),
   ...words('detail status scimType'),
-  ...schemas
+  ...resourceSchemas
     .flatMap(({ attributes }) => attributes.flatMap((one) => [one, ...(one.subAttributes ?? [])]))
     .map(({ name }) => name.toLowerCase()),
 ]);

@@ -5,7 +5,7 @@ import { billingProfile, costCenter, projectCode } from '../travel/resources/loo
 import { DEFAULT_POLICY_INDEX, travelPolicy } from '../travel/resources/travel-policy.ts';
 import { user } from '../travel/resources/user.ts';
 import { type Country, cities, countries } from './reference-data.ts';
-import { insertResource, type SimulationOptions, type Transaction } from './simulation.ts';
+import type { SimulationOptions, Transaction } from './simulation.ts';
 
 /** The company's branch in one country. */
 export interface Branch extends Country {
@@ -35,20 +35,19 @@ export async function createCompany(transaction: Transaction, options: Simulatio
   const identity = companyIdentity(options.seed);
   const policies = await createPolicies(transaction, identity);
   const branches = await createBranches(transaction, { identity, policies, users: options.users });
-  const create = (resource: typeof costCenter, doc: JsonObject) =>
-    insertResource(transaction, { resource, doc });
+  const { recorder } = transaction;
   const costCenterIds = [];
   for (const [position, department] of departments.entries()) {
     const doc = { name: costCenterName(identity.code, department, position) };
     const policy = department === 'Sales' ? { travelPolicyId: policies.sales } : {};
-    costCenterIds.push(await create(costCenter, { ...doc, ...policy }));
+    costCenterIds.push((await recorder.create(costCenter, { ...doc, ...policy })).id);
   }
   const projectCodeIds = [];
   for (const [position, name] of projects.entries()) {
     const [branch] = branches;
     const payer = position === 0 && branch ? { billingProfileId: branch.billingProfileId } : {};
     const doc = { code: `${identity.code}-${name.toUpperCase()}`, confidential: position % 4 === 3, name };
-    projectCodeIds.push(await create(projectCode, { ...doc, ...payer }));
+    projectCodeIds.push((await recorder.create(projectCode, { ...doc, ...payer })).id);
   }
   const branchCountries = branches.map(({ country }) => country);
   const fields = await createFields(transaction, { identity, countries: branchCountries });
@@ -79,7 +78,7 @@ async function createBranches(
       name,
       travelPolicyId: policies.standard,
     };
-    const billingProfileId = await insertResource(transaction, { resource: billingProfile, doc });
+    const { id: billingProfileId } = await transaction.recorder.create(billingProfile, doc);
     branches.push({ ...branch, billingProfileId, headcount: 0 });
   }
   return branches;
@@ -118,11 +117,9 @@ async function createFields(
   transaction: Transaction,
   { identity, countries }: { identity: CompanyIdentity; countries: string[] },
 ): Promise<CompanyFields> {
-  const create = (title: FieldTitle, doc: JsonObject) =>
-    insertResource(transaction, {
-      resource: customField,
-      doc: { ...doc, name: `${identity.name} ${title}` },
-    });
+  const { recorder } = transaction;
+  const create = async (title: FieldTitle, doc: JsonObject) =>
+    (await recorder.create(customField, { ...doc, name: `${identity.name} ${title}` })).id;
   const createWithOptions = async (
     title: FieldTitle,
     doc: JsonObject,
@@ -131,8 +128,8 @@ async function createFields(
     const id = await create(title, doc);
     const options = new Map<string, string>();
     for (const data of values) {
-      const option = { resource: customFieldOption, doc: { data }, parentId: id };
-      options.set(data, await insertResource(transaction, option));
+      const option = await recorder.create(customFieldOption, { data }, { parentId: id });
+      options.set(data, option.id);
     }
     return { id, options };
   };
@@ -177,12 +174,10 @@ async function createPolicies(
 ): Promise<Policies> {
   const { name: index, value } = DEFAULT_POLICY_INDEX;
   const match = { type: 'travelPolicy', name: index, values: [value], limit: 1 };
-  const isFirst = (await transaction.recorder.transaction.find(match)).length === 0;
-  const create = (title: PolicyTitle, doc: JsonObject) =>
-    insertResource(transaction, {
-      resource: travelPolicy,
-      doc: { ...budgets, ...doc, name: `${name} ${title}` },
-    });
+  const { recorder } = transaction;
+  const isFirst = (await recorder.transaction.find(match)).length === 0;
+  const create = async (title: PolicyTitle, doc: JsonObject) =>
+    (await recorder.create(travelPolicy, { ...budgets, ...doc, name: `${name} ${title}` })).id;
   return {
     standard: await create('standard', { control: 'smart', default: isFirst, smartSettings }),
     sales: await create('sales', { control: 'notif' }),

@@ -4,7 +4,7 @@ import { readResource } from '../travel/ports.ts';
 import { user } from '../travel/resources/user.ts';
 import type { SimulationContext } from './context.ts';
 import { type Country, cities } from './reference-data.ts';
-import { DAY, HOUR, insertResource, LENGTH, randomTime, type Transaction } from './simulation.ts';
+import { DAY, HOUR, LENGTH, randomTime, type Transaction } from './simulation.ts';
 
 /**
  * The number of direct reports of a manager. People are numbered level by level, so that the tree of managers has no
@@ -56,7 +56,7 @@ async function hirePerson(
   );
   const job: Job = { number, branch, department, managerId: manager?.id, isManager };
   const { doc, city } = createPerson(simulation, job);
-  const id = await insertResource(transaction, { resource: user, doc });
+  const { id } = await transaction.recorder.create(user, doc);
   if (isManager) managers.push({ id, department });
   // The head of the company stays even if there are no reports, because trips need at least one traveler.
   const isStaying = number === 0 || isManager || !random.datatype.boolean(LEAVER_SHARE);

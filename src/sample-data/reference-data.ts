@@ -16,51 +16,24 @@ export interface City {
 
 /** The cities, those with an office first. */
 export const cities: City[] = [
-  city('Paris', 'FR', 'CDG Charles de Gaulle', [48.86, 2.35, 'Europe/Paris'], {
-    station: 'Gare de Lyon',
-    postal: '750',
-  }),
-  city('Lyon', 'FR', 'LYS Saint-Exupéry', [45.76, 4.84, 'Europe/Paris'], {
-    station: 'Part-Dieu',
-    postal: '6900',
-  }),
-  city('Toulouse', 'FR', 'TLS Blagnac', [43.6, 1.44, 'Europe/Paris'], { station: 'Matabiau', postal: '310' }),
-  city('Berlin', 'DE', 'BER Brandenburg', [52.52, 13.4, 'Europe/Berlin'], {
-    station: 'Hauptbahnhof',
-    postal: '101',
-  }),
-  city('Munich', 'DE', 'MUC Franz Josef Strauss', [48.14, 11.58, 'Europe/Berlin'], {
-    station: 'Hauptbahnhof',
-    postal: '803',
-  }),
-  city('Hamburg', 'DE', 'HAM Helmut Schmidt', [53.55, 9.99, 'Europe/Berlin'], {
-    station: 'Hauptbahnhof',
-    postal: '203',
-  }),
-  city('London', 'GB', 'LHR Heathrow', [51.51, -0.13, 'Europe/London'], {
-    station: 'St Pancras',
-    postal: 'EC1A',
-  }),
-  city('Manchester', 'GB', 'MAN Manchester', [53.48, -2.24, 'Europe/London'], {
-    station: 'Piccadilly',
-    postal: 'M1',
-  }),
-  city('Madrid', 'ES', 'MAD Barajas', [40.42, -3.7, 'Europe/Madrid'], { station: 'Atocha', postal: '280' }),
-  city('Barcelona', 'ES', 'BCN El Prat', [41.39, 2.17, 'Europe/Madrid'], { station: 'Sants', postal: '080' }),
-  city('Milan', 'IT', 'LIN Linate', [45.46, 9.19, 'Europe/Rome'], { station: 'Centrale', postal: '201' }),
-  city('Rome', 'IT', 'FCO Fiumicino', [41.9, 12.5, 'Europe/Rome'], { station: 'Termini', postal: '001' }),
-  city('Stockholm', 'SE', 'ARN Arlanda', [59.33, 18.07, 'Europe/Stockholm'], {
-    station: 'Centralstation',
-    postal: '11',
-  }),
-  city('Gothenburg', 'SE', 'GOT Landvetter', [57.71, 11.97, 'Europe/Stockholm'], {
-    station: 'Centralstation',
-    postal: '41',
-  }),
-  city('Amsterdam', 'NL', 'AMS Schiphol', [52.37, 4.9, 'Europe/Amsterdam'], { station: 'Centraal' }),
-  city('Brussels', 'BE', 'BRU Zaventem', [50.85, 4.35, 'Europe/Brussels'], { station: 'Midi' }),
-  city('Zurich', 'CH', 'ZRH Kloten', [47.38, 8.54, 'Europe/Zurich'], { station: 'Hauptbahnhof' }),
-  city('Vienna', 'AT', 'VIE Schwechat', [48.21, 16.37, 'Europe/Vienna'], { station: 'Hauptbahnhof' }),
+  city('Paris', 'FR', 'CDG Charles de Gaulle', [48.86, 2.35, 'Europe/Paris'], ['Gare de Lyon', '750']),
+  city('Lyon', 'FR', 'LYS Saint-Exupéry', [45.76, 4.84, 'Europe/Paris'], ['Part-Dieu', '6900']),
+  city('Toulouse', 'FR', 'TLS Blagnac', [43.6, 1.44, 'Europe/Paris'], ['Matabiau', '310']),
+  city('Berlin', 'DE', 'BER Brandenburg', [52.52, 13.4, 'Europe/Berlin'], ['Hauptbahnhof', '101']),
+  city('Munich', 'DE', 'MUC Franz Josef Strauss', [48.14, 11.58, 'Europe/Berlin'], ['Hauptbahnhof', '803']),
+  city('Hamburg', 'DE', 'HAM Helmut Schmidt', [53.55, 9.99, 'Europe/Berlin'], ['Hauptbahnhof', '203']),
+  city('London', 'GB', 'LHR Heathrow', [51.51, -0.13, 'Europe/London'], ['St Pancras', 'EC1A']),
+  city('Manchester', 'GB', 'MAN Manchester', [53.48, -2.24, 'Europe/London'], ['Piccadilly', 'M1']),
+  city('Madrid', 'ES', 'MAD Barajas', [40.42, -3.7, 'Europe/Madrid'], ['Atocha', '280']),
+  city('Barcelona', 'ES', 'BCN El Prat', [41.39, 2.17, 'Europe/Madrid'], ['Sants', '080']),
+  city('Milan', 'IT', 'LIN Linate', [45.46, 9.19, 'Europe/Rome'], ['Centrale', '201']),
+  city('Rome', 'IT', 'FCO Fiumicino', [41.9, 12.5, 'Europe/Rome'], ['Termini', '001']),
+  city('Stockholm', 'SE', 'ARN Arlanda', [59.33, 18.07, 'Europe/Stockholm'], ['Centralstation', '11']),
+  city('Gothenburg', 'SE', 'GOT Landvetter', [57.71, 11.97, 'Europe/Stockholm'], ['Centralstation', '41']),
+  city('Amsterdam', 'NL', 'AMS Schiphol', [52.37, 4.9, 'Europe/Amsterdam'], ['Centraal']),
+  city('Brussels', 'BE', 'BRU Zaventem', [50.85, 4.35, 'Europe/Brussels'], ['Midi']),
+  city('Zurich', 'CH', 'ZRH Kloten', [47.38, 8.54, 'Europe/Zurich'], ['Hauptbahnhof']),
+  city('Vienna', 'AT', 'VIE Schwechat', [48.21, 16.37, 'Europe/Vienna'], ['Hauptbahnhof']),
   city('Lisbon', 'PT', 'LIS Humberto Delgado', [38.72, -9.14, 'Europe/Lisbon']),
   city('Copenhagen', 'DK', 'CPH Kastrup', [55.68, 12.57, 'Europe/Copenhagen']),
   city('New York', 'US', 'JFK John F. Kennedy', [40.71, -74.01, 'America/New_York']),
@@ -93,10 +66,14 @@ function city(
   country: string,
   airport: string,
   [lat, lng, zone]: [number, number, string],
-  more: Pick<City, 'station' | 'postal'> = {},
+  [station, postal]: [station?: string, postal?: string] = [],
 ): City {
   const [iataCode, airportName] = [airport.slice(0, 3), airport.slice(4)];
-  return { name, country, airport: { iataCode, name: airportName }, lat, lng, zone, ...more };
+  return {
+    ...{ name, country, airport: { iataCode, name: airportName }, lat, lng, zone },
+    ...(station === undefined ? {} : { station }),
+    ...(postal === undefined ? {} : { postal }),
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createRecorder, type RecorderDeps } from '../travel/changes.ts';
+import { readAllPages } from '../travel/collection.ts';
 import { isJsonObject, type JsonObject, stringMember } from '../travel/json.ts';
-import type { Position, ResourceRef, StoredResource, TravelStore } from '../travel/ports.ts';
+import type { ResourceRef, StoredResource, TravelStore } from '../travel/ports.ts';
 import type { Resource } from '../travel/resource.ts';
 import { billingOperation, dispute, invoice, refund } from '../travel/resources/billing.ts';
 import { customField, customFieldOption } from '../travel/resources/custom-field.ts';
@@ -23,7 +24,7 @@ export interface Removal {
   kept: Map<string, number>;
 }
 
-/** Resources that are read, or removed, at a time. */
+/** Resources that are removed at a time. */
 const BATCH = 100;
 
 /** The types of the company's resources: each type comes before those to which it refers. */
@@ -174,14 +175,11 @@ async function* readAll(
   { type }: Resource,
   parentId = '',
 ): AsyncGenerator<StoredResource> {
-  let from: Position | undefined;
-  do {
+  await pause();
+  for await (const page of readAllPages(store, type, { parentId, order: 'desc' })) {
+    yield* page;
     await pause();
-    const query = { type, parentId, order: 'desc', limit: BATCH } as const;
-    const page = await store.pageFrom(query, from && { after: from });
-    yield* page.resources;
-    from = page.next;
-  } while (from);
+  }
 }
 
 function refOf({ type, id }: StoredResource): ResourceRef {

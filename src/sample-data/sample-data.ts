@@ -87,9 +87,9 @@ export async function createSampleData(
   const inTransaction = <T>(work: (transaction: Transaction) => Promise<T>) =>
     store.write(
       TYPES,
-      simulateOnce((within) => {
-        const recording = createRecorder(countWrites(within, writes), time);
-        return work({ recorder: recording, booking: createBookingService(recording, time), ...time });
+      simulateOnce(writes, (within) => {
+        const recorder = createRecorder(within, time);
+        return work({ recorder, booking: createBookingService(recorder, time) });
       }),
     );
   const company = await inTransaction((transaction) => createCompany(transaction, options));
@@ -160,6 +160,7 @@ export async function isCompanyPresent(store: TravelReader, seed: number): Promi
  * random generators and its schedule have moved on. The second run therefore repeats the writes of the first.
  */
 function simulateOnce<T>(
+  count: WriteCount,
   work: (within: TravelTransaction) => Promise<T>,
 ): (within: TravelTransaction) => Promise<T> {
   const writes: RepeatedWrite[] = [];
@@ -167,7 +168,7 @@ function simulateOnce<T>(
   return async (within) => {
     if (!run) {
       run = { isComplete: false };
-      const result = await work(recordWrites(within, writes));
+      const result = await work(recordWrites(within, writes, count));
       run = { result, isComplete: true };
       return result;
     }
@@ -181,26 +182,6 @@ function simulateOnce<T>(
   };
 }
 
-/** Returns true, or the name of a value that is taken, if the write is not possible any more. */
-type RepeatedWrite = (within: TravelTransaction) => Promise<unknown>;
-
-/** Wraps a transaction so that it remembers its writes. */
-function recordWrites(within: TravelTransaction, writes: RepeatedWrite[]): TravelTransaction {
-  const record = <T>(write: (transaction: TravelTransaction) => Promise<T>): Promise<T> => {
-    writes.push(write);
-    return write(within);
-  };
-  return {
-    ...within,
-    insert: (resource, keys) => record((transaction) => transaction.insert(resource, keys)),
-    replace: (resource, keys, before) => record((transaction) => transaction.replace(resource, keys, before)),
-    remove: (resource, keys) => record((transaction) => transaction.remove(resource, keys)),
-    append: (resource, topic) => {
-      void record(async (transaction) => transaction.append(resource, topic));
-    },
-  };
-}
-
 interface WriteCount {
   /** The number of resources and events that were created, by type. */
   created: Map<string, number>;
@@ -208,25 +189,28 @@ interface WriteCount {
   total: number;
 }
 
-/** Wraps a transaction so that it counts its writes. */
-function countWrites(within: TravelTransaction, writes: WriteCount): TravelTransaction {
-  const countCreated = (type: string) => {
-    writes.created.set(type, (writes.created.get(type) ?? 0) + 1);
-    writes.total += 1;
+/** Returns true, or the name of a value that is taken, if the write is not possible any more. */
+type RepeatedWrite = (within: TravelTransaction) => Promise<unknown>;
+
+/** Wraps a transaction so that it remembers and counts its writes. */
+function recordWrites(
+  within: TravelTransaction,
+  writes: RepeatedWrite[],
+  count: WriteCount,
+): TravelTransaction {
+  const record = <T>(write: (transaction: TravelTransaction) => Promise<T>, created?: string): Promise<T> => {
+    count.total += 1;
+    if (created !== undefined) count.created.set(created, (count.created.get(created) ?? 0) + 1);
+    writes.push(write);
+    return write(within);
   };
   return {
     ...within,
-    insert: (resource, keys) => {
-      countCreated(resource.type);
-      return within.insert(resource, keys);
-    },
+    insert: (resource, keys) => record((transaction) => transaction.insert(resource, keys), resource.type),
+    replace: (resource, keys, before) => record((transaction) => transaction.replace(resource, keys, before)),
+    remove: (resource, keys) => record((transaction) => transaction.remove(resource, keys)),
     append: (resource, topic) => {
-      countCreated(resource.type);
-      within.append(resource, topic);
-    },
-    replace: (resource, keys, before) => {
-      writes.total += 1;
-      return within.replace(resource, keys, before);
+      void record(async (transaction) => transaction.append(resource, topic), resource.type);
     },
   };
 }

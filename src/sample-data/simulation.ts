@@ -1,9 +1,6 @@
 import type { Faker } from '@faker-js/faker';
 import type { BookingService } from '../travel/booking/booking-service.ts';
 import type { Recorder } from '../travel/changes.ts';
-import type { JsonObject } from '../travel/json.ts';
-import type { Resource } from '../travel/resource.ts';
-import { parseDocument } from '../travel/validation.ts';
 
 /** The size of the company, its seed, and the end of the simulated time. */
 export interface SimulationOptions {
@@ -16,13 +13,10 @@ export interface SimulationOptions {
   idSeed?: number;
 }
 
-/** The open database transaction in which an action runs, and the simulated time. */
+/** The open database transaction in which an action runs. */
 export interface Transaction {
   recorder: Recorder;
   booking: BookingService;
-  /** The simulated time, in epoch milliseconds. */
-  now(): number;
-  newId(form: 'A' | 'B'): string;
 }
 
 /** An action of the simulation, which runs at its scheduled time. */
@@ -34,17 +28,6 @@ export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 /** The simulated time, in milliseconds: twelve months of trips, and some weeks before them to set the account up. */
 export const LENGTH = 395 * DAY;
-
-/** Validates and stores a new resource at the simulated time, with its event. Returns its id. */
-export async function insertResource(
-  { recorder, now, newId }: Transaction,
-  { resource, doc, parentId = '' }: { resource: Resource; doc: JsonObject; parentId?: string },
-): Promise<string> {
-  const { type, idForm } = resource;
-  const stored = { type, id: newId(idForm), parentId, createdAt: now(), doc: parseDocument(resource, doc) };
-  await recorder.insert(resource, stored);
-  return stored.id;
-}
 
 /** Random generators that return the same values for the same seed. */
 export interface Generators {

@@ -1,5 +1,5 @@
 import type { JsonObject } from './resource.ts';
-import { groupType, resolveAttribute, userType } from './resource-types.ts';
+import { groupType, resolveAttribute, resourceSchemas, userType } from './resource-types.ts';
 
 /** The parts into which a qualified attribute name is split, in the client's spelling. */
 export interface NameParts {
@@ -90,19 +90,14 @@ export function containerUrn({ readings = [] }: QualifiedName): string | undefin
   return readings.find(({ attribute }) => attribute === undefined)?.urn;
 }
 
-const resourceTypes = [userType, groupType];
-const declaredUrns = new Set(
-  resourceTypes.flatMap(({ schema, extensions }) =>
-    [schema, ...extensions].map(({ id }) => id.toLowerCase()),
-  ),
-);
+const declaredUrns = new Set(resourceSchemas.map(({ id }) => id.toLowerCase()));
 
 /** Returns true if this service has a schema with this URN and, if the name has an attribute, the schema defines it. */
 function isDeclared({ urn = '', attribute }: NameParts): boolean {
   if (!declaredUrns.has(urn.toLowerCase())) return false;
   return (
     attribute === undefined ||
-    resourceTypes.some((type) => resolveAttribute(type, { urn, attribute }).attribute !== undefined)
+    [userType, groupType].some((type) => resolveAttribute(type, { urn, attribute }).attribute !== undefined)
   );
 }
 

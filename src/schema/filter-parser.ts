@@ -16,6 +16,15 @@ export type Filter =
   | { op: 'pr'; path: AttributePath }
   | { op: Comparison; path: AttributePath; value: Operand };
 
+/** The part of a filter that tests one attribute: `attrExp` or `valuePath` in the grammar of RFC 7644 §3.4.2.2. */
+export type AttributeExpression = Extract<Filter, { path: AttributePath }>;
+
+/** Returns the attribute expressions of a filter in order, without those in brackets. */
+export function attributeExpressionsIn(filter: Filter): AttributeExpression[] {
+  if ('operands' in filter) return filter.operands.flatMap(attributeExpressionsIn);
+  return 'operand' in filter ? attributeExpressionsIn(filter.operand) : [filter];
+}
+
 /** A parsed path `urn:attribute[filter].sub`, its names in the client's spelling (RFC 7644 §3.5.2, figure 7). */
 export interface AttributePath extends NameParts {
   filter: Filter | undefined;

@@ -1,6 +1,7 @@
 import { type Attribute, attribute, complexAttribute, findAttribute, type Schema } from './attributes.ts';
-import { enterpriseSchema, groupSchema, travelSchema, userSchema } from './generated-schemas.ts';
+import { travelSchema } from './generated-travel-schema.ts';
 import { coreUrns } from './resource.ts';
+import { enterpriseSchema, groupSchema, userSchema } from './scim-schemas.ts';
 
 const readOnly = { mutability: 'readOnly' } as const;
 
@@ -63,6 +64,12 @@ export const groupType: ResourceType = {
   schema: groupSchema,
   extensions: [],
 };
+
+/** The schemas of all resource types, extensions included. */
+export const resourceSchemas: readonly Schema[] = [userType, groupType].flatMap(({ schema, extensions }) => [
+  schema,
+  ...extensions,
+]);
 
 /** The result of resolving a qualified name in a resource type. */
 export interface ResolvedAttribute {

@@ -8,9 +8,10 @@ import {
 
 const readOnly = { mutability: 'readOnly' } as const;
 const required = { ...readOnly, required: true } as const;
+const exact = { ...readOnly, caseExact: true } as const;
 
 /** The sub-attribute `supported`, which every optional feature has. */
-const supported = attribute('supported', 'Whether the service offers it.', { ...required, type: 'boolean' });
+const supported = flag('supported', 'Whether the service offers it.');
 
 /** The schema of /ServiceProviderConfig (RFC 7643 §8.7.2, with `pagination` of RFC 9865 §4). */
 const serviceProviderConfigSchema: Schema = {
@@ -31,8 +32,8 @@ const serviceProviderConfigSchema: Schema = {
     complexAttribute('pagination', 'The ways to page through a list.', {
       ...readOnly,
       subAttributes: [
-        attribute('cursor', 'Whether pages have cursors.', { ...required, type: 'boolean' }),
-        attribute('index', 'Whether pages have a start index.', { ...required, type: 'boolean' }),
+        flag('cursor', 'Whether pages have cursors.'),
+        flag('index', 'Whether pages have a start index.'),
         attribute('defaultPaginationMethod', 'The method of a request that names none.', readOnly),
         integer('defaultPageSize', 'The size of a page when a request names none.', readOnly),
         integer('maxPageSize', 'The largest size of a page.', readOnly),
@@ -51,7 +52,7 @@ const serviceProviderConfigSchema: Schema = {
         attribute('description', 'A description of the method.', required),
         link('specUri', 'The specification of the method.', 'external'),
         link('documentationUri', 'The help of the method.', 'external'),
-        attribute('primary', 'Whether the method is preferred.', { ...readOnly, type: 'boolean' }),
+        flag('primary', 'Whether the method is preferred.', readOnly),
       ],
     }),
   ],
@@ -73,10 +74,7 @@ const resourceTypeSchema: Schema = {
       multiValued: true,
       subAttributes: [
         link('schema', 'The URI of the extension.', 'uri', { ...required, caseExact: true }),
-        attribute('required', 'Whether every resource must have the extension.', {
-          ...required,
-          type: 'boolean',
-        }),
+        flag('required', 'Whether every resource must have the extension.'),
       ],
     }),
   ],
@@ -98,34 +96,26 @@ const characteristics: readonly Attribute[] = [
       'binary',
     ],
   }),
-  attribute('multiValued', 'Whether there can be several values.', { ...required, type: 'boolean' }),
+  flag('multiValued', 'Whether there can be several values.'),
   attribute('description', 'A description of the attribute.', readOnly),
-  attribute('required', 'Whether a value is required.', { ...readOnly, type: 'boolean' }),
-  attribute('canonicalValues', 'Values that the service suggests.', {
-    ...readOnly,
-    multiValued: true,
-    caseExact: true,
-  }),
-  attribute('caseExact', 'Whether values compare with case.', { ...readOnly, type: 'boolean' }),
+  flag('required', 'Whether a value is required.', readOnly),
+  attribute('canonicalValues', 'Values that the service suggests.', { ...exact, multiValued: true }),
+  flag('caseExact', 'Whether values compare with case.', readOnly),
   attribute('mutability', 'Whether clients can change the value.', {
-    ...readOnly,
-    caseExact: true,
+    ...exact,
     canonicalValues: ['readOnly', 'readWrite', 'immutable', 'writeOnly'],
   }),
   attribute('returned', 'When the value is in a response.', {
-    ...readOnly,
-    caseExact: true,
+    ...exact,
     canonicalValues: ['always', 'never', 'default', 'request'],
   }),
   attribute('uniqueness', 'Among which resources the value is unique.', {
-    ...readOnly,
-    caseExact: true,
+    ...exact,
     canonicalValues: ['none', 'server', 'global'],
   }),
   attribute('referenceTypes', 'The resource types that a reference can have.', {
-    ...readOnly,
+    ...exact,
     multiValued: true,
-    caseExact: true,
   }),
 ];
 
@@ -162,6 +152,10 @@ export const discoverySchemas: readonly Schema[] = [
 
 function feature(name: string, description: string, more: readonly Attribute[] = []): Attribute {
   return complexAttribute(name, description, { ...required, subAttributes: [supported, ...more] });
+}
+
+function flag(name: string, description: string, traits: Characteristics = required): Attribute {
+  return attribute(name, description, { ...traits, type: 'boolean' });
 }
 
 function integer(name: string, description: string, traits: Characteristics = required): Attribute {

@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express';
 import type { Attribute, Schema } from '../schema/attributes.ts';
 import type { JsonObject } from '../schema/resource.ts';
-import { groupType, type ResourceType, userType } from '../schema/resource-types.ts';
+import { groupType, type ResourceType, resourceSchemas, userType } from '../schema/resource-types.ts';
 import { discoverySchemas } from './discovery-schemas.ts';
 import type { ScimContext } from './endpoint.ts';
 import { ScimError } from './errors.ts';
@@ -10,7 +10,7 @@ import { MAX_COUNT } from './pagination.ts';
 import { sendScim } from './responses.ts';
 
 const types = [userType, groupType];
-const schemas = [...types.flatMap(({ schema, extensions }) => [schema, ...extensions]), ...discoverySchemas];
+const schemas = [...resourceSchemas, ...discoverySchemas];
 
 /**
  * Makes the routes of the discovery endpoints (RFC 7644 §4). They are generated from the tables by which requests are

@@ -2,9 +2,8 @@ import type { Response } from 'express';
 import type { GroupService } from '../provisioning/groups.ts';
 import type { Log } from '../provisioning/runtime-ports.ts';
 import type { UserService } from '../provisioning/users.ts';
-import { enterpriseSchema, groupSchema, travelSchema, userSchema } from '../schema/generated-schemas.ts';
 import type { JsonObject } from '../schema/resource.ts';
-import type { ResourceType } from '../schema/resource-types.ts';
+import { type ResourceType, resourceSchemas } from '../schema/resource-types.ts';
 import type { Preconditions } from './etags.ts';
 import type { Page } from './list-response.ts';
 import type { JsonText } from './responses.ts';
@@ -72,9 +71,7 @@ export function closeSignal(response: Response): AbortSignal {
  * into them.
  */
 const loggableNames = new Set(
-  [userSchema, groupSchema, enterpriseSchema, travelSchema].flatMap(({ attributes }) =>
-    attributes.map(({ name }) => name),
-  ),
+  resourceSchemas.flatMap(({ attributes }) => attributes.map(({ name }) => name)),
 );
 
 /** Logs the names in a body that no schema declares: the IdP maps a value to an attribute that has no effect. */

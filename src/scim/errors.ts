@@ -31,39 +31,30 @@ function sendError(response: Response, error: ScimError): void {
 
 function toScimError(error: unknown): ScimError {
   if (error instanceof ScimError) return error;
-  if (error instanceof SchemaFault) return fromSchema(error);
+  if (error instanceof SchemaFault) {
+    const scimType = error.kind === 'value' ? 'invalidValue' : 'invalidSyntax';
+    return new ScimError(400, scimType, error.message, { cause: error });
+  }
   if (error instanceof ProvisioningError) return fromProvisioning(error);
   if (error instanceof StoreUnavailable) return fromStore(error);
   return fromExpress(error) ?? new ScimError(500, undefined, 'Something went wrong here.', { cause: error });
 }
 
-function fromSchema(fault: SchemaFault): ScimError {
-  switch (fault.kind) {
-    case 'value':
-      return new ScimError(400, 'invalidValue', fault.message, { cause: fault });
-    case 'schemas':
-      return new ScimError(400, 'invalidSyntax', fault.message, { cause: fault });
-  }
-}
+/** The status and keyword of each kind of error of provisioning. */
+const provisioningErrors: Record<ProvisioningError['kind'], [status: number, scimType?: ScimType]> = {
+  notFound: [404],
+  conflict: [409, 'uniqueness'],
+  refused: [403],
+  tooMany: [400, 'tooMany'],
+  noTarget: [400, 'noTarget'],
+  // The client has closed the connection, so this status is not received.
+  abandoned: [408],
+  unavailable: [503],
+};
 
 function fromProvisioning(error: ProvisioningError): ScimError {
-  switch (error.kind) {
-    case 'notFound':
-      return new ScimError(404, undefined, error.message, { cause: error });
-    case 'conflict':
-      return new ScimError(409, 'uniqueness', error.message, { cause: error });
-    case 'refused':
-      return new ScimError(403, undefined, error.message, { cause: error });
-    case 'tooMany':
-      return new ScimError(400, 'tooMany', error.message, { cause: error });
-    case 'noTarget':
-      return new ScimError(400, 'noTarget', error.message, { cause: error });
-    case 'abandoned':
-      // The client has closed the connection, so this status is not received.
-      return new ScimError(408, undefined, error.message, { cause: error });
-    case 'unavailable':
-      return new ScimError(503, undefined, error.message, { cause: error });
-  }
+  const [status, scimType] = provisioningErrors[error.kind];
+  return new ScimError(status, scimType, error.message, { cause: error });
 }
 
 function fromStore(cause: StoreUnavailable): ScimError {
@@ -176,26 +167,30 @@ export function answerUnreadableRequest(
 
 /** Answers 503 to a pipelined request beyond the limit of its socket, and closes the socket. */
 export function refusePipelinedRequest(request: IncomingMessage, response: ServerResponse): void {
-  request.resume();
-  const body = errorBody(
-    new ScimError(503, undefined, 'Too many requests wait on this connection; send the rest on another one.'),
-  );
-  const headers = { 'Content-Type': MEDIA_TYPE, 'Retry-After': '1', Connection: 'close' };
-  response.writeHead(503, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
+  const detail = 'Too many requests wait on this connection; send the rest on another one.';
+  sendPlainError(request, response, new ScimError(503, undefined, detail), {
+    'Retry-After': '1',
+    Connection: 'close',
+  });
 }
 
 /** Answers 417 to an unknown `Expect` header (RFC 9110 §10.1.1). */
 export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
+  const detail = 'The only expectation that can be met is 100-continue.';
+  sendPlainError(request, response, new ScimError(417, undefined, detail));
+}
+
+function sendPlainError(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: ScimError,
+  headers: Record<string, string> = {},
+): void {
   // The body is ignored, but must be read so that the next request on the connection can be parsed.
   request.resume();
-  const body = errorBody(
-    new ScimError(417, undefined, 'The only expectation that can be met is 100-continue.'),
-  );
-  const headers = {
-    'Content-Type': MEDIA_TYPE,
-    'Content-Length': Buffer.byteLength(body),
-  };
-  response.writeHead(417, headers).end(body);
+  const body = errorBody(error);
+  const common = { 'Content-Type': MEDIA_TYPE, 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(error.status, { ...common, ...headers }).end(body);
 }
 
 function responseText(error: ScimError, date: Date): string {

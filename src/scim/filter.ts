@@ -2,7 +2,14 @@ import type { ComparisonOperator, GroupField, UserField, Where } from '../provis
 import { type Attribute, findAttribute } from '../schema/attributes.ts';
 import { parseDateTime } from '../schema/compare.ts';
 import { comparedAttribute } from '../schema/filter-match.ts';
-import { type AttributePath, type Filter, type Operand, parseFilter } from '../schema/filter-parser.ts';
+import {
+  type AttributeExpression,
+  type AttributePath,
+  attributeExpressionsIn,
+  type Filter,
+  type Operand,
+  parseFilter,
+} from '../schema/filter-parser.ts';
 import { groupType, type ResourceType, resolveAttribute, userType } from '../schema/resource-types.ts';
 import { badRequest, type ScimError } from './errors.ts';
 
@@ -28,21 +35,13 @@ export function parseFilterParameter(
 
 /** Throws 400 if the filter names an attribute, or compares it, in a way that the schema does not allow. */
 function checkFilter(filter: Filter, attributeAt: (path: AttributePath) => Attribute | undefined): void {
-  switch (filter.op) {
-    case 'and':
-    case 'or':
-      for (const operand of filter.operands) checkFilter(operand, attributeAt);
-      return;
-    case 'not':
-      checkFilter(filter.operand, attributeAt);
-      return;
-    default: {
-      const attribute = attributeAt(filter.path);
-      checkSubAttributes(filter.path, attribute);
-      const compared = comparedAttribute(attribute, filter.path.sub);
-      if (compared?.returned === 'never') throw invalidFilter(`${compared.name} cannot be searched.`);
-      if (filter.op !== 'pr') checkComparison(compared, filter);
-    }
+  for (const expression of attributeExpressionsIn(filter)) {
+    const { path } = expression;
+    const attribute = attributeAt(path);
+    checkSubAttributes(path, attribute);
+    const compared = comparedAttribute(attribute, path.sub);
+    if (compared?.returned === 'never') throw invalidFilter(`${compared.name} cannot be searched.`);
+    if (expression.op !== 'pr') checkComparison(compared, expression);
   }
 }
 
@@ -108,17 +107,10 @@ function invalidFilter(detail: string): ScimError {
 
 /** Returns true if a filter uses one of these core attributes or extension URNs, so that their values are needed. */
 export function mentionsAttributes(type: ResourceType, filter: Filter, names: readonly string[]): boolean {
-  switch (filter.op) {
-    case 'and':
-    case 'or':
-      return filter.operands.some((operand) => mentionsAttributes(type, operand, names));
-    case 'not':
-      return mentionsAttributes(type, filter.operand, names);
-    default: {
-      const { urn, name } = resolveAttribute(type, filter.path);
-      return names.includes(urn ?? name ?? '');
-    }
-  }
+  return attributeExpressionsIn(filter).some(({ path }) => {
+    const { urn, name } = resolveAttribute(type, path);
+    return names.includes(urn ?? name ?? '');
+  });
 }
 
 /**
@@ -249,7 +241,7 @@ function convertOr<Field extends string>(
  */
 function convertMissingAttribute<Field extends string>(
   { type }: Columns<Field>,
-  filter: Extract<Filter, { path: AttributePath }>,
+  filter: AttributeExpression,
 ): FilterQuery<Field> | undefined {
   const { urn, attribute } = resolveAttribute(type, filter.path);
   if (urn !== undefined || attribute) return undefined;

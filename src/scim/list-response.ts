@@ -27,9 +27,6 @@ const MAX_BUFFERED = 262_144;
 /** Size of a page by cursor, in bytes: the page ends after the resource that exceeds it. */
 const MAX_PAGE_BYTES = 4_194_304;
 
-/** Resources are put together up to this length, in characters: a page of small ones is one piece. */
-const PIECE_LENGTH = 16_384;
-
 /** After this time, in milliseconds, a long response yields to other requests before the next resource. */
 const PAUSE_MS = 5;
 
@@ -73,7 +70,6 @@ async function* serializeResources(
   now: () => number,
 ): AsyncGenerator<string> {
   let bytes = 0;
-  let waiting = '';
   let pausedAt = now();
   for (const [index, { json, cursor }] of resources.entries()) {
     if (now() - pausedAt >= PAUSE_MS) {
@@ -82,27 +78,17 @@ async function* serializeResources(
     }
     const text = await json();
     if (text === undefined) continue;
-    waiting += progress.itemsPerPage > 0 ? ',' : '';
+    let separator = progress.itemsPerPage > 0 ? ',' : '';
     progress.itemsPerPage += 1;
-    if (typeof text === 'string') {
-      if (cursor) bytes += Buffer.byteLength(text);
-      waiting += text;
-    } else {
-      for await (const piece of text) {
-        if (cursor) bytes += Buffer.byteLength(piece);
-        yield waiting + piece;
-        waiting = '';
-      }
-    }
-    if (waiting.length >= PIECE_LENGTH) {
-      yield waiting;
-      waiting = '';
+    for await (const piece of typeof text === 'string' ? [text] : text) {
+      if (cursor) bytes += Buffer.byteLength(piece);
+      yield separator + piece;
+      separator = '';
     }
     if (!cursor || bytes < MAX_PAGE_BYTES || index === resources.length - 1) continue;
     progress.nextCursor = cursor();
-    break;
+    return;
   }
-  yield waiting;
 }
 
 /** `progress` is read after the last resource, when it is complete. */

@@ -1,6 +1,11 @@
 import { chooseReading, containerUrn, isUrn, parseAttributeName } from '../schema/attribute-names.ts';
 import { type Attribute, undeclaredAttribute } from '../schema/attributes.ts';
-import { type AttributePath, type Filter, parsePath } from '../schema/filter-parser.ts';
+import {
+  type AttributePath,
+  attributeExpressionsIn,
+  type Filter,
+  parsePath,
+} from '../schema/filter-parser.ts';
 import { isValueFault, leftOutValue, type Tolerance, tolerate } from '../schema/left-out.ts';
 import { checkResource, includesUrn, isWritable } from '../schema/normalize.ts';
 import {
@@ -364,7 +369,7 @@ function createWorkMeter(): (container: JsonObject, current: Json | undefined, c
     const currentCount = Array.isArray(current) ? current.length : 1;
     const valueCount = Array.isArray(value) ? value.length : 1;
     const comparisons = op === 'replace' ? 0 : currentWeight * valueCount + valueWeight * currentCount;
-    const filtering = filter ? currentWeight * countTerms(filter) : 0;
+    const filtering = filter ? currentWeight * filterCost(filter) : 0;
     left -=
       Object.keys(container).length * LOOKUP_COST + currentWeight + valueWeight + comparisons + filtering;
     if (left < 0) throw tooMuchError();
@@ -381,10 +386,6 @@ function weightOf(value: Json | undefined, depth = 0): number {
   return entries.reduce((sum, [name, inner]) => sum + name.length + weightOf(inner, depth + 1), LOOKUP_COST);
 }
 
-function countTerms(filter: Filter): number {
-  if (filter.op === 'and' || filter.op === 'or') {
-    return filter.operands.reduce((sum, operand) => sum + countTerms(operand), 0);
-  }
-  if (filter.op === 'not') return countTerms(filter.operand);
-  return filter.op === 'co' ? SEARCH_FACTOR : 1;
+function filterCost(filter: Filter): number {
+  return attributeExpressionsIn(filter).reduce((sum, { op }) => sum + (op === 'co' ? SEARCH_FACTOR : 1), 0);
 }

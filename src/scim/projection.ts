@@ -45,7 +45,7 @@ export function parseProjection(type: ResourceType, { attributes, excludedAttrib
   if (included) {
     const { tree, treeIn } = toSelection(type, [...included, ...alwaysReturned]);
     return {
-      apply: (resource) => asObject(select(resource, treeIn(resource))),
+      apply: (resource) => asObject(project(resource, treeIn(resource), 'select')),
       includes: (name) => tree === true || tree.has(name.toLowerCase()),
       isExplicit: true,
     };
@@ -54,7 +54,7 @@ export function parseProjection(type: ResourceType, { attributes, excludedAttrib
   const names = excluded.filter((name) => !isAlwaysReturned(type, name));
   const { tree, treeIn } = toSelection(type, names);
   return {
-    apply: (resource) => asObject(exclude(resource, treeIn(resource))),
+    apply: (resource) => asObject(project(resource, treeIn(resource), 'exclude')),
     includes: (name) => tree === true || tree.get(name.toLowerCase()) !== true,
     isExplicit: false,
   };
@@ -131,27 +131,17 @@ function insert(tree: Map<string, Tree>, [key, ...rest]: string[]): void {
   if (rest.length > 0) insert(branch, rest);
 }
 
-function select(value: Json, tree: Tree): Json {
+/** Returns a value with only the selected names, or with all others. */
+function project(value: Json, tree: Tree, mode: 'select' | 'exclude'): Json {
   if (tree === true) return value;
-  if (Array.isArray(value)) return value.map((element) => select(element, tree));
+  if (Array.isArray(value)) return value.map((element) => project(element, tree, mode));
   if (!isObject(value)) return value;
-  const selected = Object.entries(value).flatMap(([name, inner]) => {
+  const kept = Object.entries(value).flatMap(([name, inner]) => {
     const below = tree.get(name.toLowerCase());
-    return below ? [[name, select(inner, below)] as const] : [];
+    const isKept = mode === 'select' ? below !== undefined : below !== true;
+    return isKept ? [[name, below ? project(inner, below, mode) : inner] as const] : [];
   });
-  return Object.fromEntries(selected);
-}
-
-function exclude(value: Json, tree: Tree): Json {
-  if (tree === true) return value;
-  if (Array.isArray(value)) return value.map((element) => exclude(element, tree));
-  if (!isObject(value)) return value;
-  const remaining = Object.entries(value).flatMap(([name, inner]) => {
-    const below = tree.get(name.toLowerCase());
-    if (below === true) return [];
-    return [[name, below ? exclude(inner, below) : inner] as const];
-  });
-  return Object.fromEntries(remaining);
+  return Object.fromEntries(kept);
 }
 
 function asObject(value: Json): JsonObject {

@@ -39,7 +39,6 @@ export function resourceRoutes(
 function declareResource(type: ResourceType, endpoint: Endpoint, schema: typeof SCIMMY.Types.Schema): void {
   const resourceClass = class extends UnparsedResource {
     static readonly endpoint = type.endpoint;
-    // The attribute tables of `type` are generated from this schema.
     static readonly schema = schema;
 
     read(context: ScimContext) {

@@ -123,7 +123,7 @@ export function oauthRoutes(
     limit,
   });
   if (!recorder) return [endpoint];
-  return [recordTokenRequests(recorder, () => performance.now()), endpoint];
+  return [recordTokenRequests(recorder), endpoint];
 }
 
 /** Creates the first token of the default connection, unless it has one or the environment gives one. */

@@ -2,14 +2,8 @@ import type { ScimResource } from '../schema/resource.ts';
 import type { Field } from './fields.ts';
 import type { Mapping } from './mapping-file.ts';
 import { readManager } from './readers.ts';
-import {
-  type CompiledSource,
-  type Conditional,
-  firstThatHolds,
-  ruleSources,
-  toConditional,
-} from './rule-sources.ts';
-import { findRules, type Rule, type RuleChain, type Rules } from './rules.ts';
+import { type CompiledSource, firstThatHolds, ruleSources } from './rule-sources.ts';
+import { type ConditionalRule, findRules, type Rule, type RuleChain, type Rules } from './rules.ts';
 import { type SourceUser, toSourceUser } from './sources.ts';
 import type { CountedParts, FieldKey, TraceEntry } from './translation.ts';
 import { isUnassigned, type Reader, toVerbatimText } from './values.ts';
@@ -31,7 +25,7 @@ export interface CompiledField {
   /** The entries of the mapping rules that another rule with the same target overrides. */
   overridden: readonly TraceEntry[];
   /** The field under each mapping rule with a condition; the first whose condition holds is used instead. */
-  conditional?: readonly Conditional<CompiledField>[];
+  conditional?: ReadonlyMap<ConditionalRule, CompiledField>;
 }
 
 /** Caches the compiled fields of each version of the rules. Rules never change. */
@@ -50,10 +44,8 @@ function compileField(field: Field, rules: Rules): CompiledField {
   if (chain.conditional.length === 0) return otherwise;
   const { key, read, skipsSilently } = otherwise;
   const common = { key, read, skipsSilently, neverRemoves: false, overridden: [] };
-  const conditional = chain.conditional.map((rule) =>
-    toConditional(rule, key, { ...common, ...ruleSources(rule) }),
-  );
-  return { ...otherwise, conditional };
+  const conditional = chain.conditional.map((rule) => [rule, { ...common, ...ruleSources(rule) }] as const);
+  return { ...otherwise, conditional: new Map(conditional) };
 }
 
 /** Compiles a field for users for whom no condition of its rules holds. */
@@ -95,7 +87,9 @@ export function settingSources({ setting }: Field, mapping: Mapping): CompiledSo
  * condition. Adds the rules that are skipped to the trace, if one is given.
  */
 export function applicableField(field: CompiledField, user: SourceUser, trace?: TraceEntry[]): CompiledField {
-  return field.conditional ? (firstThatHolds(field.conditional, user, trace) ?? field) : field;
+  const { conditional, key } = field;
+  const rule = conditional && firstThatHolds([...conditional.keys()], user, { field: key, trace });
+  return (rule && conditional.get(rule)) ?? field;
 }
 
 /** Returns the sources of a field that may be used for a user. */

@@ -1,5 +1,5 @@
 import type { Json } from '../schema/resource.ts';
-import { overriddenEntry, usableSources } from './compiled-fields.ts';
+import { type CompiledField, overriddenEntry, usableSources } from './compiled-fields.ts';
 import { type CustomFieldTarget, customFieldReader, findCustomField } from './custom-field-values.ts';
 import {
   absentEntry,
@@ -13,8 +13,9 @@ import {
   translateField,
   withoutRemoval,
 } from './decide.ts';
-import { type CompiledSource, firstThatHolds, ruleSources, toConditional } from './rule-sources.ts';
+import { type CompiledSource, firstThatHolds, ruleSources } from './rule-sources.ts';
 import { type ConditionalRule, type Rule, type Rules, toRuleChain } from './rules.ts';
+import type { SourceUser } from './sources.ts';
 import type { AppliedField, CustomField, FieldKey, Lookups, TraceEntry, WantedField } from './translation.ts';
 import { type Fault, isEqualJson, type ReadContext, unusable, withMappingPath } from './values.ts';
 
@@ -23,34 +24,52 @@ import { type Fault, isEqualJson, type ReadContext, unusable, withMappingPath } 
  * precedence is used.
  */
 export function translateCustomFields(draft: TranslationDraft, rules: Rules, input: TranslationInput): void {
-  const { steps, owners, isFaulty } = compiledCustomFields(rules, input.context.lookups);
-  if (isFaulty) keepUndecided(draft, input.context, owners);
-  for (const step of steps) step(draft, input);
+  const compiled = compiledCustomFields(rules, input.context.lookups);
+  if (compiled.isFaulty) keepUndecided(draft, input.context, compiled.known);
+  for (const unknown of compiled.unknown) translateUnknown(draft, input, unknown);
+  for (const known of compiled.known) translateKnown(draft, input, known);
 }
-
-/** A step of a translation: the results of one rule, or of all rules for one custom field, are added to the draft. */
-type Step = (draft: TranslationDraft, input: TranslationInput) => void;
 
 /** The rules for custom fields with everything that depends on the rules and lookups only. */
 interface CompiledCustomFields {
   lookups: Lookups;
-  /** The steps of the rules for unknown custom fields, then the others. */
-  steps: Step[];
-  /** The keys of the custom fields that a rule sets. */
-  owners: ReadonlySet<FieldKey>;
+  unknown: UnknownField[];
+  known: KnownField[];
   /** True if a rule may mean any custom field, because its own one is unknown. */
   isFaulty: boolean;
 }
 
+/** The rules that name one custom field which cannot be found. */
+interface UnknownField {
+  fault: Fault;
+  target: CustomFieldTarget;
+  rules: Rule[];
+}
+
+/** The rules that set one custom field. */
+interface KnownField {
+  field: CustomField;
+  rules: Rule[];
+  compiled: ReadonlyMap<Rule, CompiledRule>;
+  /** True if a rule of the file that names an unknown custom field may mean this one. */
+  isInDoubt: boolean;
+}
+
+/** A rule for a known custom field. */
+interface CompiledRule extends CompiledField {
+  /** The rules with an unknown custom field that come first and may mean this one, if their condition holds. */
+  undecided: ConditionalRule[];
+}
+
 /** Caches for each version of the rules what was compiled with the last lookups. Neither ever changes. */
-const compiled = new WeakMap<Rules, CompiledCustomFields>();
+const cache = new WeakMap<Rules, CompiledCustomFields>();
 
 function compiledCustomFields(rules: Rules, lookups: Lookups): CompiledCustomFields {
-  const known = compiled.get(rules);
-  if (known?.lookups === lookups) return known;
-  const fresh = compileCustomFields(rules, lookups);
-  compiled.set(rules, fresh);
-  return fresh;
+  const cached = cache.get(rules);
+  if (cached?.lookups === lookups) return cached;
+  const compiled = compileCustomFields(rules, lookups);
+  cache.set(rules, compiled);
+  return compiled;
 }
 
 function compileCustomFields({ rules, faults }: Rules, lookups: Lookups): CompiledCustomFields {
@@ -65,36 +84,40 @@ function compileCustomFields({ rules, faults }: Rules, lookups: Lookups): Compil
       const { rules: others = [] } = unknown.get(key) ?? {};
       unknown.set(key, { fault: field, target, rules: [...others, rule] });
     } else {
-      const key = keyOf(field.id);
-      const { rules: others = [] } = known.get(key) ?? {};
-      known.set(key, { field, rules: [...others, rule] });
+      const { rules: others = [] } = known.get(field.id) ?? {};
+      known.set(field.id, { field, rules: [...others, rule] });
     }
   }
   const undecided = [...unknown.values()].flatMap((field) => toRuleChain(field.rules).conditional);
-  const findUndecidedBefore = (rule: Rule) => {
-    const earlier = rules.slice(0, rules.indexOf(rule));
-    return undecided.filter((other) => earlier.includes(other));
-  };
-  const hasUnknown = [...unknown.values()].some((field) =>
+  const isInDoubt = [...unknown.values()].some((field) =>
     field.rules.some(({ origin }) => origin === 'file'),
   );
-  const steps = [
-    ...[...unknown.values()].map(unknownFieldStep),
-    ...[...known.values()].map((field) => knownFieldStep(field, hasUnknown, findUndecidedBefore)),
-  ];
-  const isFaulty = unknown.size > 0 || faults.some((fault) => fault.field.startsWith(keyOf('')));
-  return { lookups, steps, owners: new Set(known.keys()), isFaulty };
+  const compile = (rule: Rule, field: CustomField): CompiledRule => {
+    const neverRemoves = rule.origin === 'collection' && isInDoubt;
+    const earlier = rules.slice(0, rules.indexOf(rule));
+    return {
+      ...{ key: keyOf(field.id), read: customFieldReader(field, rule.targetPath), ...ruleSources(rule) },
+      ...{ skipsSilently: false, neverRemoves, overridden: [] },
+      undecided: neverRemoves ? [] : undecided.filter((other) => earlier.includes(other)),
+    };
+  };
+  return {
+    lookups,
+    unknown: [...unknown.values()],
+    known: [...known.values()].map(({ field, rules: own }) => ({
+      ...{ field, rules: own, isInDoubt },
+      compiled: new Map(own.map((rule) => [rule, compile(rule, field)])),
+    })),
+    isFaulty: unknown.size > 0 || faults.some((fault) => fault.field.startsWith(keyOf(''))),
+  };
 }
 
 /**
  * Keeps the applied custom fields that no known rule sets. A rule with an unknown name may mean any of them, so they
  * stay unchanged and owned until the mapping is corrected.
  */
-function keepUndecided(
-  { fields }: TranslationDraft,
-  { applied }: ReadContext,
-  owners: ReadonlySet<FieldKey>,
-): void {
+function keepUndecided({ fields }: TranslationDraft, { applied }: ReadContext, known: KnownField[]): void {
+  const owners = new Set(known.map(({ field }) => keyOf(field.id)));
   for (const key of Object.keys(applied))
     if (key.startsWith(keyOf('')) && !owners.has(key)) fields[key] = { kind: 'kept' };
 }
@@ -103,170 +126,114 @@ function keyOf(id: string): FieldKey {
   return `customFields.${id}`;
 }
 
-/** The functions that turn the rules for one custom field into steps. */
-interface ChainSteps {
-  /** Makes the step of a rule that is used. */
-  use: (rule: Rule) => Step;
-  /** The step for users for whom no rule is used. */
-  none: Step;
-  /** Makes the step of a rule that is never used, because `owner` comes first. */
-  override: (rule: Rule, owner: Rule) => Step;
+/** Finds the rule for a custom field that is used for a user, and those that it overrides for all users. */
+function findUsedRule(
+  field: FieldKey,
+  rules: Rule[],
+  { user, trace }: { user: SourceUser; trace: TraceEntry[] },
+): { rule: Rule | undefined; overridden: Rule[] } {
+  const { conditional, otherwise, overridden } = toRuleChain(rules);
+  const chosen = firstThatHolds(conditional, user, { field, trace });
+  return chosen ? { rule: chosen, overridden: [] } : { rule: otherwise, overridden };
 }
 
-/** Makes the step of all rules for one custom field: the first whose condition holds is used. */
-function chainStep(key: FieldKey, rules: Rule[], { use, none, override }: ChainSteps): Step {
-  const chain = toRuleChain(rules);
-  const owner = chain.otherwise;
-  const otherwise = owner ? use(owner) : none;
-  const overridden = owner ? chain.overridden.map((rule) => override(rule, owner)) : [];
-  const conditional = chain.conditional.map((rule) => toConditional(rule, key, use(rule)));
-  if (conditional.length === 0 && overridden.length === 0) return otherwise;
-  return (draft, input) => {
-    const chosen = firstThatHolds(conditional, input.user, draft.trace);
-    for (const step of chosen ? [chosen] : [otherwise, ...overridden]) step(draft, input);
-  };
-}
-
-/** The rules that name one custom field which cannot be found. */
-interface UnknownField {
-  fault: Fault;
-  target: CustomFieldTarget;
-  rules: Rule[];
-}
-
-/** Makes the step of the rules for an unknown custom field. */
-function unknownFieldStep({ fault, target: { by, value }, rules }: UnknownField): Step {
+/** Decides an unknown custom field: a finding, unless the user has no value for it. */
+function translateUnknown(
+  draft: TranslationDraft,
+  { user }: TranslationInput,
+  { fault, target: { by, value }, rules }: UnknownField,
+): void {
   const field = keyOf(value);
-  return chainStep(field, rules, {
-    use: (rule) => unknownRuleStep(rule, fault, { field, by }),
-    none: ({ fields }) => {
-      if (by === 'id') fields[field] = { kind: 'absent' };
-    },
-    override: (rule, owner) => {
-      const entry = overriddenEntry(field, rule, owner);
-      return ({ trace }) => trace.push(entry);
-    },
-  });
+  const { rule, overridden } = findUsedRule(field, rules, { user, trace: draft.trace });
+  const [source] = rule ? usableSources(ruleSources(rule), user) : [];
+  const [raw] = source?.valuesOf(user) ?? [];
+  if (by === 'id') draft.fields[field] = { kind: raw === undefined ? 'absent' : 'kept' };
+  if (!rule) return;
+  const located = withMappingPath(fault, rule.targetPath, fault.remedy);
+  if (source && raw !== undefined) reportUnknown(draft, { field, source, raw, fault: located });
+  else if (source) draft.trace.push(absentEntry(field, source));
+  draft.trace.push(...overridden.map((other) => overriddenEntry(field, other, rule)));
 }
 
-/**
- * Makes the step of a rule whose custom field is unknown: a finding, unless the user has no value for the field.
- */
-function unknownRuleStep(
-  rule: Rule,
-  unknown: Fault,
-  { field, by }: { field: FieldKey; by: CustomFieldTarget['by'] },
-): Step {
-  const fault = withMappingPath(unknown, rule.targetPath, unknown.remedy);
+function reportUnknown(
+  draft: TranslationDraft,
+  { field, source, raw, fault }: { field: FieldKey; source: CompiledSource; raw: Json; fault: Fault },
+): void {
   const { reason, mappingPath } = fault;
-  const compiledSources = ruleSources(rule);
   const located = mappingPath === undefined ? {} : { mappingPath };
-  return (draft, { user }) => {
-    const [source] = usableSources(compiledSources, user);
-    const [raw] = source?.valuesOf(user) ?? [];
-    if (by === 'id') draft.fields[field] = { kind: raw === undefined ? 'absent' : 'kept' };
-    if (!source) return;
-    if (raw === undefined) {
-      draft.trace.push(absentEntry(field, source));
-      return;
-    }
-    draft.findings.push(toFinding(field, raw, fault));
-    draft.trace.push({ field, ...namedSource(source), outcome: 'kept', before: raw, reason, ...located });
-    draft.needsFreshLookups ||= fault.needsFreshLookups === true;
-  };
+  draft.findings.push(toFinding(field, raw, fault));
+  draft.trace.push({ field, ...namedSource(source), outcome: 'kept', before: raw, reason, ...located });
+  draft.needsFreshLookups ||= fault.needsFreshLookups === true;
 }
 
-/** The rules that set one custom field. */
-interface KnownField {
-  field: CustomField;
-  rules: Rule[];
-}
-
-/**
- * Makes the step of the rules for a custom field. A rule of the file with an unknown custom field may mean this one, and
- * may be the rule that should be used. Until the mapping is corrected, no value is removed because of it.
- */
-function knownFieldStep(
-  { field, rules }: KnownField,
-  hasUnknown: boolean,
-  findUndecidedBefore: (rule: Rule) => ConditionalRule[],
-): Step {
+/** Decides a custom field. A value is not removed as long as another rule may be meant. */
+function translateKnown(
+  draft: TranslationDraft,
+  input: TranslationInput,
+  { field, rules, compiled, isInDoubt }: KnownField,
+): void {
   const key = keyOf(field.id);
-  return chainStep(key, rules, {
-    use: (rule) => {
-      if (rule.origin === 'collection' && hasUnknown) return customFieldStep(rule, field, true);
-      const step = customFieldStep(rule, field, false);
-      const undecided = findUndecidedBefore(rule);
-      return undecided.length === 0 ? step : undecidedStep(step, { rule, key, undecided });
-    },
-    none: ({ fields }) => {
-      fields[key] = { kind: hasUnknown ? 'kept' : 'absent' };
-    },
-    override: (rule, owner) => overriddenStep(rule, owner, field),
+  const { rule, overridden } = findUsedRule(key, rules, { user: input.user, trace: draft.trace });
+  const used = rule && compiled.get(rule);
+  if (!used) draft.fields[key] = { kind: isInDoubt ? 'kept' : 'absent' };
+  else if (input.context.applied[key] && firstThatHolds(used.undecided, input.user, { field: key }))
+    keepApplied(draft, input, { rule, used, field });
+  else translateRule(draft, input, used, field);
+  if (rule) for (const other of overridden) reportOverridden(draft, other, rule, field);
+}
+
+/** Keeps the applied value, because a rule with an unknown custom field comes first and may mean this one. */
+function keepApplied(
+  draft: TranslationDraft,
+  input: TranslationInput,
+  { rule, used, field }: { rule: Rule; used: CompiledRule; field: CustomField },
+): void {
+  // The findings about the value are those of the rule, as before a value was applied.
+  const own = { ...draft, trace: [] };
+  translateRule(own, input, used, field);
+  draft.needsFreshLookups = own.needsFreshLookups;
+  draft.fields[used.key] = { kind: 'kept' };
+  draft.trace.push({
+    ...{ field: used.key, origin: rule.origin, rule: rule.text, outcome: 'kept' },
+    reason: 'a rule with an unknown custom field comes first, and may mean this one',
   });
 }
 
-/**
- * Makes a step that keeps the applied value if the condition of an unknown rule holds, which may mean the same custom
- * field and comes first.
- */
-function undecidedStep(
-  step: Step,
-  { rule, key, undecided }: { rule: Rule; key: FieldKey; undecided: ConditionalRule[] },
-): Step {
-  const tests = undecided.map((other) => toConditional(other, key, other));
-  const entry: TraceEntry = {
-    field: key,
-    origin: rule.origin,
-    rule: rule.text,
-    outcome: 'kept',
-    reason: 'a rule with an unknown custom field comes first, and may mean this one',
-  };
-  return (draft, input) => {
-    if (!input.context.applied[key] || !firstThatHolds(tests, input.user)) return step(draft, input);
-    // The findings about the value are those of the rule, as before a value was applied.
-    const own = { ...draft, trace: [] };
-    step(own, input);
-    draft.needsFreshLookups = own.needsFreshLookups;
-    draft.fields[key] = { kind: 'kept' };
-    draft.trace.push(entry);
-  };
-}
-
-function overriddenStep(rule: Rule, owner: Rule, { id, name }: CustomField): Step {
-  const entry = overriddenEntry(keyOf(id), rule, owner);
+function reportOverridden(
+  { findings, trace }: TranslationDraft,
+  rule: Rule,
+  owner: Rule,
+  { id, name }: CustomField,
+): void {
+  trace.push(overriddenEntry(keyOf(id), rule, owner));
+  if (owner.origin !== rule.origin) return;
   const { fault } = unusable(
     'customFieldTwice',
     `Two rules set the custom field "${name}"; that of ${owner.text} is used.`,
     'Keep one of the two rules in the mapping.',
   );
-  const finding = toFinding(keyOf(id), rule.text, fault);
-  return ({ findings, trace }) => {
-    trace.push(entry);
-    if (owner.origin === rule.origin) findings.push(finding);
-  };
+  findings.push(toFinding(keyOf(id), rule.text, fault));
 }
 
-/** Makes the step that decides a custom field by its rule. The wanted value has the form of the `values` array of the travel API. */
-function customFieldStep(rule: Rule, field: CustomField, neverRemoves: boolean): Step {
-  const key = keyOf(field.id);
-  const read = customFieldReader(field, rule.targetPath);
-  const common = { key, read, skipsSilently: false, neverRemoves, overridden: [] };
-  const compiledField = { ...common, ...ruleSources(rule) };
-  if (field.dataType !== 'optionsList') return (draft, input) => translateField(draft, compiledField, input);
-  return (draft, input) => {
-    const [source] = usableSources(compiledField, input.user);
-    const raws = source?.valuesOf(input.user) ?? [];
-    if (!source || raws.length <= 1) {
-      translateField(draft, compiledField, input);
-      return;
-    }
-    const { context } = input;
-    const prepared = withPreparedSource(context, key, source);
-    const each = raws.map((raw) => decideField(key, [{ source, raws: [raw] }], { read, context: prepared }));
-    const decision = joinOptions(each, raws, context.applied[key]);
-    addDecision(draft, key, neverRemoves ? withoutRemoval(decision) : decision);
-  };
+/** Decides a custom field by a rule. The wanted value has the form of the `values` array of the travel API. */
+function translateRule(
+  draft: TranslationDraft,
+  input: TranslationInput,
+  rule: CompiledRule,
+  { dataType }: CustomField,
+): void {
+  const { key, read, neverRemoves } = rule;
+  const { user, context } = input;
+  const [source] = usableSources(rule, user);
+  const raws = source?.valuesOf(user) ?? [];
+  if (dataType !== 'optionsList' || !source || raws.length <= 1) {
+    translateField(draft, rule, input);
+    return;
+  }
+  const prepared = withPreparedSource(context, key, source);
+  const each = raws.map((raw) => decideField(key, [{ source, raws: [raw] }], { read, context: prepared }));
+  const decision = joinOptions(each, raws, context.applied[key]);
+  addDecision(draft, key, neverRemoves ? withoutRemoval(decision) : decision);
 }
 
 /** The source of an applied list has the values before the transforms of the rule; readers get them after. */

@@ -1,5 +1,5 @@
 import { findAttribute } from '../schema/attributes.ts';
-import type { AttributePath, Filter } from '../schema/filter-parser.ts';
+import { type AttributePath, attributeExpressionsIn } from '../schema/filter-parser.ts';
 import { userType } from '../schema/resource-types.ts';
 import { jsonPath, type MappingFault, nearest } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
@@ -52,13 +52,8 @@ function templatePaths(template: string): AttributePath[] {
 
 function conditionPaths(when: string | undefined): AttributePath[] {
   const filter = when === undefined ? undefined : parseCondition(when);
-  return filter && !isSyntaxProblem(filter) ? filterPaths(filter) : [];
-}
-
-/** The paths of a filter, without those in brackets, which are names of the core schema. */
-function filterPaths(filter: Filter): AttributePath[] {
-  if ('operands' in filter) return filter.operands.flatMap(filterPaths);
-  return 'operand' in filter ? filterPaths(filter.operand) : [filter.path];
+  // Names in brackets are those of the core schema.
+  return filter && !isSyntaxProblem(filter) ? attributeExpressionsIn(filter).map(({ path }) => path) : [];
 }
 
 function extensionWarning({ urn = '', attribute }: AttributePath): Omit<MappingFault, 'path'> | undefined {

@@ -40,17 +40,22 @@ function findPathFaults(rules: Json[]): MappingFault[] {
     path: jsonPath(['scimUserMapping', index]),
     size: pathSize(rule),
   }));
+  return findExcess(sized, mappingLimits.pathTexts, (size, total) => ({
+    problem: `is the largest of rules that read too much: its paths and condition have ${size} characters, those of all rules together ${total}, and a mapping has at most ${mappingLimits.pathTexts}`,
+    remedy:
+      'Shorten the conditions ("when") and the filters in paths; a transform "map" distinguishes any number of values.',
+  }));
+}
+
+/** Returns the fault of the largest part if all parts together are larger than the limit. */
+function findExcess(
+  sized: { path: string; size: number }[],
+  limit: number,
+  describe: (size: number, total: number) => Omit<MappingFault, 'path'>,
+): MappingFault[] {
   const total = sized.reduce((sum, { size }) => sum + size, 0);
   const [largest] = sized.toSorted((one, other) => other.size - one.size);
-  if (total <= mappingLimits.pathTexts || !largest) return [];
-  return [
-    {
-      path: largest.path,
-      problem: `is the largest of rules that read too much: its paths and condition have ${largest.size} characters, those of all rules together ${total}, and a mapping has at most ${mappingLimits.pathTexts}`,
-      remedy:
-        'Shorten the conditions ("when") and the filters in paths; a transform "map" distinguishes any number of values.',
-    },
-  ];
+  return total <= limit || !largest ? [] : [{ path: largest.path, ...describe(largest.size, total) }];
 }
 
 /** The number of characters of what a rule that may have any form reads, and of its condition. */
@@ -76,16 +81,10 @@ function findPatternFaults(patterns: Pattern[]): MappingFault[] {
       },
     ];
   const sized = patterns.map(({ path, text }) => ({ path, size: patternSize(text) }));
-  const total = sized.reduce((sum, { size }) => sum + size, 0);
-  const [largest] = sized.toSorted((one, other) => other.size - one.size);
-  if (total <= mappingLimits.patternSize || !largest) return [];
-  return [
-    {
-      path: largest.path,
-      problem: `is the largest of patterns that are too large: its size is ${largest.size}, that of all together ${total}, and a mapping has at most ${mappingLimits.patternSize}`,
-      remedy: 'Repeat less: {n,m} counts what it repeats m times. "+" and "*" count it once.',
-    },
-  ];
+  return findExcess(sized, mappingLimits.patternSize, (size, total) => ({
+    problem: `is the largest of patterns that are too large: its size is ${size}, that of all together ${total}, and a mapping has at most ${mappingLimits.patternSize}`,
+    remedy: 'Repeat less: {n,m} counts what it repeats m times. "+" and "*" count it once.',
+  }));
 }
 
 /** The patterns of a rule that may have any form. */

@@ -1,4 +1,4 @@
-import { filterTest, pathReader } from '../schema/filter-match.ts';
+import { pathReader } from '../schema/filter-match.ts';
 import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { readText } from './readers.ts';
@@ -42,30 +42,16 @@ export function ruleSources(rule: Rule): RuleSources {
   };
 }
 
-/** The compiled form of a rule with a condition, together with the condition. */
-export interface Conditional<T> {
-  holds: (resource: ScimResource) => boolean;
-  compiled: T;
-  /** The entry of a trace for a user for whom the condition does not hold. */
-  skipped: TraceEntry;
-}
-
-/** Joins the compiled form of a rule with the condition of the rule. */
-export function toConditional<T>(rule: ConditionalRule, field: FieldKey, compiled: T): Conditional<T> {
-  const holds = filterTest(userType, rule.condition.filter);
-  const reason = `when ${rule.condition.text} is false`;
-  return { holds, compiled, skipped: { field, ...tracedRule(rule), outcome: 'skipped', reason } };
-}
-
-/** Returns the first whose condition holds for a user. Adds those before it to the trace, if one is given. */
-export function firstThatHolds<T>(
-  conditional: readonly Conditional<T>[],
+/** Returns the first rule whose condition holds for a user. Adds those before it to the trace, if one is given. */
+export function firstThatHolds(
+  rules: readonly ConditionalRule[],
   { resource }: SourceUser,
-  trace?: TraceEntry[],
-): T | undefined {
-  for (const { holds, compiled, skipped } of conditional) {
-    if (holds(resource)) return compiled;
-    trace?.push(skipped);
+  { field, trace }: { field: FieldKey; trace?: TraceEntry[] | undefined },
+): ConditionalRule | undefined {
+  for (const rule of rules) {
+    const { text, holds } = rule.condition;
+    if (holds(resource)) return rule;
+    trace?.push({ field, ...tracedRule(rule), outcome: 'skipped', reason: `when ${text} is false` });
   }
   return undefined;
 }

@@ -1,5 +1,11 @@
 import { findAttribute } from '../schema/attributes.ts';
-import { type AttributePath, type Filter, parseFilter, parsePath } from '../schema/filter-parser.ts';
+import {
+  type AttributePath,
+  attributeExpressionsIn,
+  type Filter,
+  parseFilter,
+  parsePath,
+} from '../schema/filter-parser.ts';
 import { resolveAttribute, userType } from '../schema/resource-types.ts';
 import { nearest } from './mapping-faults.ts';
 
@@ -155,19 +161,11 @@ function firstProblem(
   filter: Filter,
   check: (path: AttributePath) => SyntaxProblem | undefined,
 ): SyntaxProblem | undefined {
-  switch (filter.op) {
-    case 'and':
-    case 'or':
-      for (const operand of filter.operands) {
-        const problem = firstProblem(operand, check);
-        if (problem) return problem;
-      }
-      return undefined;
-    case 'not':
-      return firstProblem(filter.operand, check);
-    default:
-      return check(filter.path);
+  for (const { path } of attributeExpressionsIn(filter)) {
+    const problem = check(path);
+    if (problem) return problem;
   }
+  return undefined;
 }
 
 function unknownAttribute(

@@ -1,6 +1,7 @@
 import { chooseReading } from '../schema/attribute-names.ts';
-import type { Filter } from '../schema/filter-parser.ts';
-import type { Json } from '../schema/resource.ts';
+import { filterTest } from '../schema/filter-match.ts';
+import type { Json, ScimResource } from '../schema/resource.ts';
+import { userType } from '../schema/resource-types.ts';
 import { type Field, fields, findField } from './fields.ts';
 import { jsonPath } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
@@ -40,7 +41,7 @@ export type RuleInput =
 /** The condition of a rule: a SCIM filter on the user. */
 export interface RuleCondition {
   text: string;
-  filter: Filter;
+  holds: (resource: ScimResource) => boolean;
 }
 
 /** A mapping rule, parsed and compiled. */
@@ -194,7 +195,7 @@ function fileRule(
   const rule: Rule = {
     origin: 'file',
     input,
-    ...(filter ? { condition: { text: row.when ?? '', filter } } : {}),
+    ...(filter ? { condition: { text: row.when ?? '', holds: filterTest(userType, filter) } } : {}),
     target,
     targetPath: jsonPath([...jsonPathOfRow, targetKey(target)]),
     text: ruleText(row),

@@ -6,7 +6,6 @@ import { ApiError } from './errors.ts';
 import { stringMember } from './json.ts';
 import type { ApiKey, ApiKeys, Authenticator, Log, TravelReader } from './ports.ts';
 import { ADMIN_INDEX, user } from './resources/user.ts';
-import { parseDocument } from './validation.ts';
 
 /** Dependencies for creating, listing and checking API keys. */
 export interface ApiKeyDeps {
@@ -81,22 +80,13 @@ export async function ensureFirstAdmin({ store, now, newId }: Omit<TravelDeps, '
       limit: 1,
     });
     if (admin) return admin.id;
-    const doc = parseDocument(user, {
-      email: 'admin@jetbridge.local',
-      firstName: 'Travel',
-      lastName: 'Admin',
-      roles: ['admin'],
-    });
-    const made = { type: user.type, id: newId(user.idForm), parentId: '', createdAt: now(), doc };
-    await createRecorder(transaction, { now, newId })
-      .insert(user, made)
+    const email = 'admin@jetbridge.local';
+    const made = await createRecorder(transaction, { now, newId })
+      .create(user, { email, firstName: 'Travel', lastName: 'Admin', roles: ['admin'] })
       .catch((cause: unknown) => {
         // Of other faults, such as a full disk, the operator must get the reason.
         if (!(cause instanceof ApiError)) throw cause;
-        const address = String(doc['email']);
-        throw new Error(`There is no active admin, and a user has the address ${address} already.`, {
-          cause,
-        });
+        throw new Error(`There is no active admin, and a user has the address ${email} already.`, { cause });
       });
     return made.id;
   });

@@ -25,7 +25,7 @@ import {
 import { renderDocsPage, style } from './docs-page/page.ts';
 import { ApiError, errorBody, storeUnavailable } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
-import { buildOpenApi } from './openapi/document.ts';
+import { buildOpenApi, describeApi } from './openapi/document.ts';
 import { refuseAllParameters } from './pagination.ts';
 import type { Authenticator, Log } from './ports.ts';
 import { type RequestWithBody, recordRequests } from './request-log-middleware.ts';
@@ -63,7 +63,7 @@ export function createTravelApp({
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
-  if (recorder) recordRequests(app, recorder, deps.now);
+  if (recorder) recordRequests(app, recorder);
   app.use(contractRouter(publicUrl));
   const admit = authenticate(deps.store, authenticator, refusals);
   app.use(admit);
@@ -215,9 +215,8 @@ function targetOf({ params }: Request, response: Response): RequestTarget {
  */
 export function contractRouter(publicUrl: string | undefined): Router {
   const router = Router({ caseSensitive: true });
-  const document = memoize(() => buildOpenApi(catalog, publicUrl));
-  const text = memoize(() => JSON.stringify(document()));
-  const page = memoize(() => renderDocsPage(document()));
+  const text = memoize(() => JSON.stringify(buildOpenApi(catalog, publicUrl)));
+  const page = memoize(() => renderDocsPage(describeApi(catalog)));
   router.get('/openapi.json', (_request, response) => {
     sendDocument(response, 'application/json', text());
   });
@@ -300,23 +299,19 @@ export function parseData(body: unknown): JsonObject {
 }
 
 /**
- * Throws 400 for NUL characters and lone surrogates (PostgreSQL refuses them), for members named `__proto__`, and for
- * nesting that is too deep. The check is iterative.
+ * Throws 400 for nesting that is too deep, for NUL characters and lone surrogates (PostgreSQL refuses them), and for members named
+ * `__proto__`.
  */
 function refuseUnstorable(data: JsonObject): void {
-  const open: { value: Json; depth: number }[] = [{ value: data, depth: 0 }];
-  for (let next = open.pop(); next; next = open.pop()) {
-    const { value, depth } = next;
-    if (depth > MAX_DEPTH)
-      throw new ApiError('badRequest', `The data is nested deeper than ${MAX_DEPTH} levels.`);
+  if (isNestedTooDeep(data, MAX_DEPTH))
+    throw new ApiError('badRequest', `The data is nested deeper than ${MAX_DEPTH} levels.`);
+  // The replacer sees all names and values, also those in lists.
+  JSON.stringify(data, (name, value: Json) => {
+    if (name === '__proto__') throw new ApiError('badRequest', 'No member may be called "__proto__".');
+    refuseUnstorableText(name);
     if (typeof value === 'string') refuseUnstorableText(value);
-    if (typeof value !== 'object' || value === null) continue;
-    for (const [name, inner] of Object.entries(value)) {
-      if (name === '__proto__') throw new ApiError('badRequest', 'No member may be called "__proto__".');
-      refuseUnstorableText(name);
-      open.push({ value: inner, depth: depth + 1 });
-    }
-  }
+    return value;
+  });
 }
 
 function refuseUnstorableText(text: string): void {

@@ -185,6 +185,12 @@ export interface Recorder {
   readonly changed: ResourceRef[];
   /** Throws the ApiError `conflict` if a unique value is taken. */
   insert(resource: Resource, stored: StoredResource): Promise<void>;
+  /** Validates a document by the schema of its resource and inserts it, by default under a new id and without a parent. */
+  create(
+    resource: Resource,
+    doc: JsonObject,
+    place?: { id?: string; parentId?: string },
+  ): Promise<StoredResource>;
   /**
    * Changes a resource that was locked when it was read. Writes nothing and appends no event if the document is
    * unchanged.
@@ -201,15 +207,22 @@ export function createRecorder(transaction: TravelTransaction, deps: RecorderDep
   const tell = (kind: string, data: JsonObject, previous?: JsonObject) =>
     appendEvent(transaction, deps, { kind, data, ...(previous ? { previousAttributes: previous } : {}) });
   const tells = ({ events }: Resource, change: ChangeKind) => events?.includes(change) === true;
+  const insert: Recorder['insert'] = async (resource, stored) => {
+    refuseDuplicate(resource, await transaction.insert(stored, indexKeys(resource, stored)));
+    changed.push({ type: resource.type, id: stored.id });
+    if (tells(resource, 'created'))
+      tell(`${resource.type}.created`, await serialize(resource, stored, transaction));
+  };
   return {
     transaction,
     changed,
     appendEvent: tell,
-    insert: async (resource, stored) => {
-      refuseDuplicate(resource, await transaction.insert(stored, indexKeys(resource, stored)));
-      changed.push({ type: resource.type, id: stored.id });
-      if (tells(resource, 'created'))
-        tell(`${resource.type}.created`, await serialize(resource, stored, transaction));
+    insert,
+    create: async (resource, given, { id = deps.newId(resource.idForm), parentId = '' } = {}) => {
+      const doc = parseDocument(resource, given);
+      const stored = { type: resource.type, id, parentId, createdAt: deps.now(), doc };
+      await insert(resource, stored);
+      return stored;
     },
     replace: async (resource, before, doc) => {
       const after = { ...before, doc };

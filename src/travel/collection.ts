@@ -1,5 +1,6 @@
 import { notFound } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
+import { plainParameters } from './list-parameters.ts';
 import {
   cursorMeta,
   type ListOptions,
@@ -9,6 +10,7 @@ import {
   type Query,
 } from './pagination.ts';
 import {
+  type Position,
   readResource,
   type StoredResource,
   type TravelReader,
@@ -57,8 +59,8 @@ export async function list(
   target: RequestTarget,
   query: Query,
 ): Promise<ListPage> {
-  const { type, cursor = false, sortBy, filters } = resource;
-  const options = { type, parentId: target.parentId, cursor, sortBy, filters };
+  const { type, parameters } = resource;
+  const options = { type, parentId: target.parentId, parameters };
   const pageRequest = parsePageQuery(options, query);
   await requireParent(resource, store, target);
   return readPage({ resource, options, pageRequest }, store);
@@ -71,23 +73,13 @@ export async function listSubCollection(
   { parentId }: RequestTarget,
   query: Query,
 ): Promise<ListPage> {
-  const { type, cursor = false, sortBy } = resource;
+  const { type, subParameters: parameters } = resource;
   if ('idsIn' in sub) {
-    const pageRequest = parsePageQuery({ type, parentId: '', cursor: false, sortBy: [], filters: [] }, query);
-    return pageOfReferenced(
-      { resource, pageRequest },
-      store,
-      (await requireById(store, sub.type, parentId)).doc[sub.idsIn],
-    );
+    const pageRequest = parsePageQuery({ type, parentId: '', parameters: plainParameters }, query);
+    const item = await requireById(store, sub.type, parentId);
+    return pageOfReferenced({ resource, pageRequest }, store, item.doc[sub.idsIn]);
   }
-  const options = {
-    type,
-    parentId: '',
-    sub: { field: sub.field, value: parentId },
-    cursor,
-    sortBy,
-    filters: [],
-  };
+  const options = { type, parentId: '', sub: { field: sub.field, value: parentId }, parameters };
   const pageRequest = parsePageQuery(options, query);
   await requireById(store, sub.type, parentId);
   return readPage({ resource, options, pageRequest }, store);
@@ -171,6 +163,23 @@ async function requireById(reader: TravelReader, type: string, id: string): Prom
   if (!stored) throw notFound(type);
   return stored;
 }
+
+/** Yields all resources of a type without a parent, or of one parent, page by page; no page is empty. */
+export async function* readAllPages(
+  store: TravelStore,
+  type: string,
+  { parentId = '', order = 'asc' }: { parentId?: string; order?: 'asc' | 'desc' } = {},
+): AsyncGenerator<StoredResource[]> {
+  let from: Position | undefined;
+  do {
+    const page = await store.pageFrom({ type, parentId, order, limit: BATCH }, from && { after: from });
+    if (page.resources.length > 0) yield page.resources;
+    from = page.next;
+  } while (from);
+}
+
+/** Resources that are read at a time. */
+const BATCH = 100;
 
 /** Converts a stored resource to its response form. */
 export async function serialize(

@@ -1,7 +1,7 @@
 import { createRecorder, type Recorder } from './changes.ts';
-import { formatTimestamp } from './collection.ts';
+import { formatTimestamp, readAllPages } from './collection.ts';
 import { isJsonObject, type Json, type JsonObject, stringMember } from './json.ts';
-import { type Position, readResource, type StoredResource, type TravelStore } from './ports.ts';
+import { readResource, type StoredResource, type TravelStore } from './ports.ts';
 import { indexKeys, type Resource } from './resource.ts';
 import { billingOperation, invoice } from './resources/billing.ts';
 import { customFieldsOf } from './resources/custom-field-values.ts';
@@ -48,9 +48,6 @@ export interface TravelerErasurePlan {
   leftTo: string[];
   events: number;
 }
-
-/** Resources read and changed in one transaction. */
-const BATCH = 100;
 
 /** Counts what an erasure would change; undefined if the traveler does not exist. */
 export async function planErasure(deps: ErasureDeps, id: string): Promise<TravelerErasurePlan | undefined> {
@@ -199,7 +196,7 @@ async function changeAll(
 ): Promise<number> {
   const emitsEvents = references.some(([one]) => one.type === resource.type);
   let count = 0;
-  for await (const resources of readPages(deps.store, resource)) {
+  for await (const resources of readAllPages(deps.store, resource.type)) {
     const changing = resources.filter(({ doc }) => !areEqual(doc, after(doc)));
     if (changing.length === 0) continue;
     count += await inTransaction(deps, [resource.type], async (record) => {
@@ -240,19 +237,9 @@ async function findAll(
   isMeant: (doc: JsonObject) => boolean,
 ): Promise<StoredResource[]> {
   const found: StoredResource[] = [];
-  for await (const resources of readPages(store, resource))
+  for await (const resources of readAllPages(store, resource.type))
     found.push(...resources.filter(({ doc }) => isMeant(doc)));
   return found;
-}
-
-async function* readPages(store: TravelStore, { type }: Resource): AsyncGenerator<StoredResource[]> {
-  let from: Position | undefined;
-  do {
-    const edge = from && { after: from };
-    const page = await store.pageFrom({ type, parentId: '', order: 'asc', limit: BATCH }, edge);
-    if (page.resources.length > 0) yield page.resources;
-    from = page.next;
-  } while (from);
 }
 
 /** The person to remove from documents. */
@@ -358,7 +345,7 @@ export async function findInEvents(
   isAddress: (email: string) => boolean,
 ): Promise<TravelersInEvents> {
   const addressesOf = new Map<string, string[]>();
-  for await (const events of readPages(store, event))
+  for await (const events of readAllPages(store, event.type))
     for (const { doc } of events) {
       const { data, previousAttributes } = doc;
       if (!isJsonObject(data) || data['type'] !== user.type || typeof data['id'] !== 'string') continue;

@@ -5,11 +5,8 @@ const EMAIL =
   /^[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*)+$/u;
 /** Maximum length of an email. RFC 5321 §4.5.3.1.3 limits a path to 256 characters, two of them brackets. */
 const LONGEST_EMAIL = 254;
-const PHONE = /^\+[1-9]\d{0,2} \d(?:[ -]?\d){2,14}$/;
 const CURRENCY = /^[A-Z]{3}$/;
-const LOCALE_DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/;
 const NOT_NEGATIVE = 'must not be below zero';
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 // JSON Schema cannot express the test functions, so each type states its rule for the OpenAPI document in `meta`.
 
@@ -52,15 +49,14 @@ export const email = checked(
 });
 
 /** A phone number: "International number. A space between region code and number is mandatory" (specification). */
-export const phoneNumber = checked(
-  'pattern',
+export const phoneNumber = matching(
+  /^\+[1-9]\d{0,2} \d(?:[ -]?\d){2,14}$/,
   'must be an international number with a space after the region code, e.g. +33 612345678',
-  (value) => PHONE.test(value),
-).meta({
-  pattern: PHONE.source,
-  description: 'In international format, with a space after the country calling code',
-  examples: ['+33 612345678'],
-});
+  {
+    description: 'In international format, with a space after the country calling code',
+    examples: ['+33 612345678'],
+  },
+);
 
 /** An existing calendar date, YYYY-MM-DD. */
 export const date = checked('pattern', 'must be a date of the shape YYYY-MM-DD', isDate).meta({
@@ -69,25 +65,24 @@ export const date = checked('pattern', 'must be a date of the shape YYYY-MM-DD',
 });
 
 /** A time: "ISO 8601 date-time in UTC, seconds precision" (specification). */
-export const dateTime = checked('pattern', 'must be a UTC date-time such as 2026-11-20T12:00:00Z', (value) =>
-  DATE_TIME.test(value),
-).meta({ format: 'date-time', pattern: DATE_TIME.source, examples: ['2026-11-20T12:00:00Z'] });
+export const dateTime = matching(
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+  'must be a UTC date-time such as 2026-11-20T12:00:00Z',
+  { format: 'date-time', examples: ['2026-11-20T12:00:00Z'] },
+);
 
 /** A date-time without zone, in the local time of the place. */
-export const localeDateTime = checked(
-  'pattern',
+export const localeDateTime = matching(
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/,
   'must be a date-time without zone such as 2026-11-20T12:00:00',
-  (value) => LOCALE_DATE_TIME.test(value),
-).meta({
-  pattern: LOCALE_DATE_TIME.source,
-  description: 'Local date-time without zone',
-  examples: ['2026-11-20T12:00:00'],
-});
+  { description: 'Local date-time without zone', examples: ['2026-11-20T12:00:00'] },
+);
 
 /** A string with the form of a currency code (ISO 4217). Membership in the list is not checked, because the list changes. */
-export const currency = checked('pattern', 'must be a currency code such as EUR', (value) =>
-  CURRENCY.test(value),
-).meta({ pattern: CURRENCY.source, description: 'A currency code (ISO 4217)', examples: ['EUR'] });
+export const currency = matching(CURRENCY, 'must be a currency code such as EUR', {
+  description: 'A currency code (ISO 4217)',
+  examples: ['EUR'],
+});
 
 /** A currency code of ISO 4217 that is in use. */
 export const knownCurrency = checked('pattern', 'must be the code of a known currency such as EUR', (value) =>
@@ -117,6 +112,12 @@ export const anything: z.ZodType = z
 /** A string that must pass a test; otherwise the fault has the given code and message. */
 export function checked(code: string, message: string, test: (value: string) => boolean) {
   return z.string().refine(test, fault(code, message));
+}
+
+/** A string that must match a pattern, which the OpenAPI document shows. */
+function matching(pattern: RegExp, message: string, meta: Record<string, unknown>) {
+  const isMatch = (value: string) => pattern.test(value);
+  return checked('pattern', message, isMatch).meta({ ...meta, pattern: pattern.source });
 }
 
 function fault(code: string, error: string) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { Express, Request, RequestHandler, Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import { clientAddressOf } from '../http/authentication.ts';
-import { requestScopeOf } from '../http/log.ts';
+import { type RequestScope, requestScopeOf } from '../http/log.ts';
 import { BRIDGE_CREDENTIAL, type ExchangeRecorder } from '../log/exchange.ts';
 import { callerCredential } from './authentication.ts';
 
@@ -9,31 +9,26 @@ import { callerCredential } from './authentication.ts';
  * "Every API request is recorded in a request log that administrators can inspect" (specification, rule 2). Must be the
  * first middleware, so that refused requests are recorded too.
  */
-export function recordRequests(app: Express, recorder: ExchangeRecorder, now: () => number): void {
+export function recordRequests(app: Express, recorder: ExchangeRecorder): void {
   captureResponseBodies(app);
-  const record = (request: Request, response: Response) => {
-    const { began, answer } = response.locals;
+  const record: RequestScope['onEnd'] = (request, response, { ms, status }) => {
     const caller = callerCredential(response);
     const { method, originalUrl: path } = request;
-    const status = response.writableFinished ? response.statusCode : 499;
     if (caller?.credential === BRIDGE_CREDENTIAL && status === 200 && isPolling(request)) return;
     const isKept = caller !== undefined && (status >= 400 || (method !== 'GET' && method !== 'HEAD'));
     recorder.record({
-      ...{ direction: 'api', ms: Math.max(0, now() - began), connection: undefined, person: undefined },
+      ...{ direction: 'api', ms, connection: undefined, person: undefined },
       ...{ userId: caller?.userId, credential: caller?.credential },
       ...{ requestId: requestScopeOf(response).id, method, path, status, error: undefined },
       ...{ requestHeaders: {}, responseHeaders: {}, address: clientAddressOf(response) },
       requestBody: isKept ? loggedRequestBody(request) : undefined,
-      responseBody: isKept ? answer : undefined,
+      responseBody: isKept ? response.locals['answer'] : undefined,
     });
   };
-  const begin: RequestHandler = (request, response, next) => {
-    response.locals['began'] = now();
-    // "close" fires once: after the response, or when the client disconnects before.
-    response.on('close', () => record(request, response));
+  app.use((_request, response, next) => {
+    requestScopeOf(response).onEnd = record;
     next();
-  };
-  app.use(begin);
+  });
 }
 
 /**

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { foldCase } from '../schema/case-fold.ts';
 import type { FieldFault } from './errors.ts';
 import { type JsonObject, stringMember } from './json.ts';
+import { type ListFeatures, type ListParameters, listParameters } from './list-parameters.ts';
 import type {
   IndexedValue,
   IndexKeys,
@@ -14,9 +15,6 @@ import type {
 
 /** Operations that a resource can offer; any other is answered with 403. */
 export type Operation = 'list' | 'create' | 'retrieve' | 'patch' | 'replace' | 'delete';
-
-/** Filters that a list can offer. */
-export type ListFilter = 'archived' | 'emails' | 'status';
 
 /** Kinds of changes that can be announced as events. */
 export type ChangeKind = 'created' | 'updated' | 'deleted';
@@ -77,7 +75,7 @@ export interface DeclaredSecret {
 }
 
 /** The declaration of one resource. Routes, validation, lists, the OpenAPI document and the conformance tests derive from it. */
-export interface ResourceDeclaration {
+export interface ResourceDeclaration extends ListFeatures {
   /** The `type` constant of the specification. */
   type: string;
   /** The last segment of the collection's path. */
@@ -94,13 +92,8 @@ export interface ResourceDeclaration {
   secret?: DeclaredSecret;
   /** Reading alone (list, retrieve), or all six: the specification has no resource in between, nor have the conformance tests. */
   operations: Operation[];
-  /** If true, the collection also has cursor pages. */
-  cursor?: boolean;
   /** Changes that append an event of the kind `<type>.<change>`, which `eventKinds` in resources/event.ts must list. */
   events?: ChangeKind[];
-  /** Required fields that a list can be sorted by, besides `createdAt`. If empty, the list has no parameter `sortBy`. */
-  sortBy: string[];
-  filters: ListFilter[];
   /** Fields whose value is unique within the type; with `fold`, ignoring case. */
   unique?: { field: string; fold: boolean }[];
   references?: { field: string; to: string }[];
@@ -122,11 +115,14 @@ export interface Resource extends ResourceDeclaration {
   unwritable: string[];
   collectionPath: string;
   itemPath: string;
+  /** The query parameters of the list, and those of a list below an item of another type. */
+  parameters: ListParameters;
+  subParameters: ListParameters;
 }
 
 /** Completes a declaration with its paths and read-only fields. */
 export function defineResource(declaration: ResourceDeclaration): Resource {
-  const { parent, path, readOnly, secret } = declaration;
+  const { parent, path, readOnly, secret, cursor = false, sortBy } = declaration;
   const collectionPath = parent ? `/${parent.path}/:parentId/${path}` : `/${path}`;
   return {
     ...declaration,
@@ -136,6 +132,8 @@ export function defineResource(declaration: ResourceDeclaration): Resource {
     ],
     collectionPath,
     itemPath: `${collectionPath}/:itemId`,
+    parameters: listParameters(declaration),
+    subParameters: listParameters({ cursor, sortBy, filters: [] }),
   };
 }
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { RecordedExchange } from '../../src/replay/exchanges.ts';
 import { recordScenarios } from '../../src/replay/recorder.ts';
-import { groupSchema, travelSchema, userSchema } from '../../src/schema/generated-schemas.ts';
+import { travelSchema } from '../../src/schema/generated-travel-schema.ts';
 import { urns } from '../../src/schema/resource.ts';
+import { groupSchema, userSchema } from '../../src/schema/scim-schemas.ts';
 import { runs } from '../fixtures/runs.ts';
 
 /** A word that no vocabulary and no list of names has. */

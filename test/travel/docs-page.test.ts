@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import request from 'supertest';
+import { catalog } from '../../src/travel/catalog.ts';
 import { renderDocsPage } from '../../src/travel/docs-page/page.ts';
-import type { JsonObject } from '../../src/travel/json.ts';
+import { describeApi } from '../../src/travel/openapi/document.ts';
 import { openFixture } from '../fixtures/travel.ts';
-import { openApi, operations, partAt } from './contract.ts';
+import { operations, partAt } from './contract.ts';
 
-const page = renderDocsPage(openApi);
+const api = describeApi(catalog);
+const page = renderDocsPage(api);
 
 /** The HTML section with this id. */
 function sectionOf(id: string): string {
@@ -81,9 +83,8 @@ test('shows the request that a webhook receives for each kind of event', () => {
 
 test('escapes the texts of the OpenAPI document', () => {
   const hostile = '<script>alert("&\'")</script>';
-  const info = { ...(openApi['info'] as JsonObject), title: hostile, description: hostile };
   const tags = [{ name: 'Users', description: hostile }];
-  const told = renderDocsPage({ ...openApi, info, tags });
+  const told = renderDocsPage({ ...api, title: hostile, description: hostile, tags });
   expect(told).not.toContain('<script');
   expect(told).toContain(shown(hostile));
 });

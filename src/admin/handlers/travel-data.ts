@@ -187,7 +187,7 @@ async function listOperations(
 ) {
   const sub = billingOperation.subCollections?.find((one) => one.type === type);
   if (!sub) throw new Error(`a ${type} has no billing operations`);
-  const collection = { resource: { ...billingOperation, cursor: true }, deps: deps.travel };
+  const collection = { resource: billingOperation, deps: deps.travel };
   const { data, ...rest } = await newestFirst(page, (query) =>
     listSubCollection(collection, sub, targetOf('', parentId), query),
   );

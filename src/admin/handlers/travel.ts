@@ -7,7 +7,7 @@ import { create, patch, remove } from '../../travel/changes.ts';
 import { type ListPage, list, type RequestTarget, type TravelDeps } from '../../travel/collection.ts';
 import type { JsonObject } from '../../travel/json.ts';
 import type { ApiKeys, TravelReader } from '../../travel/ports.ts';
-import type { Resource } from '../../travel/resource.ts';
+import { defineResource, type Resource } from '../../travel/resource.ts';
 import { event, eventKinds } from '../../travel/resources/event.ts';
 import { ADMIN_INDEX, user } from '../../travel/resources/user.ts';
 import { webhook, webhookDelivery } from '../../travel/resources/webhook.ts';
@@ -188,7 +188,7 @@ export function listNewest(
   parentId?: string,
 ): Promise<{ data: JsonObject[]; next?: string }> {
   const filter = status === undefined ? {} : { status };
-  const collection = { resource: { ...resource, cursor: true }, deps: travel };
+  const collection = { resource: defineResource({ ...resource, cursor: true }), deps: travel };
   return newestFirst(page, (query) => list(collection, targetOf('', parentId), { ...query, ...filter }));
 }
 

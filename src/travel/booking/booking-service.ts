@@ -1,33 +1,26 @@
 import { type Recorder, withRecorder } from '../changes.ts';
 import type { TravelDeps } from '../collection.ts';
-import { bookTrip, type TripBooking } from './book-trip.ts';
-import { type CancellationRequest, cancelBooking } from './cancellation.ts';
+import { bookTrip } from './book-trip.ts';
+import { cancelBooking } from './cancellation.ts';
 import { BOOKING_TYPES, type BookingDeps } from './context.ts';
-import { type ExchangeRequest, modifyBooking } from './exchange.ts';
+import { modifyBooking } from './exchange.ts';
 import {
   bookOffline,
-  type Charge,
   charge,
-  type InvoiceRequest,
   invoiceProfile,
   markInvoiceUncollectible,
-  type OfflineBooking,
   payInvoice,
   voidInvoice,
 } from './invoices.ts';
 import {
-  type DisputeRequest,
   disputeInvoice,
   endTransfer,
-  type ManualRefund,
   refundableCents,
   refundOperation,
   setDisputeStatus,
   startTransfer,
-  type TransferOutcome,
 } from './refunds.ts';
-import { searchTrip, setApprovalStatus, type TripSearch } from './search.ts';
-import type { DisputeStatus } from './transitions.ts';
+import { searchTrip, setApprovalStatus } from './search.ts';
 
 /**
  * Creates the operations of trips and billing inside an open transaction, which must have been opened for `BOOKING_TYPES`. Each throws an
@@ -35,27 +28,31 @@ import type { DisputeStatus } from './transitions.ts';
  */
 export function createBookingService(recorder: Recorder, time: Pick<TravelDeps, 'now' | 'newId'>) {
   const deps: BookingDeps = { recorder, ...time };
+  const bind =
+    <Rest extends unknown[], Result>(operation: (deps: BookingDeps, ...rest: Rest) => Result) =>
+    (...rest: Rest): Result =>
+      operation(deps, ...rest);
   return {
-    searchTrip: (wanted: TripSearch) => searchTrip(deps, wanted),
+    searchTrip: bind(searchTrip),
     approveTrip: (tripProjectId: string) => setApprovalStatus(deps, tripProjectId, 'approved'),
     declineTrip: (tripProjectId: string) => setApprovalStatus(deps, tripProjectId, 'declined'),
     /** Lets an admin override the approver: the trip can be booked. */
     allowBooking: (tripProjectId: string) => setApprovalStatus(deps, tripProjectId, 'bookingAllowed'),
-    bookTrip: (wanted: TripBooking) => bookTrip(deps, wanted),
-    modifyBooking: (wanted: ExchangeRequest) => modifyBooking(deps, wanted),
-    cancelBooking: (wanted: CancellationRequest) => cancelBooking(deps, wanted),
-    bookOffline: (booking: OfflineBooking) => bookOffline(deps, booking),
-    charge: (wanted: Charge) => charge(deps, wanted),
-    refundOperation: (refund: ManualRefund) => refundOperation(deps, refund),
-    refundableCents: (billingOperationId: string) => refundableCents(deps, billingOperationId),
-    startTransfer: (refundId: string) => startTransfer(deps, refundId),
-    endTransfer: (refundId: string, outcome: TransferOutcome) => endTransfer(deps, refundId, outcome),
-    invoiceProfile: (invoicing: InvoiceRequest) => invoiceProfile(deps, invoicing),
-    payInvoice: (invoiceId: string, reference?: string) => payInvoice(deps, invoiceId, reference),
-    voidInvoice: (invoiceId: string) => voidInvoice(deps, invoiceId),
-    markInvoiceUncollectible: (invoiceId: string) => markInvoiceUncollectible(deps, invoiceId),
-    disputeInvoice: (complaint: DisputeRequest) => disputeInvoice(deps, complaint),
-    setDisputeStatus: (disputeId: string, status: DisputeStatus) => setDisputeStatus(deps, disputeId, status),
+    bookTrip: bind(bookTrip),
+    modifyBooking: bind(modifyBooking),
+    cancelBooking: bind(cancelBooking),
+    bookOffline: bind(bookOffline),
+    charge: bind(charge),
+    refundOperation: bind(refundOperation),
+    refundableCents: bind(refundableCents),
+    startTransfer: bind(startTransfer),
+    endTransfer: bind(endTransfer),
+    invoiceProfile: bind(invoiceProfile),
+    payInvoice: bind(payInvoice),
+    voidInvoice: bind(voidInvoice),
+    markInvoiceUncollectible: bind(markInvoiceUncollectible),
+    disputeInvoice: bind(disputeInvoice),
+    setDisputeStatus: bind(setDisputeStatus),
   };
 }
 

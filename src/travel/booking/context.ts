@@ -87,14 +87,9 @@ export async function insertDocument<Type extends keyof BookingDocuments>(
   deps: BookingDeps,
   type: Type,
   doc: BookingDocuments[Type],
-  id: string = deps.newId(resources[type].idForm),
+  id?: string,
 ): Promise<StoredDocument<Type>> {
-  const made = {
-    ...{ type, id, parentId: '', createdAt: deps.now() },
-    doc: parseDocument(resources[type], toJson(doc)),
-  };
-  await deps.recorder.insert(resources[type], made);
-  return toDocument(made);
+  return toDocument(await deps.recorder.create(resources[type], toJson(doc), id === undefined ? {} : { id }));
 }
 
 /** Validates and stores a changed resource. */

@@ -1,7 +1,9 @@
+import { type DocumentedApi, type DocumentedOperation, VERSION } from '../../contract/openapi.ts';
 import type { Json, JsonObject } from '../json.ts';
 import {
+  type Answer,
+  answersOf,
   asObject,
-  asObjects,
   asString,
   fieldsTable,
   firstExample,
@@ -9,40 +11,36 @@ import {
   inlineCode,
   joinWithSpaces,
   type Markup,
-  membersOf,
-  type Operation,
-  readOperations,
   schemaNotes,
   typeText,
 } from './render.ts';
 
-/** Renders an OpenAPI document as an HTML page without scripts or external resources. */
-export function renderDocsPage(document: JsonObject): string {
-  const { title, version, description } = asObject(document['info']);
-  const operations = readOperations(document);
-  const chapters = sectionsOf(document, operations);
+/** Renders an API as an HTML page without scripts or external resources. */
+export function renderDocsPage(api: DocumentedApi): string {
+  const { title, description, webhooks } = api;
+  const chapters = sectionsOf(api);
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${asString(title)}</title>
+<title>${title}</title>
 <style>${{ html: style }}</style>
 </head>
 <body>
 <nav aria-label="Contents">
-<p><a href="#top">${asString(title)}</a></p>
+<p><a href="#top">${title}</a></p>
 ${chapters.map(tableOfContents)}
-${document['webhooks'] !== undefined && html`<p><a href="#deliveries-sent">What a webhook is sent</a></p>`}
+${webhooks && html`<p><a href="#deliveries-sent">What a webhook is sent</a></p>`}
 <p><a href="#failures">Failures</a></p>
 </nav>
 <main id="top">
-<h1>${asString(title)} <small>${asString(version)}</small></h1>
-${paragraphs(asString(description) ?? '')}
+<h1>${title} <small>${VERSION}</small></h1>
+${paragraphs(description)}
 <p>The same for programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1). The calls below are for a shell with <code>JETBRIDGE</code>, the address of the service, and <code>TRAVEL_API_KEY</code>; a click selects one.</p>
-${chapters.map((chapter) => renderSection(document, chapter))}
-${deliveriesSection(document)}
-${failuresSection(document, operations)}
+${chapters.map((chapter) => renderSection(api, chapter))}
+${deliveriesSection(webhooks)}
+${failuresSection(api)}
 </main>
 </body>
 </html>
@@ -53,59 +51,57 @@ ${failuresSection(document, operations)}
 interface Section {
   name: string;
   id: string;
-  description: string | undefined;
-  operations: Operation[];
+  description?: string;
+  operations: DocumentedOperation[];
 }
 
-function sectionsOf(document: JsonObject, operations: Operation[]): Section[] {
-  return asObjects(document['tags']).map((tag) => {
-    const name = asString(tag['name']) ?? '';
-    return {
-      name,
-      id: name.toLowerCase().replaceAll(' ', '-'),
-      description: asString(tag['description']),
-      operations: operations.filter((operation) => operation.tag === name),
-    };
-  });
+function sectionsOf({ tags, operations }: DocumentedApi): Section[] {
+  return tags.map((tag) => ({
+    ...tag,
+    id: tag.name.toLowerCase().replaceAll(' ', '-'),
+    operations: operations.filter((operation) => operation.tag === tag.name),
+  }));
 }
 
 function tableOfContents({ name, id, operations }: Section): Markup {
   return html`<p><a href="#${id}">${name}</a></p>
 <ul>${operations.map(
-    (operation) =>
-      html`<li><a href="#${operation.id}"><span class="method ${operation.method.toLowerCase()}">${operation.method}</span> ${operation.summary}</a></li>`,
+    (operation) => html`<li><a href="#${operation.id}">${methodOf(operation)} ${operation.summary}</a></li>`,
   )}</ul>
 `;
 }
 
-function renderSection(document: JsonObject, { name, id, description, operations }: Section): Markup {
-  const type = findSchemaName(document, operations);
+function renderSection(api: DocumentedApi, { name, id, description, operations }: Section): Markup {
+  const type = findSchemaName(api, operations);
   return html`<section id="${id}">
 <h2><a href="#${id}">${name}</a></h2>
 ${description !== undefined && html`<p>${inlineCode(description)}.</p>`}
-${type !== undefined && html`<details open><summary>Fields</summary>${fieldsTable(document, type)}</details>`}
-${operations.map(operationSection)}
+${type !== undefined && html`<details open><summary>Fields</summary>${fieldsTable(api, type)}</details>`}
+${operations.map((operation) => operationSection(api, operation))}
 </section>
 `;
 }
 
 /** Returns the name of the schema that a section documents: the schema that its retrieve operation returns. */
-function findSchemaName(document: JsonObject, operations: Operation[]): string | undefined {
-  const names = Object.keys(asObject(asObject(document['components'])['schemas']));
+function findSchemaName(
+  { components }: DocumentedApi,
+  operations: DocumentedOperation[],
+): string | undefined {
+  const names = Object.keys(asObject(components['schemas']));
   const retrieved = operations.map(({ id }) => id.replace(/^retrieve/, ''));
   return names.find((name) => retrieved.includes(name));
 }
 
 /** Renders the failure responses of all operations, each once. */
-function failuresSection(document: JsonObject, operations: Operation[]): Markup {
-  const answers = operations.flatMap((operation) => operation.answers);
+function failuresSection(api: DocumentedApi): Markup {
+  const answers = api.operations.flatMap((operation) => answersOf(api, operation));
   const failed = answers.filter(({ status }) => status >= '400');
   const once = [...new Map(failed.map((one) => [one.status, one])).values()];
   once.sort((one, other) => Number(one.status) - Number(other.status));
   return html`<section id="failures">
 <h2><a href="#failures">Failures</a></h2>
 <p>A failure tells a <code>code</code> and a <code>message</code>; <code>invalid</code> names each field or parameter that is not valid.</p>
-${fieldsTable(document, 'ErrorBody')}
+${fieldsTable(api, 'ErrorBody')}
 ${once.map((one) => html`<div id="status-${one.status}">${answerDetails(one)}</div>`)}
 </section>
 `;
@@ -116,41 +112,44 @@ function paragraphs(text: string): Markup[] {
 }
 
 /** Renders one operation: its call, parameters, example and responses. */
-export function operationSection(operation: Operation): Markup {
-  const { id, method, path, summary, description, parameters, answers } = operation;
-  const [success, ...failures] = answers;
+function operationSection(api: DocumentedApi, operation: DocumentedOperation): Markup {
+  const { id, path, summary, description, parameters = [] } = operation;
+  const [success, ...failures] = answersOf(api, operation);
   return html`<section class="operation" id="${id}">
 <h3><a href="#${id}">${summary}</a></h3>
-<p class="call"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
+<p class="call">${methodOf(operation)} <code>${path}</code></p>
 ${description !== undefined && html`<p>${inlineCode(description)}</p>`}
 ${parameters.length > 0 && parametersTable(parameters)}
 <pre class="curl"><code>${curlLine(operation)}</code></pre>
-${answerDetails(success)}
+${success && answerDetails(success)}
 <p class="failures">Failures: ${failures.map((failure) => failureLink(failure))}</p>
 </section>
 `;
 }
 
+function methodOf({ method }: DocumentedOperation): Markup {
+  return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
+}
+
 /** Returns a curl command to paste into a shell. It uses the variables that docs/first-mapping.md sets. */
-export function curlLine({ method, path, parameters, request }: Operation): string {
+function curlLine({ method, path, parameters = [], body }: DocumentedOperation): string {
+  const request = firstExample(body);
   const place = path.replace(/\{(\w+)\}/g, (_whole, name: string) => shellVariable(parameters, name));
   const words = [
-    `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$JETBRIDGE${place}"`,
+    `curl -sS ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"$JETBRIDGE${place}"`,
     '-H "Authorization: Bearer $TRAVEL_API_KEY"',
     ...(request === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${shellQuote(request)}`]),
   ];
   return words.join(' \\\n  ');
 }
 
-/** A response with its example, collapsed; empty without a response. */
-export function answerDetails(answer: Operation['answers'][number] | undefined): Markup {
-  if (!answer) return html``;
-  const { status, description, example } = answer;
+/** A response with its example, collapsed. */
+function answerDetails({ status, description, example }: Answer): Markup {
   return html`<details><summary><span class="status">${status}</span> ${inlineCode(description)}</summary>
 ${example !== undefined && html`<pre><code>${JSON.stringify(example, null, 2)}</code></pre>`}</details>`;
 }
 
-function failureLink({ status, description }: Operation['answers'][number]): Markup {
+function failureLink({ status, description }: Answer): Markup {
   return html`<a href="#status-${status}" title="${description}">${status}</a> `;
 }
 
@@ -179,21 +178,17 @@ function shellQuote(body: Json): string {
 }
 
 /** Describes the requests that webhooks receive, by kind of event; empty if there are no webhooks. */
-export function deliveriesSection({ webhooks }: JsonObject): Markup {
-  const kinds = membersOf(webhooks).map(([kind, methods]): [string, JsonObject] => [
-    kind,
-    asObject(asObject(methods)['post']),
-  ]);
-  const [[, first] = []] = kinds;
+function deliveriesSection(webhooks: DocumentedOperation[] = []): Markup {
+  const [first] = webhooks;
   if (!first) return html``;
   return html`<section id="deliveries-sent">
 <h2><a href="#deliveries-sent">What a webhook is sent</a></h2>
 <p>A POST of the event, as it can be retrieved. An answer of 200 to 299 says that it has arrived; anything else, or none, is delivered again.</p>
 <table>
 <thead><tr><th>Header</th><th>Notes</th></tr></thead>
-<tbody>${asObjects(first['parameters']).map(headerRow)}</tbody>
+<tbody>${(first.parameters ?? []).map(headerRow)}</tbody>
 </table>
-${kinds.map(([kind, delivery]) => kindDetails(kind, firstExample(asObject(delivery['requestBody']))))}
+${webhooks.map(kindDetails)}
 </section>
 `;
 }
@@ -202,9 +197,9 @@ function headerRow({ name, description }: JsonObject): Markup {
   return html`<tr><td><code>${asString(name)}</code></td><td>${asString(description)}.</td></tr>`;
 }
 
-function kindDetails(kind: string, example: Json | undefined): Markup {
+function kindDetails({ path: kind, body }: DocumentedOperation): Markup {
   return html`<details><summary><code>${kind}</code></summary>
-<pre><code>${JSON.stringify(example, null, 2)}</code></pre></details>`;
+<pre><code>${JSON.stringify(firstExample(body), null, 2)}</code></pre></details>`;
 }
 
 /** The style sheet of the page, with a dark scheme and a layout for narrow screens. */

@@ -1,10 +1,11 @@
+import type { DocumentedApi, DocumentedOperation } from '../../contract/openapi.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
 /** Renders the fields of a resource, nested ones indented, with who may write them and when responses contain them. */
-export function fieldsTable(document: JsonObject, type: string): Markup {
-  const schemas = asObject(asObject(document['components'])['schemas']);
+export function fieldsTable({ components }: DocumentedApi, type: string): Markup {
+  const schemas = asObject(components['schemas']);
   const written = schemas[`New${type}`];
-  const rows = rowsOf(document, { answered: schemas[type], written, depth: 0 });
+  const rows = rowsOf(components, { answered: schemas[type], written, depth: 0 });
   return html`<table>
 <thead><tr><th>Field</th><th>Type</th>${written !== undefined && html`<th>Given</th>`}<th>Answered</th><th>Notes</th></tr></thead>
 <tbody>${rows.map((row) => fieldRow(row, written !== undefined))}</tbody>
@@ -55,9 +56,9 @@ interface Shapes {
   depth: number;
 }
 
-function rowsOf(document: JsonObject, { answered, written, depth }: Shapes): Row[] {
-  const shape = itemSchema(document, answered);
-  const source = itemSchema(document, written);
+function rowsOf(components: JsonObject, { answered, written, depth }: Shapes): Row[] {
+  const shape = itemSchema(components, answered);
+  const source = itemSchema(components, written);
   return membersOf(shape['properties']).flatMap(([name, member]) => {
     const schema = asObject(member);
     const given = asObject(source['properties'])[name];
@@ -68,14 +69,14 @@ function rowsOf(document: JsonObject, { answered, written, depth }: Shapes): Row
       given: givenText(source, name),
       answered: isAmong(shape['required'], name) ? 'always' : 'if set',
     };
-    return [row, ...rowsOf(document, { answered: member, written: given, depth: depth + 1 })];
+    return [row, ...rowsOf(components, { answered: member, written: given, depth: depth + 1 })];
   });
 }
 
 /** Returns the schema whose properties are shown. For a list, this is the schema of its items. */
-function itemSchema(document: JsonObject, schema: Json | undefined): JsonObject {
-  const here = resolveReference(document, schema);
-  return here['items'] === undefined ? here : itemSchema(document, here['items']);
+function itemSchema(components: JsonObject, schema: Json | undefined): JsonObject {
+  const here = resolveReference(components, schema);
+  return here['items'] === undefined ? here : itemSchema(components, here['items']);
 }
 
 function givenText({ properties, required }: JsonObject, name: string): string {
@@ -111,33 +112,27 @@ function isShort(pattern: Json | undefined): pattern is string {
   return typeof pattern === 'string' && pattern.length <= 40;
 }
 
-/** An operation of an OpenAPI document, in the form that the page needs. */
-export interface Operation {
-  path: string;
-  method: string;
-  id: string;
-  summary: string;
-  description: string | undefined;
-  tag: string;
-  parameters: JsonObject[];
-  /** An example of the request body. */
-  request: Json | undefined;
-  answers: { status: string; description: string; example: Json | undefined }[];
+/** A response of an operation. */
+export interface Answer {
+  status: string;
+  description: string;
+  example: Json | undefined;
 }
 
-/** Reads all operations of an OpenAPI document, in its order. */
-export function readOperations(document: JsonObject): Operation[] {
-  return membersOf(document['paths']).flatMap(([path, methods]) =>
-    membersOf(methods).map(([method, operation]) => readOperation(document, { path, method, operation })),
-  );
+/** Returns the responses of an operation, in its order. */
+export function answersOf({ components }: DocumentedApi, { responses }: DocumentedOperation): Answer[] {
+  return membersOf(responses).map(([status, response]) => {
+    const { description, content } = resolveReference(components, response);
+    return { status, description: asString(description) ?? '', example: firstExample(content) };
+  });
 }
 
-/** Resolves a `$ref` of the document; any other part is returned unchanged. */
-export function resolveReference(document: JsonObject, part: Json | undefined): JsonObject {
-  const reference = isJsonObject(part) ? part['$ref'] : undefined;
-  if (typeof reference !== 'string') return asObject(part);
-  const words = reference.slice('#/'.length).split('/');
-  return asObject(words.reduce<Json | undefined>((value, word) => asObject(value)[word], document));
+/** Resolves a `$ref` to a component; any other part is returned unchanged. */
+function resolveReference(components: JsonObject, part: Json | undefined): JsonObject {
+  const reference = asString(asObject(part)['$ref']);
+  if (reference === undefined) return asObject(part);
+  const [kind = '', name = ''] = reference.split('/').slice(-2);
+  return asObject(asObject(components[kind])[name]);
 }
 
 /** Returns the members of a JSON object; an empty list for any other value. */
@@ -151,7 +146,7 @@ export function asObject(value: Json | undefined): JsonObject {
 }
 
 /** Returns the objects of a list; an empty list for any other value. */
-export function asObjects(value: Json | undefined): JsonObject[] {
+function asObjects(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
@@ -160,29 +155,8 @@ export function asString(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function readOperation(
-  document: JsonObject,
-  { path, method, operation }: { path: string; method: string; operation: Json },
-): Operation {
-  const { operationId, summary, description, tags, parameters, requestBody, responses } = asObject(operation);
-  return {
-    path,
-    method: method.toUpperCase(),
-    id: asString(operationId) ?? '',
-    summary: asString(summary) ?? '',
-    description: asString(description),
-    tag: Array.isArray(tags) ? String(tags[0]) : '',
-    parameters: asObjects(parameters),
-    request: firstExample(asObject(requestBody)),
-    answers: membersOf(responses).map(([status, response]) => {
-      const answer = resolveReference(document, response);
-      return { status, description: asString(answer['description']) ?? '', example: firstExample(answer) };
-    }),
-  };
-}
-
-/** Returns the value of the first example of a request body or response. */
-export function firstExample({ content }: JsonObject): Json | undefined {
+/** Returns the value of the first example of a content. */
+export function firstExample(content: Json | undefined): Json | undefined {
   const { examples } = asObject(asObject(content)['application/json']);
   const [first] = membersOf(examples);
   return first && asObject(first[1])['value'];

@@ -1,4 +1,10 @@
-import { type DocumentedOperation, jsonContent, openApiDocument, schemaRef } from '../../contract/openapi.ts';
+import {
+  type DocumentedApi,
+  type DocumentedOperation,
+  jsonContent,
+  openApiDocument,
+  schemaRef,
+} from '../../contract/openapi.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { Resource } from '../resource.ts';
 import { eventKinds } from '../resources/event.ts';
@@ -16,15 +22,17 @@ import {
 } from './operations.ts';
 import { addResourceSchemas, capitalize, responseExample, schemaNames } from './schemas.ts';
 
-/**
- * Creates the OpenAPI document of the travel service from the declarations of its resources. `url` is the base URL
- * of the service; by default, clients use the URL of the document.
- */
-export function buildOpenApi(catalog: Resource[], url = ''): JsonObject {
+/** Creates the OpenAPI document of the travel service. `url` is the base URL of the service; by default, clients use that of the document. */
+export function buildOpenApi(catalog: Resource[], url?: string): JsonObject {
+  return openApiDocument(describeApi(catalog, url));
+}
+
+/** Describes the API of the travel service by the declarations of its resources, for the OpenAPI document and the page. */
+export function describeApi(catalog: Resource[], url = ''): DocumentedApi {
   const schemas: JsonObject = {};
   for (const resource of catalog) addResourceSchemas(resource, catalog, schemas);
   const documented = catalog.map((resource) => toDocumented(resource, catalog, schemas));
-  return openApiDocument({
+  return {
     title: 'Jetbridge travel API',
     description: INTRODUCTION,
     // Paths begin with a slash, so the base URL must not end with one.
@@ -44,7 +52,7 @@ export function buildOpenApi(catalog: Resource[], url = ''): JsonObject {
         },
       },
     },
-  });
+  };
 }
 
 const ACCOUNT = 'Account';
@@ -66,7 +74,7 @@ function objectMember(object: JsonObject, name: string): JsonObject {
   return isJsonObject(member) ? member : {};
 }
 
-function tag(resource: Resource): JsonObject {
+function tag(resource: Resource): DocumentedApi['tags'][number] {
   const { description } = resource.schema;
   return { name: tagOf(resource), ...(description === undefined ? {} : { description }) };
 }

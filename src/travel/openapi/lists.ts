@@ -1,41 +1,19 @@
-import { jsonContent, objectSchema, schemaRef } from '../../contract/openapi.ts';
+import { jsonContent, objectSchema, schemaRef, toJsonSchema } from '../../contract/openapi.ts';
 import type { JsonObject } from '../json.ts';
-import { listParameterNames } from '../pagination.ts';
-import type { Resource } from '../resource.ts';
-import { deliveryStatuses } from '../webhooks/ports.ts';
-
-/** The features of a list, which decide its query parameters. */
-type ListFeatures = Pick<Resource, 'sortBy' | 'filters'> & { cursor: boolean };
+import type { ListParameters } from '../list-parameters.ts';
 
 const text = { type: 'string' };
 const integer = { type: 'integer' };
 
-/** The query parameters of a list (specification, "Pagination, sorting and filters for collections"). */
-export function listParameters(features: ListFeatures): JsonObject[] {
-  const { cursor, sortBy } = features;
-  const described: Record<string, [schema: JsonObject, description: string]> = {
-    pageKind: [words(cursor ? ['offset', 'cursor'] : ['offset'], 'offset'), 'The kind of pagination.'],
-    limit: [{ ...integer, format: 'int32', minimum: 1, maximum: 100, default: 10 }, 'The size of a page.'],
-    offset: [
-      { ...integer, format: 'int32', minimum: 0, default: 0 },
-      'The number of items to skip; only with offset pages.',
-    ],
-    after: [text, 'The cursor of the first item; with cursor pages only, not with `before`.'],
-    before: [text, 'The cursor of the last item; with cursor pages only, not with `after`.'],
-    order: [words(['asc', 'desc'], 'asc'), 'Ascending or descending.'],
-    sortBy: [words(['createdAt', ...sortBy], 'createdAt'), 'The field that the list is sorted by.'],
-    archived: [words(['true', 'false']), 'Only archived resources, or only others.'],
-    emails: [text, 'Only the users with these addresses, separated by commas.'],
-    status: [words([...deliveryStatuses]), 'Only deliveries in this state.'],
-  };
-  return listParameterNames(features).map((name) => {
-    const [schema = {}, description = ''] = described[name] ?? [];
-    return { name, in: 'query', description, schema };
+/** The query parameters of a list. */
+export function queryParameters({ shape }: ListParameters): JsonObject[] {
+  return Object.entries(shape).map(([name, member]) => {
+    const { description = '', default: _, ...schema } = toJsonSchema(member, {}, { io: 'input' });
+    // zod leaves out the default of a value that is transformed.
+    const otherwise = member.safeParse(undefined).data;
+    const value = otherwise === undefined ? schema : { ...schema, default: otherwise };
+    return { name, in: 'query', description, schema: value };
   });
-}
-
-function words(values: string[], otherwise?: string): JsonObject {
-  return { ...text, enum: values, ...(otherwise === undefined ? {} : { default: otherwise }) };
 }
 
 /** The schemas of the `meta` of offset pages and cursor pages. */
@@ -45,7 +23,7 @@ export const metaSchemas: JsonObject = {
     limit: integer,
     offset: integer,
     total: { ...integer, description: 'The number of all items' },
-    order: words(['asc', 'desc']),
+    order: { ...text, enum: ['asc', 'desc'] },
     sortBy: text,
   }),
   CursorMeta: objectSchema(
@@ -55,7 +33,7 @@ export const metaSchemas: JsonObject = {
       ...{ after: text, before: text },
       nextAfter: { ...text, description: 'The value of `after` for the next page, if there is one' },
       prevBefore: { ...text, description: 'The value of `before` for the previous page, if there is one' },
-      order: words(['asc', 'desc']),
+      order: { ...text, enum: ['asc', 'desc'] },
       sortBy: {
         ...text,
         description: 'The field that the list is sorted by; only if the list can be sorted',
@@ -66,18 +44,15 @@ export const metaSchemas: JsonObject = {
 };
 
 /** A response with a page of resources, which have the schema of this name. */
-export function pageResponse(
-  name: string,
-  example: JsonObject,
-  { cursor, sortBy }: Pick<ListFeatures, 'cursor' | 'sortBy'>,
-): JsonObject {
+export function pageResponse(name: string, example: JsonObject, { shape }: ListParameters): JsonObject {
+  const cursor = 'after' in shape;
   const [offset, byCursor] = [schemaRef('OffsetMeta'), schemaRef('CursorMeta')];
   const schema = objectSchema({
     data: { type: 'array', items: schemaRef(name) },
     meta: cursor ? { oneOf: [offset, byCursor] } : offset,
   });
   const data = [example];
-  const sorted = sortBy.length > 0 ? { sortBy: 'createdAt' } : {};
+  const sorted = 'sortBy' in shape ? { sortBy: 'createdAt' } : {};
   const content = jsonContent(schema, {
     offset: {
       data,

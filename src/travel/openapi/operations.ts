@@ -1,8 +1,9 @@
 import { type DocumentedOperation, jsonContent, objectSchema, schemaRef } from '../../contract/openapi.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { plainParameters } from '../list-parameters.ts';
 import type { Operation, Resource, SubCollection } from '../resource.ts';
 import { type Failure, failureRefs } from './failures.ts';
-import { listParameters, pageResponse } from './lists.ts';
+import { pageResponse, queryParameters } from './lists.ts';
 import {
   capitalize,
   idMembers,
@@ -54,12 +55,11 @@ const describers = {
   list: (documented) => {
     const { resource } = documented;
     const names = toPlural(resource.type);
-    const features = { cursor: false, ...resource };
     return operation(documented, {
       ...{ id: `list${capitalize(names)}`, summary: `List ${toWords(names)}` },
       ...{ method: 'get', path: collectionPath(resource) },
-      parameters: [...parentParameters(documented), ...listParameters(features)],
-      responses: pageResponse(schemaNames(resource).answered, documented.example, features),
+      parameters: [...parentParameters(documented), ...queryParameters(resource.parameters)],
+      responses: pageResponse(schemaNames(resource).answered, documented.example, resource.parameters),
       failures: resource.parent ? [404] : [],
     });
   },
@@ -138,16 +138,15 @@ function writeFailures(
 /** Describes the list of a resource under an item of another type. */
 function subListOperation(documented: DocumentedResource, sub: SubCollection): DocumentedOperation {
   const { resource, catalog } = documented;
-  const { cursor = false, sortBy, path } = resource;
+  const { path } = resource;
   const names = toPlural(resource.type);
-  // A list by ids has neither sorting nor cursor pages, because it is short.
-  const features = 'idsIn' in sub ? { cursor: false, sortBy: [] } : { cursor, sortBy };
+  const parameters = 'idsIn' in sub ? plainParameters : resource.subParameters;
   return operation(documented, {
     id: `list${capitalize(names)}Of${capitalize(sub.type)}`,
     summary: `List ${toWords(names)} of ${withArticle(sub.type)}`,
     ...{ method: 'get', path: `/api/${sub.path}/{id}/${path}` },
-    parameters: [parentParameter(catalog, sub.type), ...listParameters({ ...features, filters: [] })],
-    responses: pageResponse(schemaNames(resource).answered, documented.example, features),
+    parameters: [parentParameter(catalog, sub.type), ...queryParameters(parameters)],
+    responses: pageResponse(schemaNames(resource).answered, documented.example, parameters),
     failures: [404],
   });
 }

@@ -160,18 +160,10 @@ function memberOf({ properties }: JsonObject, name: string): JsonObject {
   return isJsonObject(member) ? member : {};
 }
 
-/** A value for a member without an example in the declaration. */
-function placeholderValue(name: string, member: JsonObject): Json {
-  const { const: only, examples, enum: values, type, format } = member;
-  if (only !== undefined) return only;
-  const [first] = [examples, values].flatMap((list) => (Array.isArray(list) ? list : []));
-  if (first !== undefined) return first;
-  if (name.endsWith('Id')) return exampleId(name.slice(0, -2), 'A');
-  if (type === 'boolean') return false;
-  if (type === 'integer' || type === 'number') return 1;
-  if (type === 'array') return [];
-  if (type === 'object') return {};
-  return format === 'date-time' ? '2026-11-20T12:00:00Z' : name;
+/** A value for a member that clients cannot write: its example, or the id of the resource that it names. */
+function placeholderValue(name: string, { examples }: JsonObject): Json {
+  const [first] = Array.isArray(examples) ? examples : [];
+  return first ?? exampleId(name.replace(/Id$/, ''), 'A');
 }
 
 /** Converts a type to the name of its schema, e.g. `billingProfile` to `BillingProfile`. */
