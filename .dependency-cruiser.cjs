@@ -25,6 +25,16 @@ module.exports = {
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'] },
     },
     { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      // Reconciling an identity is a program of effects (docs/decisions/0051-reconciling-is-a-program.md).
+      name: 'decisions-without-ports',
+      severity: 'error',
+      from: {
+        path: '^src/provisioning/reconcile/',
+        pathNot: '/(interpreter|reconciler|commit|lease|within-budget|notify-dependents|outcome)\\.ts$',
+      },
+      to: { path: '^src/(store|log)/|/runtime-ports\\.ts$|/reconcile/(interpreter|reconciler)\\.ts$|/pino/' },
+    },
   ],
   allowedSeverity: 'error',
   allowed: [
@@ -69,15 +79,18 @@ module.exports = {
     ),
     types(
       'store',
-      'admin/contract/operation|provisioning/((store|group|list|runtime)-ports|findings|holds|identity|people|policies)|translator/(mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|json-depth)',
+      'admin/contract/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|holds/holds|identity|people/people|policies)|translator/(mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|json-depth)',
     ),
     // The types of what the store's modules return; `server` hands the modules over.
     types(
       '(provisioning|admin)',
-      'store/(background-tasks|connection-modes|hold-alarms|holds|imports|provisioning-store|replicas|rules-in-force)',
+      'store/(queues/(background-tasks|hold-alarms|holds|replicas|rules-in-force)|identities/imports|connection-modes|provisioning-store)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
-    folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
+    folder(
+      'config',
+      'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/credentials/encryption.ts$',
+    ),
     // Handlers work on the records of the database and on the embedded travel service, below HTTP.
     folder(
       'admin',
@@ -94,7 +107,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|scim-credentials|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|offline|operator-message|check-connection|check-settings|doctor).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds|identity|identity-names|import|policies|store-ports|travel-ports|preview-mapping|mapping-versions|rules-change|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|scim-credentials|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|offline|operator-message|check-connection|check-settings|doctor).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/holds|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|join-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -108,7 +121,7 @@ module.exports = {
     packages('adapter/', 'axios|undici'),
     packages('store/', 'kysely|@photostructure/sqlite'),
     packages('log/', 'kysely'),
-    packages('store/postgres', 'pg|@types/pg'),
+    packages('store/sql/postgres', 'pg|@types/pg'),
     packages('contract/', 'zod'),
     packages('replay/', 'zod|@faker-js/faker'),
     packages('config/', 'zod'),

@@ -1,8 +1,8 @@
 // Fills long lists of a travel service, and reads pages of them on request: node listing.mjs FOLDER SIZE. It calls the service's
 // code without HTTP, whose cost would hide the differences between pages.
 import { randomBytes } from 'node:crypto';
-import { openEmbedded } from '../../dist/store/sqlite.js';
-import { travelStore } from '../../dist/store/travel-writes.js';
+import { openEmbedded } from '../../dist/store/sql/sqlite.js';
+import { travelStore } from '../../dist/store/travel/travel-writes.js';
 import { list, listSubCollection } from '../../dist/travel/collection.js';
 import { indexKeys } from '../../dist/travel/resource.js';
 import { billingOperation } from '../../dist/travel/resources/billing.js';

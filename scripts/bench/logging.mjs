@@ -10,7 +10,7 @@ import { logKey } from '../../dist/log/keys.js';
 import { exchangeRecorder } from '../../dist/log/recorder.js';
 import { createEmbeddedTravel } from '../../dist/server/embedded.js';
 import { systemRuntime } from '../../dist/server/runtime.js';
-import { openEmbedded } from '../../dist/store/sqlite.js';
+import { openEmbedded } from '../../dist/store/sql/sqlite.js';
 import { travelKey } from './data.mjs';
 
 const database = await openEmbedded(process.argv[2], true);

@@ -1,8 +1,8 @@
 // Fills the travel service of a data folder with travelers: node seed.mjs FOLDER COUNT. It calls the service's code without HTTP,
 // with many travelers in one transaction.
 import { travelResourceId } from '../../dist/server/ids.js';
-import { openEmbedded } from '../../dist/store/sqlite.js';
-import { travelStore } from '../../dist/store/travel-writes.js';
+import { openEmbedded } from '../../dist/store/sql/sqlite.js';
+import { travelStore } from '../../dist/store/travel/travel-writes.js';
 import { ensureFirstAdmin } from '../../dist/travel/api-keys.js';
 import { indexKeys } from '../../dist/travel/resource.js';
 import { user } from '../../dist/travel/resources/user.js';

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { ensureConnection } from '../../dist/store/connections.js';
 import { provisioningStore } from '../../dist/store/provisioning-store.js';
-import { openEmbedded } from '../../dist/store/sqlite.js';
+import { openEmbedded } from '../../dist/store/sql/sqlite.js';
 
 const START = Date.UTC(2026, 0, 1);
 const AT_ONCE = 5_000;

@@ -1,8 +1,8 @@
 import { secretWeakness } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
-import { adminAccounts } from '../store/admins.ts';
-import type { Database } from '../store/database.ts';
+import { adminAccounts } from '../store/credentials/admins.ts';
+import type { Database } from '../store/sql/database.ts';
 import { findPasswordWeakness } from './password-rules.ts';
 import { hashPassword, newPassword, verifyPassword } from './passwords.ts';
 

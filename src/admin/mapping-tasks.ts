@@ -1,8 +1,8 @@
 import type { Connection } from '../provisioning/connection.ts';
 import type { Identity } from '../provisioning/identity.ts';
-import type { MappingPreview } from '../provisioning/preview-mapping.ts';
-import type { PersonPreview } from '../provisioning/preview-person.ts';
-import type { RulesSnapshot } from '../provisioning/rules-snapshot.ts';
+import type { MappingPreview } from '../provisioning/rules/preview-mapping.ts';
+import type { PersonPreview } from '../provisioning/rules/preview-person.ts';
+import type { RulesSnapshot } from '../provisioning/rules/rules-snapshot.ts';
 import type { Identities, References } from '../provisioning/store-ports.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import type { MappingFault } from '../translator/mapping-faults.ts';

@@ -1,6 +1,6 @@
 import { everyMinute } from '../http/minute-quota.ts';
 import { addressGroup } from '../http/proxies.ts';
-import type { AuditEntry, AuditLog } from '../store/audit-log.ts';
+import type { AuditEntry, AuditLog } from '../store/credentials/audit-log.ts';
 
 /** The addresses that get an entry of their own in one minute. The refusals of all others share one. */
 const MAX_ENTRIES = 200;

@@ -9,7 +9,7 @@ import type { z } from 'zod';
 import { clientAddressOf } from '../http/authentication.ts';
 import { addRequestNotes } from '../http/log.ts';
 import { hasNul, isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
-import type { AuditEntry, AuditLog } from '../store/audit-log.ts';
+import type { AuditEntry, AuditLog } from '../store/credentials/audit-log.ts';
 import { RETRY_AFTER_S } from '../store/unavailable.ts';
 import {
   type Contract,

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { hashSecret, newSecret } from '../http/authentication.ts';
 import { type ClientRegistration, type OAuthClient, type Proof, registerClient } from '../oauth/clients.ts';
-import { credentialState, oauthClients, type ScimToken, scimTokens } from '../store/credentials.ts';
-import type { Database } from '../store/database.ts';
-import { travelStore } from '../store/travel-writes.ts';
+import {
+  credentialState,
+  oauthClients,
+  type ScimToken,
+  scimTokens,
+} from '../store/credentials/credentials.ts';
+import type { Database } from '../store/sql/database.ts';
+import { travelStore } from '../store/travel/travel-writes.ts';
 import { stringMember } from '../travel/json.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

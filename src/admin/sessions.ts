@@ -1,6 +1,11 @@
 import type { Request, Response } from 'express';
 import { bearerToken, clientAddressOf, hashSecret, newSecret } from '../http/authentication.ts';
-import type { AdminSession, AdminSessions, AdminTokens, SessionBrowser } from '../store/admins.ts';
+import type {
+  AdminSession,
+  AdminSessions,
+  AdminTokens,
+  SessionBrowser,
+} from '../store/credentials/admins.ts';
 import type { Role } from './contract/operation.ts';
 import { shownName } from './openid/person.ts';
 

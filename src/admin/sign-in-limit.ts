@@ -1,5 +1,5 @@
 import { addressGroup } from '../http/proxies.ts';
-import type { SignInFailures } from '../store/sign-in-failures.ts';
+import type { SignInFailures } from '../store/credentials/sign-in-failures.ts';
 import { AdminError } from './errors.ts';
 import { type Client, FairQueue } from './fair-queue.ts';
 import { verifyPassword } from './passwords.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import { displayLocation } from '../store/open-database.ts';
+import { displayLocation } from '../store/sql/open-database.ts';
 
 /** The secrets that this start has created. They are stored as hashes only, so the banner is the one place that shows them. */
 export interface CreatedSecrets {

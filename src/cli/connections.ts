@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readSettings, type Settings } from '../config/settings.ts';
-import type { ImportResult } from '../provisioning/import.ts';
+import type { ImportResult } from '../provisioning/import/import.ts';
 import { type Service, start } from '../server/start.ts';
 import {
   ensureConnection,
@@ -8,10 +8,10 @@ import {
   readStoredConnections,
   type StoredConnection,
 } from '../store/connections.ts';
-import type { Database } from '../store/database.ts';
 import { findDemoDay } from '../store/demo-day.ts';
-import { removeDeadServers, withDatabaseAt } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import type { Database } from '../store/sql/database.ts';
+import { removeDeadServers, withDatabaseAt } from '../store/sql/open-database.ts';
 import { examples } from './help.ts';
 import {
   type Action,

@@ -1,9 +1,9 @@
 import type { Settings } from '../config/settings.ts';
-import { type HeldPerson, type HeldRules, toHeldPerson, travelerEnd } from '../provisioning/holds.ts';
+import { type HeldPerson, type HeldRules, toHeldPerson, travelerEnd } from '../provisioning/holds/holds.ts';
 import type { Decision } from '../provisioning/identity.ts';
-import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { replicas } from '../store/replicas.ts';
+import { replicas } from '../store/queues/replicas.ts';
+import type { Database } from '../store/sql/database.ts';
 import { withDatabase } from './connections.ts';
 import {
   ALL,

@@ -5,7 +5,6 @@ import type { Settings } from '../config/settings.ts';
 import { eraseFromLog } from '../log/erasure.ts';
 import { exchangeKeys } from '../server/exchange-log.ts';
 import { travelResourceId } from '../server/ids.ts';
-import type { Database } from '../store/database.ts';
 import {
   deletePersonIdentities,
   deleteUserCredentials,
@@ -19,8 +18,9 @@ import {
   keepReturnedPerson,
 } from '../store/erasure/find-person.ts';
 import { mendReferrers } from '../store/erasure/referrers.ts';
-import { isInUse } from '../store/open-database.ts';
-import { travelStore } from '../store/travel-writes.ts';
+import type { Database } from '../store/sql/database.ts';
+import { isInUse } from '../store/sql/open-database.ts';
+import { travelStore } from '../store/travel/travel-writes.ts';
 import { type ErasureDeps, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
 import { findConnection, withDatabase } from './connections.ts';
 import { type ErasedPerson, findPerson } from './erased-person.ts';

@@ -1,9 +1,8 @@
 import { findFormerNames } from '../log/erasure.ts';
 import type { LogKeys } from '../log/keys.ts';
-import { elementValues, nonEmptyTexts, travelAddresses } from '../provisioning/identity-names.ts';
+import { elementValues, nonEmptyTexts, travelAddresses } from '../provisioning/people/identity-names.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import type { Json } from '../schema/resource.ts';
-import type { Database } from '../store/database.ts';
 import {
   findLinkedTravelers,
   findPeople,
@@ -12,7 +11,8 @@ import {
 } from '../store/erasure/find-person.ts';
 import { type NameMatcher, nameMatcher, redactNames } from '../store/erasure/matchers.ts';
 import type { PersonReferences } from '../store/erasure/referrers.ts';
-import { travelStore } from '../store/travel-writes.ts';
+import type { Database } from '../store/sql/database.ts';
+import { travelStore } from '../store/travel/travel-writes.ts';
 import { findInEvents } from '../travel/erasure.ts';
 import type { JsonObject } from '../travel/json.ts';
 import type { StoredResource, TravelReader } from '../travel/ports.ts';

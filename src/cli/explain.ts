@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import type { LoggedExchange } from '../log/exchange.ts';
-import type { ExplainedField, FieldStanding } from '../provisioning/explain-fields.ts';
+import type { Identity } from '../provisioning/identity.ts';
+import type { ExplainedField, FieldStanding } from '../provisioning/people/explain-fields.ts';
 import {
   type ExplainedReference,
   type Explanation,
   findPeople,
   type PersonStatus,
   readExplanation,
-} from '../provisioning/explain-person.ts';
-import type { Identity } from '../provisioning/identity.ts';
-import { findSimilarUserNames } from '../provisioning/people.ts';
+} from '../provisioning/people/explain-person.ts';
+import { findSimilarUserNames } from '../provisioning/people/people.ts';
 import type { Json } from '../schema/resource.ts';
 import { openExchangeLog } from '../server/exchange-log.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';

@@ -1,8 +1,8 @@
 import type { Settings } from '../config/settings.ts';
 import type { HoldCause, Identity } from '../provisioning/identity.ts';
 import type { Policies } from '../provisioning/policies.ts';
-import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import type { Database } from '../store/sql/database.ts';
 import { findConnection } from './connections.ts';
 import { escapeLine, type Shell } from './output.ts';
 

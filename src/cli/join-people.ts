@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { findPeople } from '../provisioning/explain-person.ts';
 import { type Identity, isInactive } from '../provisioning/identity.ts';
-import { findPredecessor, joinPeople } from '../provisioning/join-people.ts';
+import { findPeople } from '../provisioning/people/explain-person.ts';
+import { findPredecessor, joinPeople } from '../provisioning/people/join-people.ts';
 import { timeOrderedId } from '../server/ids.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { replicas } from '../store/replicas.ts';
+import { replicas } from '../store/queues/replicas.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
 import { type Action, confirm, escapeLine, printJson, type Shell } from './output.ts';

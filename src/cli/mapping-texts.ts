@@ -1,7 +1,7 @@
-import { countRules, type MappingDifference } from '../provisioning/mapping-versions.ts';
-import type { MappingPreview } from '../provisioning/preview-mapping.ts';
-import { needsApproval } from '../provisioning/rules-change.ts';
-import type { MappingVersion } from '../store/rules-in-force.ts';
+import { countRules, type MappingDifference } from '../provisioning/rules/mapping-versions.ts';
+import type { MappingPreview } from '../provisioning/rules/preview-mapping.ts';
+import { needsApproval } from '../provisioning/rules/rules-change.ts';
+import type { MappingVersion } from '../store/queues/rules-in-force.ts';
 import { countText, escapeLine, formatMinute, formatTable } from './output.ts';
 import { fieldName, type PreviewSubject, previewReport } from './preview.ts';
 

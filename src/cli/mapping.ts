@@ -7,13 +7,13 @@ import {
   findVersion,
   listVersions,
   type MappingChangeResult,
-} from '../provisioning/mapping-versions.ts';
-import type { MappingPreview } from '../provisioning/preview-mapping.ts';
-import { needsApproval } from '../provisioning/rules-change.ts';
+} from '../provisioning/rules/mapping-versions.ts';
+import type { MappingPreview } from '../provisioning/rules/preview-mapping.ts';
+import { needsApproval } from '../provisioning/rules/rules-change.ts';
 import { ensureConnection } from '../store/connections.ts';
-import { withDatabaseAt } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import type { MappingVersion, RulesStore } from '../store/rules-in-force.ts';
+import type { MappingVersion, RulesStore } from '../store/queues/rules-in-force.ts';
+import { withDatabaseAt } from '../store/sql/open-database.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import { parseCount } from './arguments.ts';

@@ -11,9 +11,9 @@ import {
   parseJwks,
   registerClient,
 } from '../oauth/clients.ts';
-import { oauthClients } from '../store/credentials.ts';
-import type { Database } from '../store/database.ts';
-import { travelStore } from '../store/travel-writes.ts';
+import { oauthClients } from '../store/credentials/credentials.ts';
+import type { Database } from '../store/sql/database.ts';
+import { travelStore } from '../store/travel/travel-writes.ts';
 import { requireAdminByEmail } from '../travel/authentication.ts';
 import { ApiError } from '../travel/errors.ts';
 import { parseKeysUrl } from './arguments.ts';

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { readSettings, type Settings } from '../config/settings.ts';
-import { lastImportOf } from '../provisioning/import.ts';
+import { lastImportOf } from '../provisioning/import/import.ts';
 import { pauseAfterRestore } from '../server/restore-watch.ts';
 import type { PausedConnection } from '../store/connection-modes.ts';
-import type { Database } from '../store/database.ts';
-import { withDatabaseAt } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { replicas } from '../store/replicas.ts';
+import { replicas } from '../store/queues/replicas.ts';
+import type { Database } from '../store/sql/database.ts';
+import { withDatabaseAt } from '../store/sql/open-database.ts';
 import { examples } from './help.ts';
 import {
   type Action,

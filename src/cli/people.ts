@@ -1,8 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { identityStates } from '../provisioning/identity.ts';
-import { findingCodes, type ListedPerson, listPeople, type PeopleFilter } from '../provisioning/people.ts';
-import type { Database } from '../store/database.ts';
+import {
+  findingCodes,
+  type ListedPerson,
+  listPeople,
+  type PeopleFilter,
+} from '../provisioning/people/people.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import type { Database } from '../store/sql/database.ts';
 import { choiceOption, choiceParser, refuseUnknownCommands } from './arguments.ts';
 import { unknownConnectionText, withDatabase } from './connections.ts';
 import { examples } from './help.ts';

@@ -2,9 +2,13 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Fault, readJsonFile, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../config/settings.ts';
-import { namesById } from '../provisioning/explain-fields.ts';
-import type { MappingPreview, PreviewExample, PreviewOptions } from '../provisioning/preview-mapping.ts';
-import { needsApproval } from '../provisioning/rules-change.ts';
+import { namesById } from '../provisioning/people/explain-fields.ts';
+import type {
+  MappingPreview,
+  PreviewExample,
+  PreviewOptions,
+} from '../provisioning/rules/preview-mapping.ts';
+import { needsApproval } from '../provisioning/rules/rules-change.ts';
 import { normalize } from '../schema/normalize.ts';
 import { isObject, type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';

@@ -7,7 +7,7 @@ import type { ExchangeSource } from '../replay/exchanges.ts';
 import { type Recording, recordScenarios } from '../replay/recorder.ts';
 import { collectExchanges, type RecordingDeps } from '../replay/recording.ts';
 import type { ScenarioDefinition } from '../replay/scenario.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/sql/database.ts';
 import { travelRoles } from '../translator/translation.ts';
 import { durationMs, parseTime } from './arguments.ts';
 import { findConnection, withDatabase } from './connections.ts';

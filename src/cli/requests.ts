@@ -6,13 +6,13 @@ import {
   type KeptBody,
   type LoggedExchange,
 } from '../log/exchange.ts';
-import { findPeople } from '../provisioning/explain-person.ts';
-import { searchedNames } from '../provisioning/identity-names.ts';
+import { findPeople } from '../provisioning/people/explain-person.ts';
+import { searchedNames } from '../provisioning/people/identity-names.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { type OpenedExchangeLog, openExchangeLog } from '../server/exchange-log.ts';
-import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { travelStore } from '../store/travel-writes.ts';
+import type { Database } from '../store/sql/database.ts';
+import { travelStore } from '../store/travel/travel-writes.ts';
 import { choiceOption, parseCount, parseStatusRange, parseTime, refuseUnknownCommands } from './arguments.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';

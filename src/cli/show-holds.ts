@@ -7,10 +7,10 @@ import {
   type HoldCount,
   requestedChange,
   toHeldPerson,
-} from '../provisioning/holds.ts';
+} from '../provisioning/holds/holds.ts';
 import type { HoldCause, Identity } from '../provisioning/identity.ts';
-import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import type { Database } from '../store/sql/database.ts';
 import { withDatabase } from './connections.ts';
 import {
   ALL,

@@ -8,9 +8,9 @@ import {
   type SampleCompany,
   SampleDataRefused,
 } from '../sample-data/sample-data.ts';
-import type { Database } from '../store/database.ts';
-import { type DatabaseLocation, isInUse } from '../store/open-database.ts';
-import { travelStore } from '../store/travel-writes.ts';
+import type { Database } from '../store/sql/database.ts';
+import { type DatabaseLocation, isInUse } from '../store/sql/open-database.ts';
+import { travelStore } from '../store/travel/travel-writes.ts';
 import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isProxyEntry } from '../http/proxies.ts';
-import { parseEncryptionKey } from '../store/encryption.ts';
+import { parseEncryptionKey } from '../store/credentials/encryption.ts';
 import { faultText } from '../translator/mapping-faults.ts';
 import { databaseUrl } from './database-url.ts';
 import { secretWeakness } from './faults.ts';

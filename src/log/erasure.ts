@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { Database } from '../store/database.ts';
-import { batches } from '../store/queries.ts';
-import type { ExchangeTable, Tables } from '../store/tables.ts';
+import type { Database } from '../store/sql/database.ts';
+import { batches } from '../store/sql/queries.ts';
+import type { ExchangeTable, Tables } from '../store/sql/tables.ts';
 import { decodeExchange } from './exchange-row.ts';
 import { replaceExchange } from './exchange-store.ts';
 import type { LogKeys } from './keys.ts';

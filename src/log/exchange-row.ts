@@ -1,4 +1,4 @@
-import type { ExchangeTable } from '../store/tables.ts';
+import type { ExchangeTable } from '../store/sql/tables.ts';
 import type { KeptBody, LoggedExchange, StoredExchange } from './exchange.ts';
 import type { LogKey, LogReadKeys } from './keys.ts';
 

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
-import type { Database } from '../store/database.ts';
 import { EMPTIED_LOGS } from '../store/migrations/0006-one-log.ts';
-import { compiledInsert, yieldToEventLoop } from '../store/queries.ts';
-import { takeFeedNumbers } from '../store/sequences.ts';
-import type { ExchangeNameTable, ExchangeTable, Tables } from '../store/tables.ts';
+import type { Database } from '../store/sql/database.ts';
+import { compiledInsert, yieldToEventLoop } from '../store/sql/queries.ts';
+import { takeFeedNumbers } from '../store/sql/sequences.ts';
+import type { ExchangeNameTable, ExchangeTable, Tables } from '../store/sql/tables.ts';
 import type { StoredExchange } from './exchange.ts';
 import { decodeExchange, encodeExchange } from './exchange-row.ts';
 import type { LogKey, LogKeys } from './keys.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { foldCase } from '../schema/case-fold.ts';
-import { type Encryption, encryption, keyId } from '../store/encryption.ts';
+import { type Encryption, encryption, keyId } from '../store/credentials/encryption.ts';
 
 /** A key of the log: it encrypts the texts of exchanges, and hashes the names of people by which exchanges are found. */
 export interface LogKey extends Encryption {

@@ -1,8 +1,8 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { ExchangeSource, RecordedExchange } from '../replay/exchanges.ts';
-import type { Database } from '../store/database.ts';
-import { yieldToEventLoop } from '../store/queries.ts';
-import type { Tables } from '../store/tables.ts';
+import type { Database } from '../store/sql/database.ts';
+import { yieldToEventLoop } from '../store/sql/queries.ts';
+import type { Tables } from '../store/sql/tables.ts';
 import {
   BRIDGE_CREDENTIAL,
   type ExchangeLog,

@@ -1,12 +1,12 @@
-import type { BackgroundTasks } from '../store/background-tasks.ts';
+import type { BackgroundTasks } from '../store/queues/background-tasks.ts';
 import { type LeasedTask, runTask, type TaskResult } from './background-lease.ts';
 import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
-import type { FeedFollower, FeedResult } from './event-feed.ts';
-import type { Importer } from './import.ts';
-import type { Reconciler } from './reconcile.ts';
-import type { RulesChanges } from './rules-change.ts';
-import type { RulesSnapshots } from './rules-snapshot.ts';
+import type { FeedFollower, FeedResult } from './import/event-feed.ts';
+import type { Importer } from './import/import.ts';
+import type { Reconciler } from './reconcile/reconciler.ts';
+import type { RulesChanges } from './rules/rules-change.ts';
+import type { RulesSnapshots } from './rules/rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';
 import type { TravelFeed } from './travel-ports.ts';

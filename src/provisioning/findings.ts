@@ -2,8 +2,8 @@ import type { Json } from '../schema/resource.ts';
 import { withVisibleCharacters } from '../translator/clean-text.ts';
 import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
-import type { EvidenceRow, Judgement } from './evidence.ts';
 import type { Decision, Succession } from './identity.ts';
+import type { EvidenceRow, Judgement } from './users/evidence.ts';
 
 /** The calls that a paused connection would send: the code of the finding about each, and the call as a noun. */
 export const plannedCalls = {

@@ -10,7 +10,7 @@ import type {
   StoredTrace,
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import type { Judgement, PersonalValues } from './evidence.ts';
+import type { Judgement, PersonalValues } from './users/evidence.ts';
 
 /**
  * `synced`: the traveler has the desired values; `dirty`: a reconciliation is due; `pending`: there is too little data to

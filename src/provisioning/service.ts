@@ -15,21 +15,21 @@ import {
   withReportedAnswers,
 } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
-import { feedFollower } from './event-feed.ts';
-import { type ExistingUserFinder, existingUserFinder } from './find-existing.ts';
-import type { ForeignValues } from './foreign-values.ts';
-import { groupService } from './groups.ts';
-import { type Importer, importer } from './import.ts';
-import { scanQueue } from './list-users.ts';
-import { applyMapping, type MappingChange, type MappingChangeResult } from './mapping-versions.ts';
-import { type OwnUsers, ownUsers } from './own-users.ts';
-import { mappingPreviewer } from './preview-mapping.ts';
-import { type Reconciler, reconciler } from './reconcile.ts';
-import { reconcileWithinBudget } from './reconcile-within-budget.ts';
-import { rulesChanges } from './rules-change.ts';
-import { type MappingFileResult, rulesSnapshots } from './rules-snapshot.ts';
+import { groupService } from './groups/groups.ts';
+import { feedFollower } from './import/event-feed.ts';
+import type { ForeignValues } from './import/foreign-values.ts';
+import { type Importer, importer } from './import/import.ts';
+import { type Reconciler, reconciler } from './reconcile/reconciler.ts';
+import { reconcileWithinBudget } from './reconcile/within-budget.ts';
+import { applyMapping, type MappingChange, type MappingChangeResult } from './rules/mapping-versions.ts';
+import { mappingPreviewer } from './rules/preview-mapping.ts';
+import { rulesChanges } from './rules/rules-change.ts';
+import { type MappingFileResult, rulesSnapshots } from './rules/rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import { userService } from './users.ts';
+import { type ExistingUserFinder, existingUserFinder } from './users/find-existing.ts';
+import { scanQueue } from './users/list-users.ts';
+import { type OwnUsers, ownUsers } from './users/own-users.ts';
+import { userService } from './users/users.ts';
 
 interface ServiceOptions {
   store: ProvisioningStore;

@@ -9,7 +9,7 @@ import type {
   SortKey,
   UserField,
   UserOrder,
-} from './list-ports.ts';
+} from './users/list-ports.ts';
 
 /** A lease to acquire or to extend. */
 export interface LeaseRequest {

@@ -13,8 +13,8 @@ import {
 } from '../http/authentication.ts';
 import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
-import type { GroupService } from '../provisioning/groups.ts';
-import type { UserService } from '../provisioning/users.ts';
+import type { GroupService } from '../provisioning/groups/groups.ts';
+import type { UserService } from '../provisioning/users/users.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { isObject } from '../schema/resource.ts';
 import { discoveryRoutes } from './discovery.ts';

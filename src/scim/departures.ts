@@ -1,4 +1,4 @@
-import type { UserChange } from '../provisioning/users.ts';
+import type { UserChange } from '../provisioning/users/users.ts';
 import { isValueFault, type LeftOutValue, leftOutList } from '../schema/left-out.ts';
 import { type Normalized, normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';

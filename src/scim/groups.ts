@@ -1,5 +1,5 @@
-import type { MemberChange } from '../provisioning/group-ports.ts';
-import type { GroupQuery, GroupView, ListedGroupView } from '../provisioning/groups.ts';
+import type { MemberChange } from '../provisioning/groups/group-ports.ts';
+import type { GroupQuery, GroupView, ListedGroupView } from '../provisioning/groups/groups.ts';
 import { pausingFilterTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';

@@ -1,4 +1,4 @@
-import { userService } from '../provisioning/users.ts';
+import { userService } from '../provisioning/users/users.ts';
 import { parseFilter } from '../schema/filter-parser.ts';
 import { checkRequiredAttributes, normalize } from '../schema/normalize.ts';
 import { type JsonObject, urns } from '../schema/resource.ts';

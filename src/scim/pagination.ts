@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { GroupOrder, ListPage, SortKey, UserOrder } from '../provisioning/list-ports.ts';
 import { ProvisioningError } from '../provisioning/provisioning-error.ts';
+import type { GroupOrder, ListPage, SortKey, UserOrder } from '../provisioning/users/list-ports.ts';
 import { parseAttributeName } from '../schema/attribute-names.ts';
 import { type ResourceType, resolveAttribute } from '../schema/resource-types.ts';
 import type { Query } from './endpoint.ts';

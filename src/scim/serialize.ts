@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ResolvedMember } from '../provisioning/group-ports.ts';
-import type { GroupView } from '../provisioning/groups.ts';
-import type { UserView } from '../provisioning/list-users.ts';
+import type { ResolvedMember } from '../provisioning/groups/group-ports.ts';
+import type { GroupView } from '../provisioning/groups/groups.ts';
+import type { UserView } from '../provisioning/users/list-users.ts';
 import {
   extensionsOf,
   isObject,

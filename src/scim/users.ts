@@ -1,5 +1,5 @@
-import type { ListedUser, UserQuery, UserView } from '../provisioning/list-users.ts';
-import type { UserChange } from '../provisioning/users.ts';
+import type { ListedUser, UserQuery, UserView } from '../provisioning/users/list-users.ts';
+import type { UserChange } from '../provisioning/users/users.ts';
 import { pausingFilterTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { type JsonObject, urns } from '../schema/resource.ts';

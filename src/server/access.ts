@@ -20,8 +20,8 @@ import {
   oauthClients,
   type ScimTokens,
   usedAssertions,
-} from '../store/credentials.ts';
-import type { Database } from '../store/database.ts';
+} from '../store/credentials/credentials.ts';
+import type { Database } from '../store/sql/database.ts';
 import type { EmbeddedTravel } from './embedded.ts';
 import type { TokenUses } from './token-uses.ts';
 

@@ -1,12 +1,12 @@
 import type { RecordedPart, RecordedScenarios, TrafficDeps } from '../admin/handlers/traffic.ts';
 import type { Settings } from '../config/settings.ts';
 import { type ExchangeReader, toRecorded } from '../log/search.ts';
-import { searchedNames } from '../provisioning/identity-names.ts';
-import { displayNameOf } from '../provisioning/people.ts';
+import { searchedNames } from '../provisioning/people/identity-names.ts';
+import { displayNameOf } from '../provisioning/people/people.ts';
 import type { RecordedExchange } from '../replay/exchanges.ts';
 import { recordScenarios } from '../replay/recorder.ts';
-import type { Database } from '../store/database.ts';
-import { identities } from '../store/identities.ts';
+import { identities } from '../store/identities/identities.ts';
+import type { Database } from '../store/sql/database.ts';
 import { travelRoles } from '../translator/translation.ts';
 import type { OpenConnection } from './open-connection.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SignInBurst } from '../admin/refused-sign-ins.ts';
 import type { AlertSettings } from '../config/settings.ts';
-import type { RestoreAlert } from '../provisioning/foreign-values.ts';
-import type { HoldAlert } from '../provisioning/hold-alarms.ts';
+import type { HoldAlert } from '../provisioning/holds/hold-alarms.ts';
+import type { RestoreAlert } from '../provisioning/import/foreign-values.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
 import { failureText, signatureHeaders } from '../travel/webhooks/attempt.ts';
 

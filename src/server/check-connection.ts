@@ -1,9 +1,9 @@
 import type { Fault } from '../config/faults.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import { findNameFaults } from '../provisioning/check-mapping.ts';
+import { findNameFaults } from '../provisioning/rules/check-mapping.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
-import type { Database } from '../store/database.ts';
-import { NoDatabase } from '../store/migrate.ts';
+import type { Database } from '../store/sql/database.ts';
+import { NoDatabase } from '../store/sql/migrate.ts';
 import type { NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import type { Mapping } from '../translator/mapping-file.ts';

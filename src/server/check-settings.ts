@@ -8,7 +8,7 @@ import {
   type Settings,
 } from '../config/settings.ts';
 import { hideUrlCredentials } from '../http/redaction.ts';
-import { displayLocation } from '../store/open-database.ts';
+import { displayLocation } from '../store/sql/open-database.ts';
 import { type ConnectionCheck, checkConnection } from './check-connection.ts';
 
 /** The settings in effect, without their secrets, and what is wrong with them. */

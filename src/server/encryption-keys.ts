@@ -1,9 +1,14 @@
 import type { Logger } from 'pino';
 import { SettingsFault } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Database } from '../store/database.ts';
-import { encryption, parseEncryptionKey, readKeyFile, readOrCreateKeyFile } from '../store/encryption.ts';
-import { hasSecrets, reencryptStoredSecrets } from '../store/travel-secrets.ts';
+import {
+  encryption,
+  parseEncryptionKey,
+  readKeyFile,
+  readOrCreateKeyFile,
+} from '../store/credentials/encryption.ts';
+import type { Database } from '../store/sql/database.ts';
+import { hasSecrets, reencryptStoredSecrets } from '../store/travel/travel-secrets.ts';
 
 type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
 

@@ -7,8 +7,8 @@ import { type LogKey, type LogKeys, type LogReadKeys, logKey } from '../log/keys
 import { exchangeRecorder } from '../log/recorder.ts';
 import { type ExchangeReader, exchangeReader } from '../log/search.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
-import type { Database } from '../store/database.ts';
-import { parseEncryptionKey } from '../store/encryption.ts';
+import { parseEncryptionKey } from '../store/credentials/encryption.ts';
+import type { Database } from '../store/sql/database.ts';
 import { currentEncryptionKey, existingEncryptionKey } from './encryption-keys.ts';
 
 type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;

@@ -1,12 +1,12 @@
 import { Counter, Gauge } from 'prom-client';
 import type { HttpMetrics } from '../http/monitoring.ts';
 import { pauseReasons } from '../provisioning/circuit-breaker.ts';
-import type { ForeignValues } from '../provisioning/foreign-values.ts';
-import type { AlarmCount } from '../provisioning/holds.ts';
-import { countImportsAtMaximum, isIncompleteImport } from '../provisioning/import.ts';
+import type { AlarmCount } from '../provisioning/holds/holds.ts';
+import type { ForeignValues } from '../provisioning/import/foreign-values.ts';
+import { countImportsAtMaximum, isIncompleteImport } from '../provisioning/import/import.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
-import type { WriteHealth } from '../store/write-health.ts';
+import type { WriteHealth } from '../store/sql/write-health.ts';
 import type { LiveReplicas } from './live-replicas.ts';
 import type { OpenConnection } from './open-connection.ts';
 

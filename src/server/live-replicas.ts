@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../provisioning/runtime-ports.ts';
-import type { Replicas } from '../store/replicas.ts';
+import type { Replicas } from '../store/queues/replicas.ts';
 import { type SharedClock, wait } from './runtime.ts';
 
 /** The interval between two heartbeats, in milliseconds. A replica without any for 20 s counts as dead. */

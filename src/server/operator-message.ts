@@ -1,9 +1,9 @@
 import { types } from 'node:util';
 import { SettingsFault } from '../config/faults.ts';
-import { KeyFileFault } from '../store/encryption.ts';
-import { ForeignTables, NoDatabase, UnknownSchema } from '../store/migrate.ts';
-import { DatabaseFault } from '../store/postgres-faults.ts';
-import { DatabaseInUse } from '../store/sqlite.ts';
+import { KeyFileFault } from '../store/credentials/encryption.ts';
+import { ForeignTables, NoDatabase, UnknownSchema } from '../store/sql/migrate.ts';
+import { DatabaseFault } from '../store/sql/postgres-faults.ts';
+import { DatabaseInUse } from '../store/sql/sqlite.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
 
 /**

@@ -3,10 +3,10 @@ import { type RefusedSignIns, recordRefusedSignIns } from '../admin/refused-sign
 import { createSignInLimit, type SignInLimit } from '../admin/sign-in-limit.ts';
 import type { HttpMetrics } from '../http/monitoring.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
-import type { AuditLog } from '../store/audit-log.ts';
-import { auditLog } from '../store/audit-log.ts';
-import type { Database } from '../store/database.ts';
-import { signInFailures } from '../store/sign-in-failures.ts';
+import type { AuditLog } from '../store/credentials/audit-log.ts';
+import { auditLog } from '../store/credentials/audit-log.ts';
+import { signInFailures } from '../store/credentials/sign-in-failures.ts';
+import type { Database } from '../store/sql/database.ts';
 import { countRefusedSignIns } from './gauges.ts';
 
 /** The parts of the admin page that guard its sign-in and have timers. */

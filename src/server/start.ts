@@ -15,18 +15,22 @@ import {
 import { type LimitHandlers, socketLimits } from '../http/sockets.ts';
 import { exchangeReader } from '../log/search.ts';
 import type { Background } from '../provisioning/background.ts';
-import { isLookedUp } from '../provisioning/event-feed.ts';
-import { type ForeignValues, foreignValues } from '../provisioning/foreign-values.ts';
-import { holdAlarms } from '../provisioning/hold-alarms.ts';
+import { holdAlarms } from '../provisioning/holds/hold-alarms.ts';
 import type { Identity } from '../provisioning/identity.ts';
-import { countImportsAtMaximum, type ImportOptions, type ImportResult } from '../provisioning/import.ts';
+import { isLookedUp } from '../provisioning/import/event-feed.ts';
+import { type ForeignValues, foreignValues } from '../provisioning/import/foreign-values.ts';
+import {
+  countImportsAtMaximum,
+  type ImportOptions,
+  type ImportResult,
+} from '../provisioning/import/import.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { type ProvisioningService, provisioningService } from '../provisioning/service.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { type ScimDeps, scimApp } from '../scim/app.ts';
 import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
-import { reportedHolds } from '../store/hold-alarms.ts';
-import { unconfirmedPeople } from '../store/unconfirmed-people.ts';
+import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
+import { reportedHolds } from '../store/queues/hold-alarms.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { trafficParts } from './admin-traffic.ts';
 import { alertSender } from './alerts.ts';

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { type PlannedCall, plannedCalls } from '../provisioning/findings.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
-import type { Database } from './database.ts';
-import { observedColumns } from './identity-row.ts';
-import { batches } from './queries.ts';
-import { dirtyColumns, isDirty } from './reconcile-queue.ts';
-import type { Tables } from './tables.ts';
+import { observedColumns } from './identities/identity-row.ts';
+import { dirtyColumns, isDirty } from './queues/reconcile-queue.ts';
+import type { Database } from './sql/database.ts';
+import { batches } from './sql/queries.ts';
+import type { Tables } from './sql/tables.ts';
 
 /** A paused connection, with the number of people about whom each kind of call waits. */
 export interface PausedConnection {

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Tables } from './tables.ts';
+import type { Tables } from './sql/tables.ts';
 
 /** The key under which all rows of a connection are stored: its travel account, and its id. */
 export interface Scope {

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { inScope, type Scope } from './connection-scopes.ts';
-import type { Database } from './database.ts';
-import { markWaitersDirty } from './delete-identities.ts';
-import type { Dialect } from './dialect.ts';
-import { countGroups, countIdentities, readCounter } from './list-counters.ts';
-import { countServers } from './replicas.ts';
-import type { Tables } from './tables.ts';
+import { markWaitersDirty } from './identities/delete-identities.ts';
+import { countGroups, countIdentities, readCounter } from './lists/list-counters.ts';
+import { countServers } from './queues/replicas.ts';
+import type { Database } from './sql/database.ts';
+import type { Dialect } from './sql/dialect.ts';
+import type { Tables } from './sql/tables.ts';
 
 /**
  * Creates the connection, or updates its travel account. Must run at start, before anything else is stored for the

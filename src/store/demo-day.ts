@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Progress } from '../provisioning/identity.ts';
-import type { TaskKind } from './background-tasks.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
-import type { Database } from './database.ts';
 import type { IdentityVersion } from './erasure/find-person.ts';
-import { parseJson } from './queries.ts';
+import type { TaskKind } from './queues/background-tasks.ts';
+import type { Database } from './sql/database.ts';
+import { parseJson } from './sql/queries.ts';
 
 /** The background work that plays and removes the demo day. Its row exists as long as the demo day does. */
 const KIND: TaskKind = 'demoDay';

@@ -1,16 +1,16 @@
-import { backgroundTasks } from './background-tasks.ts';
 import { connectionModes } from './connection-modes.ts';
-import type { Database } from './database.ts';
-import { retention } from './delete-identities.ts';
-import { groups } from './groups.ts';
-import { holds } from './holds.ts';
-import { identities } from './identities.ts';
-import { imports } from './imports.ts';
-import { leases } from './leases.ts';
-import { people } from './people.ts';
-import { reconcileQueue } from './reconcile-queue.ts';
-import { references } from './references.ts';
-import { rulesStore } from './rules-in-force.ts';
+import { retention } from './identities/delete-identities.ts';
+import { identities } from './identities/identities.ts';
+import { imports } from './identities/imports.ts';
+import { leases } from './identities/leases.ts';
+import { people } from './identities/people.ts';
+import { references } from './identities/references.ts';
+import { groups } from './lists/groups.ts';
+import { backgroundTasks } from './queues/background-tasks.ts';
+import { holds } from './queues/holds.ts';
+import { reconcileQueue } from './queues/reconcile-queue.ts';
+import { rulesStore } from './queues/rules-in-force.ts';
+import type { Database } from './sql/database.ts';
 
 export type ProvisioningStore = ReturnType<typeof provisioningStore>;
 

@@ -10,7 +10,7 @@ import { travelUsers } from '../../src/adapter/users.ts';
 import { hashSecret, newSecret } from '../../src/http/authentication.ts';
 import type { TravelLookups, TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { createEmbeddedTravel } from '../../src/server/embedded.ts';
-import { apiKeys } from '../../src/store/credentials.ts';
+import { apiKeys } from '../../src/store/credentials/credentials.ts';
 import { createDataFolder } from '../fixtures/data-folder.ts';
 import { runs } from '../fixtures/runs.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';

@@ -1,5 +1,5 @@
 import { SESSION_IDLE_MS } from '../../src/admin/sessions.ts';
-import { openDatabase } from '../../src/store/open-database.ts';
+import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { type AdminClient, type AdminFixture, adminClient, signIn, startAdmin } from '../fixtures/admin.ts';
 
 let fixture: AdminFixture;

@@ -1,5 +1,5 @@
 import { recordRefusedSignIns, type SignInBurst } from '../../src/admin/refused-sign-ins.ts';
-import { auditLog } from '../../src/store/audit-log.ts';
+import { auditLog } from '../../src/store/credentials/audit-log.ts';
 import { clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';

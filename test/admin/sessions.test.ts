@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { type AdminClient, type AdminFixture, signIn, startAdmin } from '../fixtures/admin.ts';
 import { certificateFiles } from '../fixtures/certificate.ts';
 import { ask } from '../fixtures/plain-and-tls.ts';

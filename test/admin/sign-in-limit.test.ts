@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { hashPassword } from '../../src/admin/passwords.ts';
 import { createSignInLimit } from '../../src/admin/sign-in-limit.ts';
-import { signInFailures } from '../../src/store/sign-in-failures.ts';
+import { signInFailures } from '../../src/store/credentials/sign-in-failures.ts';
 import { clock } from '../fixtures/clock.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 

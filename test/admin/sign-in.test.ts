@@ -1,5 +1,5 @@
 import { hashPassword } from '../../src/admin/passwords.ts';
-import { adminAccounts } from '../../src/store/admins.ts';
+import { adminAccounts } from '../../src/store/credentials/admins.ts';
 import { type AdminFixture, signIn, startAdmin } from '../fixtures/admin.ts';
 import { clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';

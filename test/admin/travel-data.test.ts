@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Database } from '../../src/store/database.ts';
-import { openDatabase } from '../../src/store/open-database.ts';
-import { travelStore } from '../../src/store/travel-writes.ts';
+import type { Database } from '../../src/store/sql/database.ts';
+import { openDatabase } from '../../src/store/sql/open-database.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { type BookingTransaction, bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { scimClient } from '../fixtures/scim-client.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { auditHandlers } from '../../src/admin/handlers/audit.ts';
-import type { AuditLog } from '../../src/store/audit-log.ts';
+import type { AuditLog } from '../../src/store/credentials/audit-log.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';

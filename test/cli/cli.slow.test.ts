@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { openSqlite } from '../../src/store/sqlite-file.ts';
+import { openSqlite } from '../../src/store/sql/sqlite-file.ts';
 import { certificateFiles } from '../fixtures/certificate.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';

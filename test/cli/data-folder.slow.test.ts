@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '../../src/store/sqlite-file.ts';
+import { openSqlite } from '../../src/store/sql/sqlite-file.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { giveToOtherUser, runAsOtherUser } from '../fixtures/other-user.ts';

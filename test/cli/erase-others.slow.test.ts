@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/erase.ts';
 import { openExchangeLog } from '../../src/server/exchange-log.ts';
-import { travelStore } from '../../src/store/travel-writes.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';

@@ -1,8 +1,8 @@
 import { decideHolds } from '../../src/cli/decide-holds.ts';
 import { listHolds, showHold } from '../../src/cli/show-holds.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import type { Database } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';

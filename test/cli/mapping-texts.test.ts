@@ -1,6 +1,6 @@
 import { appliedText, conflictText, planText } from '../../src/cli/mapping-texts.ts';
-import type { MappingPreview } from '../../src/provisioning/preview-mapping.ts';
-import type { MappingVersion } from '../../src/store/rules-in-force.ts';
+import type { MappingPreview } from '../../src/provisioning/rules/preview-mapping.ts';
+import type { MappingVersion } from '../../src/store/queues/rules-in-force.ts';
 
 const preview: MappingPreview = {
   ...{ people: 150, changed: 100, created: 0, pending: 0 },

@@ -1,4 +1,4 @@
-import { findingCodes } from '../../src/provisioning/people.ts';
+import { findingCodes } from '../../src/provisioning/people/people.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { readDocument } from '../fixtures/markdown.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';

@@ -7,7 +7,7 @@ import { exchangeStore, reencryptExchanges } from '../../src/log/exchange-store.
 import { type LogKeys, logKey } from '../../src/log/keys.ts';
 import { exchangeReader } from '../../src/log/search.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { runs } from '../fixtures/runs.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { withPlugin } from '../fixtures/with-plugin.ts';

@@ -4,7 +4,7 @@ import type { StoredExchange } from '../../src/log/exchange.ts';
 import { exchangeStore } from '../../src/log/exchange-store.ts';
 import { type LogKeys, logKey } from '../../src/log/keys.ts';
 import { exchangeReader } from '../../src/log/search.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { plansOf } from '../fixtures/query-plans.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';

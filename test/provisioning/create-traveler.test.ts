@@ -1,4 +1,4 @@
-import { verdictOn } from '../../src/provisioning/explain-person.ts';
+import { verdictOn } from '../../src/provisioning/people/explain-person.ts';
 import type { TravelFault } from '../fixtures/fake-travel.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 import {

@@ -1,5 +1,9 @@
-import { type FeedFollower, type FeedResult, feedFollower } from '../../src/provisioning/event-feed.ts';
-import { rulesSnapshots } from '../../src/provisioning/rules-snapshot.ts';
+import {
+  type FeedFollower,
+  type FeedResult,
+  feedFollower,
+} from '../../src/provisioning/import/event-feed.ts';
+import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshot.ts';
 import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';

@@ -4,7 +4,7 @@ import {
   type PersonalValues,
   type ReturnFacts,
   type Verdict,
-} from '../../src/provisioning/evidence.ts';
+} from '../../src/provisioning/users/evidence.ts';
 
 /** A case of the table: a leaver, a newcomer, what is known besides, and the expected row with its verdict. */
 type Case = readonly [

@@ -1,5 +1,5 @@
-import type { UserField, Where } from '../../src/provisioning/list-ports.ts';
-import type { UserQuery } from '../../src/provisioning/list-users.ts';
+import type { UserField, Where } from '../../src/provisioning/users/list-ports.ts';
+import type { UserQuery } from '../../src/provisioning/users/list-users.ts';
 import {
   addressOf,
   allUsers,

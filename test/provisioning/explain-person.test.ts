@@ -1,7 +1,7 @@
-import { explainFields } from '../../src/provisioning/explain-fields.ts';
-import { explainPerson, verdictOn } from '../../src/provisioning/explain-person.ts';
 import { findings } from '../../src/provisioning/findings.ts';
 import type { Identity } from '../../src/provisioning/identity.ts';
+import { explainFields } from '../../src/provisioning/people/explain-fields.ts';
+import { explainPerson, verdictOn } from '../../src/provisioning/people/explain-person.ts';
 import { NOW, person, traveler } from '../fixtures/store.ts';
 
 const inactive = { desired: { userName: 'ada@corp.example', active: false } };

@@ -1,4 +1,4 @@
-import { MAX_WAIT_MS, MAX_WAITING, writeQueues } from '../../src/provisioning/groups.ts';
+import { MAX_WAIT_MS, MAX_WAITING, writeQueues } from '../../src/provisioning/groups/groups.ts';
 
 const busy = { kind: 'unavailable' };
 const abandoned = { kind: 'abandoned' };

@@ -1,8 +1,8 @@
-import { type HoldAlarms, type HoldAlert, holdAlarms } from '../../src/provisioning/hold-alarms.ts';
-import type { AlarmCount } from '../../src/provisioning/holds.ts';
+import { type HoldAlarms, type HoldAlert, holdAlarms } from '../../src/provisioning/holds/hold-alarms.ts';
+import type { AlarmCount } from '../../src/provisioning/holds/holds.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import type { Database } from '../../src/store/database.ts';
-import { reportedHolds } from '../../src/store/hold-alarms.ts';
+import { reportedHolds } from '../../src/store/queues/hold-alarms.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';

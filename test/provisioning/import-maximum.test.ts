@@ -1,7 +1,7 @@
 import { defaultPaths } from '../../src/adapter/client.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
-import { countImportsAtMaximum, importer } from '../../src/provisioning/import.ts';
-import { rulesSnapshots } from '../../src/provisioning/rules-snapshot.ts';
+import { countImportsAtMaximum, importer } from '../../src/provisioning/import/import.ts';
+import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshot.ts';
 import { json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
 import { allUsers, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 

@@ -1,7 +1,7 @@
 import { defaultPaths } from '../../src/adapter/client.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
-import { importer } from '../../src/provisioning/import.ts';
-import { rulesSnapshots } from '../../src/provisioning/rules-snapshot.ts';
+import { importer } from '../../src/provisioning/import/import.ts';
+import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshot.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import { json, type Recorded, travelServer } from '../adapter/travel-server.ts';
 import {

@@ -1,4 +1,4 @@
-import { joinPeople } from '../../src/provisioning/join-people.ts';
+import { joinPeople } from '../../src/provisioning/people/join-people.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ScimResource } from '../../src/schema/resource.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { emailsOf, type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 import {

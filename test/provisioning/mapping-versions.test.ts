@@ -4,7 +4,7 @@ import {
   countRules,
   findVersion,
   listVersions,
-} from '../../src/provisioning/mapping-versions.ts';
+} from '../../src/provisioning/rules/mapping-versions.ts';
 import type { Mapping } from '../../src/translator/mapping-file.ts';
 import { type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
 import { mappingOf } from '../fixtures/translator.ts';

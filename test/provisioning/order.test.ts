@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { toRulesSnapshot } from '../../src/provisioning/rules-snapshot.ts';
+import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { compileRules } from '../../src/translator/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';

@@ -1,5 +1,5 @@
-import { rulesChanges } from '../../src/provisioning/rules-change.ts';
-import { toRulesSnapshot } from '../../src/provisioning/rules-snapshot.ts';
+import { rulesChanges } from '../../src/provisioning/rules/rules-change.ts';
+import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
 import { type JsonObject, type ScimResource, urns } from '../../src/schema/resource.ts';
 import type { Lookups } from '../../src/translator/translation.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';

@@ -1,4 +1,4 @@
-import { scanQueue } from '../../src/provisioning/list-users.ts';
+import { scanQueue } from '../../src/provisioning/users/list-users.ts';
 import { clock } from '../fixtures/clock.ts';
 
 /** A gate that work waits for until it is opened. */

@@ -1,5 +1,5 @@
+import { readTravelerPages } from '../../src/provisioning/import/traveler-pages.ts';
 import type { TravelAnswer, TravelUserPage } from '../../src/provisioning/travel-ports.ts';
-import { readTravelerPages } from '../../src/provisioning/traveler-pages.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
 
 interface List {

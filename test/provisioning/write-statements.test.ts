@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { KyselyPlugin, RootOperationNode } from 'kysely';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { createDataFolder } from '../fixtures/data-folder.ts';
 import {
   addressOf,

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { removeSampleData } from '../../src/sample-data/removal.ts';
 import { createSampleData } from '../../src/sample-data/sample-data.ts';
-import { travelStore } from '../../src/store/travel-writes.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { create } from '../../src/travel/changes.ts';
 import { invoice } from '../../src/travel/resources/billing.ts';

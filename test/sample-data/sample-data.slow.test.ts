@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { isPossiblePhoneNumber } from 'libphonenumber-js';
 import { cities } from '../../src/sample-data/reference-data.ts';
 import { createSampleData, type SampleCompany } from '../../src/sample-data/sample-data.ts';
-import { travelStore } from '../../src/store/travel-writes.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { isJsonObject, type JsonObject } from '../../src/travel/json.ts';
 import type { TravelStore } from '../../src/travel/ports.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { KyselyPlugin } from 'kysely';
-import { MAX_WAITING } from '../../src/provisioning/groups.ts';
+import { MAX_WAITING } from '../../src/provisioning/groups/groups.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';

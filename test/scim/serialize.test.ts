@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { UserView } from '../../src/provisioning/list-users.ts';
+import type { UserView } from '../../src/provisioning/users/list-users.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { fullProjection } from '../../src/scim/projection.ts';
 import { serializeUser, toUserResource } from '../../src/scim/serialize.ts';

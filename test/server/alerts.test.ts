@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import type { HoldAlert } from '../../src/provisioning/hold-alarms.ts';
+import type { HoldAlert } from '../../src/provisioning/holds/hold-alarms.ts';
 import { type AlertSender, alertSender } from '../../src/server/alerts.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';

@@ -1,6 +1,6 @@
 import { joinReplicas } from '../../src/server/live-replicas.ts';
 import { sharedClock } from '../../src/server/runtime.ts';
-import type { Beat, Heartbeat } from '../../src/store/replicas.ts';
+import type { Beat, Heartbeat } from '../../src/store/queues/replicas.ts';
 
 /** The time by the clock of the database. */
 const DATABASE_TIME = 1_750_000_000_000;

@@ -1,8 +1,8 @@
-import type { PeopleFilter } from '../../src/provisioning/people.ts';
-import { auditLog } from '../../src/store/audit-log.ts';
+import type { PeopleFilter } from '../../src/provisioning/people/people.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { people } from '../../src/store/people.ts';
-import { countByState } from '../../src/store/reconcile-queue.ts';
+import { auditLog } from '../../src/store/credentials/audit-log.ts';
+import { people } from '../../src/store/identities/people.ts';
+import { countByState } from '../../src/store/queues/reconcile-queue.ts';
 import { plansOf } from '../fixtures/query-plans.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 

@@ -1,5 +1,5 @@
-import { adminAccounts, adminSessions, adminTokens } from '../../src/store/admins.ts';
-import { openidAccounts } from '../../src/store/openid-accounts.ts';
+import { adminAccounts, adminSessions, adminTokens } from '../../src/store/credentials/admins.ts';
+import { openidAccounts } from '../../src/store/credentials/openid-accounts.ts';
 import { waitForLockWaits } from '../fixtures/lock-waits.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { describeOnPostgres } from '../fixtures/test-database.ts';

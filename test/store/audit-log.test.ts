@@ -1,4 +1,4 @@
-import { auditLog } from '../../src/store/audit-log.ts';
+import { auditLog } from '../../src/store/credentials/audit-log.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
 const databases = temporaryDatabases('jetbridge-audit-');

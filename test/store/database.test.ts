@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { scimTokens } from '../../src/store/credentials.ts';
-import { DatabaseInUse, openEmbedded } from '../../src/store/sqlite.ts';
+import { scimTokens } from '../../src/store/credentials/credentials.ts';
+import { DatabaseInUse, openEmbedded } from '../../src/store/sql/sqlite.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { describeOnSqlite, openTestDatabase } from '../fixtures/test-database.ts';

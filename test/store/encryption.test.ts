@@ -3,7 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { encryption, parseEncryptionKey, readOrCreateKeyFile } from '../../src/store/encryption.ts';
+import {
+  encryption,
+  parseEncryptionKey,
+  readOrCreateKeyFile,
+} from '../../src/store/credentials/encryption.ts';
 
 describe('an encrypted text', () => {
   const { encrypt: seal, decrypt: open } = encryption(randomBytes(32));

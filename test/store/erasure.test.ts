@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { nameMatcher, redactNames, withoutManagers } from '../../src/store/erasure/matchers.ts';
-import { travelStore } from '../../src/store/travel-writes.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { indexKeys } from '../../src/travel/resource.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';

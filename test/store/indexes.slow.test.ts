@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
-import { repairFutureTimes } from '../../src/store/clock-repair.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { scimTokens } from '../../src/store/credentials.ts';
-import type { Database } from '../../src/store/database.ts';
-import { peopleSummaries } from '../../src/store/people-summaries.ts';
+import { scimTokens } from '../../src/store/credentials/credentials.ts';
+import { peopleSummaries } from '../../src/store/identities/people-summaries.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { openEmbedded } from '../../src/store/sqlite.ts';
+import { repairFutureTimes } from '../../src/store/sql/clock-repair.ts';
+import type { Database } from '../../src/store/sql/database.ts';
+import { openEmbedded } from '../../src/store/sql/sqlite.ts';
 import { importedIdentity, linkedOutcome, NOW, person, team, traveler } from '../fixtures/store.ts';
 import { withPlugin } from '../fixtures/with-plugin.ts';
 

@@ -7,11 +7,11 @@ import type {
   UserField,
   UserOrder,
   Where,
-} from '../../src/provisioning/list-ports.ts';
+} from '../../src/provisioning/users/list-ports.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import type { Database } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { openEmbedded } from '../../src/store/sqlite.ts';
+import type { Database } from '../../src/store/sql/database.ts';
+import { openEmbedded } from '../../src/store/sql/sqlite.ts';
 import { NOW, person, plainScan, team } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { withPlugin } from '../fixtures/with-plugin.ts';

@@ -1,5 +1,5 @@
 import { findings } from '../../src/provisioning/findings.ts';
-import { peopleSummaries } from '../../src/store/people-summaries.ts';
+import { peopleSummaries } from '../../src/store/identities/people-summaries.ts';
 import { fixture, importedIdentity, linkedOutcome, NOW, person } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 

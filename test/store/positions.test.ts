@@ -1,4 +1,4 @@
-import { nextPosition } from '../../src/store/positions.ts';
+import { nextPosition } from '../../src/store/sql/positions.ts';
 
 it('assigns increasing positions that begin with the present time in microseconds', () => {
   const before = Date.now() * 1000;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { openPostgres } from '../../src/store/postgres.ts';
-import { DatabaseFault } from '../../src/store/postgres-faults.ts';
+import { openPostgres } from '../../src/store/sql/postgres.ts';
+import { DatabaseFault } from '../../src/store/sql/postgres-faults.ts';
 import { runJetbridge } from '../fixtures/jetbridge.ts';
 import {
   type PostgresAdministration,

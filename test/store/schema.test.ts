@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { UserField } from '../../src/provisioning/list-ports.ts';
+import type { UserField } from '../../src/provisioning/users/list-ports.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { ForeignTables, UnknownSchema } from '../../src/store/migrate.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { openEmbedded } from '../../src/store/sqlite.ts';
-import { openSqlite } from '../../src/store/sqlite-file.ts';
+import { ForeignTables, UnknownSchema } from '../../src/store/sql/migrate.ts';
+import { openEmbedded } from '../../src/store/sql/sqlite.ts';
+import { openSqlite } from '../../src/store/sql/sqlite-file.ts';
 import { importedIdentity, listQuery, NOW, person, plainScan } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 

@@ -1,4 +1,4 @@
-import { statisticsOfIdentities } from '../../src/store/table-statistics.ts';
+import { statisticsOfIdentities } from '../../src/store/sql/table-statistics.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
 const databases = temporaryDatabases('jetbridge-statistics-');

@@ -1,9 +1,9 @@
-import { apiKeys } from '../../src/store/credentials.ts';
-import type { Database } from '../../src/store/database.ts';
-import { deliveryQueue } from '../../src/store/delivery-queue.ts';
-import { encryption } from '../../src/store/encryption.ts';
-import { travelStore } from '../../src/store/travel-writes.ts';
-import { webhookRecords } from '../../src/store/webhook-deliveries.ts';
+import { apiKeys } from '../../src/store/credentials/credentials.ts';
+import { encryption } from '../../src/store/credentials/encryption.ts';
+import type { Database } from '../../src/store/sql/database.ts';
+import { deliveryQueue } from '../../src/store/travel/delivery-queue.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
+import { webhookRecords } from '../../src/store/travel/webhook-deliveries.ts';
 import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
 import { plansOf } from '../fixtures/query-plans.ts';
 import { NOW } from '../fixtures/store.ts';

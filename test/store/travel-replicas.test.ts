@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Database } from '../../src/store/database.ts';
-import { deliveryQueue } from '../../src/store/delivery-queue.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
-import { takeFeedNumbers } from '../../src/store/sequences.ts';
-import { travelStore } from '../../src/store/travel-writes.ts';
+import type { Database } from '../../src/store/sql/database.ts';
+import { openPostgres } from '../../src/store/sql/postgres.ts';
+import { takeFeedNumbers } from '../../src/store/sql/sequences.ts';
+import { deliveryQueue } from '../../src/store/travel/delivery-queue.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { create, patch, remove } from '../../src/travel/changes.ts';
 import type { Collection } from '../../src/travel/collection.ts';
 import type { IndexKeys, StoredResource } from '../../src/travel/ports.ts';

@@ -1,7 +1,7 @@
 import { findings } from '../../src/provisioning/findings.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
+import { unconfirmedPeople } from '../../src/store/identities/unconfirmed-people.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { unconfirmedPeople } from '../../src/store/unconfirmed-people.ts';
 import { clock } from '../fixtures/clock.ts';
 import { person } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';

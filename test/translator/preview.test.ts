@@ -1,4 +1,4 @@
-import { namesById } from '../../src/provisioning/explain-fields.ts';
+import { namesById } from '../../src/provisioning/people/explain-fields.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { lookups, translate } from '../fixtures/translator.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 
 /** Dumps the tables of the travel service's resources as text, for comparisons before and after a refused request. */
 export async function dumpOf({ db }: Database): Promise<string> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { nameMatcher, redactNames } from '../../src/store/erasure/matchers.ts';
-import { travelStore } from '../../src/store/travel-writes.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { reduceEvents } from '../../src/travel/erasure.ts';
 import { indexKeys } from '../../src/travel/resource.ts';
 import { event } from '../../src/travel/resources/event.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { verdicts } from '../../provisioning/evidence.ts';
-import { fieldStandings } from '../../provisioning/explain-fields.ts';
-import { personStatuses } from '../../provisioning/explain-person.ts';
 import { holdCauses, identityStates, successionEffects } from '../../provisioning/identity.ts';
+import { fieldStandings } from '../../provisioning/people/explain-fields.ts';
+import { personStatuses } from '../../provisioning/people/explain-person.ts';
+import { verdicts } from '../../provisioning/users/evidence.ts';
 import { ruleOrigins, ruleOutcomes } from '../../translator/translation.ts';
 import type { Contract } from './operation.ts';
 import { id, time } from './schemas.ts';

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { hashSecret, newSecret } from '../../http/authentication.ts';
 import { addRequestNotes } from '../../http/log.ts';
-import type { AccountChange, AdminAccount, AdminToken } from '../../store/admins.ts';
+import type { AccountChange, AdminAccount, AdminToken } from '../../store/credentials/admins.ts';
 import type { accountsContract } from '../contract/accounts.ts';
 import type { Handlers, Role } from '../contract/operation.ts';
 import { toTime, withTimes } from '../contract/schemas.ts';

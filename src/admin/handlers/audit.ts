@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { redactWebhookUrl } from '../../http/redaction.ts';
-import type { AuditEntry, AuditLog } from '../../store/audit-log.ts';
+import type { AuditEntry, AuditLog } from '../../store/credentials/audit-log.ts';
 import type { auditContract } from '../contract/audit.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { peopleContract } from '../contract/people.ts';

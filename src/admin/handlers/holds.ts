@@ -8,7 +8,7 @@ import {
   requestedChange,
   toHeldPerson,
   travelerEnd,
-} from '../../provisioning/holds.ts';
+} from '../../provisioning/holds/holds.ts';
 import type { HoldCause } from '../../provisioning/identity.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { holdsContract } from '../contract/holds.ts';

@@ -7,16 +7,16 @@ import {
   findVersion,
   listVersions,
   type MappingDifference,
-} from '../../provisioning/mapping-versions.ts';
-import { identityForPreview } from '../../provisioning/preview-person.ts';
-import { needsApproval } from '../../provisioning/rules-change.ts';
-import type { RulesSnapshot } from '../../provisioning/rules-snapshot.ts';
+} from '../../provisioning/rules/mapping-versions.ts';
+import { identityForPreview } from '../../provisioning/rules/preview-person.ts';
+import { needsApproval } from '../../provisioning/rules/rules-change.ts';
+import type { RulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
 import { describeTravelFailure } from '../../provisioning/travel-ports.ts';
 import { attributePaths } from '../../schema/attribute-paths.ts';
 import { normalize } from '../../schema/normalize.ts';
 import { type JsonObject, SchemaFault } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
-import type { MappingVersion } from '../../store/rules-in-force.ts';
+import type { MappingVersion } from '../../store/queues/rules-in-force.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
 import type { mappingsContract } from '../contract/mappings.ts';
 import type { Handlers } from '../contract/operation.ts';

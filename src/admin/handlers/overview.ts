@@ -1,7 +1,7 @@
 import type { LoggedExchange } from '../../log/exchange.ts';
 import { isFeedFollowed } from '../../provisioning/background.ts';
-import { isIncompleteImport, lastImportOf } from '../../provisioning/import.ts';
-import type { PeopleSummary } from '../../store/people-summaries.ts';
+import { isIncompleteImport, lastImportOf } from '../../provisioning/import/import.ts';
+import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
 import {
   type Activity,
   type ActivityCounts,

@@ -1,15 +1,15 @@
 import { type BridgeExchange, isOfBridge } from '../../log/exchange.ts';
-import { type Explanation, findPeople, readExplanation } from '../../provisioning/explain-person.ts';
 import type { Identity } from '../../provisioning/identity.ts';
-import { findPredecessor, joinPeople } from '../../provisioning/join-people.ts';
+import { type Explanation, findPeople, readExplanation } from '../../provisioning/people/explain-person.ts';
+import { findPredecessor, joinPeople } from '../../provisioning/people/join-people.ts';
 import {
   displayNameOf,
   type ListedPerson,
   type PeopleFilter,
   type PersonPlace,
   toListedPerson,
-} from '../../provisioning/people.ts';
-import type { PeopleSummary } from '../../store/people-summaries.ts';
+} from '../../provisioning/people/people.ts';
+import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { peopleContract } from '../contract/people.ts';
 import { toTime, withTimes } from '../contract/schemas.ts';

@@ -7,7 +7,7 @@ import { type ConnectionSettings, readMapping } from '../../config/settings.ts';
 import { readScenarios, type Scenario } from '../../replay/scenario.ts';
 import { ensureConnection } from '../../store/connections.ts';
 import { hasRecords } from '../../store/demo-day.ts';
-import { countServers } from '../../store/replicas.ts';
+import { countServers } from '../../store/queues/replicas.ts';
 import { type DemoConnection, type DemoConnectionDeps, demoConnection } from './connection.ts';
 import { acquireDemoDay, type DemoDayLease, readSavedDemoDay, type SavedDemoDay } from './lease.ts';
 import { type PlayDeps, playDemoDay } from './play.ts';

@@ -14,8 +14,8 @@ import {
 } from '../../store/erasure/delete-person.ts';
 import { findLinkedTravelers } from '../../store/erasure/find-person.ts';
 import { nameMatcher, redactNames } from '../../store/erasure/matchers.ts';
-import { countServers } from '../../store/replicas.ts';
-import { travelStore } from '../../store/travel-writes.ts';
+import { countServers } from '../../store/queues/replicas.ts';
+import { travelStore } from '../../store/travel/travel-writes.ts';
 import { remove } from '../../travel/changes.ts';
 import { type ErasureDeps, eraseTraveler, reduceEvents } from '../../travel/erasure.ts';
 import { ApiError } from '../../travel/errors.ts';

@@ -1,11 +1,11 @@
 import { parentPort } from 'node:worker_threads';
 import type { RulesData, StoredReads, Tasks } from '../../admin/mapping-tasks.ts';
 import { parseJsonText } from '../../config/faults.ts';
-import { findNameFaults } from '../../provisioning/check-mapping.ts';
 import type { Connection } from '../../provisioning/connection.ts';
-import { previewChange } from '../../provisioning/preview-mapping.ts';
-import { previewPerson } from '../../provisioning/preview-person.ts';
-import { type RulesSnapshot, toRulesSnapshot } from '../../provisioning/rules-snapshot.ts';
+import { findNameFaults } from '../../provisioning/rules/check-mapping.ts';
+import { previewChange } from '../../provisioning/rules/preview-mapping.ts';
+import { previewPerson } from '../../provisioning/rules/preview-person.ts';
+import { type RulesSnapshot, toRulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
 import { findUnknownExtensionNames } from '../../translator/extension-names.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
 import { type ParsedMapping, parseMapping } from '../../translator/mapping-file.ts';

@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { LeaseRequest } from '../../provisioning/store-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
-import type { Database } from '../database.ts';
-import { deleteDepartures, markWaitersDirty, removeFromGroups } from '../delete-identities.ts';
-import { recordErasedTraveler } from '../erased-travelers.ts';
-import { leases } from '../leases.ts';
-import { countIdentities } from '../list-counters.ts';
-import type { Tables } from '../tables.ts';
+import { deleteDepartures, markWaitersDirty, removeFromGroups } from '../identities/delete-identities.ts';
+import { recordErasedTraveler } from '../identities/erased-travelers.ts';
+import { leases } from '../identities/leases.ts';
+import { countIdentities } from '../lists/list-counters.ts';
+import type { Database } from '../sql/database.ts';
+import type { Tables } from '../sql/tables.ts';
 import { type IdentityVersion, readConnectionIds } from './find-person.ts';
 import type { NameMatcher } from './matchers.ts';
 import { deleteMemberships, deleteReferencesTo, type PersonReferences } from './referrers.ts';

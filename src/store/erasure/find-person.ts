@@ -1,13 +1,13 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
 import { inScope } from '../connection-scopes.ts';
-import type { Database } from '../database.ts';
-import { deleteErasedTravelers } from '../erased-travelers.ts';
-import { unlinkTraveler } from '../identity-changes.ts';
-import { toIdentity } from '../identity-row.ts';
-import { batches } from '../queries.ts';
-import { caseFoldedKey, exactKey } from '../search-keys.ts';
-import type { Tables } from '../tables.ts';
+import { deleteErasedTravelers } from '../identities/erased-travelers.ts';
+import { unlinkTraveler } from '../identities/identity-changes.ts';
+import { toIdentity } from '../identities/identity-row.ts';
+import type { Database } from '../sql/database.ts';
+import { batches } from '../sql/queries.ts';
+import { caseFoldedKey, exactKey } from '../sql/search-keys.ts';
+import type { Tables } from '../sql/tables.ts';
 
 type Row = Selectable<Tables['identity']>;
 

@@ -8,12 +8,12 @@ import {
 } from 'kysely';
 import type { Json, JsonObject, ScimResource } from '../../schema/resource.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
-import type { Database } from '../database.ts';
-import type { Dialect } from '../dialect.ts';
-import { desiredColumns, findingsColumns, parseApplied, toAppliedJson } from '../identity-row.ts';
-import { batches, parseJson, toJson } from '../queries.ts';
-import { caseFoldedKey } from '../search-keys.ts';
-import type { Tables } from '../tables.ts';
+import { desiredColumns, findingsColumns, parseApplied, toAppliedJson } from '../identities/identity-row.ts';
+import type { Database } from '../sql/database.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import { batches, parseJson, toJson } from '../sql/queries.ts';
+import { caseFoldedKey } from '../sql/search-keys.ts';
+import type { Tables } from '../sql/tables.ts';
 import { readConnectionIds } from './find-person.ts';
 import { isManagerMember, type NameMatcher, redactManagers, withoutManagers } from './matchers.ts';
 

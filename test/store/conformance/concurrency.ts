@@ -1,7 +1,7 @@
 import { type KyselyPlugin, sql } from 'kysely';
 import { deleteConnection } from '../../../src/store/connections.ts';
-import { scimTokens } from '../../../src/store/credentials.ts';
-import { imports } from '../../../src/store/imports.ts';
+import { scimTokens } from '../../../src/store/credentials/credentials.ts';
+import { imports } from '../../../src/store/identities/imports.ts';
 import { waitForLockWaits } from '../../fixtures/lock-waits.ts';
 import {
   fixture,

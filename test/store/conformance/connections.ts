@@ -4,9 +4,9 @@ import type { StoredExchange } from '../../../src/log/exchange.ts';
 import { exchangeStore } from '../../../src/log/exchange-store.ts';
 import { logKey } from '../../../src/log/keys.ts';
 import { deleteConnection, ensureConnection, readStoredConnections } from '../../../src/store/connections.ts';
-import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials.ts';
-import { reportedHolds } from '../../../src/store/hold-alarms.ts';
-import { replicas } from '../../../src/store/replicas.ts';
+import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials/credentials.ts';
+import { reportedHolds } from '../../../src/store/queues/hold-alarms.ts';
+import { replicas } from '../../../src/store/queues/replicas.ts';
 import {
   fixture,
   importedIdentity,

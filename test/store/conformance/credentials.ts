@@ -1,6 +1,11 @@
 import type { OAuthClients } from '../../../src/oauth/clients.ts';
-import { apiKeys, oauthAccessTokens, oauthClients, usedAssertions } from '../../../src/store/credentials.ts';
-import { travelStore } from '../../../src/store/travel-writes.ts';
+import {
+  apiKeys,
+  oauthAccessTokens,
+  oauthClients,
+  usedAssertions,
+} from '../../../src/store/credentials/credentials.ts';
+import { travelStore } from '../../../src/store/travel/travel-writes.ts';
 import { fixture, NOW, type OpenDatabase } from '../../fixtures/store.ts';
 
 /** Conformance tests of API keys and OAuth tables, for any database. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { repairAfterSetBack } from '../../../src/store/clock-repair.ts';
-import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
-import { encryption } from '../../../src/store/encryption.ts';
-import { travelStore } from '../../../src/store/travel-writes.ts';
-import { webhookRecords } from '../../../src/store/webhook-deliveries.ts';
+import { encryption } from '../../../src/store/credentials/encryption.ts';
+import { repairAfterSetBack } from '../../../src/store/sql/clock-repair.ts';
+import { deliveryQueue } from '../../../src/store/travel/delivery-queue.ts';
+import { travelStore } from '../../../src/store/travel/travel-writes.ts';
+import { webhookRecords } from '../../../src/store/travel/webhook-deliveries.ts';
 import type { IndexKeys, StoredResource } from '../../../src/travel/ports.ts';
 import {
   type Attempt,

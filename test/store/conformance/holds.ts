@@ -1,4 +1,4 @@
-import type { HeldRules } from '../../../src/provisioning/holds.ts';
+import type { HeldRules } from '../../../src/provisioning/holds/holds.ts';
 import type { HoldCause, Identity } from '../../../src/provisioning/identity.ts';
 import type { SafetyValve } from '../../../src/provisioning/policies.ts';
 import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';

@@ -1,6 +1,6 @@
 import type { Identity } from '../../../src/provisioning/identity.ts';
-import type { UserField } from '../../../src/provisioning/list-ports.ts';
-import type { RulesInForce } from '../../../src/store/rules-in-force.ts';
+import type { UserField } from '../../../src/provisioning/users/list-ports.ts';
+import type { RulesInForce } from '../../../src/store/queues/rules-in-force.ts';
 import {
   fieldEquals,
   fixture,

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { Identity } from '../../../src/provisioning/identity.ts';
+import type { Identities, ListedIdentity } from '../../../src/provisioning/store-ports.ts';
 import type {
   ListQuery,
   SortKey,
   UserField,
   UserOrder,
   Where,
-} from '../../../src/provisioning/list-ports.ts';
-import type { Identities, ListedIdentity } from '../../../src/provisioning/store-ports.ts';
+} from '../../../src/provisioning/users/list-ports.ts';
 import { foldCase } from '../../../src/schema/case-fold.ts';
 import { runs } from '../../fixtures/runs.ts';
 import {

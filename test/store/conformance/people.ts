@@ -1,6 +1,6 @@
 import { findings } from '../../../src/provisioning/findings.ts';
 import type { Identity } from '../../../src/provisioning/identity.ts';
-import { listPeople, type People, type PeopleFilter } from '../../../src/provisioning/people.ts';
+import { listPeople, type People, type PeopleFilter } from '../../../src/provisioning/people/people.ts';
 import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const inactive = (id: string) => ({ desired: { ...person(id).desired, active: false } });

@@ -1,5 +1,5 @@
 import type { Progress } from '../../../src/provisioning/identity.ts';
-import { repairFutureTimes } from '../../../src/store/clock-repair.ts';
+import { repairFutureTimes } from '../../../src/store/sql/clock-repair.ts';
 import {
   fixture,
   importedIdentity,

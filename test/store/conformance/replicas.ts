@@ -1,6 +1,6 @@
-import type { TaskKind } from '../../../src/store/background-tasks.ts';
-import { repairAfterSetBack } from '../../../src/store/clock-repair.ts';
-import { countServers, replicas } from '../../../src/store/replicas.ts';
+import type { TaskKind } from '../../../src/store/queues/background-tasks.ts';
+import { countServers, replicas } from '../../../src/store/queues/replicas.ts';
+import { repairAfterSetBack } from '../../../src/store/sql/clock-repair.ts';
 import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 import { describeOnPostgres } from '../../fixtures/test-database.ts';
 

@@ -1,4 +1,4 @@
-import type { RulesInForce } from '../../../src/store/rules-in-force.ts';
+import type { RulesInForce } from '../../../src/store/queues/rules-in-force.ts';
 import { noLookups } from '../../../src/translator/translation.ts';
 import { fixture, NOW, type OpenDatabase } from '../../fixtures/store.ts';
 

@@ -1,5 +1,5 @@
 import { ensureConnection } from '../../../src/store/connections.ts';
-import { scimTokens } from '../../../src/store/credentials.ts';
+import { scimTokens } from '../../../src/store/credentials/credentials.ts';
 import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 /** Conformance tests of connections and SCIM tokens, for any database. */

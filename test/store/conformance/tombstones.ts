@@ -1,4 +1,4 @@
-import { readCounter } from '../../../src/store/list-counters.ts';
+import { readCounter } from '../../../src/store/lists/list-counters.ts';
 import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const DAY = 24 * 60 * 60_000;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { travelStore } from '../../../src/store/travel-writes.ts';
+import { travelStore } from '../../../src/store/travel/travel-writes.ts';
 import type { Edge, IndexKeys, ListQuery, StoredResource, TravelStore } from '../../../src/travel/ports.ts';
 import { runs } from '../../fixtures/runs.ts';
 import { seededRandom } from '../../fixtures/seeded.ts';

@@ -1,4 +1,4 @@
-import { travelStore } from '../../../src/store/travel-writes.ts';
+import { travelStore } from '../../../src/store/travel/travel-writes.ts';
 import type { IndexKeys, PageQuery, StoredResource } from '../../../src/travel/ports.ts';
 import { NOW, type OpenDatabase } from '../../fixtures/store.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { repairFutureTimes } from '../../../src/store/clock-repair.ts';
+import { repairFutureTimes } from '../../../src/store/sql/clock-repair.ts';
 import { MAX_WAIT_MS } from '../../../src/travel/webhooks/attempt.ts';
 import { certificateFiles } from '../../fixtures/certificate.ts';
 import { NOON } from '../../fixtures/travel.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
+import { deliveryQueue } from '../../../src/store/travel/delivery-queue.ts';
 import { withRecorder } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { costCenter } from '../../../src/travel/resources/lookups.ts';

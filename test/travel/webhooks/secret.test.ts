@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
-import { encryption } from '../../../src/store/encryption.ts';
-import { webhookRecords } from '../../../src/store/webhook-deliveries.ts';
+import { encryption } from '../../../src/store/credentials/encryption.ts';
+import { webhookRecords } from '../../../src/store/travel/webhook-deliveries.ts';
 import { DAY, HOUR, webhookFixture } from './fixture.ts';
 import { type ReceivedRequest, signatureByHand } from './receiver.ts';
 

@@ -1,0 +1,161 @@
+import { isActive } from '../../schema/resource.ts';
+import type { Decision, Hold, HoldCause, Identity } from '../identity.ts';
+import type { Policies } from '../policies.ts';
+
+/** A person with a held change that an admin must approve or discard. */
+export interface HeldPerson {
+  connection: string;
+  id: string;
+  userName: string;
+  hold: Hold;
+  /** The version of the identity to which a decision applies. */
+  version: number;
+  /**
+   * True if the IdP wants the person active. Approval archives the traveler of an inactive person, and archives or
+   * deletes that of a deleted one.
+   */
+  isActive: boolean;
+  isDeleted: boolean;
+}
+
+/** The number of held people of one connection for one cause. */
+export interface HoldCount {
+  connection: string;
+  cause: HoldCause;
+  /** For the cause `rules`: the people that the change would affect, counted until the limit was passed. */
+  count: number;
+  /** The start of the oldest of these holds, in epoch milliseconds. */
+  since: number;
+}
+
+/**
+ * The reasons to alarm an operator although nothing is held. `unclearAnswer`: a gateway may answer in place of the travel API;
+ * `notArchived`: the travel API has accepted a deactivation, and the traveler is active; `importMaximum`: an import has ended at its
+ * maximum, which is the count.
+ */
+export const alarmCauses = ['unclearAnswer', 'notArchived', 'importMaximum'] as const;
+
+export type AlarmCause = (typeof alarmCauses)[number];
+
+/** A number of people of one connection about whom an operator is alarmed. */
+export interface AlarmCount extends Omit<HoldCount, 'cause'> {
+  cause: HoldCause | AlarmCause;
+}
+
+/** The number of held people of one connection for one cause, by the change that the IdP requested. */
+export interface RequestedChanges {
+  connection: string;
+  cause: HoldCause;
+  change: number;
+  deactivate: number;
+  delete: number;
+}
+
+/** A change of rules or lookups, and the decision about it. */
+export interface HeldRules {
+  connection: string;
+  /** The generation of the changed rules and lookups. */
+  generation: number;
+  /** The number of people whom the change would affect; counting stops above the limit. */
+  people: number;
+  since: number;
+  /** The admin's decision; undefined until there is one. A change that affects few people is approved automatically. */
+  answer: Decision['answer'] | undefined;
+  /** The people whom recent approved changes affected, with the time of the change. They count for the next changes. */
+  recent: ReadonlyMap<string, number>;
+}
+
+/** A version of a person's identity. */
+export type VersionOfPerson = Pick<HeldPerson, 'id' | 'version'>;
+
+interface CauseText {
+  why(policies: Policies | undefined): string;
+  /** The effect on the traveler if the change is discarded. */
+  discarded: string;
+  /** The effect on the traveler if the change of an active person is approved. */
+  approved: string;
+}
+
+/**
+ * The texts for each cause of a hold. If the person is inactive or deleted, an approval archives or deletes the
+ * traveler instead.
+ */
+export const causeTexts = {
+  safetyValve: {
+    why: (policies) => safetyValveText(policies?.safetyValve),
+    discarded: 'the traveler stays active until the IdP deactivates or deletes the person again',
+    approved: 'the traveler is changed as the IdP wants',
+  },
+  guarded: {
+    why: () => 'the traveler administers the travel service by a role that the mapping did not give',
+    discarded: 'the traveler stays as it is until the IdP changes the person again',
+    approved: 'the traveler is linked to the person and changed as the IdP wants',
+  },
+  neverProvisioned: {
+    why: () => 'the identity provider has deleted a person whom it had never sent or searched',
+    discarded: 'the traveler stays as it is, and the person is listed again',
+    approved: 'the traveler is archived',
+  },
+  return: {
+    why: () =>
+      'another person takes the place of one who left, by the table of evidence (the finding names its row)',
+    discarded:
+      'the traveler of the one who left is archived, unless that departure waits for a decision of its own or was discarded, and the person does not get it until the IdP changes the person again',
+    approved: 'the person gets the traveler of the one who left, and what was theirs is removed from it',
+  },
+  rules: {
+    why: () => 'other rules or lookups would change more than 100 people',
+    discarded: 'the traveler stays as it is until the rules or lookups change again',
+    approved: 'the traveler is changed as the rules and lookups say',
+  },
+} satisfies Record<HoldCause, CauseText>;
+
+function safetyValveText(valve: Policies['safetyValve']): string {
+  if (!valve) return 'too many people left at once; the safety valve is switched off by now';
+  const { share, minimum, windowMs } = valve;
+  const percent = Math.round(share * 1_000) / 10;
+  return `more people left within ${windowMs / 60_000} minutes than ${minimum} or ${percent} % of the active ones`;
+}
+
+/** Returns the change that the IdP requested for a held person. */
+export function requestedChange({ isActive, isDeleted }: HeldPerson): 'change' | 'deactivate' | 'delete' {
+  if (isDeleted) return 'delete';
+  return isActive ? 'change' : 'deactivate';
+}
+
+/** Describes the effect of an approval on one person's traveler. */
+export function approvalText(
+  person: HeldPerson,
+  policies: Pick<Policies, 'deprovision'> | undefined,
+): string {
+  const end = travelerEnd(person, policies);
+  return end === undefined ? causeTexts[person.hold.cause].approved : `the traveler will be ${end}`;
+}
+
+/** Returns the effect of an approval on the traveler of a person who left; undefined if the person did not leave. */
+export function travelerEnd(
+  person: HeldPerson,
+  policies: Pick<Policies, 'deprovision'> | undefined,
+): 'archived' | 'deleted' | undefined {
+  const want = requestedChange(person);
+  if (want === 'change') return undefined;
+  return want === 'delete' && policies?.deprovision === 'delete' ? 'deleted' : 'archived';
+}
+
+/** Returns an identity as a held person; undefined if it is not held. */
+export function toHeldPerson(identity: Identity): HeldPerson | undefined {
+  const { connection, id, desired, hold, version, deletedAt } = identity;
+  if (!hold) return undefined;
+  const isDeleted = deletedAt !== undefined;
+  return {
+    ...{ connection, id, hold, version, isDeleted },
+    userName: String(desired.userName),
+    isActive: isActive(desired),
+  };
+}
+
+/** The decision about the present version of a held person; undefined if there is none. */
+export function answerTo({ hold, decision, version }: Identity): Decision['answer'] | undefined {
+  const isCurrent = decision?.cause === hold?.cause && decision?.version === version;
+  return isCurrent ? decision?.answer : undefined;
+}

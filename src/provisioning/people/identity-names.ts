@@ -1,0 +1,35 @@
+import type { Json } from '../../schema/resource.ts';
+import type { Identity } from '../identity.ts';
+
+/** Returns the names by which IdPs and the travel service search for a person: userName, externalId, addresses and travel id. */
+export function searchedNames(identity: Identity): string[] {
+  const { desired, travelId } = identity;
+  const { userName, externalId, emails } = desired;
+  return nonEmptyTexts(
+    userName,
+    externalId,
+    travelId,
+    ...elementValues(emails),
+    ...travelAddresses(identity),
+  );
+}
+
+/** Returns the addresses that the travel service has received or may have received. */
+export function travelAddresses({ observed, creating, applied, progress }: Identity): string[] {
+  const { parkedFrom, announced, late } = progress;
+  const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];
+  return nonEmptyTexts(observed?.email, creating, parkedFrom, ...sent, ...(late?.sent.email ?? []));
+}
+
+/** Returns the values of a multi-valued attribute. */
+export function elementValues(list: Json | undefined): (Json | undefined)[] {
+  return Array.isArray(list) ? list.map((one) => (isObject(one) ? one.value : one)) : [];
+}
+
+export function nonEmptyTexts(...values: (Json | undefined)[]): string[] {
+  return values.filter((value) => typeof value === 'string').filter((text) => text !== '');
+}
+
+function isObject(value: Json | undefined): value is { [name: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

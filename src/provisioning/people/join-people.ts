@@ -1,0 +1,126 @@
+import { type Identity, isInactive, type Origin, predecessorOf } from '../identity.ts';
+import { isAdministrator } from '../reconcile/guard.ts';
+import type { Runtime } from '../runtime-ports.ts';
+import type { Identities, IdentityChange } from '../store-ports.ts';
+import { releaseOf } from '../users/return-user.ts';
+
+/** Two users of whom an admin says that they are one person. */
+export interface JoinedPeople {
+  /** The user who left, the unclaimed identity of an archived traveler, or such a traveler that the newcomer's judgement names. */
+  leaver: Identity | { travelId: string };
+  newcomer: Identity;
+}
+
+interface JoinDeps {
+  identities: Pick<Identities, 'commit'>;
+  runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
+}
+
+/** `stale`: one of the two has changed since it was read. */
+export type JoinResult = 'joined' | 'stale' | { refused: string };
+
+/** The time for which calls that were sent for the newcomer's own traveler may arrive late, in milliseconds. */
+const LATE_MS = 60_000;
+
+/**
+ * Gives a newcomer the traveler of a leaver, with everything that it has. The newcomer's own traveler, if there is one, is archived and
+ * gives its address up. The reconciler does the rest.
+ */
+export async function joinPeople(
+  { identities, runtime }: JoinDeps,
+  people: JoinedPeople,
+): Promise<JoinResult> {
+  const refused = refusalOf(people, runtime.now());
+  if (refused !== undefined) return { refused };
+  const { connection } = people.newcomer;
+  const committed = await identities.commit(connection, joinChanges(people, runtime));
+  return committed === 'done' ? 'joined' : 'stale';
+}
+
+/** Finds the leaver in whose place an identity is, as far as the two can be joined. */
+export async function findPredecessor(
+  { identities }: { identities: Pick<Identities, 'findById'> },
+  newcomer: Identity,
+): Promise<JoinedPeople['leaver'] | undefined> {
+  const known = predecessorOf(newcomer, newcomer);
+  if (!known || known.effect === 'passedOn' || known.effect === 'revived') return undefined;
+  const { connection, id, travelId } = known;
+  if (id !== undefined) return identities.findById(connection, id);
+  // A hold of a reactivation names the traveler that the user has already.
+  return travelId === undefined || travelId === newcomer.travelId ? undefined : { travelId };
+}
+
+/** Says why two users cannot be joined, in a sentence; undefined if they can. */
+function refusalOf({ leaver, newcomer }: JoinedPeople, now: number): string | undefined {
+  const involved: Identity[] = 'id' in leaver ? [newcomer, leaver] : [newcomer];
+  const isBusy = involved.some(
+    ({ leasedUntil = 0, creating }) => leasedUntil > now || creating !== undefined,
+  );
+  if (!newcomer.claimed || isInactive(newcomer))
+    return 'The second person is not an active user of an identity provider.';
+  const fault = 'id' in leaver ? leaverFaultOf(leaver) : undefined;
+  if (fault !== undefined) return fault;
+  if (newcomer.observed && isAdministrator(newcomer.observed))
+    return 'The traveler of the second person administers the travel service.';
+  return isBusy ? 'One of the two is being changed just now; try again.' : undefined;
+}
+
+function leaverFaultOf(leaver: Identity): string | undefined {
+  if (leaver.travelId === undefined) return 'The first person has no traveler.';
+  if (leaver.claimed && !isInactive(leaver))
+    return 'The first person is active: deactivate that user in the identity provider first.';
+  const isInUse = !leaver.claimed && leaver.observed?.archived !== true;
+  return isInUse ? 'The first person is not archived in the travel service.' : undefined;
+}
+
+function joinChanges({ leaver, newcomer }: JoinedPeople, runtime: JoinDeps['runtime']): IdentityChange[] {
+  const { connection, id, version } = newcomer;
+  const { predecessor: _, returnAt: _returnAt, resetAt: _resetAt, ...origin } = newcomer.origin;
+  const claimed = 'id' in leaver && leaver.claimed ? leaver : undefined;
+  const isMoved = claimed !== undefined && claimed.connection !== connection;
+  const joined: Identity = {
+    ...newcomer,
+    version: version + 1,
+    state: 'dirty',
+    attempts: 0,
+    nextAttemptAt: undefined,
+    origin: { ...origin, ...(isMoved ? { movedFrom: claimed.connection } : {}) },
+  };
+  return [
+    { kind: 'update', identity: joined, expected: version },
+    { kind: 'unlink', id },
+    ...(newcomer.travelId === undefined
+      ? []
+      : [{ kind: 'insert', identity: tombstoneOf(newcomer, runtime) } as const]),
+    ...(claimed ? [releaseFor(claimed, newcomer)] : []),
+    { kind: 'link', id, travelId: leaver.travelId ?? '', applied: claimed?.applied ?? {} },
+  ];
+}
+
+function releaseFor(leaver: Identity, newcomer: Identity): IdentityChange {
+  const { connection, id } = newcomer;
+  const known = predecessorOf(newcomer, newcomer);
+  const row = known?.id === leaver.id ? known.row : 7;
+  const successor = { row, verdict: 'same', effect: 'passedOn', connection, id } as const;
+  return releaseOf(leaver, successor, { id: connection });
+}
+
+/** The tombstone that keeps the newcomer's own traveler until it is archived and has given up its address. */
+function tombstoneOf(newcomer: Identity, { newId, now, wallClock }: JoinDeps['runtime']): Identity {
+  const deletedAt = wallClock();
+  const origin: Origin = { givesEmailUp: true, isReplaced: true };
+  const sent = { archived: [false] };
+  return {
+    ...newcomer,
+    ...{ id: newId(), version: 1, revision: 1, state: 'dirty', deletedAt, lastModified: deletedAt, origin },
+    ...{
+      attempts: 0,
+      nextAttemptAt: undefined,
+      leasedUntil: undefined,
+      hold: undefined,
+      decision: undefined,
+    },
+    ...{ waitingFor: undefined, findings: [] },
+    progress: { late: { creates: [], sent, checkAt: now() + LATE_MS } },
+  };
+}

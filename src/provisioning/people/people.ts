@@ -1,0 +1,231 @@
+import { isActive, type JsonObject } from '../../schema/resource.ts';
+import { similarWords } from '../../translator/mapping-faults.ts';
+import type { Finding } from '../../translator/translation.ts';
+import { type HoldCause, type Identity, type IdentityState, userNameOf } from '../identity.ts';
+
+/** Selects people. Members that are left out select everything. */
+export interface PeopleFilter {
+  state?: IdentityState | undefined;
+  /** The code of a finding. */
+  finding?: string | undefined;
+  /**
+   * True: only people who are inactive or deleted. Otherwise deleted people are included only while work remains for
+   * them, such as the archive of their traveler, or while an admin keeps their traveler active.
+   */
+  archived?: boolean | undefined;
+  /** The beginning of the userName, without case. */
+  userNamePrefix?: string | undefined;
+}
+
+/**
+ * The codes by which people can be selected: those of all findings, of the translator and of the reconciler, in alphabetical order.
+ * docs/operations/states-and-findings.md explains them.
+ */
+export const findingCodes = [
+  'attributeUnknown',
+  'billingProfileAmbiguous',
+  'billingProfileArchived',
+  'billingProfileContradiction',
+  'billingProfileUnknown',
+  'billingProfileUnreadable',
+  'booleanUnreadable',
+  'costCenterAmbiguous',
+  'costCenterArchived',
+  'costCenterContradiction',
+  'costCenterUnknown',
+  'costCenterUnreadable',
+  'countryUnknown',
+  'currencyUnknown',
+  'customFieldAmbiguous',
+  'customFieldDisabled',
+  'customFieldLost',
+  'customFieldPattern',
+  'customFieldTwice',
+  'customFieldType',
+  'customFieldUnknown',
+  'dateUnreadable',
+  'drift',
+  'emailHeldByLeaver',
+  'emailInvalid',
+  'emailOfDeletedUser',
+  'emailReserved',
+  'emailSwapBlocked',
+  'emailTaken',
+  'erasedTraveler',
+  'existingUser',
+  'forbidden',
+  'genderUnknown',
+  'guarded',
+  'keptActive',
+  'languageUnsupported',
+  'managerCircle',
+  'managerGone',
+  'managerInactive',
+  'managerNotLinked',
+  'managerReplaced',
+  'managerSelf',
+  'managerUnknown',
+  'mappingUnusable',
+  'movedFrom',
+  'movedTo',
+  'neverProvisioned',
+  'noEmail',
+  'notApplied',
+  'notDeleted',
+  'optionDisabled',
+  'optionUnknown',
+  'otherPerson',
+  'ownCredential',
+  'passedOn',
+  'pausedChange',
+  'pausedCreate',
+  'pausedDeparture',
+  'pausedReactivation',
+  'personUnclear',
+  'phoneExtension',
+  'phoneUnreadable',
+  'phoneWithoutCountry',
+  'privileged',
+  'refusedByTravelApi',
+  'returnHeld',
+  'roleNotAllowed',
+  'rolePreexisting',
+  'roleUnknown',
+  'rulesHeld',
+  'safetyValve',
+  'secondUser',
+  'severalValues',
+  'textUnusable',
+  'transformFailed',
+  'travelPolicyAmbiguous',
+  'travelPolicyArchived',
+  'travelPolicyContradiction',
+  'travelPolicyUnknown',
+  'travelPolicyUnreadable',
+  'unclearAnswer',
+  'unconfirmed',
+  'valueRefused',
+] as const;
+
+/** The place of a person in the order of people: by userName without case, then by id. */
+export interface PersonPlace {
+  key: string;
+  id: string;
+}
+
+/** A person in a list. */
+export interface ListedPerson {
+  connection: string;
+  id: string;
+  userName: string;
+  /** The name for display; empty if the user has none. */
+  name: string;
+  state: IdentityState;
+  holdCause?: HoldCause;
+  travelId?: string;
+  isActive: boolean;
+  isDeleted: boolean;
+  findings: Finding[];
+  /** Epoch milliseconds. */
+  lastModified: number;
+  /** The time at which the next attempt is due; undefined if it is due at once, or if no attempt is due. */
+  nextAttemptAt?: number;
+}
+
+/** Some people, and the place to continue from; undefined at the end. A page can be empty although others follow. */
+export interface PeoplePage {
+  people: ListedPerson[];
+  next: PersonPlace | undefined;
+}
+
+/** The store of people for lists. */
+export interface People {
+  /**
+   * Returns the people after a place, at most `limit` if it is given. The work of one call is bounded, however few people
+   * match.
+   */
+  findPage(
+    connection: string,
+    filter: PeopleFilter,
+    after: PersonPlace | undefined,
+    limit?: number,
+  ): Promise<PeoplePage>;
+  /** Returns at most `limit` people whose userName, email address or displayName begins with this text, without case. */
+  findByPrefix(connection: string, prefix: string, limit: number): Promise<ListedPerson[]>;
+  /** Returns the id of a person whom an IdP has sent, if possible one who was changed lately; undefined if all were imported. */
+  findExample(connection: string): Promise<string | undefined>;
+}
+
+/** Yields the people of these connections page by page, so that memory stays bounded. */
+export async function* listPeople(
+  people: People,
+  connections: string[],
+  filter: PeopleFilter,
+): AsyncGenerator<ListedPerson[]> {
+  for (const connection of connections) {
+    let next: PersonPlace | undefined;
+    do {
+      const page = await people.findPage(connection, filter, next);
+      yield page.people;
+      next = page.next;
+    } while (next);
+  }
+}
+
+/** The lengths of the beginnings that a misspelled userName shares with the right one, as far as they are tried. */
+const SHARED_LENGTHS = [16, 8, 4, 2, 1];
+/** The userNames with each beginning that are compared. */
+const MAX_COMPARED = 50;
+const MAX_DISTANCE = 2;
+const MAX_SIMILAR = 3;
+const MAX_USER_NAME_LENGTH = 256;
+
+/**
+ * Returns a few userNames that differ from a misspelled one in at most two letters, the most similar first; if there is none, those of
+ * people whose userName, email address or displayName begins with the text. Only some hundred of those with the same first letters are
+ * compared, so that the work does not grow with the number of people.
+ */
+export async function findSimilarUserNames(
+  people: Pick<People, 'findPage' | 'findByPrefix'>,
+  connections: string[],
+  misspelled: string,
+): Promise<string[]> {
+  if (misspelled.length > MAX_USER_NAME_LENGTH) return [];
+  const found = new Set<string>();
+  for (const connection of connections)
+    for (const length of SHARED_LENGTHS.filter((one) => one < misspelled.length)) {
+      const filter = { userNamePrefix: misspelled.slice(0, length) };
+      const page = await people.findPage(connection, filter, undefined, MAX_COMPARED);
+      for (const { userName } of page.people) found.add(userName);
+    }
+  const similar = similarWords(misspelled, [...found], MAX_DISTANCE);
+  if (similar.length > 0) return similar.slice(0, MAX_SIMILAR);
+  const pages = await Promise.all(
+    connections.map((connection) => people.findByPrefix(connection, misspelled, MAX_SIMILAR)),
+  );
+  return [...new Set(pages.flat().map(({ userName }) => userName))].slice(0, MAX_SIMILAR);
+}
+
+/** Returns a person as lists show it. */
+export function toListedPerson(identity: Identity): ListedPerson {
+  const { connection, id, desired, state, hold, travelId, deletedAt, nextAttemptAt } = identity;
+  return {
+    ...{ connection, id, state, findings: identity.findings, lastModified: identity.lastModified },
+    userName: userNameOf(identity),
+    name: displayNameOf(desired),
+    ...(hold && { holdCause: hold.cause }),
+    ...(travelId === undefined ? {} : { travelId }),
+    isActive: isActive(desired),
+    isDeleted: deletedAt !== undefined,
+    ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
+  };
+}
+
+/** Returns the name of a user for display: `displayName`, or the parts of `name`. */
+export function displayNameOf({ displayName, name }: JsonObject): string {
+  if (typeof displayName === 'string' && displayName !== '') return displayName;
+  if (typeof name !== 'object' || name === null || Array.isArray(name)) return '';
+  const { formatted, givenName, familyName } = name;
+  if (typeof formatted === 'string' && formatted !== '') return formatted;
+  return [givenName, familyName].filter((part) => typeof part === 'string' && part !== '').join(' ');
+}

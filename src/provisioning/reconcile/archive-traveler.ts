@@ -1,0 +1,339 @@
+import { resolveAnnounced } from '../../translator/announced.ts';
+import { emptyPlan, findDrift, type Plan, toAppliedFields } from '../../translator/plan.ts';
+import { findings } from '../findings.ts';
+import type { TravelFailure } from '../travel-ports.ts';
+import {
+  endInFailure,
+  endInState,
+  isOutcomeUnknown,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withFinding,
+  withoutAnnouncedCall,
+  withProgress,
+} from './context.ts';
+import { type Program, perform } from './effects.ts';
+import {
+  addressKey,
+  chooseLeaverEmail,
+  firstFreeEmail,
+  isParkingAddress,
+  type LeaverEmail,
+  withEmailWait,
+} from './email-conflicts.ts';
+import { holdDeparture, isAdministrator, isKeptActive, refuseOwnUser } from './guard.ts';
+import {
+  isLateCheckDue,
+  removeLateTravelers,
+  withLateCallsDoubted,
+  withLateCreate,
+  withoutLateCalls,
+} from './late-calls.ts';
+import { findOwnCreate } from './link-traveler.ts';
+import { referenceValuesOf } from './notify-dependents.ts';
+import { withDriftMarked } from './ownership.ts';
+import {
+  announceCall,
+  handlePatchFailure,
+  leaseLostFailure,
+  patchTraveler,
+  readTraveler,
+  withObservedTraveler,
+  withoutLink,
+} from './traveler-calls.ts';
+import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
+
+/** Archives the traveler of a deleted SCIM user, or deletes it if the policy `deprovision` says so. */
+export function* archiveTraveler(context: ReconcileContext, begun: OutcomeDraft): Program<ReconcileResult> {
+  const { movedTo } = context.identity.origin;
+  const draft = movedTo === undefined ? begun : withFinding(begun, findings.movedTo(movedTo));
+  if (isLateCheckDue(context, draft)) {
+    const failure = yield* removeLateTravelers(context, draft);
+    if (failure) return endInFailure(draft, failure);
+  }
+  const found = draft.travelId === undefined ? yield* findUnconfirmedTraveler(context, draft) : draft;
+  if ('end' in found) return found;
+  if (found.travelId !== undefined) return yield* archiveLinkedTraveler(context, found, found.travelId);
+  const checked = isLateCheckDue(context, found) ? withoutLateCalls(found) : found;
+  return endInState({ ...checked, creating: undefined }, 'synced');
+}
+
+function* archiveLinkedTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Program<ReconcileResult> {
+  const own = yield* refuseOwnUser(draft);
+  if (own) return own;
+  // An admin of the travel service may have reactivated the traveler or made it an administrator.
+  const current = mustReadBeforeArchive(context, draft)
+    ? yield* readTraveler(context, draft, travelId)
+    : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
+  if (current === 'gone') return endInState(withoutLink(draft), 'synced');
+  if ('end' in current) return current;
+  // Remove the late calls only after the traveler was read and compared with them.
+  const checked = isLateCheckDue(context, current) ? withoutLateCalls(current) : current;
+  const next = withDriftMarked(context, checked);
+  return isArchivedForDeletion(context, next)
+    ? yield* endAlreadyArchived(context, next, travelId)
+    : yield* archiveIfAllowed(context, next, travelId);
+}
+
+/**
+ * True if the traveler must be read before it is archived. Once the bridge has archived it for this deletion, a read is
+ * not needed: the event feed and imports report later changes.
+ */
+function mustReadBeforeArchive(context: ReconcileContext, draft: OutcomeDraft): boolean {
+  const { observed, progress } = draft;
+  const isKnown = observed !== undefined && progress.announced === undefined;
+  const isCheckDue = isLateCheckDue(context, draft) || isValueCheckDue(context, draft);
+  return !isKnown || isCheckDue || !isArchivedForDeletion(context, draft);
+}
+
+/**
+ * True if the bridge has already archived the traveler because of this deletion. If the travel service reactivates it
+ * afterwards, that is drift.
+ */
+function isArchivedForDeletion(
+  { identity, connection }: ReconcileContext,
+  { progress, applied: { archived } }: OutcomeDraft,
+): boolean {
+  const isDone = progress.settledVersion === identity.version && archived?.sent === true && !archived.unsure;
+  return isDone && connection.policies.deprovision === 'archive';
+}
+
+function endAlreadyArchived(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Program<ReconcileResult> {
+  const { archived } = draft.applied;
+  const drifted = draft.observed && archived ? findDrift({ archived }, draft.observed) : [];
+  const done = { ...draft, findings: [...draft.findings, ...drifted] };
+  return settleTombstoneEmail(context, endInState(done, 'synced'), { travelId, isFresh: false });
+}
+
+function* archiveIfAllowed(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Program<ReconcileResult> {
+  const { observed } = draft;
+  // An archived traveler no longer has access, so archiving it again needs no approval. Deleting it does.
+  const isLeaving = observed?.archived === false || context.connection.policies.deprovision === 'delete';
+  if (!isLeaving) return yield* archiveAndGiveUpEmail(context, draft, travelId);
+  if (isKeptActive(context.identity)) return yield* endKeptActive(context, draft, travelId);
+  const held = yield* holdDeparture(context, draft);
+  if (held) return held;
+  return yield* archiveAndGiveUpEmail(context, draft, travelId);
+}
+
+function endKeptActive(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Program<ReconcileResult> {
+  const kept = endInState(withFinding(draft, findings.keptActive(context.identity.decision)), 'synced');
+  return settleTombstoneEmail(context, kept, { travelId, isFresh: false });
+}
+
+function* archiveAndGiveUpEmail(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Program<ReconcileResult> {
+  const done = yield* archiveOrDelete(context, draft, travelId);
+  if (done.end.kind === 'failed' || done.draft.travelId === undefined) return done;
+  return yield* settleTombstoneEmail(context, done, { travelId, isFresh: true });
+}
+
+/** Finds the traveler of a create whose outcome is unknown, so that it can be archived. */
+export function* findUnconfirmedTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Program<OutcomeDraft | ReconcileResult> {
+  const { reservation, announced: fields = {} } = draft.progress;
+  const isOpen = draft.creating !== undefined && reservation !== undefined;
+  const known = isOpen ? withLateCreate(context, draft, { reservation, fields }) : draft;
+  const found = yield* findOwnCreate(context, known);
+  if ('kind' in found) return endInFailure(known, found);
+  const { draft: next, own } = found;
+  if (own) {
+    const { traveler: observed, create } = own;
+    const { rules } = context.rulesSnapshot;
+    // The values that the create has sent are owned: if the user returns, those that are no longer wanted are removed.
+    const applied = resolveAnnounced(draft.applied, create.fields, { observed, rules });
+    const linked = { ...withoutAnnouncedCall(next), travelId: observed.id, applied };
+    return withObservedTraveler(context, linked, observed);
+  }
+  // Keep the announced create until the last check for late calls: its traveler may still appear, and a user who
+  // returns in the meantime needs the record.
+  if (!isOpen) return next;
+  const isAwaited = context.time.now < (next.progress.late?.checkAt ?? 0);
+  return isAwaited ? endInState(next, 'synced') : withoutAnnouncedCall(next);
+}
+
+function* archiveOrDelete(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Program<ReconcileResult> {
+  if (context.connection.policies.deprovision === 'archive')
+    return yield* sendArchive(context, draft, travelId);
+  const announcing = withRemovalAsLateCall(context, draft);
+  if (!(yield* announceCall(context, announcing))) return endInFailure(draft, leaseLostFailure);
+  const answer = yield* perform('removeTraveler', travelId);
+  switch (answer.kind) {
+    case 'ok':
+    case 'notFound':
+      return endInState(withoutLink(draft), 'synced');
+    case 'forbidden':
+    case 'invalid':
+    case 'conflict': {
+      // A person who has traveled is part of the accounts and cannot be deleted. Archiving takes the access away.
+      const archived = yield* sendArchive(context, withFinding(draft, findings.notDeleted()), travelId);
+      const isReferredTo = answer.kind === 'conflict' && (yield* mayStillBeReferredTo(context));
+      return isReferredTo && archived.end.kind === 'state'
+        ? endInFailure(archived.draft, referredToFailure)
+        : archived;
+    }
+    case 'unauthorized':
+    case 'unavailable': {
+      const kept = isOutcomeUnknown(answer) ? announcing : draft;
+      const isBare = answer.kind === 'unavailable' && answer.bareStatus !== undefined;
+      return isBare
+        ? yield* archiveMeanwhile(context, kept, { travelId, failure: answer })
+        : endInFailure(kept, answer);
+    }
+  }
+}
+
+/** Archives a traveler whose deletion a gateway may prevent: the access must not last until the gateway lets the DELETE pass. */
+function* archiveMeanwhile(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { travelId, failure }: { travelId: string; failure: TravelFailure },
+): Program<ReconcileResult> {
+  const archived = yield* sendArchive(context, draft, travelId);
+  const isArchived = archived.end.kind === 'state' && archived.end.state === 'synced';
+  return isArchived ? endInFailure(archived.draft, failure) : archived;
+}
+
+/**
+ * True if the traveler may be deleted later, because it is the manager of others who are about to lose this manager. At
+ * the first attempt they may have lost it just after the travel API refused the deletion.
+ */
+function* mayStillBeReferredTo({ identity }: ReconcileContext): Program<boolean> {
+  const all = yield* perform('findReferrers', referenceValuesOf(identity));
+  const referrers = all.filter((referrer) => referrer !== identity.id);
+  if (identity.attempts === 0) return referrers.length > 0;
+  for (const referrer of referrers) {
+    const one = yield* perform('findIdentity', identity.connection, referrer);
+    if (one?.state === 'dirty') return true;
+  }
+  return false;
+}
+
+const referredToFailure: TravelFailure = {
+  kind: 'unavailable',
+  text: 'other travelers still refer to the traveler',
+};
+
+/**
+ * Records the deletion as a late call. If the user returns before the travel API has carried it out, the traveler is
+ * read once more.
+ */
+function withRemovalAsLateCall({ time, connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const late = { creates: [], sent: {}, ...draft.progress.late, checkAt: time.now + connection.lateMs };
+  return withProgress(draft, { late });
+}
+
+function* sendArchive(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Program<ReconcileResult> {
+  const archived = { value: true, source: false };
+  // A check of this departure found that it was not applied. The next attempt to send it has its own time.
+  const isRepeated = draft.progress.settledVersion === context.identity.version && isArchiveAccepted(draft);
+  if (isRepeated) return endInState({ ...withoutAnnouncedCall(draft), creating: undefined }, 'synced');
+  if (draft.observed?.archived === true)
+    return endInState(
+      {
+        ...withoutAnnouncedCall(draft),
+        creating: undefined,
+        applied: toAppliedFields(draft.applied, { ...emptyPlan, adopt: { archived } }, draft.observed),
+      },
+      'synced',
+    );
+  const sent = yield* patchTraveler(context, draft, { travelId, plan: { ...emptyPlan, set: { archived } } });
+  if (!('failure' in sent)) return endInState({ ...sent.draft, creating: undefined }, 'synced');
+  return handlePatchFailure(sent, (known) =>
+    endInState(withFinding(known, findings.forbidden('archived')), 'refused'),
+  );
+}
+
+/**
+ * Gives the traveler of a tombstone a parking address if another identity needs its address, and the own address back once no other identity has or
+ * needs it. An administrator keeps the address.
+ */
+export function* settleTombstoneEmail(
+  context: ReconcileContext,
+  { draft: before, end }: ReconcileResult,
+  { travelId, isFresh }: { travelId: string; isFresh: boolean },
+): Program<ReconcileResult> {
+  const { draft, email } = yield* chooseTombstoneEmail(context, before);
+  if (email === undefined) return { draft, end };
+  if (isFresh) return yield* sendEmail(context, { draft, end }, { travelId, email });
+  // The traveler may have become an administrator in the travel service.
+  const current = yield* readTraveler(context, before, travelId);
+  if (current === 'gone') return endInState(withoutLink(before), 'synced');
+  if ('end' in current) return current;
+  return yield* settleTombstoneEmail(context, { draft: current, end }, { travelId, isFresh: true });
+}
+
+function* chooseTombstoneEmail(context: ReconcileContext, draft: OutcomeDraft): Program<LeaverEmail> {
+  const { connection, identity } = context;
+  const { observed } = draft;
+  const unchanged = { draft, email: undefined };
+  const isKept = isKeptActive(identity) && observed?.archived === false;
+  if (!observed || isAdministrator(observed) || (!observed.archived && !isKept)) return unchanged;
+  const own = ownEmail(context) ?? observed.email;
+  const chosen = yield* chooseLeaverEmail(context, draft, own);
+  if (chosen) return chosen;
+  if (!isParkingAddress(connection, observed.email) || isParkingAddress(connection, own)) return unchanged;
+  if (!isKept) return { draft, email: own };
+  const email = yield* firstFreeEmail(context, draft, [own, context.translation.fallbackEmail]);
+  return { draft: email === own ? draft : withEmailWait(draft, own), email };
+}
+
+/** The address that the traveler had by the rules. */
+function ownEmail({ translation: { fields, fallbackEmail } }: ReconcileContext): string | undefined {
+  const { email } = fields;
+  return email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
+}
+
+function* sendEmail(
+  context: ReconcileContext,
+  { draft, end }: ReconcileResult,
+  { travelId, email: value }: { travelId: string; email: string },
+): Program<ReconcileResult> {
+  const plan: Plan = { ...emptyPlan, set: { email: { value, source: value } } };
+  const sent = yield* patchTraveler(context, draft, { travelId, plan });
+  if (!('failure' in sent)) return { draft: { ...sent.draft, creating: undefined }, end };
+  return handlePatchFailure(sent, (known) => ({ draft: withRefusedEmail(context, known, value), end }));
+}
+
+/** An address that a traveler without an identity has stays awaited. A refused parking address is recorded. */
+function withRefusedEmail(context: ReconcileContext, draft: OutcomeDraft, value: string): OutcomeDraft {
+  if (!isParkingAddress(context.connection, value))
+    return { ...draft, waitingFor: draft.waitingFor ?? addressKey(value) };
+  // Recorded, so that no other parking address is tried under these rules, and the newcomer is held.
+  const reason = 'it keeps the address of a leaver';
+  const email = { value, basis: context.rulesSnapshot.version, reason };
+  return withFinding(
+    { ...draft, waitingFor: undefined, refused: { ...draft.refused, email } },
+    findings.refused('email', value, reason),
+  );
+}

@@ -1,0 +1,191 @@
+import type { AnnouncedFields } from '../../translator/announced.ts';
+import type {
+  AppliedFields,
+  FieldKey,
+  Finding,
+  RefusedFields,
+  Translation,
+  WantedField,
+} from '../../translator/translation.ts';
+import type { TravelUser } from '../../translator/traveler.ts';
+import type { ConnectionSettings } from '../connection.ts';
+import type { HoldCause, Identity, IdentityState, Outcome, Progress } from '../identity.ts';
+import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
+import type { TravelFailure } from '../travel-ports.ts';
+import { leftOutFindings } from '../users/left-out-values.ts';
+
+/** What one attempt to reconcile an identity decides from. The identity's lease is held during the attempt. */
+export interface ReconcileContext {
+  connection: ConnectionSettings;
+  identity: Identity;
+  rulesSnapshot: RulesSnapshot;
+  translation: Translation;
+  /** The fields that `Origin.baseline` translates to; undefined if the identity has no baseline. */
+  baseline: WantedFields | undefined;
+  /** An address that no identity of the account had, or was about to get, when this attempt began. */
+  freeEmail: string | undefined;
+  /**
+   * True for the fields that the IdP has stated since the connection was paused: the traveler is read, and they are compared with it
+   * whatever was applied before. Undefined if nothing of that kind is due.
+   */
+  doubts?: ((key: FieldKey) => boolean) | undefined;
+  time: AttemptTime;
+}
+
+/** The time at which the last effect has ended, or the attempt began; the interpreter of the effects keeps it. */
+export interface AttemptTime {
+  /** As `Runtime.now`. */
+  readonly now: number;
+  /** As `Runtime.wallClock`. */
+  readonly wallClock: number;
+  /** As `TravelUsers.serverTime`. */
+  readonly server: number | undefined;
+}
+
+/** The part of the outcome that the steps of a reconciliation change. Each step returns a new draft. */
+export type OutcomeDraft = Omit<
+  Outcome,
+  'trace' | 'rulesGeneration' | 'state' | 'attempts' | 'nextAttemptAt'
+> & {
+  /** The fields of this attempt's PATCHes that were answered, and the traveler that they changed. They are stored only with the outcome. */
+  answered?: { travelId: string; fields: AnnouncedFields };
+};
+
+/** The end of a reconciliation: a state, a failure after which it is tried again, or a call that a paused connection does not send. */
+export type ReconcileEnd =
+  | { kind: 'state'; state: Exclude<IdentityState, 'dirty'> }
+  | { kind: 'paused' }
+  | {
+      kind: 'failed';
+      failure: TravelFailure;
+      /** The time by which the next attempt is made, however many have failed before; in epoch milliseconds. */
+      retryBy?: number | undefined;
+    };
+
+/** The result of a reconciliation: the draft of the outcome, and the end. */
+export interface ReconcileResult {
+  draft: OutcomeDraft;
+  end: ReconcileEnd;
+}
+
+/** The wanted value of each field. The steps of a reconciliation set a field to `kept` if it must not be sent. */
+export type WantedFields = Record<FieldKey, WantedField>;
+
+/** A draft, and the wanted fields without those that must not be sent. */
+export interface SendableFields {
+  draft: OutcomeDraft;
+  fields: WantedFields;
+}
+
+/**
+ * Returns the draft with which a reconciliation begins: the stored state of the identity, and the findings of the new
+ * translation in place of the stored ones.
+ */
+export function newDraft(identity: Identity, translation: Translation): OutcomeDraft {
+  const { travelId, applied, refused, observed, creating, progress } = identity;
+  return {
+    travelId,
+    applied,
+    refused,
+    observed,
+    creating,
+    waitingFor: undefined,
+    progress,
+    hold: undefined,
+    findings: [...translation.findings, ...leftOutFindings(identity)],
+  };
+}
+
+/** Ends a reconciliation: the draft is saved with this state. */
+export function endInState(draft: OutcomeDraft, state: Exclude<IdentityState, 'dirty'>): ReconcileResult {
+  return { draft, end: { kind: 'state', state } };
+}
+
+/**
+ * Ends a reconciliation with a failure: the draft is saved, and the identity stays dirty, so that it is tried again, by
+ * `retryBy` at the latest if it is given.
+ */
+export function endInFailure(draft: OutcomeDraft, failure: TravelFailure, retryBy?: number): ReconcileResult {
+  return { draft, end: { kind: 'failed', failure, retryBy } };
+}
+
+export function withFinding(draft: OutcomeDraft, finding: Finding): OutcomeDraft {
+  return { ...draft, findings: [...draft.findings, finding] };
+}
+
+/** Marks the draft as held for an admin. If it was held for the same cause before, the time since when stays. */
+export function withHold(
+  { identity, time }: ReconcileContext,
+  draft: OutcomeDraft,
+  cause: HoldCause,
+): OutcomeDraft {
+  const since = identity.hold?.cause === cause ? identity.hold.since : time.now;
+  return { ...draft, hold: { cause, since } };
+}
+
+/** True if an admin has approved the hold for this cause at the identity's current version. */
+export function isApproved({ decision, version }: Identity, cause: HoldCause): boolean {
+  return decision?.cause === cause && decision.answer === 'approved' && decision.version === version;
+}
+
+/** True if the last reconciliation of this version held the identity for this cause. */
+export function wasHeldFor({ hold, progress, version }: Identity, cause: HoldCause): boolean {
+  return hold?.cause === cause && progress.settledVersion === version;
+}
+
+/** Returns the draft with these members of its progress. Those that are undefined are removed. */
+export function withProgress(
+  draft: OutcomeDraft,
+  change: { [Name in keyof Progress]: Progress[Name] | undefined },
+): OutcomeDraft {
+  const members = Object.entries({ ...draft.progress, ...change });
+  return { ...draft, progress: Object.fromEntries(members.filter(([, value]) => value !== undefined)) };
+}
+
+/** Returns undefined for a record without entries, so that the progress does not keep it. */
+export function unlessEmpty<T extends object>(record: T): T | undefined {
+  return Object.keys(record).length === 0 ? undefined : record;
+}
+
+/** Returns the draft without the announced call, once the outcome of the call is known. */
+export function withoutAnnouncedCall(draft: OutcomeDraft): OutcomeDraft {
+  return withProgress(draft, { announced: undefined, reservation: undefined });
+}
+
+/**
+ * Returns the draft of an identity that was just linked to a traveler, with the fields that were already applied to
+ * that traveler.
+ */
+export function withLinkedTraveler(
+  draft: OutcomeDraft,
+  traveler: TravelUser,
+  applied: AppliedFields,
+): OutcomeDraft {
+  const linked = { ...draft, travelId: traveler.id, observed: traveler, applied, creating: undefined };
+  return withoutAnnouncedCall(linked);
+}
+
+/** True if the travel API may have carried out the call although it failed, for example after a time-out. */
+export function isOutcomeUnknown(failure: TravelFailure): boolean {
+  if (failure.kind !== 'unavailable' || failure.isRejected) return false;
+  return !failure.isThrottled || failure.isDoubtful === true;
+}
+
+/**
+ * Records the fields that the travel API refused, with their values and the version of the rules. The same value is not
+ * sent again under the same rules.
+ */
+export function withRefusals(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  refusals: { key: FieldKey; reason: string; wanted: WantedFields }[],
+): OutcomeDraft {
+  const added: RefusedFields = {};
+  for (const { key, reason, wanted } of refusals) {
+    const field = wanted[key];
+    // Null means that the removal of the value was refused.
+    const value = field?.kind === 'value' ? field.value : null;
+    added[key] = { value, basis: context.rulesSnapshot.version, reason };
+  }
+  return { ...draft, refused: { ...draft.refused, ...added } };
+}

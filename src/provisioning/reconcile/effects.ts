@@ -1,0 +1,105 @@
+import type { JsonObject } from '../../schema/resource.ts';
+import type { Lookups } from '../../translator/translation.ts';
+import type { TravelUser } from '../../translator/traveler.ts';
+import type { Identity } from '../identity.ts';
+import type { FoundReferences } from '../manager-chains.ts';
+import type { SafetyValve } from '../policies.ts';
+import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
+import type {
+  Announcement,
+  Identities,
+  IdentityChange,
+  IdentityMatch,
+  ReferenceRow,
+} from '../store-ports.ts';
+import type { TravelAnswer, TravelFailure } from '../travel-ports.ts';
+
+/**
+ * Everything that a reconciliation asks of its surroundings, with what it gets. It concerns the identity that is reconciled, its
+ * connection and its travel account, unless the values name another one.
+ */
+export interface Effects {
+  // Reads of the store.
+  findIdentity(connection: string, id: string): Identity | undefined;
+  findIdentities(connection: string, match: IdentityMatch): Identity[];
+  findHolder(match: Parameters<Identities['findHolder']>[1]): Identity | undefined;
+  findWaiters(email: string): Identity[];
+  /** True if an active identity other than this one waits for the address. */
+  isWaitedFor(email: string): boolean;
+  findByEmployeeNumber(number: string): Identity[] | undefined;
+  isErased(travelId: string): boolean;
+  /** Returns the ids of the identities that refer to this one, or by one of these values. */
+  findReferrers(values: string[]): string[];
+  findReferences(): ReferenceRow[];
+  /** True if an admin has approved these rules, or need not. */
+  mayApplyRules(rulesSnapshot: RulesSnapshot): boolean;
+
+  // Calls of the travel API, and reads of what is kept from earlier ones.
+  readRules(generation: number): RulesSnapshot | TravelFailure;
+  refreshRules(): RulesSnapshot | TravelFailure;
+  /** Reads the lookups again, however recent they are. */
+  refreshLookups(): TravelAnswer<Lookups>;
+  readOwnUser(): TravelAnswer<TravelUser>;
+  findTravelers(emails: string[]): TravelAnswer<TravelUser[]>;
+  readTraveler(id: string): TravelAnswer<TravelUser>;
+  createTraveler(body: JsonObject): TravelAnswer<TravelUser>;
+  patchTraveler(id: string, body: JsonObject): TravelAnswer<TravelUser>;
+  removeTraveler(id: string): TravelAnswer<TravelUser>;
+
+  // Writes of the store.
+  /** Commits a call before it is sent (`Leases.announce`). */
+  announce(announcement: Announcement): 'done' | 'lost' | 'taken';
+  /** Saves at once that this identity waits for the address: from then on, freeing the address makes it dirty. */
+  waitForEmail(email: string): void;
+  /** Counts a departure against the safety valve; false if it must be held. */
+  admitDeparture(valve: SafetyValve): boolean;
+  noteSuccessor(note: Extract<IdentityChange, { kind: 'noteSuccessor' }>): void;
+  markDirty(identity: Pick<Identity, 'connection' | 'id'>): void;
+  saveReferences(rows: ReferenceRow[]): void;
+  /** Saves the targets that were found, without those that would close a cycle of managers, and returns what is stored then. */
+  linkReferences(found: FoundReferences): ReferenceRow[];
+
+  newId(): string;
+}
+
+export type EffectKind = keyof Effects;
+
+/** An effect as a value: which one, and with which values. */
+export type Effect = { [Kind in EffectKind]: { kind: Kind; values: Parameters<Effects[Kind]> } }[EffectKind];
+
+/**
+ * A computation that yields effects, gets their results, and returns a result of its own. It has no other access to the store, the travel
+ * API, the clock or chance, so that whatever runs it decides when and whether each effect happens.
+ */
+export type Program<T> = Generator<Effect, T, unknown>;
+
+/** Asks for one effect, and returns its result. */
+export function* perform<Kind extends EffectKind>(
+  kind: Kind,
+  ...values: Parameters<Effects[Kind]>
+): Program<ReturnType<Effects[Kind]>> {
+  return (yield { kind, values } as Effect) as ReturnType<Effects[Kind]>;
+}
+
+/** Functions that carry out effects. */
+export type Handlers = {
+  [Kind in EffectKind]: (
+    ...values: Parameters<Effects[Kind]>
+  ) => Promise<ReturnType<Effects[Kind]>> | ReturnType<Effects[Kind]>;
+};
+
+/** Returns the function that carries out an effect by its handler. Programs that use only some effects need handlers for these. */
+export function carriedOutBy(handlers: Partial<Handlers>): (effect: Effect) => unknown {
+  return ({ kind, values }) => {
+    const handler = handlers[kind] as ((...values: unknown[]) => unknown) | undefined;
+    if (!handler) throw new Error(`This program may not use the effect ${kind} here.`);
+    return handler(...values);
+  };
+}
+
+/** Runs a program to its end; `carryOut` returns the result of each effect. Rejects with the first error of an effect. */
+export async function run<T>(program: Program<T>, carryOut: (effect: Effect) => unknown): Promise<T> {
+  let step = program.next();
+  while (!step.done) step = program.next(await carryOut(step.value));
+  return step.value;
+}

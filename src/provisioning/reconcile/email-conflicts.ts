@@ -1,0 +1,394 @@
+import { foldCase } from '../../schema/case-fold.ts';
+import type { Json } from '../../schema/resource.ts';
+import type { Finding, WantedField } from '../../translator/translation.ts';
+import type { TravelUser } from '../../translator/traveler.ts';
+import type { ConnectionSettings } from '../connection.ts';
+import { findings } from '../findings.ts';
+import { type Identity, isInactive, userNameOf } from '../identity.ts';
+import {
+  type OutcomeDraft,
+  type ReconcileContext,
+  type SendableFields,
+  type WantedFields,
+  withFinding,
+  withProgress,
+} from './context.ts';
+import { type Program, perform } from './effects.ts';
+import { isAdministrator, isDepartureOpen, isGuarded } from './guard.ts';
+
+/** Returns the form in which addresses are compared. Do not apply it to its own result, which it may change again. */
+export function addressKey(email: string): string {
+  return foldCase(email);
+}
+
+/**
+ * True for a parking address: a placeholder that a traveler has while addresses are swapped, or after it gave its own
+ * address to another identity.
+ */
+export function isParkingAddress(
+  { parkingDomain }: Pick<ConnectionSettings, 'parkingDomain'>,
+  email: string,
+): boolean {
+  return parkingDomain !== undefined && addressKey(email).endsWith(`@${parkingDomain}`);
+}
+
+/**
+ * Replaces the wanted address if another traveler of the account has it: the traveler keeps its current address, and
+ * the identity waits for the wanted one. In a cycle of identities that wait for each other, one of them temporarily
+ * takes its userName (if that is a free address) or a parking address. If the other traveler is archived and the policy
+ * `reclaimEmail` is set, that traveler gives the address up.
+ */
+export function* resolveEmailConflict(
+  context: ReconcileContext,
+  { draft: before, fields }: SendableFields,
+): Program<SendableFields> {
+  const draft = withParkedFromUpdated(context, before);
+  const email = fields.email;
+  if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
+  const leavers = yield* chooseLeaverEmail(context, draft, email.value);
+  if (leavers) return withLeaverEmail(fields, leavers, email.source);
+  if (isParkingAddress(context.connection, email.value))
+    return {
+      draft: withFinding(draft, findings.reservedEmail(email.value)),
+      fields: { ...fields, email: { kind: 'kept' } },
+    };
+  const has = (address: string) =>
+    draft.observed !== undefined && addressKey(draft.observed.email) === addressKey(address);
+  if (has(email.value) || !(yield* findEmailObstacle(context, draft, email.value))) return { draft, fields };
+  // The wait is saved before the second lookup: an address that is freed from now on makes this identity dirty, and an
+  // identity
+  // that closes a cycle finds the wait.
+  yield* perform('waitForEmail', email.value);
+  const holder = yield* findEmailObstacle(context, draft, email.value);
+  if (!holder) return { draft, fields };
+  return yield* withoutHeldEmail(context, { draft, fields }, { email: email.value, holder });
+}
+
+function withLeaverEmail(fields: WantedFields, { draft, email }: LeaverEmail, source: Json): SendableFields {
+  const field: WantedField = email === undefined ? { kind: 'kept' } : { kind: 'value', value: email, source };
+  return { draft, fields: { ...fields, email: field } };
+}
+
+/** An address, and the identity whose traveler has it at present. */
+interface HeldEmail {
+  email: string;
+  holder: Identity;
+}
+
+/**
+ * Replaces an address that another identity's traveler has: by a temporary address if the identities wait for each
+ * other in a cycle, else by the traveler's current address.
+ */
+export function* withoutHeldEmail(
+  context: ReconcileContext,
+  { draft, fields }: SendableFields,
+  held: HeldEmail,
+): Program<SendableFields> {
+  const waiting = yield* withEmailWaitForHolder(context, draft, held);
+  const temporary = yield* chooseTemporaryEmail(context, waiting, held);
+  const source = fields.email?.kind === 'value' ? fields.email.source : held.email;
+  const email: WantedField =
+    temporary.email === undefined ? { kind: 'kept' } : { kind: 'value', value: temporary.email, source };
+  return { draft: temporary.draft, fields: { ...fields, email } };
+}
+
+/** Finds the first claimed identity, other than this one, that is linked to one of these travelers. */
+export function* findIdentityAmong(
+  { identity }: ReconcileContext,
+  travelers: TravelUser[],
+): Program<Identity | undefined> {
+  for (const { id } of travelers) {
+    const holder = yield* perform('findHolder', { travelId: id });
+    if (holder && holder.id !== identity.id) return holder;
+  }
+  return undefined;
+}
+
+/** Drops the record of the address from before the parking address, once the traveler has left the parking address. */
+function withParkedFromUpdated({ connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const { observed, progress } = draft;
+  if (progress.parkedFrom === undefined || !observed || isParkingAddress(connection, observed.email))
+    return draft;
+  return withProgress(draft, { parkedFrom: undefined });
+}
+
+/**
+ * Chooses a temporary address for the traveler while it waits for another one; undefined if it keeps the current
+ * address.
+ */
+function* chooseTemporaryEmail(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { email, holder }: HeldEmail,
+): Program<{ draft: OutcomeDraft; email?: string | undefined }> {
+  const { observed } = draft;
+  if (!observed || isGuarded(observed, draft.applied)) return { draft };
+  const { members, end } = yield* followWaitChain(context, draft, holder);
+  if (isParkingAddress(context.connection, observed.email)) {
+    // A leaver who is back, or stays, does not wait with an address that receives no mail.
+    const isInUse = !isInactive(context.identity) || isStaying(context.identity, observed);
+    const mustReturn = end === 'blocked' && (isInUse || draft.progress.parkedFrom !== undefined);
+    // The address from before, else the userName.
+    const earlier = [draft.progress.parkedFrom, context.translation.fallbackEmail];
+    return { draft, email: mustReturn ? yield* firstFreeEmail(context, draft, earlier) : undefined };
+  }
+  if (end !== 'cycle') return { draft };
+  const free = yield* freeUserName(context, draft);
+  if (free !== undefined || context.connection.parkingDomain === undefined) return { draft, email: free };
+  if (isAdministrator(observed))
+    return { draft: yield* letAnotherMemberStepAside(draft, { email, members }) };
+  const parked = yield* newParkingAddress(context, draft);
+  if (parked === undefined)
+    return { draft: withFinding(draft, findings.swapBlocked(email, members.map(userNameOf))) };
+  return { draft: withProgress(draft, { parkedFrom: observed.email }), email: parked };
+}
+
+/**
+ * Makes another member of the cycle take a temporary address: this traveler is an administrator, which never gets a
+ * parking address.
+ */
+function* letAnotherMemberStepAside(
+  draft: OutcomeDraft,
+  { email, members }: { email: string; members: Identity[] },
+): Program<OutcomeDraft> {
+  const other = members.find(({ observed }) => observed && !isAdministrator(observed));
+  if (!other) return withFinding(draft, findings.swapBlocked(email, members.map(userNameOf)));
+  yield* perform('markDirty', other);
+  return draft;
+}
+
+/** Returns the first of these addresses that is free and no parking address; undefined if there is none. */
+export function* firstFreeEmail(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  addresses: (string | undefined)[],
+): Program<string | undefined> {
+  for (const address of addresses) {
+    if (address === undefined || isParkingAddress(context.connection, address)) continue;
+    if (!(yield* findEmailObstacle(context, draft, address))) return address;
+  }
+  return undefined;
+}
+
+/** Finds the identity that has the address, or that needs it to complete a swap in progress. */
+function* findEmailObstacle(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  email: string,
+): Program<Identity | undefined> {
+  const holder = yield* findEmailHolder(context, email);
+  if (holder) return holder;
+  const { connection, identity } = context;
+  const claimant = yield* findClaimant(connection, { email, except: identity.id });
+  return claimant && !(yield* isPartOfSwap(context, draft)) ? claimant : undefined;
+}
+
+/**
+ * True if a swap is in progress that involves this traveler: it has a parking address, or another member needs its
+ * address.
+ */
+function* isPartOfSwap(
+  { connection, identity }: ReconcileContext,
+  { observed, progress }: OutcomeDraft,
+): Program<boolean> {
+  if (!observed) return false;
+  if (progress.parkedFrom !== undefined && isParkingAddress(connection, observed.email)) return true;
+  return (yield* findClaimant(connection, { email: observed.email, except: identity.id })) !== undefined;
+}
+
+/**
+ * Finds the identity for which the address is reserved during a swap. This identity waits for the address; its traveler
+ * has a parking address, or its own address is reserved for another member of the swap.
+ */
+export function* findClaimant(
+  connection: ConnectionSettings,
+  { email, except }: { email: string; except?: string },
+  depth = 0,
+): Program<Identity | undefined> {
+  if (depth === LONGEST_CHAIN) return undefined;
+  const waiters = yield* perform('findWaiters', email);
+  return yield* findClaimantAmong(connection, { waiters, except }, depth);
+}
+
+/** Finds the claimant among the identities that wait for the address. */
+export function* findClaimantAmong(
+  connection: ConnectionSettings,
+  { waiters, except }: { waiters: Identity[]; except?: string | undefined },
+  depth = 0,
+): Program<Identity | undefined> {
+  for (const one of waiters) {
+    if (one.id === except || !mayMove(one)) continue;
+    if (isParked(connection, one)) return one;
+    const own = one.observed?.email;
+    if (own !== undefined && (yield* findClaimant(connection, { email: own }, depth + 1))) return one;
+  }
+  return undefined;
+}
+
+/** True if the traveler has a parking address for a swap, or if a call that sets one is announced. */
+function isParked(connection: ConnectionSettings, { observed, progress }: Identity): boolean {
+  if (progress.parkedFrom === undefined) return false;
+  const emails = [observed?.email, progress.announced?.email?.value];
+  return observed === undefined || emails.some((one) => isParkingAddress(connection, String(one)));
+}
+
+/** Finds the claimed identity, other than this one, whose traveler has the address or is being created with it. */
+export function* findEmailHolder(context: ReconcileContext, email: string): Program<Identity | undefined> {
+  const holders = [
+    yield* perform('findHolder', { travelEmail: email }),
+    yield* perform('findHolder', { creating: email }),
+  ];
+  return holders.find((holder) => holder && holder.id !== context.identity.id);
+}
+
+/**
+ * Records in the draft that it waits for an address that another traveler has. If the draft already waits for one, that
+ * wait stays.
+ */
+export function withEmailWait(
+  draft: OutcomeDraft,
+  email: string,
+  finding: Finding = findings.emailTaken(email),
+): OutcomeDraft {
+  if (draft.waitingFor !== undefined) return draft;
+  return { ...withFinding(draft, finding), waitingFor: addressKey(email) };
+}
+
+/**
+ * Records that the identity waits for an address and which identity has it. If that identity is inactive and gives its address up, by the
+ * policy `reclaimEmail` or for its successor, it becomes dirty so that it does.
+ */
+export function* withEmailWaitForHolder(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { email, holder }: HeldEmail,
+): Program<OutcomeDraft> {
+  if (!isInactive(holder)) return withEmailWait(draft, email);
+  if (context.connection.policies.reclaimEmail || holder.origin.givesEmailUp)
+    yield* perform('markDirty', holder);
+  return withEmailWait(draft, email, findings.heldByLeaver(email));
+}
+
+/**
+ * Makes a new parking address; undefined if the connection has no parking domain, or the travel API refused such an
+ * address.
+ */
+export function* newParkingAddress(
+  context: ReconcileContext,
+  { refused }: Pick<OutcomeDraft, 'refused'>,
+): Program<string | undefined> {
+  const { parkingDomain } = context.connection;
+  const before = refused.email;
+  const isRefused =
+    before?.basis === context.rulesSnapshot.version &&
+    isParkingAddress(context.connection, String(before.value));
+  return parkingDomain === undefined || isRefused
+    ? undefined
+    : `parked-${yield* perform('newId')}@${parkingDomain}`;
+}
+
+/** The address that the traveler of a leaver gets; `email` is undefined if it keeps the present one. */
+export interface LeaverEmail {
+  draft: OutcomeDraft;
+  email: string | undefined;
+}
+
+/**
+ * Chooses the address of the traveler of a leaver whose own address another identity has or needs: a parking address. Returns undefined if
+ * the address is the leaver's, as that of a person whose departure is held or was discarded. The leaver then waits for the own address,
+ * without a finding.
+ */
+export function* chooseLeaverEmail(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  own: string,
+): Program<LeaverEmail | undefined> {
+  const { observed, progress } = draft;
+  const { connection, identity } = context;
+  if (!observed || !isInactive(identity) || isStaying(identity, observed)) return undefined;
+  const waiting = { ...draft, waitingFor: draft.waitingFor ?? addressKey(own) };
+  if (isParkingAddress(connection, observed.email)) {
+    // In the middle of a swap, the traveler takes part in it as before.
+    const isSwapping = progress.parkedFrom !== undefined && identity.deletedAt === undefined;
+    const isNeeded = !isSwapping && (yield* isNeededByOthers(context, own));
+    return isNeeded ? { draft: waiting, email: undefined } : undefined;
+  }
+  if (isAdministrator(observed) || !mayGiveEmailUp(context)) return undefined;
+  if (!(yield* isNeededByOthers(context, observed.email))) return undefined;
+  const email = yield* newParkingAddress(context, draft);
+  if (email === undefined) return undefined;
+  return { draft: addressKey(observed.email) === addressKey(own) ? waiting : draft, email };
+}
+
+/** True for a leaver whose traveler is in use, because the departure waits for an admin or was discarded. */
+function isStaying(identity: Identity, { archived }: TravelUser): boolean {
+  return !archived && isDepartureOpen(identity);
+}
+
+function mayGiveEmailUp({ connection, identity }: ReconcileContext): boolean {
+  return identity.origin.givesEmailUp === true || connection.policies.reclaimEmail;
+}
+
+/** True if the traveler of another identity has the address, or if an active user waits for it or is the successor who wants it. */
+function* isNeededByOthers(context: ReconcileContext, email: string): Program<boolean> {
+  const { identity } = context;
+  const { isReplaced, givesEmailUp, successor } = identity.origin;
+  if (isReplaced || (yield* findEmailHolder(context, email))) return true;
+  if (yield* perform('isWaitedFor', email)) return true;
+  if (!givesEmailUp || !successor) return false;
+  const users = yield* perform('findIdentities', successor.connection, { by: 'email', value: email });
+  return users.some((one) => one.id === successor.id && !isInactive(one));
+}
+
+/** Returns the userName if it is an email address that is free and not the current one. */
+function* freeUserName(context: ReconcileContext, draft: OutcomeDraft): Program<string | undefined> {
+  const userName = context.translation.fallbackEmail;
+  if (userName === undefined || isParkingAddress(context.connection, userName)) return undefined;
+  const isOwn = draft.observed && addressKey(userName) === addressKey(draft.observed.email);
+  return isOwn || (yield* findEmailObstacle(context, draft, userName)) ? undefined : userName;
+}
+
+/** The search for a cycle of identities that wait for each other's addresses stops after this many identities. */
+const LONGEST_CHAIN = 50;
+
+/**
+ * A chain of identities, each of which waits for the address of the next. It begins with the identity that has the
+ * wanted address.
+ */
+interface WaitChain {
+  members: Identity[];
+  /**
+   * The end of the chain. `cycle`: its last member waits for the address that this identity has, or had before its
+   * parking address. `open`: its last member waits for a free address. `blocked`: its last member keeps its address.
+   */
+  end: 'cycle' | 'open' | 'blocked';
+}
+
+function* followWaitChain(
+  context: ReconcileContext,
+  { observed, progress }: OutcomeDraft,
+  holder: Identity,
+): Program<WaitChain> {
+  const members: Identity[] = [];
+  // Use the addresses of the draft: if a process died during a call, the store may not have the current address.
+  const own =
+    observed && [observed.email, progress.parkedFrom].flatMap((one) => (one ? [addressKey(one)] : []));
+  let next: Identity | undefined = holder;
+  for (let step = 0; next && step < LONGEST_CHAIN; step += 1) {
+    if (next.waitingFor === undefined || !mayMove(next)) return { members, end: 'blocked' };
+    members.push(next);
+    if (own?.includes(next.waitingFor)) return { members, end: 'cycle' };
+    next = yield* perform('findHolder', { travelEmailKey: next.waitingFor });
+    if (next?.id === context.identity.id) return { members, end: 'cycle' };
+  }
+  return { members, end: next ? 'blocked' : 'open' };
+}
+
+/**
+ * False for an identity whose address cannot change without an admin or the IdP: a tombstone, a held identity, or a
+ * guarded traveler.
+ */
+function mayMove({ applied, deletedAt, hold, observed }: Identity): boolean {
+  if (deletedAt !== undefined || (hold !== undefined && hold.cause !== 'safetyValve')) return false;
+  return observed === undefined || !isGuarded(observed, applied);
+}

@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util';
+import { findDrift, type Plan, toAppliedFields } from '../../translator/plan.ts';
+import type { AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
+import { findings } from '../findings.ts';
+import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
+import { isParkingAddress } from './email-conflicts.ts';
+import {
+  earlierKeptRoleFindings,
+  earlierLostValueFindings,
+  withResetDone,
+  withWrittenFields,
+} from './ownership.ts';
+
+/** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
+export function endWithoutCall(
+  context: ReconcileContext,
+  { draft, fields }: SendableFields,
+  next: Plan,
+): ReconcileResult {
+  const applied = draft.observed ? toAppliedFields(draft.applied, next, draft.observed) : draft.applied;
+  const refused = Object.fromEntries(
+    Object.entries(draft.refused).filter(
+      ([key, { basis }]) =>
+        basis === context.rulesSnapshot.version && isRefusalCurrent(context, { draft, fields }, key),
+    ),
+  );
+  const allFindings = [
+    ...draft.findings,
+    ...Object.entries(refused).map(([key, { value, reason }]) => findings.refused(key, value, reason)),
+    ...(draft.observed
+      ? findDrift(applied, draft.observed).filter((one) => !isParkingDrift(context, one, applied))
+      : []),
+    ...earlierLostValueFindings(context, draft),
+    ...earlierKeptRoleFindings(context, { draft, fields }),
+  ];
+  // A refused `archived` is not recorded, so that a repeated deactivation sends it again.
+  const { archived: _, ...remembered } = refused;
+  const done = withWrittenFields(context, {
+    ...draft,
+    ...{ applied, refused: remembered, findings: allFindings, creating: undefined },
+  });
+  if (done.hold) return endInState(done, 'held');
+  return endInState(
+    withResetDone(context.identity, done),
+    Object.keys(refused).length > 0 ? 'refused' : 'synced',
+  );
+}
+
+/** True if an email only seems to have drifted because the observed or sent one is a parking address. */
+function isParkingDrift(
+  { connection }: ReconcileContext,
+  { field, value }: Finding,
+  { email }: AppliedFields,
+): boolean {
+  const emails = [value, email?.answered];
+  return field === 'email' && emails.some((one) => isParkingAddress(connection, String(one)));
+}
+
+/** True if the refused value, or the refused removal, is still wanted. */
+function isRefusalCurrent(
+  context: ReconcileContext,
+  { draft, fields }: SendableFields,
+  key: FieldKey,
+): boolean {
+  const refused = draft.refused[key]?.value;
+  // Try no other parking address while this refusal is recorded.
+  if (key === 'email' && isParkingAddress(context.connection, String(refused)))
+    return draft.waitingFor !== undefined || context.identity.origin.givesEmailUp === true;
+  const field = fields[key];
+  if (field?.kind !== 'value') return refused === null && key in draft.applied;
+  return isDeepStrictEqual(field.value, refused);
+}

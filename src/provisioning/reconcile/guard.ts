@@ -1,0 +1,235 @@
+import type { FieldKey } from '../../translator/translation.ts';
+import type { TravelUser } from '../../translator/traveler.ts';
+import { findings } from '../findings.ts';
+import { type HoldCause, type Identity, isInactive, type StatedDeparture } from '../identity.ts';
+import {
+  endInFailure,
+  endInState,
+  isApproved,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  type SendableFields,
+  type WantedFields,
+  wasHeldFor,
+  withFinding,
+  withHold,
+} from './context.ts';
+import { type Program, perform } from './effects.ts';
+
+/** Roles that administer the travel service. */
+const administratorRoles = ['admin', 'authAdmin'];
+
+/** True if the traveler administers the travel service, whether the mapping or the travel service gave the role. */
+export function isAdministrator({ roles = [] }: TravelUser): boolean {
+  return roles.some((role) => administratorRoles.includes(role));
+}
+
+/** True for the key of the field (`roles.admin`) that holds a role which administers the travel service. */
+export function isAdministratorRole(key: FieldKey): boolean {
+  return administratorRoles.some((role) => key === `roles.${role}`);
+}
+
+/**
+ * True if the traveler has an administrator role that the mapping did not give. An IdP must neither take over nor end such a
+ * traveler.
+ */
+export function isGuarded({ roles = [] }: TravelUser, applied: OutcomeDraft['applied']): boolean {
+  return roles.some((role) => administratorRoles.includes(role) && !(`roles.${role}` in applied));
+}
+
+/**
+ * True if an admin has approved that this identity takes over the traveler of an administrator or of another person who
+ * left.
+ */
+export function isTakeoverApproved(identity: Identity): boolean {
+  return isApproved(identity, 'guarded') || isApproved(identity, 'return');
+}
+
+/**
+ * Ends the reconciliation as `refused` if the linked traveler owns the credential that the bridge uses: the bridge
+ * never changes that traveler. Returns undefined for every other traveler.
+ */
+export function* refuseOwnUser(draft: OutcomeDraft): Program<ReconcileResult | undefined> {
+  const self = yield* perform('readOwnUser');
+  if (self.kind !== 'ok') return endInFailure(draft, self);
+  if (self.value.id !== draft.travelId) return undefined;
+  return endInState(withFinding(draft, findings.ownCredential()), 'refused');
+}
+
+/**
+ * Sets the fields that need an admin's approval to `kept`, so that they are not sent: email and roles of an
+ * administrator, and `archived` if the guard or the safety valve holds the deactivation. The traveler must have been
+ * read while the lease was held.
+ */
+export function* withGuardsApplied(
+  context: ReconcileContext,
+  { draft, fields }: SendableFields,
+): Program<SendableFields> {
+  const guarded = withGuardedFieldsKept(context, { draft, fields });
+  const { observed } = guarded.draft;
+  const isLeaving = isArchiveWanted(guarded.fields) && observed?.archived === false;
+  if (!isLeaving) return guarded;
+  if (isKeptActive(context.identity)) return withDepartureDiscarded(context, guarded);
+  if (yield* admitDeparture(context)) return guarded;
+  return {
+    draft: withHold(context, withFinding(guarded.draft, findings.heldBySafetyValve()), 'safetyValve'),
+    fields: { ...guarded.fields, archived: { kind: 'kept' } },
+  };
+}
+
+/** Keeps the traveler active, because an admin has discarded the departure. */
+function withDepartureDiscarded(
+  { identity }: ReconcileContext,
+  { draft, fields }: SendableFields,
+): SendableFields {
+  return {
+    draft: withFinding(draft, findings.keptActive(identity.decision)),
+    fields: { ...fields, archived: { kind: 'kept' } },
+  };
+}
+
+/**
+ * Counts the deactivation or deletion of this identity against the safety valve. Returns false if it must be held. It
+ * passes if an admin has approved it. Once held, it stays held until an admin decides or the IdP writes again, even if
+ * fewer people have left since.
+ */
+export function* admitDeparture({ connection, identity }: ReconcileContext): Program<boolean> {
+  if (departureCauses.some((cause) => isApproved(identity, cause))) return true;
+  // The travel API has accepted this departure before, and has not carried it out.
+  if (identity.progress.unconfirmed?.archived?.value === true) return true;
+  if (wasHeldFor(identity, 'safetyValve') || identity.origin.statedDeparture?.isRepeated) return false;
+  const valve = connection.policies.safetyValve;
+  return !valve || (yield* perform('admitDeparture', valve));
+}
+
+/**
+ * Ends the attempt with a hold if the departure must wait for an admin: that of a guarded traveler, or one that the safety valve holds.
+ * Returns undefined if the traveler may be archived or deleted.
+ */
+export function* holdDeparture(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Program<ReconcileResult | undefined> {
+  const { observed, applied } = draft;
+  if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
+    return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
+  if (yield* admitDeparture(context)) return undefined;
+  const noted = withFinding(draft, findings.heldBySafetyValve());
+  return endInState(withHold(context, noted, 'safetyValve'), 'held');
+}
+
+function withGuardedFieldsKept(context: ReconcileContext, { draft, fields }: SendableFields): SendableFields {
+  const { observed, applied } = draft;
+  if (!observed || !isGuarded(observed, applied)) return { draft, fields };
+  const all = [...Object.keys(applied), ...Object.keys(context.baseline ?? {}), ...Object.keys(fields)];
+  const keys = ['email', ...new Set(all.filter((key) => key.startsWith('roles.')))];
+  const kept: WantedFields = { ...fields };
+  for (const key of keys) kept[key] = { kind: 'kept' };
+  const isChange = keys.some((key) => isFieldChanging(context, key, { draft, fields }));
+  const noted = isChange ? withFinding(draft, findings.guarded()) : draft;
+  const isLeaving = isArchiveWanted(fields) && !observed.archived;
+  const isDecided = isApproved(context.identity, 'guarded') || isKeptActive(context.identity);
+  if (!isLeaving || isDecided) return { draft: noted, fields: kept };
+  return {
+    draft: withHold(context, withFinding(noted, findings.guardedLeaver()), 'guarded'),
+    fields: { ...kept, archived: { kind: 'kept' } },
+  };
+}
+
+function isArchiveWanted({ archived }: WantedFields): boolean {
+  return archived?.kind === 'value' && archived.value === true;
+}
+
+function isFieldChanging(
+  { baseline }: ReconcileContext,
+  key: string,
+  { draft: { observed, applied }, fields }: SendableFields,
+): boolean {
+  const field = fields[key];
+  if (key === 'email') return field?.kind === 'value' && field.value !== observed?.email;
+  const has = observed?.roles?.includes(key.slice('roles.'.length)) ?? false;
+  if (field?.kind === 'value') return !has;
+  const isTaken = key in applied || baseline?.[key]?.kind === 'value';
+  return field?.kind !== 'kept' && isTaken && has;
+}
+
+/**
+ * Holds the draft because of a change of rules. If the identity is already held for another cause, that cause stays.
+ */
+export function withRulesHold(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const { hold, findings: earlier } = context.identity;
+  if (!hold || hold.cause === 'rules') return withHold(context, draft, 'rules');
+  const others = earlier.filter(({ code }) => code !== findings.heldRules().code);
+  return withFinding({ ...draft, hold, findings: others }, findings.heldRules());
+}
+
+/**
+ * True if the only reason to reconcile the identity is a change of rules, and an admin has not approved that change.
+ */
+export function* isHeldByRulesChange({ identity, rulesSnapshot }: ReconcileContext): Program<boolean> {
+  const { rulesGeneration, version, progress } = identity;
+  if (rulesGeneration === 0 || rulesGeneration >= rulesSnapshot.generation) return false;
+  // If an admin has approved a hold for another cause, reconcile at once, as after a write of the IdP.
+  if (identity.hold && identity.hold.cause !== 'rules' && isApproved(identity, identity.hold.cause))
+    return false;
+  return progress.settledVersion === version && !(yield* perform('mayApplyRules', rulesSnapshot));
+}
+
+/**
+ * True for an archived administrator whose traveler comes from another connection: an admin must approve the
+ * reactivation.
+ */
+export function isMovedAdmin({ identity }: ReconcileContext, { applied, observed }: OutcomeDraft): boolean {
+  const isBack = identity.origin.movedFrom !== undefined && !isInactive(identity);
+  return isBack && observed?.archived === true && isGuarded(observed, applied);
+}
+
+/** The causes for which the departure of a person is held. */
+export const departureCauses = [
+  'safetyValve',
+  'guarded',
+  'neverProvisioned',
+] as const satisfies readonly HoldCause[];
+
+export function isDepartureCause(cause: HoldCause | undefined): boolean {
+  return departureCauses.some((one) => one === cause);
+}
+
+/** True if the departure of this person waits for an admin, or if an admin has discarded it: nothing may end it but a decision. */
+export function isDepartureOpen(identity: Identity): boolean {
+  const { hold, decision, version } = identity;
+  const isApproved = decision?.answer === 'approved' && decision.version === version;
+  return isKeptActive(identity) || (isInactive(identity) && isDepartureCause(hold?.cause) && !isApproved);
+}
+
+/**
+ * True if an admin has discarded the departure of this person, and the IdP has not stated it again since. The traveler stays
+ * active, and nothing waits for an admin.
+ */
+export function isKeptActive(
+  identity: Pick<Identity, 'decision' | 'origin' | 'version' | KeptColumns>,
+): boolean {
+  const { decision, origin, version } = identity;
+  if (decision?.answer !== 'discarded' || !isInactive(identity)) return false;
+  return isDepartureCause(decision.cause) && (origin.statedDeparture?.version ?? version) <= decision.version;
+}
+
+type KeptColumns = 'desired' | 'deletedAt';
+
+/**
+ * Returns the last statement of the departure after a write of the IdP that leaves the user inactive or deleted. `wasLeftActive`: see
+ * `isLeftActive`.
+ */
+export function statedDepartureAfter(
+  before: Identity,
+  { isStated, wasLeftActive = false }: { isStated: boolean; wasLeftActive?: boolean },
+): StatedDeparture {
+  // Without a statement in this write, the last one is in the version before, at the latest.
+  if (!isStated) return before.origin.statedDeparture ?? { version: before.version };
+  const isRepeated =
+    wasLeftActive ||
+    isKeptActive(before) ||
+    (isInactive(before) && before.origin.statedDeparture?.isRepeated === true);
+  return { version: before.version + 1, ...(isRepeated ? { isRepeated } : {}) };
+}

@@ -1,0 +1,392 @@
+import { resolveAnnounced } from '../../translator/announced.ts';
+import type { AppliedFields } from '../../translator/translation.ts';
+import type { TravelUser } from '../../translator/traveler.ts';
+import { findings } from '../findings.ts';
+import { type Identity, predecessorOf, type Succession } from '../identity.ts';
+import type { IdentityChange } from '../store-ports.ts';
+import type { TravelAnswer, TravelFailure } from '../travel-ports.ts';
+import type { Judgement } from '../users/evidence.ts';
+import { releaseOf } from '../users/return-user.ts';
+import {
+  canBeTakenOver,
+  canGiveEmailUp,
+  findNumberHolders,
+  isNumberSharedBy,
+  judgeNewcomer,
+  judgeTraveler,
+  mustAskBeforeRevival,
+  takeoverEffect,
+  toSuccessor,
+} from '../users/takeover.ts';
+import {
+  endInFailure,
+  endInState,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withFinding,
+  withHold,
+  withLinkedTraveler,
+  withProgress,
+} from './context.ts';
+import { type Program, perform } from './effects.ts';
+import { newParkingAddress, withEmailWait } from './email-conflicts.ts';
+import { isAdministrator, isGuarded, isTakeoverApproved } from './guard.ts';
+import { holdReturn } from './held-return.ts';
+import {
+  addLateCall,
+  isOwnCreate,
+  type UnconfirmedCreate,
+  withAddressFree,
+  withLateCreate,
+  withValuesNotShownYet,
+} from './late-calls.ts';
+import { isResetPending, withResetDue } from './ownership.ts';
+import { confirmMissing, isBareNotFound, leaseLostFailure } from './traveler-calls.ts';
+import { type TravelerGone, updateTraveler } from './update-traveler.ts';
+
+/** The reasons for and against linking the identity to a traveler that has the wanted address. */
+type Availability =
+  /**
+   * No active identity has the traveler. A leaver that has it gives it up together with its applied fields.
+   */
+  | { is: 'free'; leaver: Identity | undefined }
+  /** Another identity of the account is linked to the traveler, or is creating it at this moment. */
+  | { is: 'linked' }
+  /** The traveler owns the credential that the bridge uses, and no identity has it. */
+  | { is: 'own' }
+  /** The traveler belongs to a person whose data was erased. */
+  | { is: 'erased' };
+
+type Release = Extract<IdentityChange, { kind: 'giveUpTraveler' }>;
+
+/** The result of `linkOwnCreate`. `stranger`: every traveler with the address existed before the create. */
+export type OwnCreateResult =
+  | ReconcileResult
+  | TravelerGone
+  | { found: 'none' | 'stranger'; draft: OutcomeDraft };
+
+/**
+ * Searches the travel API for the traveler of a create whose answer was lost, and links it. A traveler with the same
+ * address that this create cannot have made is not linked.
+ */
+export function* linkOwnCreate(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  create: UnconfirmedCreate,
+): Program<OwnCreateResult> {
+  const answer = yield* perform('findTravelers', [create.reservation.email]);
+  if (answer.kind !== 'ok') return endInFailure(draft, answer);
+  const known = withLateCreate(context, draft, create);
+  if (answer.value.length === 0)
+    return { found: 'none', draft: withAddressFree(known, create.reservation.email) };
+  for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
+    const availability = yield* readAvailability(context, traveler);
+    if (availability.kind !== 'ok') return endInFailure(known, availability);
+    if (availability.value.is !== 'free') continue;
+    const { rules } = context.rulesSnapshot;
+    const applied = resolveAnnounced({}, create.fields, { observed: traveler, rules });
+    const linked = yield* announceLink(context, known, { traveler, applied });
+    if (linked !== 'taken') return linked;
+  }
+  return { found: 'stranger', draft: known };
+}
+
+/**
+ * Links the traveler that has the address, if it is available and the policies allow it. Otherwise returns the reason:
+ * `none` if no traveler has the address, `taken` if the traveler belongs to another identity, `erased` if the data of
+ * its person was erased.
+ */
+export function* linkExistingTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  email: string,
+): Program<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | AddressFreed> {
+  const answer = yield* perform('findTravelers', [email]);
+  if (answer.kind !== 'ok') return endInFailure(draft, answer);
+  let isErased = false;
+  for (const traveler of answer.value) {
+    const availability = yield* readAvailability(context, traveler);
+    if (availability.kind !== 'ok') return endInFailure(draft, availability);
+    if (availability.value.is === 'erased') isErased = true;
+    // The link is all that happens: the bridge never writes this traveler, and says so on the identity.
+    if (availability.value.is === 'own' && context.connection.policies.onExistingUser === 'link')
+      return yield* announceLink(context, draft, { traveler, applied: {} });
+    if (availability.value.is !== 'free') continue;
+    const { leaver } = availability.value;
+    const linked = yield* linkIfAllowed(context, draft, { traveler, leaver });
+    if (linked !== 'taken') return linked;
+  }
+  if (isErased) return 'erased';
+  return answer.value.length > 0 ? 'taken' : 'none';
+}
+
+/**
+ * Links the traveler of the leaver whose place an admin has given to this user. Returns `none` if the traveler does not exist any more, or
+ * belongs to an active user by now.
+ */
+export function* linkApprovedTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Program<ReconcileResult | TravelerGone | 'none'> {
+  const answer = yield* perform('readTraveler', travelId);
+  if (answer.kind === 'notFound') return 'none';
+  if (answer.kind !== 'ok') {
+    if (!isBareNotFound(answer)) return endInFailure(draft, answer);
+    const confirmed = yield* confirmMissing(context, draft, { travelId, failure: answer });
+    return confirmed === 'gone' ? 'none' : confirmed;
+  }
+  const traveler = answer.value;
+  const availability = yield* readAvailability(context, traveler);
+  if (availability.kind !== 'ok') return endInFailure(draft, availability);
+  if (availability.value.is !== 'free') return 'none';
+  const { leaver } = availability.value;
+  const linked = yield* linkIfAllowed(context, draft, { traveler, leaver });
+  return linked === 'taken' || (linked !== 'gone' && 'freed' in linked) ? 'none' : linked;
+}
+
+/**
+ * Finds the traveler that a deleted identity's creates have made although their answers were lost. Without one, the draft says whether
+ * the addresses are free.
+ */
+export function* findOwnCreate(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Program<{ draft: OutcomeDraft; own?: OwnTraveler } | TravelFailure> {
+  let searched = draft;
+  for (const create of draft.progress.late?.creates ?? []) {
+    const { email } = create.reservation;
+    const answer = yield* perform('findTravelers', [email]);
+    if (answer.kind !== 'ok') return answer;
+    if (answer.value.length === 0) searched = withAddressFree(searched, email);
+    for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
+      const availability = yield* readAvailability(context, traveler);
+      if (availability.kind !== 'ok') return availability;
+      if (availability.value.is === 'free') return { draft: searched, own: { traveler, create } };
+    }
+  }
+  return { draft: searched };
+}
+
+/** A traveler, and the create with unknown outcome that has made it. */
+interface OwnTraveler {
+  traveler: TravelUser;
+  create: UnconfirmedCreate;
+}
+
+function* readAvailability(
+  context: ReconcileContext,
+  traveler: TravelUser,
+): Program<TravelAnswer<Availability>> {
+  const self = yield* perform('readOwnUser');
+  if (self.kind !== 'ok') return self;
+  if (yield* perform('isErased', traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
+  const maker = yield* perform('findHolder', { creating: traveler.email });
+  // `maker` is creating this traveler at this moment and has not saved the link yet.
+  const { connection } = context;
+  if (maker && maker.id !== context.identity.id && !canBeTakenOver(maker, connection))
+    return { kind: 'ok', value: { is: 'linked' } };
+  const holder = yield* perform('findHolder', { travelId: traveler.id });
+  const other = holder?.id === context.identity.id ? undefined : holder;
+  const isOwn = self.value.id === traveler.id;
+  if (other && (isOwn || !canBeTakenOver(other, connection))) return { kind: 'ok', value: { is: 'linked' } };
+  if (isOwn) return { kind: 'ok', value: { is: 'own' } };
+  return { kind: 'ok', value: { is: 'free', leaver: other } };
+}
+
+interface Candidate {
+  traveler: TravelUser;
+  leaver: Identity | undefined;
+}
+
+/** The traveler that had the address has a parking address now. */
+interface AddressFreed {
+  freed: OutcomeDraft;
+}
+
+function* linkIfAllowed(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { traveler, leaver }: Candidate,
+): Program<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
+  const reserved = { ...draft, creating: undefined };
+  if (!leaver && context.connection.policies.onExistingUser === 'refuse')
+    return endInState(withFinding(reserved, findings.existingUser(traveler.email)), 'pending');
+  if (isGuarded(traveler, leaver?.applied ?? {}) && !isTakeoverApproved(context.identity))
+    return endInState(withHold(context, withFinding(reserved, findings.privileged()), 'guarded'), 'held');
+  if (leaver) return yield* takePlaceOfLeaver(context, draft, { traveler, leaver });
+  if (traveler.archived) return yield* takeArchivedTraveler(context, draft, traveler);
+  return yield* announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
+}
+
+/** An admin may have approved the takeover. */
+function effectOf(
+  { connection, identity }: ReconcileContext,
+  judgement: Judgement,
+  takeover: Parameters<typeof takeoverEffect>[2],
+): ReturnType<typeof takeoverEffect> {
+  const effect = takeoverEffect(connection, judgement, takeover);
+  return effect !== 'passedOn' && isTakeoverApproved(identity) ? 'revived' : effect;
+}
+
+/**
+ * Links the traveler of a leaver if both are one person, and inherits the fields that were applied to it. For another person the policy
+ * `onReturn` decides.
+ */
+function* takePlaceOfLeaver(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { traveler, leaver }: { traveler: TravelUser; leaver: Identity },
+): Program<ReconcileResult | TravelerGone> {
+  const { row, verdict } = yield* judgementOn(context, draft, leaver);
+  const present = { ...leaver, observed: traveler };
+  const canSeparate = canGiveEmailUp(present, context.connection);
+  const mustAsk = mustAskBeforeRevival(present);
+  const effect = effectOf(context, { row, verdict }, { canSeparate, mustAsk });
+  const { connection, id } = leaver;
+  const predecessor: Succession = { row, verdict, effect, connection, id, travelId: traveler.id };
+  const judged = withProgress(draft, { predecessor });
+  if (effect === 'separate') return yield* waitForLeaverEmail(context, judged, { leaver, predecessor });
+  if (effect === 'held') return holdReturn(context, judged, predecessor);
+  const from = releaseUnlessBusy(context, { leaver, predecessor });
+  const mustReset = effect === 'revived' || isResetPending(leaver, leaver);
+  const known = withLateCallsOf(context, withoutLateValues(judged), leaver);
+  const progress = mustReset ? withResetDue(context.identity, known.progress) : known.progress;
+  const linked =
+    from &&
+    (yield* announceLink(context, { ...draft, progress }, { traveler, applied: leaver.applied, from }));
+  if (linked !== undefined && linked !== 'taken') return linked;
+  // An approval is not carried out yet, so its effect is not noted.
+  const isHeld = predecessorOf(context.identity, draft)?.effect === 'held';
+  return endInFailure(isHeld ? draft : judged, {
+    kind: 'unavailable',
+    text: 'the traveler is just being archived, or linked by another identity',
+  });
+}
+
+/** A judgement is made once: later, this identity itself waits for the address. */
+function* judgementOn(
+  { identity, time }: ReconcileContext,
+  draft: OutcomeDraft,
+  leaver: Identity,
+): Program<Judgement> {
+  const known = predecessorOf(identity, draft);
+  if (known?.id === leaver.id && known.connection === leaver.connection) return known;
+  const holders = yield* findNumberHolders(identity.desired);
+  const isNumberShared = isNumberSharedBy(holders, leaver, identity);
+  return judgeNewcomer(leaver, { newcomer: identity, now: time.wallClock, isNumberShared });
+}
+
+/**
+ * Links an archived traveler without an identity if it is that of the same person. Otherwise the traveler gets a parking address, unless
+ * the policy `onReturn` says something else.
+ */
+function* takeArchivedTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  traveler: TravelUser,
+): Program<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
+  const { connection, identity } = context;
+  const { row, verdict } = judgeTraveler(traveler, { newcomer: identity, now: context.time.wallClock });
+  const address = isAdministrator(traveler) ? undefined : yield* newParkingAddress(context, draft);
+  const effect = effectOf(context, { row, verdict }, { canSeparate: address !== undefined, mustAsk: false });
+  const predecessor: Succession = { row, verdict, effect, connection: connection.id, travelId: traveler.id };
+  const judged = withProgress(draft, { predecessor });
+  if (effect === 'held') return holdReturn(context, judged, predecessor);
+  if (effect === 'separate' && address !== undefined)
+    return yield* parkTraveler(context, judged, { traveler, address });
+  const linking = effect === 'revived' ? withProgress(judged, { reset: true }) : judged;
+  return yield* announceLink(context, withoutLateValues(linking), { traveler, applied: {} });
+}
+
+/** Gives an archived traveler without an identity a parking address. The judgement is committed before the call. */
+function* parkTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { traveler, address }: { traveler: TravelUser; address: string },
+): Program<ReconcileResult | AddressFreed> {
+  if ((yield* perform('announce', { progress: draft.progress })) !== 'done')
+    return endInFailure(draft, leaseLostFailure);
+  const answer = yield* perform('patchTraveler', traveler.id, { email: address });
+  switch (answer.kind) {
+    case 'ok':
+    case 'notFound':
+      return { freed: draft };
+    case 'forbidden':
+    case 'invalid':
+    case 'conflict':
+      return holdReturn(context, draft, draft.progress.predecessor ?? { row: 7, verdict: 'unclear' });
+    case 'unauthorized':
+    case 'unavailable':
+      return endInFailure(draft, answer);
+  }
+}
+
+/** Removes the values of this identity's own late creates: this traveler existed before and never received them. */
+function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
+  const { late } = draft.progress;
+  return late ? withProgress(draft, { late: { ...late, sent: {} } }) : draft;
+}
+
+/** Makes the leaver's traveler give up its address. This identity waits for the address. */
+function* waitForLeaverEmail(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { leaver, predecessor }: { leaver: Identity; predecessor: Succession },
+): Program<ReconcileResult> {
+  const { connection, id } = leaver;
+  const successor = toSuccessor(predecessor, context.identity);
+  yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor, givesEmailUp: true });
+  const email = leaver.observed?.email ?? '';
+  return endInState(
+    { ...withEmailWait(draft, email, findings.heldByLeaver(email)), creating: undefined },
+    'pending',
+  );
+}
+
+function* announceLink(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { traveler, applied, from }: { traveler: TravelUser; applied: AppliedFields; from?: Release },
+): Program<ReconcileResult | TravelerGone | 'taken'> {
+  const linked = withLinkedTraveler(draft, traveler, applied);
+  // The link is committed before the first PATCH: if two identities find one traveler at once, only one may change it.
+  const announcement = { travelId: traveler.id, applied, progress: linked.progress, from };
+  const link = yield* perform('announce', announcement);
+  if (link === 'taken') return 'taken';
+  if (link === 'lost') return endInFailure(draft, leaseLostFailure);
+  return yield* updateTraveler(context, linked, { isFresh: true });
+}
+
+/**
+ * Copies the tombstone's late calls to the identity, because the travel API may still carry them out on this traveler.
+ */
+function withLateCallsOf(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { progress, applied }: Identity,
+): OutcomeDraft {
+  const { announced = {}, reservation } = progress;
+  const late = withValuesNotShownYet(context, progress.late, progress.unconfirmed);
+  if (!late && !progress.announced) return draft;
+  const own = draft.progress.late;
+  const create = reservation ? { reservation } : {};
+  const { checkAt, sent, creates } = addLateCall(context, late, { announced, applied, ...create });
+  const all = { checkAt, sent: { ...own?.sent, ...sent }, creates: [...(own?.creates ?? []), ...creates] };
+  return withProgress(draft, { late: all });
+}
+
+/**
+ * Returns the change that takes the traveler away from the leaver. Undefined while the leaver is being reconciled, because that
+ * reconciliation could still change the traveler.
+ */
+function releaseUnlessBusy(
+  { connection, identity, time }: ReconcileContext,
+  { leaver, predecessor }: { leaver: Identity; predecessor: Succession },
+): Release | undefined {
+  const { leasedUntil } = leaver;
+  if (leasedUntil !== undefined && leasedUntil > time.now) return undefined;
+  // The clock of this process may be ahead, so the store compares again.
+  return { ...releaseOf(leaver, toSuccessor(predecessor, identity), connection), leaseEndedBy: time.now };
+}

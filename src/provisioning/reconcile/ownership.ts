@@ -1,0 +1,319 @@
+import { foldCase } from '../../schema/case-fold.ts';
+import type { Json, JsonObject } from '../../schema/resource.ts';
+import {
+  findDrift,
+  findUnsendableValues,
+  isKeptRole,
+  type Plan,
+  type RefusedPatch,
+  type Unsendable,
+} from '../../translator/plan.ts';
+import type {
+  AppliedFields,
+  FieldKey,
+  Finding,
+  Translation,
+  WantedField,
+} from '../../translator/translation.ts';
+import {
+  type CustomFieldValue,
+  readField,
+  removableKeys,
+  type TravelUser,
+} from '../../translator/traveler.ts';
+import { isEqualJson } from '../../translator/values.ts';
+import { findings } from '../findings.ts';
+import type { Identity, Progress } from '../identity.ts';
+import type { TravelFailure } from '../travel-ports.ts';
+import {
+  isApproved,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type SendableFields,
+  unlessEmpty,
+  type WantedFields,
+  withFinding,
+  withProgress,
+} from './context.ts';
+import { type Program, perform } from './effects.ts';
+import { isAdministratorRole } from './guard.ts';
+
+/**
+ * Limits the wanted fields of an imported user whose first write was a PATCH: the bridge sets only fields that the IdP
+ * has changed since the import. A field whose value is the same as at the import is kept; a field that no longer has a
+ * value is removed.
+ */
+export function withoutUnownedFields(
+  { translation, baseline }: ReconcileContext,
+  draft: OutcomeDraft,
+): SendableFields {
+  if (!baseline) return { draft, fields: translation.fields };
+  const fields: WantedFields = { ...translation.fields };
+  const applied = { ...draft.applied };
+  for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline)])) {
+    if (key in applied || draft.progress.written?.includes(key)) continue;
+    const [before, now] = [baseline[key], fields[key]];
+    if (isSameWanted(before, now)) fields[key] = { kind: 'kept' };
+    // An imported administrator got the role in the travel service and not from the mapping, so the IdP must not remove
+    // it.
+    else if (
+      before?.kind === 'value' &&
+      now?.kind !== 'value' &&
+      key !== 'email' &&
+      !isAdministratorRole(key)
+    )
+      applied[key] = { sent: before.value, answered: before.value, source: before.source };
+  }
+  return { draft: { ...draft, applied }, fields };
+}
+
+/**
+ * Keeps the address of a traveler whom an IdP has adopted by a userName without sending an address: the travel service knows
+ * where the person reads mail, and a userName may be spelled another way, or be none of their addresses. The address is sent
+ * once the IdP states one, or changes the userName.
+ */
+export function withAdoptedAddress(
+  { identity: { desired }, translation }: ReconcileContext,
+  { draft, fields }: SendableFields,
+): SendableFields {
+  const { applied, progress } = draft;
+  const userName = typeof desired['userName'] === 'string' ? desired['userName'] : '';
+  // The bridge owns no field of a traveler that it has neither created nor changed.
+  const isAdoption = Object.keys(applied).length === 0;
+  const adoptedAs = progress.adoptedAs ?? (isAdoption ? userName : undefined);
+  if (adoptedAs === undefined) return { draft, fields };
+  const adopted = withProgress(draft, { adoptedAs });
+  const isKept =
+    !('email' in applied) && foldCase(adoptedAs) === foldCase(userName) && isEmailFromUserName(translation);
+  return { draft: adopted, fields: isKept ? { ...fields, email: { kind: 'kept' } } : fields };
+}
+
+/** True if the address comes from the userName, for want of another one. A rule of the mapping that names the userName states it. */
+function isEmailFromUserName({ trace }: Translation): boolean {
+  return trace.some(
+    ({ field, origin, rule, outcome }) =>
+      field === 'email' && origin === 'default' && rule === 'userName' && outcome === 'set',
+  );
+}
+
+/** After the last call of a reconciliation, records which fields the IdP has changed since the import. */
+export function withWrittenFields(
+  { translation: { fields }, baseline }: ReconcileContext,
+  draft: OutcomeDraft,
+): OutcomeDraft {
+  if (!baseline) return draft;
+  const keys = new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(draft.applied)]);
+  const isWritten = (key: FieldKey) => key in draft.applied || !isSameWanted(baseline[key], fields[key]);
+  const written = new Set([...(draft.progress.written ?? []), ...[...keys].filter(isWritten)]);
+  return withProgress(draft, { written: [...written] });
+}
+
+function isSameWanted(one: WantedField | undefined, other: WantedField | undefined): boolean {
+  return (
+    (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
+    isEqualJson(toComparable(one), toComparable(other))
+  );
+}
+
+function toComparable(wanted: WantedField | undefined): Json {
+  if (wanted?.kind === 'value') return [wanted.value, wanted.source];
+  return wanted?.kind === 'unresolved' ? wanted.source : null;
+}
+
+/** True while an admin must approve that the identity gets the traveler of another person, who left. */
+export function isReturnHeld(identity: Identity): boolean {
+  const { returnAt = 0 } = identity.origin;
+  return returnAt > (identity.progress.resetDone ?? 0) && !isApproved(identity, 'return');
+}
+
+/** True while the traveler may still have values of the person to whom it belonged before. */
+export function isResetPending(
+  { origin }: Pick<Identity, 'origin'>,
+  { progress }: Pick<OutcomeDraft, 'progress'>,
+): boolean {
+  return progress.reset === true || lastResetVersion(origin) > (progress.resetDone ?? 0);
+}
+
+/**
+ * Records that the values of the previous person must be removed. If an admin has approved the return, that is decided for good: a later
+ * write of the IdP does not hold it again.
+ */
+export function withResetDue(
+  { origin: { returnAt } }: Pick<Identity, 'origin'>,
+  progress: Progress,
+): Progress {
+  return { ...progress, reset: true, ...(returnAt === undefined ? {} : { resetDone: returnAt }) };
+}
+
+/** Records that the values of the previous person have been removed from the traveler. */
+export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: OutcomeDraft): OutcomeDraft {
+  if (!isResetPending({ origin }, draft)) return draft;
+  return withProgress(draft, { reset: undefined, resetDone: lastResetVersion(origin) });
+}
+
+/**
+ * Returns all values of the traveler as if the bridge had sent them. The plan then removes every value that is not
+ * wanted, even those that were entered in the travel service.
+ */
+export function appliedForReset({ applied, observed }: OutcomeDraft): AppliedFields {
+  if (!observed) return applied;
+  const { email, archived } = applied;
+  const reset: AppliedFields = { ...(email ? { email } : {}), ...(archived ? { archived } : {}) };
+  for (const key of removableKeys(observed)) {
+    const value = readField(observed, key) ?? null;
+    reset[key] = { sent: value, answered: value, source: null, unsure: true };
+  }
+  return reset;
+}
+
+function lastResetVersion({ resetAt = 0, returnAt = 0 }: Identity['origin']): number {
+  return Math.max(resetAt, returnAt);
+}
+
+/**
+ * Finds the custom field values that the travel API refuses because their field or option is disabled. A PATCH of one
+ * custom field repeats all others, because a JSON merge patch replaces an array whole (RFC 7396); the next PATCH omits
+ * the refused values, so the traveler loses them. Returns these values and the failure without them; undefined if there
+ * are none.
+ */
+export function* findLostValues(
+  context: ReconcileContext,
+  failure: TravelFailure,
+  sent: { plan: Plan; body: JsonObject; current: TravelUser | undefined },
+): Program<{ lost: CustomFieldValue[]; failure: TravelFailure | undefined }> {
+  const { plan, body, current } = sent;
+  if (failure.kind !== 'invalid' || body.customFields === undefined) return { lost: [], failure };
+  const refused = {
+    names: failure.fields.map(({ field }) => field),
+    body,
+    planned: [...Object.keys(plan.set), ...plan.remove],
+    current,
+  };
+  const known = findUnsendableValues({
+    ...refused,
+    customFields: context.rulesSnapshot.lookups.customFields,
+  });
+  const { values, names } = known.isDoubtful ? yield* unsendableByFreshLookups(refused, known) : known;
+  if (values.length === 0) return { lost: [], failure };
+  const fields = failure.fields.filter(({ field }) => names.includes(field));
+  return { lost: values, failure: fields.length > 0 ? { ...failure, fields } : undefined };
+}
+
+/**
+ * Reads the custom fields again, because one may just have been disabled, and returns the values that cannot be sent.
+ */
+function* unsendableByFreshLookups(
+  refused: Omit<RefusedPatch, 'customFields'>,
+  known: Unsendable,
+): Program<Unsendable> {
+  const fresh = yield* perform('refreshLookups');
+  return fresh.kind === 'ok'
+    ? findUnsendableValues({ ...refused, customFields: fresh.value.customFields })
+    : known;
+}
+
+/**
+ * Records the values that an accepted PATCH omitted: adds a finding for each, and removes them from the applied and
+ * wanted fields. The next translation may want them again.
+ */
+export function withLostValues(
+  { draft, fields }: SendableFields,
+  lost: readonly CustomFieldValue[],
+): SendableFields {
+  if (lost.length === 0) return { draft, fields };
+  const keys = lost.map(({ customFieldId }) => `customFields.${customFieldId}`);
+  const applied = omitKeys(draft.applied, keys);
+  return {
+    draft: lost.map(findings.customFieldLost).reduce(withFinding, { ...draft, applied }),
+    fields: omitKeys(fields, keys),
+  };
+}
+
+function omitKeys<T>(all: Record<string, T>, keys: string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(all).filter(([key]) => !keys.includes(key)));
+}
+
+/**
+ * Returns the findings about values that an earlier PATCH lost. A finding stays until the traveler has a value in that
+ * field again.
+ */
+export function earlierLostValueFindings({ identity }: ReconcileContext, draft: OutcomeDraft): Finding[] {
+  return identity.findings.filter(({ code, field }) => {
+    const hasValue = draft.observed?.customFields?.some(
+      (one) => `customFields.${one.customFieldId}` === field,
+    );
+    return code === 'customFieldLost' && !hasValue && !isReported(draft, { code, field });
+  });
+}
+
+/** Adds a finding for each role that the IdP takes away and that stays, because the traveler had it before. */
+export function withKeptRolesReported(
+  { connection: { policies } }: ReconcileContext,
+  { draft, fields }: SendableFields,
+): SendableFields {
+  const { applied, observed } = draft;
+  const { preexistingRoles } = policies;
+  const kept = Object.keys(applied).filter(
+    (key) =>
+      isKeptRole(key, { applied, preexistingRoles }) &&
+      fields[key] === undefined &&
+      observed !== undefined &&
+      readField(observed, key) !== undefined,
+  );
+  const reported = kept.map(findings.rolePreexisting).filter((finding) => !isReported(draft, finding));
+  return { draft: reported.reduce(withFinding, draft), fields };
+}
+
+/** Returns the earlier findings about roles that stayed, until the traveler loses the role or the IdP grants it again. */
+export function earlierKeptRoleFindings(
+  { identity }: ReconcileContext,
+  { draft, fields }: SendableFields,
+): Finding[] {
+  const { observed } = draft;
+  return identity.findings.filter(
+    (finding) =>
+      finding.code === 'rolePreexisting' &&
+      fields[finding.field] === undefined &&
+      observed !== undefined &&
+      readField(observed, finding.field) !== undefined &&
+      !isReported(draft, finding),
+  );
+}
+
+function isReported(
+  { findings: all }: OutcomeDraft,
+  { code, field }: Pick<Finding, 'code' | 'field'>,
+): boolean {
+  return all.some((finding) => finding.code === code && finding.field === field);
+}
+
+/** The number of corrections of one field within an hour. */
+const MAX_CORRECTIONS = 3;
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Marks the fields that have drifted, so that the plan sends them again, if the connection corrects drift. A field that was
+ * corrected three times within the last hour stays as it is.
+ */
+export function withDriftMarked(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  if (context.connection.policies.drift !== 'correct' || !draft.observed) return draft;
+  const now = context.time.now;
+  const corrections = recentCorrections(draft.progress.corrections ?? {}, now);
+  const applied: AppliedFields = { ...draft.applied };
+  for (const { field } of findDrift(draft.applied, draft.observed)) {
+    const entry = applied[field];
+    const times = corrections[field] ?? [];
+    if (!entry || times.length >= MAX_CORRECTIONS) continue;
+    applied[field] = { ...entry, unsure: true };
+    corrections[field] = [...times, now];
+  }
+  return withProgress({ ...draft, applied }, { corrections: unlessEmpty(corrections) });
+}
+
+function recentCorrections(all: Record<string, number[]>, now: number): Record<string, number[]> {
+  const recent = Object.entries(all).map(
+    ([field, times]) => [field, times.filter((time) => time > now - HOUR_MS && time <= now)] as const,
+  );
+  return Object.fromEntries(recent.filter(([, times]) => times.length > 0));
+}

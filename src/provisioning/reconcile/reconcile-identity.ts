@@ -1,0 +1,101 @@
+import type { ConnectionSettings } from '../connection.ts';
+import { findings } from '../findings.ts';
+import type { Identity } from '../identity.ts';
+import type { TravelFailure } from '../travel-ports.ts';
+import {
+  type AttemptTime,
+  endInFailure,
+  endInState,
+  newDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withFinding,
+} from './context.ts';
+import { type Program, perform } from './effects.ts';
+import { isHeldByRulesChange, withRulesHold } from './guard.ts';
+import { isRefusal } from './outcome.ts';
+import { reconcileInPause, reconcileStated } from './pause.ts';
+import { reconcileTraveler } from './reconcile-traveler.ts';
+import { areSameReferences } from './references.ts';
+import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
+
+/** What an attempt at an identity begins with. */
+export interface AttemptInput extends TranslationSource {
+  connection: ConnectionSettings;
+  /** The generation of the rules that were in force when the identity was read; a later one will do. */
+  generation: number;
+  /** An address that no identity of the account had, or was about to get, when this attempt began. */
+  freeEmail?: string | undefined;
+  /** The time at which the connection was paused; undefined if it is not. */
+  pausedAt: number | undefined;
+  time: AttemptTime;
+}
+
+/** The result of an attempt, and what it was decided from. */
+export interface Decision {
+  result: ReconcileResult;
+  translated: TranslatedIdentity | TravelFailure;
+  /** The generation of the rules that the result follows. */
+  rulesGeneration: number;
+}
+
+/**
+ * Reconciles an identity: translates what the IdP wants, makes the traveler agree with it, and saves the references. The outcome, which the
+ * caller saves, follows from the result.
+ */
+export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
+  const { identity } = input;
+  const translated = yield* translateIdentity(input.connection, input);
+  if ('kind' in translated)
+    return {
+      result: endUntranslated(identity, translated),
+      translated,
+      rulesGeneration: identity.rulesGeneration,
+    };
+  const context = toContext(input, translated);
+  const isHeld = yield* isHeldByRulesChange(context);
+  const result = isHeld ? endHeldByRules(context) : yield* reconcileUnderRules(context, input.pausedAt);
+  // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
+  if (result.end.kind === 'state') yield* saveReferences(identity, translated, result);
+  const { generation } = translated.rulesSnapshot;
+  return { result, translated, rulesGeneration: isHeld ? identity.rulesGeneration : generation };
+}
+
+/** Ends an attempt for which neither the rules nor the lookups could be read. */
+function endUntranslated(identity: Identity, failure: TravelFailure): ReconcileResult {
+  const untranslated = { fields: {}, findings: identity.findings, trace: [], needsFreshLookups: false };
+  return endInFailure(newDraft(identity, untranslated), failure);
+}
+
+function toContext(
+  { connection, identity, freeEmail, time }: AttemptInput,
+  { rulesSnapshot, translation, baseline }: TranslatedIdentity,
+): ReconcileContext {
+  return { connection, identity, freeEmail, time, rulesSnapshot, translation, baseline };
+}
+
+function endHeldByRules(context: ReconcileContext): ReconcileResult {
+  const { identity, translation } = context;
+  const draft = withFinding(newDraft(identity, translation), findings.heldRules());
+  return endInState(withRulesHold(context, { ...draft, waitingFor: identity.waitingFor }), 'held');
+}
+
+function reconcileUnderRules(
+  context: ReconcileContext,
+  pausedAt: number | undefined,
+): Program<ReconcileResult> {
+  return pausedAt === undefined
+    ? reconcileStated(context, reconcileTraveler)
+    : reconcileInPause(context, pausedAt, reconcileTraveler);
+}
+
+/** Saves the references that the outcome follows, if they differ from the stored ones. */
+function* saveReferences(
+  { deletedAt }: Identity,
+  { resolved }: TranslatedIdentity,
+  result: ReconcileResult,
+): Program<void> {
+  // A deleted user has no references. If the DELETE is refused, the user is only deactivated and keeps them.
+  const rows = deletedAt !== undefined && !isRefusal(result) ? [] : resolved.rows;
+  if (!areSameReferences(resolved.stored, rows)) yield* perform('saveReferences', rows);
+}

@@ -1,0 +1,146 @@
+import { findings } from '../findings.ts';
+import { type Identity, isInactive, predecessorOf, type Succession } from '../identity.ts';
+import { archiveTraveler, findUnconfirmedTraveler } from './archive-traveler.ts';
+import {
+  endInFailure,
+  endInState,
+  isApproved,
+  newDraft,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withFinding,
+  withHold,
+  withoutAnnouncedCall,
+} from './context.ts';
+import { linkOrCreateTraveler } from './create-traveler.ts';
+import { type Program, perform } from './effects.ts';
+import { holdReturn, holdReturnOfTraveler } from './held-return.ts';
+import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
+import { linkApprovedTraveler } from './link-traveler.ts';
+import { isReturnHeld } from './ownership.ts';
+import { withUnconfirmedFindings } from './unconfirmed-values.ts';
+import { updateTraveler } from './update-traveler.ts';
+
+/**
+ * Decides which step the identity needs: archive its traveler, link or create one, or update the linked one. An attempt may find a leaver
+ * in the place of the user, so the findings about it are added at the end.
+ */
+export function* reconcileTraveler(context: ReconcileContext): Program<ReconcileResult> {
+  const step = yield* takeStep(context);
+  const { identity } = context;
+  const result = { ...step, draft: withUnconfirmedFindings(step.draft) };
+  const isTold = !identity.claimed || result.draft.hold?.cause === 'return';
+  return isTold ? result : { ...result, draft: withSuccessionFindings(identity, result.draft) };
+}
+
+function* takeStep(context: ReconcileContext): Program<ReconcileResult> {
+  const { identity } = context;
+  const initial = newDraft(identity, context.translation);
+  if (!identity.claimed) return yield* reconcileUnclaimed(context, initial);
+  if (identity.deletedAt !== undefined) return yield* archiveTraveler(context, initial);
+  const { movedFrom } = identity.origin;
+  const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
+  if (isReturnHeld(identity)) return yield* holdUndecidedReturn(context, draft);
+  if (hasPassedTravelerOn(identity)) return endInState({ ...draft, creating: undefined }, 'synced');
+  const first =
+    draft.travelId === undefined
+      ? yield* linkTraveler(context, draft)
+      : yield* updateTraveler(context, draft);
+  if (first !== 'gone') return first;
+  const unlinked: OutcomeDraft = {
+    ...withoutAnnouncedCall(draft),
+    travelId: undefined,
+    observed: undefined,
+  };
+  if (isInactive(identity)) return endInState(unlinked, 'synced');
+  const again = yield* linkUnlessInactive(context, unlinked);
+  if (again !== 'gone') return again;
+  return endInFailure(unlinked, {
+    kind: 'unavailable',
+    text: 'the traveler was deleted while it was being made',
+  });
+}
+
+/**
+ * Leaves the traveler of an unclaimed person alone. If the IdP has deleted the person, an admin must approve that the traveler is
+ * archived (docs/architecture.md, People whom an IdP has never sent).
+ */
+function* reconcileUnclaimed(context: ReconcileContext, initial: OutcomeDraft): Program<ReconcileResult> {
+  const { identity } = context;
+  const draft: OutcomeDraft = { ...initial, findings: [] };
+  if (identity.deletedAt === undefined) return endInState(draft, 'synced');
+  if (isApproved(identity, 'neverProvisioned') || isApproved(identity, 'guarded'))
+    return yield* archiveTraveler(context, draft);
+  const held = withHold(context, withFinding(draft, findings.neverProvisioned()), 'neverProvisioned');
+  return endInState(held, 'held');
+}
+
+/** Adds what the user must know of a leaver in whose place it is, and of a user that has taken its own place. */
+function withSuccessionFindings(identity: Identity, draft: OutcomeDraft): OutcomeDraft {
+  const known = hasPassedTravelerOn(identity) ? undefined : predecessorOf(identity, draft);
+  // A user with an own traveler does not wait for that of the leaver any more.
+  const isOwn = known?.effect === 'held' && known.id !== undefined && draft.travelId !== undefined;
+  const predecessor: Succession | undefined = isOwn ? { ...known, effect: 'separate' } : known;
+  const { successor } = identity.origin;
+  const noted = [
+    predecessor && findings.predecessor(predecessor),
+    successor && findings.successor(successor, identity.id),
+  ].filter((finding) => finding !== undefined);
+  return { ...draft, findings: [...noted, ...draft.findings] };
+}
+
+/** True for an inactive user whose traveler another user has now. */
+function hasPassedTravelerOn({ origin: { successor }, travelId, ...identity }: Identity): boolean {
+  const isGone = successor?.effect === 'passedOn' || successor?.effect === 'revived';
+  return isGone && travelId === undefined && isInactive(identity);
+}
+
+/** Holds the return until an admin decides. The departure of the leaver is finished first, by the identity that has the traveler. */
+function* holdUndecidedReturn(context: ReconcileContext, draft: OutcomeDraft): Program<ReconcileResult> {
+  if (draft.travelId !== undefined) return yield* holdReturnOfTraveler(context, draft);
+  const found = yield* findUnconfirmedTraveler(context, draft);
+  if (!('end' in found)) {
+    const isUndecided = found.travelId !== undefined || !isInactive(context.identity);
+    if (isUndecided) return yield* holdReturnOfTraveler(context, found);
+    // While the user is inactive, there is nothing to decide.
+    const checked = isLateCheckDue(context, found) ? withoutLateCalls(found) : found;
+    return endInState({ ...checked, creating: undefined }, 'synced');
+  }
+  return found.end.kind === 'failed'
+    ? found
+    : holdReturn(context, found.draft, predecessorOf(context.identity, found.draft));
+}
+
+/** Links the traveler that an admin has handed over to the user; else links or creates one. */
+function* linkTraveler(context: ReconcileContext, draft: OutcomeDraft): Program<ReconcileResult | 'gone'> {
+  const { identity } = context;
+  const known = predecessorOf(identity, draft);
+  const isHandedOver = known?.effect === 'held' && isApproved(identity, 'return') && !isInactive(identity);
+  const travelId = isHandedOver ? yield* travelerOfLeaver(known) : undefined;
+  const linked = travelId === undefined ? 'none' : yield* linkApprovedTraveler(context, draft, travelId);
+  return linked === 'none' ? yield* linkUnlessInactive(context, draft) : linked;
+}
+
+/** When the return was held, the create of the traveler may have had no known outcome. */
+function* travelerOfLeaver({ connection, id, travelId }: Succession): Program<string | undefined> {
+  if (travelId !== undefined || id === undefined) return travelId;
+  return (yield* perform('findIdentity', connection, id))?.travelId;
+}
+
+/** Links or creates a traveler. For an inactive user whose traveler was deleted, no new one is created. */
+function* linkUnlessInactive(
+  context: ReconcileContext,
+  initial: OutcomeDraft,
+): Program<ReconcileResult | 'gone'> {
+  const isDue = isLateCheckDue(context, initial);
+  const failure = isDue ? yield* removeLateTravelers(context, initial) : undefined;
+  if (failure) return endInFailure(initial, failure);
+  const isOpen = initial.creating !== undefined && initial.progress.reservation !== undefined;
+  if (isOpen) return yield* linkOrCreateTraveler(context, initial);
+  const draft = isDue ? withoutLateCalls(initial) : initial;
+  const hadTraveler = Object.keys(draft.applied).length > 0;
+  if (isInactive(context.identity) && hadTraveler)
+    return endInState({ ...draft, creating: undefined }, 'synced');
+  return yield* linkOrCreateTraveler(context, { ...draft, applied: {} });
+}

@@ -1,0 +1,263 @@
+import { findManagerReferences } from '../../translator/compiled-fields.ts';
+import type { Rules } from '../../translator/rules.ts';
+import type { Reference } from '../../translator/translation.ts';
+import { toText, toVerbatimText } from '../../translator/values.ts';
+import { type Identity, isInactive, isLive, predecessorOf } from '../identity.ts';
+import type { FoundTarget } from '../manager-chains.ts';
+import type { Policies } from '../policies.ts';
+import type { IdentityMatch, ReferenceRow } from '../store-ports.ts';
+import { type Program, perform } from './effects.ts';
+
+/** An identity whose references are resolved, its stored references if they are known, and the policy of its connection. */
+interface ReferenceSource extends Pick<Policies, 'inactiveManager'> {
+  identity: Identity;
+  references?: ReferenceRow[] | undefined;
+}
+
+/** The resolved references of an identity, in two forms: by raw value for the translator, and as rows for the store. */
+export interface ResolvedReferences {
+  references: Map<string, Reference>;
+  rows: ReferenceRow[];
+  /** The rows that were stored before. */
+  before: ReferenceRow[];
+  /** The rows that are stored now. */
+  stored: ReferenceRow[];
+}
+
+/**
+ * Resolves the references of an identity within its connection. A raw value, once resolved, keeps its target until the
+ * target is deleted: a new user with the same name does not become the manager in its place.
+ */
+export function* resolveReferences(
+  { identity, references: known, inactiveManager }: ReferenceSource,
+  rules: Rules,
+): Program<ResolvedReferences> {
+  const before = known ?? (yield* perform('findReferences'));
+  const earlier = new Map(before.map((row) => [row.raw, row]));
+  const raws = findManagerReferences(rules, identity.desired, identity.origin.countedParts);
+  // The references of an unclaimed identity are never sent, so they are not saved.
+  const mustSave = identity.claimed;
+  // Save new references before the lookup: a target that is created afterwards then finds this identity among its
+  // referrers.
+  const isNew = !raws.every((raw) => earlier.has(toReferenceKey(raw)));
+  if (isNew && mustSave) yield* perform('saveReferences', raws.map(toRow(earlier)));
+  const found: FoundTarget[] = [];
+  for (const raw of raws)
+    found.push(yield* resolveTarget({ identity, raw, earlier: earlier.get(toReferenceKey(raw)) }));
+  const linked = found.map(toLinkedRow(identity));
+  const isAsBefore = !mustSave || areSameReferences(before, linked);
+  const admitted = isAsBefore ? linked : yield* perform('linkReferences', { found, linked });
+  const references = new Map<string, Reference>();
+  for (const [index, one] of found.entries())
+    references.set(one.raw, toReference(identity, one, { row: admitted[index], inactiveManager }));
+  const rows = found.map(({ raw, target, former }) => {
+    const reference = references.get(raw);
+    const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
+    return { raw: toReferenceKey(raw), target: target?.id ?? former, travelId };
+  });
+  return { references, rows: mustSave ? rows : [], before, stored: isAsBefore ? before : admitted };
+}
+
+/** True if two lists of references have the same values and targets. */
+export function areSameReferences(some: ReferenceRow[], others: ReferenceRow[]): boolean {
+  const isAt = ({ raw, target, travelId }: ReferenceRow, index: number) => {
+    const other = others[index];
+    return other?.raw === raw && other.target === target && other.travelId === travelId;
+  };
+  return some.length === others.length && some.every(isAt);
+}
+
+interface RawReference {
+  identity: Identity;
+  raw: string;
+  earlier: ReferenceRow | undefined;
+}
+
+function toRow(rows: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
+  return (text) => {
+    const raw = toReferenceKey(text);
+    return rows.get(raw) ?? { raw, target: undefined, travelId: undefined };
+  };
+}
+
+/**
+ * Converts a resolved reference to a row. If the target no longer exists, the row keeps its travel user until the
+ * traveler has been updated, so that each attempt reports the loss.
+ */
+function toLinkedRow(identity: Identity): (found: FoundTarget) => ReferenceRow {
+  return ({ raw, target, lost, former }) => {
+    const travelId = target?.id === identity.id ? undefined : (target?.travelId ?? lost);
+    return { raw: toReferenceKey(raw), target: target?.id ?? former, travelId };
+  };
+}
+
+function* resolveTarget({ identity, raw, earlier }: RawReference): Program<FoundTarget> {
+  const { connection } = identity;
+  const sent = sentTravelIdFor(identity, raw);
+  const former = earlier?.target;
+  const before =
+    former === undefined
+      ? yield* findLinkedIdentity(connection, sent)
+      : yield* perform('findIdentity', connection, former);
+  const travelId = earlier?.travelId ?? sent;
+  const heir = before && (yield* findHeir(before, travelId));
+  const kept = heir ?? (before && isLive(before) ? before : undefined);
+  const found = kept ?? (yield* findTarget(connection, raw));
+  const isReplaced = kept
+    ? isReplacedLeaver(kept)
+    : found !== undefined &&
+      (yield* isReplacementFor(found, { id: former, isKnown: before !== undefined, travelId }));
+  const target = kept || !isReplaced ? found : undefined;
+  const lost = target?.travelId === undefined ? travelId : undefined;
+  return { raw, target, lost, former: target ? undefined : former, isReplaced };
+}
+
+/**
+ * Returns the manager's travel id that was sent for the value. A returning user inherits the applied fields of the
+ * tombstone, but no reference rows.
+ */
+function sentTravelIdFor({ applied: { managerId } }: Identity, raw: string): string | undefined {
+  const isFromRaw = managerId !== undefined && toVerbatimText(managerId.source) === raw;
+  return isFromRaw && typeof managerId.sent === 'string' ? managerId.sent : undefined;
+}
+
+function* findLinkedIdentity(
+  connection: string,
+  travelId: string | undefined,
+): Program<Identity | undefined> {
+  if (travelId === undefined) return undefined;
+  const linked = yield* perform('findIdentities', connection, { by: 'travelId', value: travelId });
+  return linked.find((one) => isLive(one) && !hasTravelerOfAnother(one));
+}
+
+/** The URI of a user, relative or absolute: the value of `$ref` (RFC 7643 §4.3), which some clients send as `value`. */
+const userUri = /(?:^|\/)Users\/([^/?#]+)\/?(?:[?#].*)?$/i;
+
+/** Returns the text under which a reference is stored: without invisible characters; of a URI of a user, only the id. */
+function toReferenceKey(raw: string): string {
+  const text = toText(raw) ?? raw;
+  const [, id] = userUri.exec(text) ?? [];
+  return id === undefined ? text : decodeSegment(id);
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Finds the user that a value refers to as it was sent, else as it is stored (`toReferenceKey`). */
+function* findTarget(connection: string, raw: string): Program<Identity | undefined> {
+  const key = toReferenceKey(raw);
+  const found = yield* findByValue(connection, raw);
+  return found || key === raw ? found : yield* findByValue(connection, key);
+}
+
+/**
+ * Finds the user with a value: by SCIM id, travel user id, email, externalId or userName, in this order
+ * (docs/architecture.md, References).
+ */
+function* findByValue(connection: string, raw: string): Program<Identity | undefined> {
+  const byId = yield* perform('findIdentity', connection, raw);
+  if (byId && isLive(byId)) return byId;
+  const matches: IdentityMatch[] = [
+    { by: 'travelId', value: raw },
+    { by: 'email', value: raw },
+    { by: 'travelEmail', value: raw },
+    { by: 'externalId', value: raw },
+    { by: 'userName', value: raw },
+  ];
+  for (const match of matches) {
+    const found = (yield* perform('findIdentities', connection, match)).filter(isLive);
+    // If several users have the address, take the oldest, so that the result does not change when another one is
+    // created.
+    const oldest = found.at(-1);
+    if (oldest) return oldest;
+  }
+  return undefined;
+}
+
+function toReference(
+  identity: Identity,
+  { target, lost, former, isReplaced }: FoundTarget,
+  { row, inactiveManager }: Pick<Policies, 'inactiveManager'> & { row: ReferenceRow | undefined },
+): Reference {
+  if (isReplaced) return { unresolved: 'replaced' };
+  if (!target) return { unresolved: lost === undefined && former === undefined ? 'unknown' : 'gone' };
+  if (target.id === identity.id) return { unresolved: 'self' };
+  if (target.travelId === undefined) return { unresolved: lost === undefined ? 'notLinked' : 'gone' };
+  if (row?.travelId === undefined) return { unresolved: 'circle' };
+  return { travelId: target.travelId, ...(isInactive(target) ? { inactive: inactiveManager } : {}) };
+}
+
+/**
+ * Finds the user to whom a manager has passed the traveler on: the same person under a new user, whom the reports follow. `travelId` is the
+ * traveler to which the reference was resolved.
+ */
+export function* findHeir(leaver: Identity, travelId: string | undefined): Program<Identity | undefined> {
+  const { connection, id, origin } = leaver;
+  if (!isInactive(leaver) || leaver.travelId !== undefined) return undefined;
+  const { successor } = origin;
+  const isNamed = successor?.effect === 'passedOn' && successor.connection === connection;
+  const named =
+    isNamed && successor.id !== undefined
+      ? yield* perform('findIdentity', connection, successor.id)
+      : undefined;
+  if (named) return isLive(named) ? named : undefined;
+  // The tombstone of a person who is back has no note of the new user, which has one of the tombstone.
+  const linked =
+    travelId === undefined
+      ? []
+      : yield* perform('findIdentities', connection, { by: 'travelId', value: travelId });
+  return linked.find((one) => {
+    const known = predecessorOf(one, one);
+    return isLive(one) && known?.effect === 'passedOn' && known.id === id;
+  });
+}
+
+/** True for an inactive user whose traveler another person has now. */
+export function isReplacedLeaver(identity: Identity): boolean {
+  const { travelId, origin } = identity;
+  return travelId === undefined && isInactive(identity) && origin.successor?.effect === 'revived';
+}
+
+/** True for a user who has the traveler of another person: what was resolved to the traveler before meant that person. */
+export function hasTravelerOfAnother(identity: Identity): boolean {
+  return predecessorOf(identity, identity)?.effect === 'revived';
+}
+
+/** The manager to whom a reference was resolved before. */
+interface FormerManager {
+  /** The id of the identity; undefined if the reference was never resolved. */
+  id: string | undefined;
+  /** False if the identity does not exist any more. */
+  isKnown: boolean;
+  travelId: string | undefined;
+}
+
+/** The search for the former manager among those who had the place one after the other stops after this many. */
+const LONGEST_SUCCESSION = 50;
+
+/**
+ * True if the user whom a value names now is in the place of the former manager, perhaps after others, and is another person, or may be
+ * one. What was resolved belongs to the former manager until the value changes.
+ */
+export function* isReplacementFor(
+  found: Identity,
+  { id, isKnown, travelId }: FormerManager,
+): Program<boolean> {
+  let isOther = false;
+  let next: Identity | undefined = id === undefined ? undefined : found;
+  for (let step = 0; next && step < LONGEST_SUCCESSION; step += 1) {
+    const known = predecessorOf(next, next);
+    if (!known || known.effect === 'bothActive') return false;
+    isOther ||= known.verdict !== 'same';
+    // The traveler had no identity of an IdP: the imported one is removed when its traveler or its place is taken.
+    if (known.id === undefined) return isOther && (!isKnown || known.travelId === travelId);
+    if (known.id === id) return isOther;
+    next = yield* perform('findIdentity', known.connection, known.id);
+  }
+  return false;
+}

@@ -1,0 +1,421 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../../schema/resource.ts';
+import { findInvalidFields, isEmptyPlan, makePlan, type Plan } from '../../translator/plan.ts';
+import type { FieldKey, RefusedFields } from '../../translator/translation.ts';
+import type { CustomFieldValue } from '../../translator/traveler.ts';
+import { findings } from '../findings.ts';
+import { isInactive } from '../identity.ts';
+import type { TravelFailure } from '../travel-ports.ts';
+import {
+  endInFailure,
+  endInState,
+  isOutcomeUnknown,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  type SendableFields,
+  type WantedFields,
+  withFinding,
+  withHold,
+  withoutAnnouncedCall,
+  withRefusals,
+} from './context.ts';
+import { type Program, perform } from './effects.ts';
+import {
+  addressKey,
+  findIdentityAmong,
+  isParkingAddress,
+  resolveEmailConflict,
+  withEmailWait,
+  withoutHeldEmail,
+} from './email-conflicts.ts';
+import { endWithoutCall } from './end-update.ts';
+import {
+  isAdministrator,
+  isMovedAdmin,
+  isTakeoverApproved,
+  refuseOwnUser,
+  withGuardsApplied,
+} from './guard.ts';
+import { holdReturnOfTraveler } from './held-return.ts';
+import { isLateCheckDue, removeLateTravelers, withLateCallsDoubted, withoutLateCalls } from './late-calls.ts';
+import {
+  appliedForReset,
+  findLostValues,
+  isResetPending,
+  withAdoptedAddress,
+  withDriftMarked,
+  withKeptRolesReported,
+  withLostValues,
+  withoutUnownedFields,
+} from './ownership.ts';
+import { patchTraveler, readTraveler } from './traveler-calls.ts';
+import {
+  isSpellingCheckDue,
+  isValueCheckDue,
+  waitingRemovals,
+  withConfirmedValues,
+  withRolesSentAgain,
+} from './unconfirmed-values.ts';
+
+/** The number of requests in one attempt; usually one or two are enough. */
+const ROUNDS = 6;
+
+/** The traveler of a linked identity does not exist any more. */
+export type TravelerGone = 'gone';
+
+/**
+ * Sets the linked traveler to the wanted fields, by one PATCH if they differ. Records the fields that the travel API
+ * refuses, and sends the others again. `isFresh` means that the traveler in the draft was read in this attempt.
+ */
+export function* updateTraveler(
+  context: ReconcileContext,
+  begun: OutcomeDraft,
+  { isFresh }: { isFresh: boolean } = { isFresh: false },
+): Program<ReconcileResult | TravelerGone> {
+  const draft = begun.refused['archived'] ? withArchivedAllowed(begun) : begun;
+  const { travelId } = draft;
+  if (travelId === undefined) return 'gone';
+  const own = yield* refuseOwnUser(draft);
+  if (own) return own;
+  // After a failed PATCH that also archived the traveler, send the deactivation alone first.
+  const isAlone = draft.progress.announced?.archived?.value === true;
+  const mustRead = !isFresh && mustReadFirst(context, draft);
+  const current = mustRead
+    ? yield* readTraveler(context, draft, travelId)
+    : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
+  if (current === 'gone' || 'end' in current) return current;
+  const stated = mustRead ? withStatedDoubted(context, current) : current;
+  const checked = isLateCheckDue(context, stated) ? yield* finishLateCheck(context, stated) : stated;
+  if ('end' in checked) return checked;
+  const round = yield* prepareUpdate(context, withDriftMarked(context, checked), {
+    isFresh: isFresh || mustRead,
+    isAlone,
+  });
+  return 'end' in round ? round : yield* sendUntilDone(context, round, ROUNDS);
+}
+
+/**
+ * True if the observed traveler may be outdated: after the identity was claimed or linked, after a return, or after a
+ * call with unknown outcome.
+ */
+function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
+  const { observed, progress } = draft;
+  return (
+    observed === undefined ||
+    progress.announced !== undefined ||
+    progress.settledVersion === undefined ||
+    context.doubts !== undefined ||
+    isLateCheckDue(context, draft) ||
+    isValueCheckDue(context, draft) ||
+    isSpellingCheckDue(context, draft) ||
+    isResetPending(context.identity, draft)
+  );
+}
+
+/** Marks the fields as unsure that the IdP has stated during a pause: they are sent if the traveler has other values. */
+function withStatedDoubted({ doubts }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  if (!doubts) return draft;
+  const applied = Object.entries(draft.applied).map(
+    ([key, field]) => [key, doubts(key) ? { ...field, unsure: true as const } : field] as const,
+  );
+  return { ...draft, applied: Object.fromEntries(applied) };
+}
+
+function* finishLateCheck(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Program<OutcomeDraft | ReconcileResult> {
+  const failure = yield* removeLateTravelers(context, draft);
+  return failure ? endInFailure(draft, failure) : withoutLateCalls(draft);
+}
+
+interface UpdateRound extends SendableFields {
+  /** True if this attempt has read the traveler and applied the guards to it. */
+  isFresh: boolean;
+  /** True if the next request sends only the deactivation, before all other fields. */
+  isAlone: boolean;
+  /** Custom field values that are omitted because the travel API refuses their disabled field or option. */
+  omit: readonly CustomFieldValue[];
+  /** True if the address was sent a second time: after a 409, no traveler with it was found. */
+  isEmailSentAgain: boolean;
+}
+
+/**
+ * Chooses the fields of the first request: owned fields with a free address, without those that need an admin's
+ * approval. May hold the identity.
+ */
+function* prepareUpdate(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  how: Pick<UpdateRound, 'isFresh' | 'isAlone'>,
+): Program<UpdateRound | ReconcileResult> {
+  const isReset = isResetPending(context.identity, draft);
+  if (isMovedAdmin(context, draft) && !isTakeoverApproved(context.identity))
+    return endInState(withHold(context, withFinding(draft, findings.privileged()), 'guarded'), 'held');
+  if (isReset && draft.observed && isAdministrator(draft.observed) && !isTakeoverApproved(context.identity))
+    return yield* holdReturnOfTraveler(context, draft);
+  const doubted = withArchiveDoubted(draft);
+  const owned = isReset
+    ? { draft: { ...doubted, applied: appliedForReset(doubted) }, fields: context.translation.fields }
+    : withAdoptedAddress(context, withoutUnownedFields(context, doubted));
+  const addressed = yield* withoutUnknownHoldersEmail(context, yield* resolveEmailConflict(context, owned));
+  if ('end' in addressed) return addressed;
+  const guarded = how.isFresh ? yield* withGuardsApplied(context, addressed) : addressed;
+  const parked = guarded.draft.hold ? withoutParkingAddress(context, guarded) : guarded;
+  const sendable = isReset ? parked : withKeptRolesReported(context, parked);
+  return { omit: [], isEmailSentAgain: false, ...how, ...sendable };
+}
+
+/** A leaver whose departure is held keeps the address, because an admin may discard the departure. */
+function withoutParkingAddress(
+  { connection }: ReconcileContext,
+  { draft, fields }: SendableFields,
+): SendableFields {
+  const { email } = fields;
+  const isParking = email?.kind === 'value' && isParkingAddress(connection, String(email.value));
+  if (!isParking) return { draft, fields };
+  const isOwn =
+    draft.waitingFor !== undefined && draft.waitingFor === addressKey(draft.observed?.email ?? '');
+  const waitingFor = isOwn ? undefined : draft.waitingFor;
+  return { draft: { ...draft, waitingFor }, fields: { ...fields, email: { kind: 'kept' } } };
+}
+
+/**
+ * Sets the email to `kept` while the travel API finds another traveler with the awaited address. The store may not know
+ * that traveler, or not its current address if a process died.
+ */
+function* withoutUnknownHoldersEmail(
+  context: ReconcileContext,
+  { draft, fields }: SendableFields,
+): Program<SendableFields | ReconcileResult> {
+  const email = fields.email;
+  const wanted = email?.kind === 'value' ? String(email.value) : undefined;
+  const isWaiting = wanted !== undefined && context.identity.waitingFor === addressKey(wanted);
+  if (!isWaiting || addressKey(draft.observed?.email ?? '') === addressKey(wanted)) return { draft, fields };
+  const holders = yield* perform('findTravelers', [wanted]);
+  const waiting = {
+    draft: withEmailWait(draft, wanted),
+    fields: { ...fields, email: { kind: 'kept' } },
+  } as const;
+  // A failed search must not delay a deactivation.
+  if (holders.kind !== 'ok') return isDeactivation(context, fields) ? waiting : endInFailure(draft, holders);
+  if (holders.value.every(({ id }) => id === draft.travelId)) return { draft, fields };
+  const holder = yield* findIdentityAmong(context, holders.value);
+  if (holder) return yield* withoutHeldEmail(context, { draft, fields }, { email: wanted, holder });
+  return waiting;
+}
+
+function isDeactivation({ identity }: ReconcileContext, { archived }: WantedFields): boolean {
+  return archived?.kind === 'value' && archived.value === true && identity.applied['archived']?.sent !== true;
+}
+
+/**
+ * The travel API may have refused `archived` only in the create of this attempt. Sent again, it archives the traveler of an inactive
+ * user, who must not stay active.
+ */
+function withArchivedAllowed(draft: OutcomeDraft): OutcomeDraft {
+  const { archived: _, ...refused } = draft.refused;
+  return { ...draft, refused };
+}
+
+/** Marks `archived` as unsure for a returning user: it is sent again even if the tombstone sent the same value. */
+function withArchiveDoubted(draft: OutcomeDraft): OutcomeDraft {
+  const { archived } = draft.applied;
+  if (!archived || draft.progress.settledVersion !== undefined) return draft;
+  return { ...draft, applied: { ...draft.applied, archived: { ...archived, unsure: true } } };
+}
+
+function* sendUntilDone(
+  context: ReconcileContext,
+  round: UpdateRound,
+  rounds: number,
+): Program<ReconcileResult | TravelerGone> {
+  const { draft, fields, isFresh, isAlone } = round;
+  const { travelId } = draft;
+  const whole = planFor(context, draft, fields);
+  const next = isAlone ? onlyDeactivation(whole) : whole;
+  if (isEmptyPlan(next) || travelId === undefined) return endWithoutCall(context, { draft, fields }, next);
+  if (rounds === 0)
+    return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
+  if (next.needsFreshRead && !isFresh) {
+    const current = yield* readTraveler(context, withoutEmailFindings(draft), travelId);
+    if (current === 'gone' || 'end' in current) return current;
+    const again = yield* prepareUpdate(context, withDriftMarked(context, current), {
+      isFresh: true,
+      isAlone,
+    });
+    return 'end' in again ? again : yield* sendUntilDone(context, again, rounds);
+  }
+  const rest = yield* sendPatch(context, round, { travelId, plan: next });
+  return rest === 'gone' || 'end' in rest ? rest : yield* sendUntilDone(context, rest, rounds - 1);
+}
+
+/** Sends one PATCH and returns the state for the next request of this attempt. */
+function* sendPatch(
+  context: ReconcileContext,
+  sending: UpdateRound,
+  { travelId, plan: next }: { travelId: string; plan: Plan },
+): Program<ReconcileResult | TravelerGone | UpdateRound> {
+  const { draft, fields, omit } = sending;
+  const sent = yield* patchTraveler(context, draft, { travelId, plan: next, omit });
+  if (!('failure' in sent)) {
+    // The answer is the whole traveler, so it also shows changes made in the travel service meanwhile.
+    const answered = withDriftMarked(context, sent.draft);
+    const done = withLostValues({ draft: answered, fields }, omit);
+    // If the answer shows drift, the guards must be applied to those fields before they are sent.
+    const isFresh = isDeepStrictEqual(answered.progress, sent.draft.progress);
+    return { isFresh, isAlone: false, omit: [], isEmailSentAgain: false, ...done };
+  }
+  const { body } = sent;
+  const { lost, failure } = yield* findLostValues(context, sent.failure, {
+    plan: next,
+    body,
+    current: draft.observed,
+  });
+  const tried: UpdateRound = { ...sending, draft: sent.draft, omit: [...omit, ...lost] };
+  return failure ? yield* handlePatchFailure(context, tried, { plan: next, body, failure }) : tried;
+}
+
+/** The codes of the findings about email conflicts. */
+const addressCodes = ['emailTaken', 'emailHeldByLeaver', 'emailSwapBlocked'];
+
+/** Removes the findings and the wait about the address, because the email conflict is evaluated again. */
+function withoutEmailFindings(draft: OutcomeDraft): OutcomeDraft {
+  const findings = draft.findings.filter(({ code }) => !addressCodes.includes(code));
+  return { ...draft, waitingFor: undefined, findings };
+}
+
+function planFor(context: ReconcileContext, draft: OutcomeDraft, wanted: WantedFields): Plan {
+  const plan = planWith(context, draft, { wanted, waiting: waitingRemovals(context, draft) });
+  // An array is replaced whole, so its elements that were not applied are sent again with any other one.
+  const withRoles = withRolesSentAgain(draft, plan);
+  return withRoles ? planWith(context, withRoles, { wanted, waiting: {} }) : plan;
+}
+
+function planWith(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { wanted, waiting }: { wanted: WantedFields; waiting: RefusedFields },
+): Plan {
+  const { applied, refused, observed } = draft;
+  const isReset = isResetPending(context.identity, draft);
+  return makePlan({
+    basis: context.rulesSnapshot.version,
+    rules: context.rulesSnapshot.rules,
+    preexistingRoles: context.connection.policies.preexistingRoles,
+    ...{ applied, refused: { ...refused, ...waiting }, wanted, observed, isReset },
+  });
+}
+
+/** Reduces the plan to the deactivation, if the plan contains one: a refused field must not prevent a deactivation. */
+function onlyDeactivation(whole: Plan): Plan {
+  const { archived } = whole.set;
+  if (archived?.value !== true) return whole;
+  return { set: { archived }, adopt: {}, remove: [], released: [], needsFreshRead: true };
+}
+
+/** Handles a failed PATCH: ends the reconciliation, or returns the next request with the fields left. */
+function* handlePatchFailure(
+  context: ReconcileContext,
+  sending: UpdateRound,
+  { plan: tried, body, failure }: { plan: Plan; body: JsonObject; failure: TravelFailure },
+): Program<ReconcileResult | TravelerGone | UpdateRound> {
+  const draft = withoutAnnouncedCall(sending.draft);
+  const isDeactivating = tried.set.archived?.value === true && !isAlone(tried);
+  if (isDeactivating && isRefusedAsSent(failure)) return { ...sending, draft, isAlone: true };
+  switch (failure.kind) {
+    case 'notFound':
+      return 'gone';
+    case 'forbidden':
+      return endInState(
+        withFinding(draft, findings.forbidden('archived' in tried.set ? 'archived' : '*')),
+        'refused',
+      );
+    case 'conflict': {
+      const email = tried.set.email?.value;
+      if (typeof email !== 'string')
+        return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));
+      return yield* handleTakenEmail(context, { ...sending, draft }, email);
+    }
+    case 'invalid': {
+      const keys = findInvalidFields(
+        failure.fields.map(({ field }) => field),
+        tried,
+        body,
+      );
+      const reason = failure.fields.map(({ message }) => message).join('; ');
+      return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, keys, reason));
+    }
+    case 'unauthorized':
+      return endInFailure(draft, failure);
+    case 'unavailable':
+      return endInFailure(isOutcomeUnknown(failure) ? sending.draft : draft, failure);
+  }
+}
+
+/**
+ * Returns the next request without the taken address. The wait is saved before the lookup: an address that was freed
+ * before is sent again, and one that is freed later makes this identity dirty.
+ */
+function* handleTakenEmail(
+  context: ReconcileContext,
+  sending: UpdateRound,
+  email: string,
+): Program<ReconcileResult | UpdateRound> {
+  const { draft, fields, isEmailSentAgain } = sending;
+  yield* perform('waitForEmail', email);
+  const holders = yield* perform('findTravelers', [email]);
+  if (holders.kind !== 'ok') return endInFailure(withEmailWait(draft, email), holders);
+  const holder = yield* findIdentityAmong(context, holders.value);
+  if (holder)
+    return { ...sending, ...(yield* withoutHeldEmail(context, { draft, fields }, { email, holder })) };
+  const isFree = holders.value.length === 0;
+  if (isFree && !isEmailSentAgain) return { ...sending, isEmailSentAgain: true };
+  const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);
+  return {
+    ...sending,
+    draft: withEmailWait(draft, email, finding),
+    fields: { ...fields, email: { kind: 'kept' } },
+  };
+}
+
+/** True if the travel API refused what the request contained, so that a part of it may be accepted. */
+function isRefusedAsSent(failure: TravelFailure): boolean {
+  if (failure.kind === 'unavailable') return failure.isRejected === true;
+  return failure.kind === 'forbidden' || failure.kind === 'conflict' || failure.kind === 'invalid';
+}
+
+function isAlone({ set, remove }: Plan): boolean {
+  return Object.keys(set).length + remove.length === 1;
+}
+
+interface Refusal {
+  key: FieldKey;
+  reason: string;
+}
+
+/** Returns a refusal of each field that the answer names, or of every sent field if it names none. */
+function refusalsOf(tried: Plan, keys: FieldKey[], reason: string): Refusal[] {
+  return (keys.length > 0 ? keys : [...Object.keys(tried.set), ...tried.remove]).map((key) => ({
+    key,
+    reason,
+  }));
+}
+
+function withRefusedFields(
+  context: ReconcileContext,
+  sending: UpdateRound,
+  refusals: Refusal[],
+): UpdateRound {
+  const { draft, fields } = sending;
+  const refused = withRefusals(
+    context,
+    draft,
+    refusals.map((refusal) => ({ ...refusal, wanted: fields })),
+  );
+  // A leaver whom the travel API does not archive still uses the address.
+  const isStaying = isInactive(context.identity) && refusals.some(({ key }) => key === 'archived');
+  const left = isStaying ? withoutParkingAddress(context, { draft: refused, fields }) : { draft: refused };
+  return { ...sending, ...left, isAlone: false };
+}

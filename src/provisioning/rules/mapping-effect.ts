@@ -1,0 +1,329 @@
+import { isActive, type Json } from '../../schema/resource.ts';
+import { findManagerReferences } from '../../translator/compiled-fields.ts';
+import { emptyPlan, makePlan, type Plan } from '../../translator/plan.ts';
+import type { Rules } from '../../translator/rules.ts';
+import { toTravel } from '../../translator/to-travel.ts';
+import type { FieldKey, Finding, Snapshot } from '../../translator/translation.ts';
+import { readField } from '../../translator/traveler.ts';
+import { canonicalJson, isEqualJson } from '../../translator/values.ts';
+import type { Connection } from '../connection.ts';
+import { findings } from '../findings.ts';
+import type { Identity } from '../identity.ts';
+import { withoutCycles } from '../manager-chains.ts';
+import {
+  isApproved,
+  newDraft,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type WantedFields,
+  wasHeldFor,
+  withFinding,
+} from '../reconcile/context.ts';
+import { chooseEmail, wantedFieldsWithEmail } from '../reconcile/create-traveler.ts';
+import { carriedOutBy, type Handlers, type Program, run } from '../reconcile/effects.ts';
+import { resolveEmailConflict } from '../reconcile/email-conflicts.ts';
+import { refuseOwnUser, withGuardsApplied } from '../reconcile/guard.ts';
+import { withoutUnownedFields } from '../reconcile/ownership.ts';
+import { resolveReferences } from '../reconcile/references.ts';
+import type { Identities, References } from '../store-ports.ts';
+import type { RulesSnapshot } from './rules-snapshot.ts';
+
+/** The result of the next reconciliation of one identity, as far as it can be predicted without a call to the travel API. */
+export interface PreviewedTraveler {
+  /** The changes that would be sent. */
+  plan: Plan;
+  findings: Finding[];
+  /** True if no traveler can be created, for lack of a usable email address. */
+  isPending: boolean;
+}
+
+/** The part of the store that the preview of one user reads. */
+export interface UserPreviewDeps {
+  identities: Pick<Identities, 'findById' | 'find'>;
+  references: Pick<References, 'findRows'>;
+}
+
+/** The part of the store that a preview reads. A preview writes nothing. */
+export interface PreviewDeps {
+  identities: Pick<
+    Identities,
+    'findById' | 'find' | 'findHolder' | 'isErased' | 'isWaitedFor' | 'findWaiters'
+  >;
+  references: Pick<References, 'findRows'>;
+}
+
+interface PreviewSubject {
+  connection: Connection;
+  identity: Identity;
+}
+
+/**
+ * Returns a function that previews one identity under any rules and lookups. It uses the same functions as a reconciliation,
+ * takes the traveler as last read, and reads from the store only.
+ */
+export function travelerPreviewer(
+  deps: PreviewDeps,
+  subject: PreviewSubject,
+): (rulesSnapshot: RulesSnapshot) => Promise<PreviewedTraveler> {
+  const resolve = referenceResolver(deps, subject);
+  return async (rulesSnapshot) => {
+    const context = toContext(subject, { rulesSnapshot, references: await resolve(rulesSnapshot.rules) });
+    return run(previewTraveler(context), carriedOutBy(readOnlyHandlers(deps, subject)));
+  };
+}
+
+function* previewTraveler(context: ReconcileContext): Program<PreviewedTraveler> {
+  const draft = newDraft(context.identity, context.translation);
+  if (draft.travelId !== undefined) return yield* previewLinked(context, draft);
+  if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
+  return isOutOfUse(context.identity) ? toPreview(draft, emptyPlan) : yield* previewUnlinked(context, draft);
+}
+
+function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
+  const own = yield* refuseOwnUser(draft);
+  if (own?.end.kind === 'state') return toPreview(own.draft, emptyPlan);
+  if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
+  const addressed = yield* resolveEmailConflict(context, withoutUnownedFields(context, draft));
+  const gated = yield* withGuardsApplied(context, addressed);
+  return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
+}
+
+function isReturnUndecided({ identity }: ReconcileContext): boolean {
+  return wasHeldFor(identity, 'return') && !isApproved(identity, 'return');
+}
+
+function* previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
+  const fresh: OutcomeDraft = { ...draft, applied: {} };
+  const { draft: addressed, email } = yield* chooseEmail(context, fresh);
+  if (email !== undefined)
+    return toPreview(addressed, planUpdate(context, addressed, wantedFieldsWithEmail(context, email)));
+  const isWaiting = addressed.waitingFor !== undefined;
+  return {
+    ...toPreview(isWaiting ? addressed : withFinding(addressed, findings.noEmail()), emptyPlan),
+    isPending: true,
+  };
+}
+
+function planUpdate(
+  context: ReconcileContext,
+  { applied, refused, observed }: OutcomeDraft,
+  wanted: WantedFields,
+): Plan {
+  const { version, rules } = context.rulesSnapshot;
+  const { preexistingRoles } = context.connection.policies;
+  return makePlan({ applied, refused, wanted, observed, preexistingRoles, basis: version, rules });
+}
+
+function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
+  return { plan: next, findings: draft.findings, isPending: false };
+}
+
+/** True for an inactive user whose traveler no longer exists; a reconciliation does not create a new one. */
+function isOutOfUse({ desired, applied, creating }: Identity): boolean {
+  return !isActive(desired) && Object.keys(applied).length > 0 && creating === undefined;
+}
+
+/**
+ * Resolves the references of an identity under given rules. The result is cached for rules that read the same values.
+ */
+function referenceResolver(
+  deps: PreviewDeps,
+  { connection, identity }: PreviewSubject,
+): (rules: Rules) => Promise<Snapshot['references']> {
+  const known = new Map<string, Promise<Snapshot['references']>>();
+  return (rules) => {
+    const key = JSON.stringify(findManagerReferences(rules, identity.desired, identity.origin.countedParts));
+    const resolved = known.get(key) ?? readReferences(deps, identity, { rules, ...connection });
+    known.set(key, resolved);
+    return resolved;
+  };
+}
+
+/** Resolves the managers that an identity names, from the stored identities of the connection. Writes nothing. */
+export async function readReferences(
+  deps: UserPreviewDeps,
+  identity: Identity,
+  { rules, policies }: { rules: Rules } & Pick<Connection, 'policies'>,
+): Promise<Snapshot['references']> {
+  const resolving = resolveReferences({ identity, ...policies }, rules);
+  return (await run(resolving, carriedOutBy(referenceHandlers(deps, identity)))).references;
+}
+
+/** Reads references from the store, and saves none. */
+function referenceHandlers(
+  { identities, references }: UserPreviewDeps,
+  { connection, id }: Identity,
+): Partial<Handlers> {
+  const findRows = (one: string) => references.findRows(connection, one);
+  return {
+    findIdentity: identities.findById,
+    findIdentities: identities.find,
+    findReferences: () => findRows(id),
+    saveReferences: () => {},
+    linkReferences: (found) => withoutCycles(findRows, id, found),
+  };
+}
+
+/** Carries out the reads of a preview; its writes have no effect. */
+function readOnlyHandlers(deps: PreviewDeps, { connection, identity }: PreviewSubject): Partial<Handlers> {
+  const { identities } = deps;
+  const { account, lookups } = connection;
+  return {
+    ...referenceHandlers(deps, identity),
+    findHolder: (match) => identities.findHolder(account, match),
+    findWaiters: (email) => identities.findWaiters(account, email),
+    isWaitedFor: (email) => identities.isWaitedFor(account, email, identity.id),
+    isErased: (travelId) => identities.isErased(account, travelId),
+    readOwnUser: lookups.readOwnUser,
+    waitForEmail: () => {},
+    admitDeparture: () => true,
+    markDirty: () => {},
+    newId: () => 'preview',
+  };
+}
+
+function toContext(
+  { connection, identity }: PreviewSubject,
+  { rulesSnapshot, references }: { rulesSnapshot: RulesSnapshot; references: Snapshot['references'] },
+): ReconcileContext {
+  const { lookups, rules } = rulesSnapshot;
+  const { desired, applied, origin } = identity;
+  const snapshot = { lookups, references, applied, countedParts: origin.countedParts };
+  return {
+    connection,
+    identity,
+    rulesSnapshot,
+    translation: toTravel(rules, desired, snapshot),
+    baseline: origin.baseline && toTravel(rules, origin.baseline, snapshot).fields,
+    freeEmail: undefined,
+    time: { now: 0, wallClock: 0, server: undefined },
+  };
+}
+
+/** A field of a traveler that the new rules would change. Null represents a missing value. */
+export interface FieldChange {
+  field: FieldKey;
+  before: Json;
+  after: Json;
+  /** True if the travel API refused the same value before, and it would be sent again. */
+  isAgain: boolean;
+}
+
+/** The difference between two previews of one person. */
+export interface PreviewDifference {
+  /**
+   * `created`: a traveler would now be created; `pending`: a traveler would no longer be created; `changed`: a call would
+   * be sent.
+   */
+  outcome: 'same' | 'changed' | 'created' | 'pending';
+  changes: FieldChange[];
+  /** Fields that would no longer be owned; their values stay. */
+  released: FieldKey[];
+  /** New findings. */
+  comes: Finding[];
+  /** Findings that would disappear. */
+  goes: Finding[];
+}
+
+/** Codes of findings that only an answer of the travel API causes. A preview omits them, because it sends no calls. */
+const foundByCallsOnly = [
+  'drift',
+  'refusedByTravelApi',
+  'forbidden',
+  'existingUser',
+  'privileged',
+  'guarded',
+  'safetyValve',
+  'keptActive',
+  'neverProvisioned',
+  'rulesHeld',
+  'returnHeld',
+  'ownCredential',
+  'customFieldLost',
+  'rolePreexisting',
+];
+
+/** Codes of findings that a write of the IdP causes, whatever the rules. */
+const foundAtWrites = [
+  ...['movedFrom', 'severalValues', 'valueRefused', 'attributeUnknown'],
+  ...['otherPerson', 'personUnclear', 'secondUser', 'passedOn'],
+];
+
+/** Compares two previews of one person. Without `from`, it compares `to` with the present state of the identity. */
+export function comparePreviews(
+  identity: Identity,
+  from: PreviewedTraveler | undefined,
+  to: PreviewedTraveler,
+): PreviewDifference {
+  const before = from ?? previewOfPresent(identity, to);
+  const changes = changesBetween(identity, before.plan, to.plan);
+  const predictable = { before: predictableFindings(before), after: predictableFindings(to) };
+  return {
+    outcome: outcomeOf(before, to, changes),
+    changes: to.isPending ? [] : changes,
+    released: to.plan.released.filter((key) => !before.plan.released.includes(key)),
+    comes: without(predictable.after, predictable.before),
+    goes: without(predictable.before, predictable.after),
+  };
+}
+
+/**
+ * Describes the present state as a preview without changes. If the creation of a traveler is already due, both previews
+ * contain it, because it does not depend on the rules compared.
+ */
+function previewOfPresent({ travelId, state, findings }: Identity, to: PreviewedTraveler): PreviewedTraveler {
+  const isPending = travelId === undefined && state === 'pending';
+  const isUnderWay = travelId === undefined && !isPending && !to.isPending;
+  return { plan: isUnderWay ? to.plan : emptyPlan, findings, isPending };
+}
+
+function outcomeOf(
+  before: PreviewedTraveler,
+  to: PreviewedTraveler,
+  changes: FieldChange[],
+): PreviewDifference['outcome'] {
+  if (to.isPending) return before.isPending ? 'same' : 'pending';
+  if (before.isPending) return 'created';
+  return changes.length > 0 ? 'changed' : 'same';
+}
+
+function changesBetween(identity: Identity, before: Plan, after: Plan): FieldChange[] {
+  const keys = new Set([before, after].flatMap(({ set, remove }) => [...Object.keys(set), ...remove]));
+  return [...keys].flatMap((field) => {
+    const [old, next] = [plannedValue(before, field), plannedValue(after, field)];
+    if (isEqualJson(old, next)) return [];
+    const present = valueNow(identity, field);
+    const refused = identity.refused[field];
+    const isAgain = old === undefined && refused !== undefined && isEqualJson(refused.value, next);
+    return [
+      {
+        field,
+        before: old ?? (old === null ? null : present),
+        after: next ?? (next === null ? null : present),
+        isAgain,
+      },
+    ];
+  });
+}
+
+/** Returns the value that a plan sends for a field: null to remove it, undefined if it sends nothing. */
+function plannedValue({ set, remove }: Plan, field: FieldKey): Json | undefined {
+  return remove.includes(field) ? null : set[field]?.value;
+}
+
+function valueNow({ observed, applied }: Identity, field: FieldKey): Json {
+  return (observed ? readField(observed, field) : applied[field]?.answered) ?? null;
+}
+
+function predictableFindings({ findings }: PreviewedTraveler): Finding[] {
+  return findings.filter(({ code }) => !foundByCallsOnly.includes(code) && !foundAtWrites.includes(code));
+}
+
+function without(some: Finding[], others: Finding[]): Finding[] {
+  const known = new Set(others.map(findingKey));
+  return some.filter((finding) => !known.has(findingKey(finding)));
+}
+
+function findingKey({ field, code, value = null }: Finding): string {
+  return canonicalJson([field, code, value]);
+}

@@ -1,0 +1,144 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { MappingVersion, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
+import { type Mapping, parseMappingOfAnySize, storedMappingSchema } from '../../translator/mapping-file.ts';
+import { compileRules, EDITION } from '../../translator/rules.ts';
+
+/** The mapping in force if neither a file nor a command has given one: the default rules only. */
+export const defaultMapping: Mapping = { scimUserMapping: [] };
+
+/** Returns a digest of a mapping and of the edition of the code that translates with it. */
+export function digestOf(mapping: Mapping): string {
+  return compileRules(mapping, []).version;
+}
+
+/** Parses a stored mapping; undefined if another version of Jetbridge stored it and this one cannot read it. */
+export function mappingOf({ mapping }: { mapping: unknown }): Mapping | undefined {
+  const parsed = parseMappingOfAnySize(mapping, storedMappingSchema);
+  return 'mapping' in parsed ? parsed.mapping : undefined;
+}
+
+/** True if a mapping with this digest was in force before, with any edition of the code. */
+export async function wasInForce(
+  rules: Pick<RulesStore, 'wasInForce' | 'listMappings'>,
+  connection: string,
+  digest: string,
+): Promise<boolean> {
+  if (await rules.wasInForce(connection, digest)) return true;
+  const versions = await rules.listMappings(connection, ALL);
+  return versions.some((version) => {
+    const mapping = version.edition === EDITION ? undefined : mappingOf(version);
+    return mapping !== undefined && digestOf(mapping) === digest;
+  });
+}
+
+const ALL = Number.MAX_SAFE_INTEGER;
+
+type Versions = Pick<RulesStore, 'listMappings'>;
+
+/** Returns the history of a connection's mapping, the newest first: that is the mapping in force. */
+export function listVersions(rules: Versions, connection: string, limit = ALL): Promise<MappingVersion[]> {
+  return rules.listMappings(connection, limit);
+}
+
+/** Finds the mapping that came into force with this generation; without a generation, the one in force. */
+export async function findVersion(
+  rules: Versions,
+  connection: string,
+  generation?: number,
+): Promise<MappingVersion | undefined> {
+  if (generation === undefined) return (await rules.listMappings(connection, 1))[0];
+  return (await rules.listMappings(connection, ALL)).find((version) => version.generation === generation);
+}
+
+/** A mapping to put in force. */
+export interface MappingChange {
+  connection: string;
+  mapping: Mapping;
+  /** The generation of the version that the admin compared the mapping with; 0 if there was none. */
+  expected: number;
+  author: string;
+  now: number;
+}
+
+/** The result of a change of mapping. */
+export type MappingChangeResult =
+  | { outcome: 'applied'; generation: number }
+  /** The same mapping is in force already. */
+  | { outcome: 'unchanged'; generation: number }
+  /** Another admin or a file has replaced the version that the admin compared with. Nothing was changed. */
+  | { outcome: 'conflict'; version: MappingVersion; difference: MappingDifference };
+
+/**
+ * Puts a mapping in force, unless the version in force is no longer the expected one. New lookups raise the generation
+ * of the rules as well, but not that of the mapping, so they are no conflict.
+ */
+export async function applyMapping(rules: RulesStore, change: MappingChange): Promise<MappingChangeResult> {
+  const { connection, mapping, expected, author, now } = change;
+  const digest = digestOf(mapping);
+  for (;;) {
+    const inForce = await rules.find(connection);
+    // If the mapping is replaced between the two reads, its version is not the expected one.
+    const version = await findVersion(rules, connection);
+    if (version && version.generation !== expected)
+      return { outcome: 'conflict', version, difference: await differenceSince(rules, change, version) };
+    if (inForce?.digest === digest)
+      return { outcome: 'unchanged', generation: version?.generation ?? inForce.generation };
+    const next: RulesInForce = {
+      ...{ edition: EDITION, digest, mapping, source: 'command', lookups: inForce?.lookups },
+      generation: (inForce?.generation ?? 0) + 1,
+    };
+    if (await rules.replace(connection, next, now, author))
+      return { outcome: 'applied', generation: next.generation };
+  }
+}
+
+async function differenceSince(
+  rules: Versions,
+  { connection, expected }: MappingChange,
+  { mapping }: MappingVersion,
+): Promise<MappingDifference> {
+  const before = await findVersion(rules, connection, expected);
+  return compareMappings(before?.mapping ?? defaultMapping, mapping);
+}
+
+/** The differences between two mappings. */
+export interface MappingDifference {
+  addedRules: unknown[];
+  removedRules: unknown[];
+  /** The other members of the mapping that differ, such as `defaults`. `$schema` is for editors and has no effect. */
+  members: { name: string; before: unknown; after: unknown }[];
+}
+
+/** Compares two mappings as stored. The order of equal rules counts as no difference. */
+export function compareMappings(before: unknown, after: unknown): MappingDifference {
+  const [old, next] = [toMembers(before), toMembers(after)];
+  const [oldRules, nextRules] = [toList(old[RULES]), toList(next[RULES])];
+  const names = new Set([...Object.keys(old), ...Object.keys(next)]);
+  const members = [...names].filter(
+    (name) => name !== RULES && name !== '$schema' && !isDeepStrictEqual(old[name], next[name]),
+  );
+  return {
+    addedRules: without(nextRules, oldRules),
+    removedRules: without(oldRules, nextRules),
+    members: members.map((name) => ({ name, before: old[name] ?? null, after: next[name] ?? null })),
+  };
+}
+
+const RULES = 'scimUserMapping';
+
+function toMembers(mapping: unknown): Record<string, unknown> {
+  return { ...(typeof mapping === 'object' ? mapping : {}) };
+}
+
+function toList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function without(some: unknown[], others: unknown[]): unknown[] {
+  return some.filter((one) => !others.some((other) => isDeepStrictEqual(one, other)));
+}
+
+/** Returns the number of rules that a stored mapping has of its own. */
+export function countRules({ mapping }: MappingVersion): number {
+  return toList(toMembers(mapping)[RULES]).length;
+}

@@ -1,0 +1,407 @@
+import { createHash } from 'node:crypto';
+import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
+import { checkNames, type NameFault } from '../../translator/check-names.ts';
+import { type Mapping, parseMappingOfAnySize, storedMappingSchema } from '../../translator/mapping-file.ts';
+import { findLimitFaults } from '../../translator/mapping-limits.ts';
+import { compileRules, EDITION, type Rules } from '../../translator/rules.ts';
+import { type Lookups, noLookups } from '../../translator/translation.ts';
+import { canonicalJson } from '../../translator/values.ts';
+import type { Connection } from '../connection.ts';
+import type { Log, Runtime } from '../runtime-ports.ts';
+import type { TravelAnswer, TravelFailure } from '../travel-ports.ts';
+import { defaultMapping, digestOf, mappingOf, wasInForce } from './mapping-versions.ts';
+
+/** The rules and lookups with which the identities of a connection are translated at one moment. */
+export interface RulesSnapshot {
+  rules: Rules;
+  lookups: Lookups;
+  /**
+   * A version that changes with the rules and with any lookup. Under a new version, values that were refused or not
+   * found are tried again.
+   */
+  version: string;
+  /**
+   * Raised with each change of the rules in force of the connection, the same for all replicas; 0 for rules that are
+   * not in force.
+   */
+  generation: number;
+}
+
+/**
+ * A mapping file whose content was in force before comes into force again when no replica has had the file of the
+ * mapping in force for this time, in milliseconds: all files were changed back. Replicas with different files
+ * therefore do not replace each other's rules.
+ */
+const FILE_ABSENT_MS = 5 * 60_000;
+/** A replica with the file of the mapping in force records so at this interval, in milliseconds. */
+const FILE_RECORD_MS = 2 * 60_000;
+
+/** The result of reading a mapping file again. */
+export interface MappingFileResult {
+  /** `replaced`: the file has not changed, and another mapping has replaced it since. */
+  outcome: 'applied' | 'unchanged' | 'replaced';
+  /** The generation of the rules in force. */
+  generation: number;
+}
+
+interface RulesSnapshotsDeps {
+  rules: RulesStore;
+  runtime: Pick<Runtime, 'now'> & { log: Pick<Log, 'info' | 'warn'> };
+}
+
+/** The rules in force as this process has loaded them. */
+interface LoadedRules {
+  inForce: RulesInForce;
+  /** Undefined if the lookups were never read, or the rules belong to another version of Jetbridge. */
+  snapshot: RulesSnapshot | undefined;
+  /** The reading of the lookups that was compared last. */
+  reading: Lookups | undefined;
+}
+
+type State = RulesSnapshotsDeps & {
+  loaded: Map<string, LoadedRules>;
+  faults: Map<string, NameFault[]>;
+  /** The mapping files that were read again since the start, by connection. */
+  files: Map<string, Mapping>;
+  /** The connections whose mapping file was reported as not applied. */
+  reported: Set<string>;
+  /** The mappings that were reported as larger than a new one may be, by connection. */
+  tooLarge: Map<string, string>;
+};
+
+export type RulesSnapshots = ReturnType<typeof rulesSnapshots>;
+
+/**
+ * Creates the snapshots of the connections. The store decides which rules are in force; rules are compiled once for each generation,
+ * and each fault of a mapping is logged once.
+ */
+export function rulesSnapshots(deps: RulesSnapshotsDeps) {
+  const state = newState(deps);
+  const running = new Map<string, Promise<LoadedRules>>();
+  // Concurrent callers share one reading of the rules in force.
+  const reload = (connection: Connection): Promise<LoadedRules> => {
+    const known = running.get(connection.id);
+    if (known) return known;
+    const loading = loadRules(state, connection).finally(() => running.delete(connection.id));
+    running.set(connection.id, loading);
+    return loading;
+  };
+  const load = async (connection: Connection, generation: number): Promise<LoadedRules> => {
+    const known = state.loaded.get(connection.id);
+    if (known && known.inForce.generation >= generation) return known;
+    const shared = await reload(connection);
+    // A reading that began earlier may have missed the generation.
+    return shared.inForce.generation >= generation ? shared : reload(connection);
+  };
+  const followReading = async (
+    connection: Connection,
+    before: LoadedRules,
+    answer: TravelAnswer<Lookups>,
+  ): Promise<RulesSnapshot | TravelFailure> => {
+    // If the rules have changed since the reading began, it may be older than the lookups in force, so it is dropped.
+    const isCurrent = state.loaded.get(connection.id) === before;
+    if (isCurrent && answer.kind === 'ok' && before.reading !== answer.value && isUsable(before.inForce)) {
+      const isReplaced = await saveReading(state, connection, { before, reading: answer.value });
+      if (!isReplaced) await load(connection, before.inForce.generation + 1);
+    }
+    const { snapshot, inForce } = state.loaded.get(connection.id) ?? before;
+    if (snapshot) return snapshot;
+    if (!isUsable(inForce)) return otherVersion;
+    return answer.kind === 'ok' ? changedMeanwhile : answer;
+  };
+  return {
+    /**
+     * Returns the recent snapshot, of this generation or a later one; a failure only if the lookups were never read, or if
+     * the rules in force belong to another version of Jetbridge.
+     */
+    current: async (connection: Connection, generation = 0) => {
+      const known = await load(connection, generation);
+      return followReading(connection, known, await connection.lookups.current());
+    },
+    /**
+     * Reads the lookups and the rules in force again, and returns the new snapshot. A mapping file that has changed comes
+     * into force.
+     */
+    refresh: async (connection: Connection) => {
+      const known = await reload(connection);
+      return followReading(connection, known, await connection.lookups.refresh());
+    },
+    /**
+     * Returns the last snapshot without a call to the travel API; before the first reading, a snapshot of the mapping
+     * file alone, or of the default rules.
+     */
+    lastKnown: (connection: Connection): RulesSnapshot =>
+      state.loaded.get(connection.id)?.snapshot ??
+      toRulesSnapshot({ mapping: fileOf(state, connection) ?? defaultMapping }, noLookups),
+    /**
+     * Puts a mapping file in force that was read again, if its content has changed. A file that has not changed does not
+     * replace what a command has put in force.
+     */
+    applyFile: (connection: Connection, mapping: Mapping) => applyFile(state, connection, mapping),
+    /** The number of faulty places in each connection's mapping, as of its last compilation. */
+    mappingFaults: () => [...state.faults].map(([connection, { length }]) => ({ connection, count: length })),
+    /** Forgets what was loaded for a connection that no longer exists. */
+    forget: (id: string): void => forget(state, id),
+  };
+}
+
+function newState(deps: RulesSnapshotsDeps): State {
+  return {
+    ...deps,
+    loaded: new Map(),
+    faults: new Map(),
+    files: new Map(),
+    reported: new Set(),
+    tooLarge: new Map(),
+  };
+}
+
+function forget({ loaded, faults, files, reported, tooLarge }: State, id: string): void {
+  for (const kept of [loaded, faults, files, reported, tooLarge]) kept.delete(id);
+}
+
+const otherVersion: TravelFailure = {
+  kind: 'unavailable',
+  text: 'the rules in force belong to another version of Jetbridge',
+};
+const changedMeanwhile: TravelFailure = { kind: 'unavailable', text: 'the rules have just changed' };
+
+/**
+ * False for rules that a replica with another edition of the code has put in force. This replica would translate with
+ * them otherwise, so it leaves the reconciliation to the others.
+ */
+function isUsable({ edition }: RulesInForce): boolean {
+  return edition === EDITION;
+}
+
+/**
+ * Loads the rules in force, after the mapping file of this replica has come into force if its content is new. Replicas
+ * with different files that start at the same time both put theirs in force, one after the other, and the later stays.
+ */
+async function loadRules(state: State, connection: Connection): Promise<LoadedRules> {
+  const { rules, runtime } = state;
+  for (;;) {
+    const head = await rules.findHead(connection.id, runtime.now());
+    const known = state.loaded.get(connection.id);
+    const next = await nextRules(state, connection, head);
+    if (next) {
+      if (await rules.replace(connection.id, next, runtime.now())) return useRules(state, connection, next);
+    } else if (known && known.inForce.generation === head?.generation) return known;
+    else {
+      const stored = await rules.find(connection.id);
+      if (stored) return useRules(state, connection, stored);
+    }
+  }
+}
+
+/** Returns the rules that this replica must put in force; undefined if those in force stay. */
+async function nextRules(
+  state: State,
+  connection: Connection,
+  head: RulesHead | undefined,
+): Promise<RulesInForce | undefined> {
+  const file = fileOf(state, connection);
+  const { id } = connection;
+  if (!head) {
+    const mapping = file ?? defaultMapping;
+    const source = file ? 'file' : 'default';
+    return { ...contentOf(mapping), generation: 1, lookups: undefined, source };
+  }
+  const generation = head.generation + 1;
+  if (isEditionOutOfUse(head)) {
+    const stored = await state.rules.find(id);
+    const mapping = stored && mappingOf(stored);
+    if (mapping) return { ...stored, ...contentOf(mapping), generation };
+  }
+  if (file === undefined) {
+    await recordUse(state, connection, head);
+    return undefined;
+  }
+  if (!(await comesIntoForce(state, connection, { head, digest: digestOf(file) }))) return undefined;
+  const lookups = (await state.rules.find(id))?.lookups;
+  return { ...contentOf(file), generation, lookups, source: 'file' };
+}
+
+/** The mapping file of this replica as it was read last; undefined if the settings name none. */
+function fileOf({ files }: State, { id, mapping }: Connection): Mapping | undefined {
+  return files.get(id) ?? mapping;
+}
+
+function contentOf(mapping: Mapping): Pick<RulesInForce, 'mapping' | 'digest' | 'edition'> {
+  return { mapping, digest: digestOf(mapping), edition: EDITION };
+}
+
+/**
+ * True if the mapping in force must be stored again for this edition of the code: the row's edition is earlier, or no
+ * replica with a later one has used it for five minutes, because all replicas were rolled back.
+ */
+function isEditionOutOfUse({ edition, fileAgeMs }: RulesHead): boolean {
+  return edition < EDITION || (edition > EDITION && fileAgeMs >= FILE_ABSENT_MS);
+}
+
+async function recordUse({ rules, runtime }: State, { id }: Connection, head: RulesHead): Promise<void> {
+  if (head.edition === EDITION && head.fileAgeMs >= FILE_RECORD_MS)
+    await rules.recordFile(id, head.digest, runtime.now());
+}
+
+async function applyFile(state: State, connection: Connection, mapping: Mapping): Promise<MappingFileResult> {
+  const { rules, runtime, files } = state;
+  const { id } = connection;
+  const before = fileOf(state, connection);
+  files.set(id, mapping);
+  const isSame = before !== undefined && digestOf(before) === digestOf(mapping);
+  for (;;) {
+    const { inForce } = await loadRules(state, connection);
+    const { generation } = inForce;
+    if (inForce.digest === digestOf(mapping))
+      return { outcome: isSame ? 'unchanged' : 'applied', generation };
+    if (isSame) return { outcome: 'replaced', generation };
+    const next: RulesInForce = {
+      ...{ ...inForce, ...contentOf(mapping), source: 'file' },
+      generation: generation + 1,
+    };
+    if (await rules.replace(id, next, runtime.now())) {
+      useRules(state, connection, next);
+      return { outcome: 'applied', generation: next.generation };
+    }
+  }
+}
+
+/** Decides whether the mapping file of this replica replaces the mapping in force. */
+async function comesIntoForce(
+  state: State,
+  connection: Connection,
+  { head, digest }: { head: RulesHead; digest: string },
+): Promise<boolean> {
+  const { rules, runtime, reported } = state;
+  const { id } = connection;
+  if (head.digest === digest) {
+    reported.delete(id);
+    await recordUse(state, connection, head);
+    return false;
+  }
+  if (!(await wasInForce(rules, id, digest))) return true;
+  if (head.source !== 'file') await recordUse(state, connection, head);
+  if (head.source === 'file' && head.fileAgeMs >= FILE_ABSENT_MS) return true;
+  if (!reported.has(id))
+    runtime.log.warn(
+      { connection: id, generation: head.generation },
+      'the mapping file was in force before and has been replaced since; using the mapping in force',
+    );
+  reported.add(id);
+  return false;
+}
+
+/** Compiles rules in force that were stored or loaded. */
+function useRules(state: State, connection: Connection, inForce: RulesInForce): LoadedRules {
+  const known = state.loaded.get(connection.id);
+  if (known?.inForce.generation === inForce.generation) return known;
+  const { lookups, generation } = inForce;
+  if (lookups) connection.lookups.adopt(lookups, known !== undefined);
+  const mapping = isUsable(inForce) ? parseMappingOfAnySize(inForce.mapping, storedMappingSchema) : undefined;
+  const isKnown = lookups && mapping && 'mapping' in mapping;
+  const snapshot = isKnown ? { ...toRulesSnapshot(mapping, lookups), generation } : undefined;
+  return setLoaded(state, connection, { inForce, snapshot, reading: lookups });
+}
+
+/**
+ * Puts the lookups that were read in force if they differ. Returns false if the rules in force have changed meanwhile.
+ */
+async function saveReading(
+  state: State,
+  connection: Connection,
+  { before, reading }: { before: LoadedRules; reading: Lookups },
+): Promise<boolean> {
+  const { inForce } = before;
+  const mapping = parseMappingOfAnySize(inForce.mapping, storedMappingSchema);
+  if ('faults' in mapping) return true;
+  const generation = inForce.generation + 1;
+  const snapshot = { ...toRulesSnapshot(mapping, reading), generation };
+  if (before.snapshot?.version === snapshot.version) {
+    before.reading = reading;
+    return true;
+  }
+  const next: RulesInForce = { ...inForce, generation, lookups: snapshot.lookups };
+  if (!(await state.rules.replace(connection.id, next, state.runtime.now()))) return false;
+  setLoaded(state, connection, { inForce: next, snapshot, reading });
+  return true;
+}
+
+/** A later generation may have been loaded meanwhile: it stays. */
+function setLoaded(state: State, { id }: Connection, next: LoadedRules): LoadedRules {
+  const known = state.loaded.get(id);
+  if (known && known.inForce.generation >= next.inForce.generation) return known;
+  state.loaded.set(id, next);
+  if (!next.snapshot) return next;
+  const before = state.faults.get(id) ?? [];
+  const now = checkNames(next.snapshot.rules, next.snapshot.lookups);
+  state.faults.set(id, now);
+  logChanges(id, { before, now }, state.runtime.log);
+  reportTooLarge(state, id, next.snapshot.rules.mapping);
+  return next;
+}
+
+/** Logs once what makes a mapping larger than a new one may be. It keeps working. */
+function reportTooLarge({ tooLarge, runtime }: State, connection: string, mapping: Mapping): void {
+  const [fault] = findLimitFaults(mapping);
+  const text = fault && `${fault.path}: ${fault.problem}. ${fault.remedy}`;
+  if (text === undefined) tooLarge.delete(connection);
+  else if (tooLarge.get(connection) !== text) {
+    tooLarge.set(connection, text);
+    runtime.log.warn(
+      { connection, fault: text },
+      'the mapping in force is larger than a new one may be; it keeps working, and can only be replaced by a smaller one',
+    );
+  }
+}
+
+function logChanges(
+  connection: string,
+  { before, now }: Record<'before' | 'now', NameFault[]>,
+  log: Pick<Log, 'info' | 'warn'>,
+): void {
+  const textOf = ({ path, problem }: NameFault) => JSON.stringify([path, problem]);
+  const without = (faults: NameFault[], others: NameFault[]) => {
+    const known = new Set(others.map(textOf));
+    return faults.filter((fault) => !known.has(textOf(fault)));
+  };
+  for (const fault of without(now, before)) {
+    const { path, problem, remedy } = fault;
+    log.warn(
+      { connection, path, problem, remedy },
+      'the mapping has a fault; affected fields keep their last value',
+    );
+  }
+  for (const { path, problem } of without(before, now))
+    log.info({ connection, path, problem }, 'a fault of the mapping is fixed');
+}
+
+/**
+ * Creates the snapshot of a mapping and lookups that are not in force. The order of the lookups does not change its
+ * version.
+ */
+export function toRulesSnapshot({ mapping }: { mapping: Mapping }, unsorted: Lookups): RulesSnapshot {
+  const lookups = withSortedItems(unsorted);
+  const rules = compileRules(mapping, lookups.scimUserMappings);
+  const content = canonicalJson(JSON.parse(JSON.stringify(lookups)));
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
+  return { rules, lookups, version: `${rules.version}.${digest}`, generation: 0 };
+}
+
+function withSortedItems(lookups: Lookups): Lookups {
+  const { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings } = lookups;
+  const withOptions = customFields.map((field) => ({ ...field, options: sortByContent(field.options) }));
+  return {
+    customFields: sortByContent(withOptions),
+    costCenters: sortByContent(costCenters),
+    billingProfiles: sortByContent(billingProfiles),
+    travelPolicies: sortByContent(travelPolicies),
+    scimUserMappings: sortByContent(scimUserMappings),
+  };
+}
+
+/** Items are sorted by content because some have no id. */
+function sortByContent<T extends object>(items: T[]): T[] {
+  const keyed = items.map((item) => ({ item, key: canonicalJson(JSON.parse(JSON.stringify(item))) }));
+  return keyed.sort((item, other) => (item.key < other.key ? -1 : 1)).map(({ item }) => item);
+}

@@ -1,0 +1,222 @@
+import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../../schema/resource.ts';
+import type { Connection } from '../connection.ts';
+import { type Identity, isInactive, isLive } from '../identity.ts';
+import { ProvisioningError } from '../provisioning-error.ts';
+import type { PendingWrite } from '../reconcile/commit.ts';
+import { carriedOutBy, run } from '../reconcile/effects.ts';
+import { findClaimantAmong, isParkingAddress } from '../reconcile/email-conflicts.ts';
+import { type NewUserTranslation, translateNewUser } from '../reconcile/translate-identity.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
+import type { Runtime } from '../runtime-ports.ts';
+import type {
+  Identities,
+  IdentityChange,
+  NewUser,
+  NewUserCondition,
+  NewUserMatches,
+} from '../store-ports.ts';
+import { type PostedUser, takeArchivedTraveler, takeLeaversPlace } from './return-user.ts';
+
+export interface CreateUserDeps {
+  identities: Pick<Identities, 'findForNewUser' | 'findWaiters'>;
+  rulesSnapshots: Pick<RulesSnapshots, 'lastKnown'>;
+  runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
+}
+
+/**
+ * Computes the write for a POST. This is a new user, an imported person whose unclaimed identity becomes claimed, or a
+ * returning user who gets the traveler of the leaver. Throws `conflict` if the userName is taken or the email
+ * address belongs to a person of another connection. With `expectsNoMatch` nothing is read: the write is that of a new
+ * user, and its commit is stale if any identity matches the user.
+ */
+export async function createUser(
+  deps: CreateUserDeps,
+  connection: Connection,
+  { desired, expectsNoMatch }: { desired: ScimResource; expectsNoMatch: boolean },
+): Promise<PendingWrite> {
+  const newUser = translateNewUser(deps.rulesSnapshots.lastKnown(connection), desired);
+  const email = wantedEmail(connection, newUser);
+  const user = searchedValues(desired, email);
+  const fresh = newIdentity(deps.runtime, connection, desired);
+  if (expectsNoMatch && newUser.rulesSnapshot.generation > 0) return insertionIfNew(fresh, { user, newUser });
+  const matches = await deps.identities.findForNewUser(connection.id, user);
+  const posted: PostedUser = { connection, fresh, email, matches, runtime: deps.runtime };
+  const claimed = claimImportedUser(posted);
+  if (claimed) return claimed;
+  const { generation } = matches;
+  const { identity, others } = takeLeaversPlace(posted);
+  if (identity.travelId !== undefined || identity.creating !== undefined)
+    return insertion(identity, { generation, others });
+  const changes = [...deletionsOf(sameUserNameOf(matches)), ...others];
+  const isFree = email !== undefined && (await isAddressFree(deps, connection, matches));
+  if (!isFree) return insertion(identity, { generation, others: changes, newUser });
+  // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
+  const reserved = { ...identity, creating: email };
+  return insertion(reserved, { generation, others: changes, newUser, freeEmail: email });
+}
+
+function searchedValues(desired: ScimResource, email: string | undefined): NewUser {
+  return {
+    userName: String(desired.userName),
+    externalId: typeof desired.externalId === 'string' ? desired.externalId : undefined,
+    email,
+    employeeNumber: employeeNumberKey(employeeNumberOf(desired)),
+  };
+}
+
+/** True if no identity has the wanted address or needs it. Throws `conflict` if an active person of another connection has it. */
+async function isAddressFree(
+  deps: CreateUserDeps,
+  connection: Connection,
+  matches: NewUserMatches,
+): Promise<boolean> {
+  const claimant = await run(
+    findClaimantAmong(connection, matches),
+    carriedOutBy({ findWaiters: (email) => deps.identities.findWaiters(connection.account, email) }),
+  );
+  const others = [matches.holder, matches.creator, claimant].filter((other) => other !== undefined);
+  if (others.some((other) => other.connection !== connection.id && !isInactive(other))) throw conflictError();
+  return others.length === 0;
+}
+
+/** Returns the write that inserts an identity if nothing matches the user. */
+function insertionIfNew(
+  identity: Identity,
+  { user, newUser }: { user: NewUser; newUser: NewUserTranslation },
+): PendingWrite {
+  const { generation } = newUser.rulesSnapshot;
+  const { email } = user;
+  const condition = { ...user, generation };
+  return insertion({ ...identity, creating: email }, { generation, newUser, freeEmail: email, condition });
+}
+
+/** Returns the write that inserts an identity. A new identity has no references. */
+function insertion(
+  identity: Identity,
+  {
+    generation,
+    others = [],
+    newUser,
+    freeEmail,
+    condition,
+  }: Pick<PendingWrite, 'generation' | 'newUser' | 'freeEmail'> & {
+    others?: IdentityChange[];
+    condition?: NewUserCondition;
+  },
+): PendingWrite {
+  const changes: IdentityChange[] = [...others, { kind: 'insert', identity, condition }];
+  return { identity, before: undefined, changes, references: [], generation, newUser, freeEmail };
+}
+
+function wantedEmail(connection: Connection, { translation }: NewUserTranslation): string | undefined {
+  const { fields, fallbackEmail } = translation;
+  const email = fields.email;
+  const wanted = email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
+  return wanted !== undefined && isParkingAddress(connection, wanted) ? undefined : wanted;
+}
+
+function sameUserNameOf({ userName }: NewUserMatches): Identity[] {
+  return userName.filter(isLive);
+}
+
+/** True for an imported person whom the IdP has deleted without ever having sent the person. */
+function isDeletedStranger({ claimed, deletedAt, travelId }: Identity): boolean {
+  return !claimed && deletedAt !== undefined && travelId !== undefined;
+}
+
+function deletionsOf(unclaimed: Identity[]): IdentityChange[] {
+  return unclaimed.map(({ id }) => ({ kind: 'deleteUnclaimed', id }));
+}
+
+/**
+ * Turns an imported person into a user of the IdP. If the traveler is active, the SCIM id stays, because an IdP may
+ * have read it. If the traveler is archived, or the IdP has deleted the person, the user gets a new id; an archived traveler only if it is
+ * that of the same person. Returns undefined if there is no such person.
+ */
+function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
+  const { connection, matches, fresh, runtime } = posted;
+  const { generation } = matches;
+  const sameUserName = sameUserNameOf(matches);
+  if (sameUserName.some(({ claimed }) => claimed)) throw conflictError();
+  const unclaimed =
+    matches.travelEmail.find((one) => isLive(one) && !one.claimed) ??
+    sameUserName[0] ??
+    [...matches.travelEmail, ...matches.userName].find(isDeletedStranger);
+  if (!unclaimed) return undefined;
+  if (connection.policies.onExistingUser === 'refuse') throw conflictError();
+  const others = deletionsOf([unclaimed, ...sameUserName.filter(({ id }) => id !== unclaimed.id)]);
+  if (unclaimed.observed?.archived) {
+    const identity = takeArchivedTraveler(posted, unclaimed);
+    return identity && insertion(identity, { generation, others });
+  }
+  if (!isLive(unclaimed)) {
+    const { travelId, observed } = unclaimed;
+    return insertion({ ...fresh, travelId, observed }, { generation, others });
+  }
+  const identity: Identity = { ...withNextVersion(unclaimed, runtime), desired: fresh.desired };
+  const update: IdentityChange = { kind: 'update', identity, expected: unclaimed.version };
+  const deletions = others.filter(
+    (change) => change.kind !== 'deleteUnclaimed' || change.id !== unclaimed.id,
+  );
+  return { identity, before: unclaimed, changes: [...deletions, update], references: undefined, generation };
+}
+
+/** The message does not name the other user, who may belong to another connection. */
+function conflictError(): ProvisioningError {
+  return new ProvisioningError('conflict', 'Another user has this userName or email address.');
+}
+
+/** Creates an identity that has only a desired state: claimed, dirty, without a traveler. */
+export function newIdentity(
+  runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>,
+  connection: Pick<Connection, 'id'>,
+  desired: ScimResource,
+): Identity {
+  const time = runtime.wallClock();
+  return {
+    connection: connection.id,
+    id: runtime.newId(),
+    desired,
+    claimed: true,
+    state: 'dirty',
+    version: 1,
+    revision: 1,
+    rulesGeneration: 0,
+    travelId: undefined,
+    applied: {},
+    refused: {},
+    observed: undefined,
+    creating: undefined,
+    waitingFor: undefined,
+    progress: {},
+    origin: {},
+    hold: undefined,
+    decision: undefined,
+    findings: [],
+    trace: [],
+    leasedUntil: undefined,
+    attempts: 0,
+    nextAttemptAt: undefined,
+    createdAt: time,
+    lastModified: time,
+    deletedAt: undefined,
+    writtenAt: runtime.now(),
+  };
+}
+
+/** Prepares an identity for a write of the IdP: it becomes claimed, dirty and due at once. */
+export function withNextVersion(
+  before: Identity,
+  { now, wallClock }: Pick<Runtime, 'now' | 'wallClock'>,
+): Identity {
+  return {
+    ...before,
+    claimed: true,
+    version: before.version + 1,
+    lastModified: wallClock(),
+    writtenAt: now(),
+    state: 'dirty',
+    attempts: 0,
+    nextAttemptAt: undefined,
+  };
+}

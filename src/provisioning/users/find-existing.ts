@@ -1,0 +1,89 @@
+import type { Imports } from '../../store/identities/imports.ts';
+import type { Connection } from '../connection.ts';
+import { filterVisibleTravelers, unclaimedIdentity } from '../import/record-observed.ts';
+import { addressKey } from '../reconcile/email-conflicts.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
+import type { Runtime } from '../runtime-ports.ts';
+
+/** Time limit for a search at the travel API while an IdP waits for the answer, in milliseconds. */
+const SEARCH_TIMEOUT_MS = 800;
+/**
+ * The result of a search is remembered for this time, in milliseconds, so that an IdP that repeats a filter causes only
+ * one call.
+ */
+const REMEMBERED_MS = 10_000;
+const MAX_REMEMBERED = 10_000;
+/** RFC 5321 §4.5.3.1.3: a path has at most 256 octets, angle brackets included. */
+const MAX_ADDRESS_LENGTH = 254;
+
+interface FindExistingDeps {
+  imports: Imports;
+  rulesSnapshots: RulesSnapshots;
+  runtime: Runtime;
+}
+
+export type ExistingUserFinder = ReturnType<typeof existingUserFinder>;
+
+/** Finds people in the travel service whom no import has read yet. Remembers recent searches in memory. */
+export function existingUserFinder(deps: FindExistingDeps) {
+  const searches = new Map<string, number>();
+  const { runtime } = deps;
+  return {
+    /**
+     * Searches the travel API for this email address and saves the travelers found as unclaimed identities. Returns true
+     * if at least one was saved. Returns false if the text is not an address, the search failed, or the same address was
+     * searched recently.
+     */
+    find: async (connection: Connection, address: string, requestId?: string): Promise<boolean> => {
+      if (address.length > MAX_ADDRESS_LENGTH || !/^[^\s@]+@[^\s@]+$/.test(address)) return false;
+      const key = `${connection.id} ${addressKey(address)}`;
+      const now = runtime.now();
+      const rememberedMs = (searches.get(key) ?? 0) - now;
+      // If more is left than the whole time, the clock was set back.
+      if (rememberedMs > 0 && rememberedMs <= REMEMBERED_MS) return false;
+      const isFound = await saveMatches(deps, connection, { email: address, requestId }).catch(
+        (error: unknown) => {
+          // A full disk must not make reads fail.
+          runtime.log.error({ err: error }, 'a traveler found by email could not be saved');
+          return false;
+        },
+      );
+      // Remember the search whatever its result: a saved traveler is found in the store next time, and a traveler that
+      // was not saved must not cause another search.
+      rememberSearch(searches, key, { now, until: now + REMEMBERED_MS });
+      return isFound;
+    },
+  };
+}
+
+/** All entries live equally long, so the map's insertion order is also the order in which they expire. */
+function rememberSearch(
+  searches: Map<string, number>,
+  key: string,
+  { now, until }: { now: number; until: number },
+): void {
+  searches.delete(key);
+  for (const [other, end] of searches) {
+    if (end > now && searches.size < MAX_REMEMBERED) break;
+    searches.delete(other);
+  }
+  searches.set(key, until);
+}
+
+async function saveMatches(
+  deps: FindExistingDeps,
+  connection: Connection,
+  { email, requestId }: { email: string; requestId: string | undefined },
+): Promise<boolean> {
+  const answer = await connection.travel.findByEmails([email], SEARCH_TIMEOUT_MS, { requestId });
+  if (answer.kind !== 'ok' || answer.value.length === 0) return false;
+  const travelers = await filterVisibleTravelers(deps.imports, connection, answer.value);
+  // The person of the credential stays hidden; the answer is remembered (src/provisioning/users/own-users.ts).
+  await connection.lookups.readOwnUser();
+  const rulesSnapshot = deps.rulesSnapshots.lastKnown(connection);
+  const identities = travelers.map((traveler) =>
+    unclaimedIdentity(deps.runtime, connection, { rulesSnapshot, traveler }),
+  );
+  await deps.imports.saveUnclaimed(identities, deps.runtime.now());
+  return identities.length > 0;
+}

@@ -1,0 +1,248 @@
+import type { Connection } from '../connection.ts';
+import type { Groups } from '../groups/group-ports.ts';
+import { isLive } from '../identity.ts';
+import { ProvisioningError } from '../provisioning-error.ts';
+import type { Runtime } from '../runtime-ports.ts';
+import type { Identities, IdentityView, ListedIdentity } from '../store-ports.ts';
+import type { ExistingUserFinder } from './find-existing.ts';
+import type {
+  Comparison,
+  HiddenPeople,
+  ListPage,
+  ListQuery,
+  ListScan,
+  UserField,
+  UserOrder,
+  Where,
+} from './list-ports.ts';
+import type { OwnUsers } from './own-users.ts';
+
+/** A user as the SCIM interface returns it. */
+export interface UserView extends IdentityView {
+  groups: { value: string; display: string }[];
+}
+
+/** A user on a page. A large `desired` is undefined and is read when the response is written. */
+export type ListedUser = Omit<UserView, 'desired'> & Pick<ListedIdentity, 'desired'>;
+
+/** Selects, sorts and pages users. */
+export interface UserQuery extends ListQuery<UserField, UserOrder> {
+  /** The part of the filter that columns cannot answer; undefined if they answer all of it. */
+  residual:
+    | {
+        matches(user: UserView, yieldBetweenSteps: YieldBetweenSteps): Promise<boolean>;
+        needsGroups: boolean;
+      }
+    | undefined;
+  /** If true, the groups of the users on the page are read. */
+  withGroups: boolean;
+  /** The SCIM request, for the log of exchanges. */
+  requestId?: string | undefined;
+}
+
+type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
+
+/** The dependencies for listing users. */
+export interface ListUsersDeps {
+  identities: Pick<Identities, 'find' | 'list' | 'findView' | 'markFound'>;
+  groups: Pick<Groups, 'groupsOf'>;
+  existingUserFinder: ExistingUserFinder;
+  scanQueue: ScanQueue;
+  ownUsers: Pick<OwnUsers, 'lastKnown'>;
+  runtime: Pick<Runtime, 'log'>;
+}
+
+/** Returns one page of users. If a search for one person finds nothing, it asks the travel API once and searches again. */
+export async function listUsers(
+  deps: ListUsersDeps,
+  connection: Connection,
+  query: UserQuery,
+): Promise<ListPage<ListedUser>> {
+  const known = await listStored(deps, connection, query);
+  const isNew = known.total === 0 && (await findsExistingUser(deps, connection, query));
+  const { rows, ...rest } = isNew ? await listStored(deps, connection, query) : known;
+  const views = namesPerson(query.where, personFields) ? await markFound(deps, connection.id, rows) : rows;
+  return {
+    ...rest,
+    rows: await toUserViews(deps, connection.id, { views, withGroups: query.withGroups }),
+  };
+}
+
+/** True for a condition that only people meet of whom it names one of these values. */
+function namesPerson(where: Where<UserField>, fields: readonly UserField[]): boolean {
+  const names = (part: Where<UserField>) => namesPerson(part, fields);
+  if ('all' in where) return where.all.some(names);
+  if ('any' in where) return where.any.length > 0 && where.any.every(names);
+  return where.operator === 'eq' && fields.includes(where.field);
+}
+
+const personFields: readonly UserField[] = ['userName', 'externalId', 'email'];
+
+/** Returns the unclaimed people whom the answer leaves out (docs/architecture.md, People whom an IdP has never sent). */
+async function hiddenPeople(
+  { ownUsers }: ListUsersDeps,
+  { id, policies }: Connection,
+  where: Where<UserField>,
+): Promise<HiddenPeople> {
+  const isNamed = namesPerson(where, ['id', ...personFields]);
+  const travelId = await ownUsers.lastKnown(id);
+  return { areUnclaimed: policies.existingPeople === 'match' && !isNamed, travelId };
+}
+
+/** Remembers that the connection knows these people: a DELETE of one of them is meant. */
+async function markFound(
+  { identities, runtime }: ListUsersDeps,
+  connection: string,
+  rows: ListedIdentity[],
+): Promise<ListedIdentity[]> {
+  const ids = rows.filter(({ isStranger }) => isStranger).map(({ id }) => id);
+  const views = rows.map(({ isStranger: _, ...view }) => view);
+  if (ids.length === 0) return views;
+  try {
+    await identities.markFound(connection, ids);
+  } catch (error) {
+    // A full disk must not make reads fail.
+    runtime.log.error({ err: error, connection }, 'it could not be saved that a filter has found a person');
+  }
+  return views;
+}
+
+/** Adds their groups to users; with `withGroups` false the groups stay empty and nothing is read. */
+export async function toUserViews<View extends Pick<IdentityView, 'id' | 'inGroups'>>(
+  { groups }: Pick<ListUsersDeps, 'groups'>,
+  connection: string,
+  { views, withGroups }: { views: View[]; withGroups: boolean },
+): Promise<(View & Pick<UserView, 'groups'>)[]> {
+  const members = withGroups ? views.filter(({ inGroups }) => inGroups) : [];
+  if (members.length === 0) return views.map((identity) => ({ groups: [], ...identity }));
+  const ids = members.map(({ id }) => id);
+  const found = await groups.groupsOf(connection, ids);
+  return views.map((identity) => ({ groups: found.get(identity.id) ?? [], ...identity }));
+}
+
+async function listStored(
+  deps: ListUsersDeps,
+  connection: Connection,
+  query: UserQuery,
+): Promise<ListPage<ListedIdentity>> {
+  const { id } = connection;
+  const hidden = await hiddenPeople(deps, connection, query.where);
+  return deps.scanQueue.run(id, (yieldBetweenSteps) => {
+    const residual = residualFilter(deps, id, { query, yieldBetweenSteps });
+    return deps.identities.list(id, query, { yieldBetweenSteps, residual }, hidden);
+  });
+}
+
+function residualFilter(
+  deps: ListUsersDeps,
+  connection: string,
+  { query: { residual }, yieldBetweenSteps }: { query: UserQuery; yieldBetweenSteps: YieldBetweenSteps },
+): ListScan<ListedIdentity>['residual'] {
+  if (!residual) return undefined;
+  return async (views) => {
+    const matching: boolean[] = [];
+    for (const view of await toUserViews(deps, connection, { views, withGroups: residual.needsGroups })) {
+      await yieldBetweenSteps();
+      const desired = view.desired ?? (await deps.identities.findView(connection, view.id))?.desired;
+      matching.push(
+        desired !== undefined && (await residual.matches({ ...view, desired }, yieldBetweenSteps)),
+      );
+    }
+    return matching;
+  };
+}
+
+/**
+ * If the filter asks for one person by userName or address and the store does not have that person, searches the travel
+ * API. Returns true if the person was found there.
+ */
+async function findsExistingUser(
+  { identities, existingUserFinder }: ListUsersDeps,
+  connection: Connection,
+  { where, requestId }: Pick<UserQuery, 'where' | 'requestId'>,
+): Promise<boolean> {
+  const comparison = comparisonWithPerson(where);
+  if (!comparison) return false;
+  const isWholeFilter = comparison === where;
+  const value = String(comparison.value);
+  const by = comparison.field === 'email' ? 'email' : 'userName';
+  // If the store has the user and only the rest of the filter excludes it, a search of the travel API is pointless.
+  const known = isWholeFilter ? [] : await identities.find(connection.id, { by, value });
+  if (known.some(isLive)) return false;
+  return existingUserFinder.find(connection, value, requestId);
+}
+
+/** Returns the part of the filter that compares the userName or the email address; undefined if there is none. */
+function comparisonWithPerson(where: Where<UserField>): Comparison<UserField> | undefined {
+  if ('any' in where) return undefined;
+  if ('all' in where) return where.all.map(comparisonWithPerson).find((sought) => sought !== undefined);
+  return where.field === 'userName' || where.field === 'email' ? where : undefined;
+}
+
+/** Interval at which a list yields to other requests, in milliseconds. */
+const YIELD_MS = 5;
+/** Time limit of a list, waiting included, in milliseconds. */
+const MAX_LIST_MS = 5000;
+
+export type ScanQueue = ReturnType<typeof scanQueue>;
+
+/** Creates a queue in the memory of this process: long lists of one connection run one after the other; short lists never wait. */
+export function scanQueue({ now }: Pick<Runtime, 'now'>) {
+  const queues = new Map<string, Promise<void>>();
+  return {
+    /**
+     * Runs `work`, which awaits `yieldBetweenSteps` between short steps. Once the work takes long, that call waits until the
+     * earlier long lists of the connection have ended, and throws `tooMany` after the time limit.
+     */
+    run: async <T>(
+      connection: string,
+      work: (yieldBetweenSteps: YieldBetweenSteps) => Promise<T>,
+    ): Promise<T> => {
+      const turn = createTurn(queues, connection);
+      const begun = now();
+      let last = begun;
+      const yieldBetweenSteps = async (): Promise<void> => {
+        if (now() - last < YIELD_MS) return;
+        await turn.begin();
+        await new Promise((resolve) => setImmediate(resolve));
+        last = now();
+        if (last - begun > MAX_LIST_MS) throw tooManyError();
+      };
+      try {
+        return await work(yieldBetweenSteps);
+      } finally {
+        turn.end();
+      }
+    },
+  };
+}
+
+/** Creates the place of one list request in the queue of its connection. The first `begin` takes the place. */
+function createTurn(queues: Map<string, Promise<void>>, connection: string) {
+  let begun: Promise<void> | undefined;
+  let release = () => {};
+  return {
+    begin: (): Promise<void> => {
+      if (!begun) {
+        begun = queues.get(connection) ?? Promise.resolve();
+        const over = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        const tail = begun.then(() => over);
+        queues.set(connection, tail);
+        void tail.then(() => {
+          if (queues.get(connection) === tail) queues.delete(connection);
+        });
+      }
+      return begun;
+    },
+    end: () => release(),
+  };
+}
+
+function tooManyError(): ProvisioningError {
+  return new ProvisioningError(
+    'tooMany',
+    'Too many resources must be looked at one by one. Add what is indexed: of users id, userName, externalId, emails and displayName with eq, active, meta.created, meta.lastModified; of groups id, displayName, externalId and members with eq, meta.created, meta.lastModified.',
+  );
+}

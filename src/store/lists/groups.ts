@@ -1,0 +1,262 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Kysely } from 'kysely';
+import type { Group, Groups, Member, ResolvedMember } from '../../provisioning/groups/group-ports.ts';
+import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { removeFromGroups } from '../identities/delete-identities.ts';
+import type { Database } from '../sql/database.ts';
+import { nextPosition } from '../sql/positions.ts';
+import { batches, compiledQuery, parseJson, toJson } from '../sql/queries.ts';
+import { attributeKey, caseFoldedKey, exactKey } from '../sql/search-keys.ts';
+import type { Tables } from '../sql/tables.ts';
+import {
+  type GroupKey,
+  readAllMembers,
+  readMembers,
+  readSmallGroups,
+  readStoredMembers,
+  toMember,
+} from './group-members.ts';
+import { countGroups } from './list-counters.ts';
+import { groupList, toGroup } from './list-definitions.ts';
+import { listRows } from './list-query.ts';
+import { changeMembers, removeAllMembers } from './member-changes.ts';
+
+/** Returns the store of groups. */
+export function groups(database: Database): Groups {
+  const { db, scopeOf } = database;
+  return {
+    findById: async (connection, id) => {
+      const [row] = (await selectGroupById(db, { ...scopeOf(connection), id })).rows;
+      return row && toGroup(row);
+    },
+    list: (connection, query, scan) =>
+      listRows({ definition: groupList, scope: { db, ...scopeOf(connection) }, query, scan }),
+    streamMembers: (connection, id) => readMembers(db, { ...scopeOf(connection), id }),
+    membersOfSmallGroups: (connection, groupIds) => readSmallGroups(db, scopeOf(connection), groupIds),
+    allMembers: async (connection, groupIds, pause) => {
+      const found = new Map<string, ResolvedMember[]>();
+      for (const id of groupIds)
+        found.set(id, await readAllMembers(db, { ...scopeOf(connection), id }, pause));
+      return found;
+    },
+    groupsOf: async (connection, userIds) => {
+      const [first = '', ...others] = userIds;
+      if (others.length > 0) return readGroupsOf(db, scopeOf(connection), userIds);
+      const { rows } = await selectGroupsOfUser(db, { ...scopeOf(connection), user: first });
+      return new Map([
+        [first, rows.map(({ id, attributes }) => ({ value: id, display: displayNameOf(attributes) }))],
+      ]);
+    },
+    membershipsOf: async (connection, user) => {
+      const { rows } = await selectMembershipsOfUser(db, { ...scopeOf(connection), user });
+      return rows.map(({ group_id, ...row }) => {
+        const { value: _, ...member } = toMember(row);
+        return { group: group_id, ...member };
+      });
+    },
+    insert: (group, members) => insertGroup(database, group, members),
+    change: (group, expected, change) => changeGroup(database, group, { expected, change }),
+  };
+}
+
+const selectGroupById = compiledQuery((db, key: Scope & { id: string }) =>
+  db.selectFrom('scim_group').selectAll().where(inScope(key)).where('id', '=', key.id),
+);
+
+type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;
+
+/**
+ * Reads the groups of many users in two queries. The users of a page share few groups, so each group is read and parsed
+ * once.
+ */
+async function readGroupsOf(db: Kysely<Tables>, scope: Scope, userIds: string[]): Promise<GroupsOf> {
+  const memberships: { user: string; group: string }[] = [];
+  for (const batch of batches(userIds)) {
+    const rows = await db
+      .selectFrom('group_member')
+      .select(['value as user', 'group_id as group'])
+      .where(inScope(scope))
+      .where('value', 'in', batch)
+      .execute();
+    memberships.push(...rows);
+  }
+  const positioned = new Map<string, PositionedGroup>();
+  for (const batch of batches([...new Set(memberships.map(({ group }) => group))])) {
+    const rows = await db
+      .selectFrom('scim_group')
+      .select(['id', 'attributes', 'position'])
+      .where(inScope(scope))
+      .where('id', 'in', batch)
+      .execute();
+    for (const { id, attributes, position } of rows)
+      positioned.set(id, { position, group: { value: id, display: displayNameOf(attributes) } });
+  }
+  const found = new Map(userIds.map((id): [string, PositionedGroup[]] => [id, []]));
+  for (const { user, group } of memberships) {
+    const positionedGroup = positioned.get(group);
+    if (positionedGroup) found.get(user)?.push(positionedGroup);
+  }
+  return new Map([...found].map(([user, own]) => [user, sortByPosition(own)]));
+}
+
+/** A group in the form in which a user refers to it, with the group's position in the stable order. */
+interface PositionedGroup {
+  position: number;
+  group: { value: string; display: string };
+}
+
+function sortByPosition(positioned: PositionedGroup[]): PositionedGroup['group'][] {
+  return positioned
+    .sort((left, right) => left.position - right.position || (left.group.value < right.group.value ? -1 : 1))
+    .map(({ group }) => group);
+}
+
+/** Reads the groups of one user in a single query, because every read of a user needs it. */
+const selectGroupsOfUser = compiledQuery((db, member: Scope & { user: string }) =>
+  db
+    .selectFrom('group_member')
+    .innerJoin('scim_group', (join) =>
+      join
+        .onRef('scim_group.account', '=', 'group_member.account')
+        .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
+        .onRef('scim_group.id', '=', 'group_member.group_id'),
+    )
+    .select(['scim_group.id', 'scim_group.attributes'])
+    .where(inScope(member, 'group_member'))
+    .where('group_member.value', '=', member.user)
+    .orderBy('scim_group.position')
+    .orderBy('scim_group.id'),
+);
+
+const selectMembershipsOfUser = compiledQuery((db, member: Scope & { user: string }) =>
+  db
+    .selectFrom('group_member')
+    .select(['group_id', 'value', 'display', 'type'])
+    .where(inScope(member))
+    .where('value', '=', member.user),
+);
+
+function displayNameOf(attributes: string): string {
+  const { displayName } = parseJson<Group['attributes']>(attributes);
+  return typeof displayName === 'string' ? displayName : '';
+}
+
+type GroupChange = Parameters<Groups['change']>[2];
+type GroupChangeResult = 'done' | 'unchanged' | 'stale' | 'noTarget';
+
+/** Inserts a group with its members. Returns `duplicate` if the displayName is taken. */
+export async function insertGroup(
+  { transaction, scopeOf, isDuplicate }: Database,
+  group: Group,
+  members: Member[],
+): Promise<'done' | 'duplicate'> {
+  const { id, attributes, version, createdAt, lastModified } = group;
+  const scope = scopeOf(group.connection);
+  try {
+    await transaction(async (tx) => {
+      const times = { created_at: createdAt, last_modified: lastModified };
+      await tx
+        .insertInto('scim_group')
+        .values({
+          ...scopeColumns(scope),
+          id,
+          position: nextPosition(),
+          ...attributeColumns(attributes),
+          version,
+          ...times,
+        })
+        .execute();
+      await countGroups(tx, scope, 1);
+      await changeMembers(tx, { ...scope, id }, { steps: [{ kind: 'add', members }] });
+    });
+    return 'done';
+  } catch (error) {
+    if (isDuplicate(error)) return 'duplicate';
+    throw error;
+  }
+}
+
+/**
+ * Changes or deletes a group if it is still at the expected version. Writes nothing if the change makes no
+ * difference.
+ */
+export async function changeGroup(
+  { db, dialect, transaction, scopeOf, isDuplicate }: Database,
+  group: Group,
+  { expected, change }: { expected: number; change: GroupChange },
+): Promise<GroupChangeResult | 'duplicate'> {
+  const key = { ...scopeOf(group.connection), id: group.id };
+  const membersBefore = await readMembersToCompare(db, key, change);
+  try {
+    const apply = async (tx: Kysely<Tables>): Promise<GroupChangeResult> => {
+      const current = tx
+        .selectFrom('scim_group')
+        .select('attributes')
+        .where(inScope(key))
+        .where('id', '=', key.id)
+        .where('version', '=', expected);
+      // The writers of a group queue here, before they read or write members.
+      const before = await dialect.lockRows(current).executeTakeFirst();
+      if (!before) return 'stale';
+      if (change === 'delete') return deleteGroup(tx, key, group.lastModified);
+      const steps = change.members;
+      const members = await changeMembers(tx, key, { steps, before: membersBefore });
+      if (members === 'noTarget') return 'noTarget';
+      const hasSameAttributes = isDeepStrictEqual(parseJson(before.attributes), change.attributes);
+      if (members === 'unchanged' && hasSameAttributes) return 'unchanged';
+      return updateGroup(tx, key, { group: { ...group, attributes: change.attributes }, expected });
+    };
+    return await transaction(apply, { commitIf: (result) => result === 'done' });
+  } catch (error) {
+    if (isDuplicate(error)) return 'duplicate';
+    throw error;
+  }
+}
+
+/**
+ * Reads the current members before a replacement, outside of the transaction: there may be many, and other writers
+ * must not wait for it. If the group is still at the expected version inside the transaction, so are its members.
+ */
+async function readMembersToCompare(
+  db: Kysely<Tables>,
+  key: GroupKey,
+  change: GroupChange,
+): Promise<Member[] | undefined> {
+  const isReplacement = change !== 'delete' && change.members[0]?.kind === 'replace';
+  return isReplacement ? readStoredMembers(db, key) : undefined;
+}
+
+async function updateGroup(
+  tx: Kysely<Tables>,
+  key: GroupKey,
+  { group, expected }: { group: Group; expected: number },
+): Promise<GroupChangeResult> {
+  const { numUpdatedRows } = await tx
+    .updateTable('scim_group')
+    .set({
+      ...attributeColumns(group.attributes),
+      version: group.version,
+      last_modified: group.lastModified,
+    })
+    .where(inScope(key))
+    .where('id', '=', key.id)
+    .where('version', '=', expected)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n ? 'done' : 'stale';
+}
+
+async function deleteGroup(tx: Kysely<Tables>, key: GroupKey, at: number): Promise<GroupChangeResult> {
+  await removeAllMembers(tx, key);
+  await tx.deleteFrom('scim_group').where(inScope(key)).where('id', '=', key.id).execute();
+  await removeFromGroups(tx, key, { ids: [key.id], at });
+  await countGroups(tx, key, -1);
+  return 'done';
+}
+
+function attributeColumns(attributes: Group['attributes']) {
+  return {
+    attributes: toJson(attributes),
+    display_name_key: attributeKey(attributes.displayName, caseFoldedKey),
+    external_id: attributeKey(attributes.externalId, exactKey),
+  };
+}

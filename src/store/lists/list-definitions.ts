@@ -1,0 +1,265 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Group, ListedGroup } from '../../provisioning/groups/group-ports.ts';
+import type { Identity } from '../../provisioning/identity.ts';
+import type { IdentityView, ListedIdentity } from '../../provisioning/store-ports.ts';
+import type {
+  GroupField,
+  GroupOrder,
+  HiddenPeople,
+  UserField,
+  UserOrder,
+  Where,
+} from '../../provisioning/users/list-ports.ts';
+import type { Scope } from '../connection-scopes.ts';
+import { toIdentity } from '../identities/identity-row.ts';
+import type { Database } from '../sql/database.ts';
+import { parseJson } from '../sql/queries.ts';
+import { caseFoldedKey, exactKey } from '../sql/search-keys.ts';
+import type { IdentityTable } from '../sql/tables.ts';
+import { type CountedRows, type Counts, unclaimedOfTraveler } from './list-counters.ts';
+
+/** A part of a statement. */
+export type Sql = RawBuilder<unknown>;
+
+/** The scope of a list: a database, and the connection whose rows are listed. */
+export interface ListScope extends Scope, Pick<Database, 'db'> {}
+
+/** A list: its table, the columns of its rows, and the columns by which it can be searched and sorted. */
+export interface ListDefinition<Field extends string, By extends string, Row> {
+  table: 'identity' | 'scim_group';
+  /** The condition that all listed rows meet. */
+  live: Sql;
+  columns: Sql;
+  toRow(columns: object): Row;
+  fields: Record<Field, SearchColumn>;
+  orders: Record<By, OrderColumn<Field>>;
+  /** Returns the counter that tells how many rows meet all these conditions; undefined if none does. */
+  counterOf(conditions: Where<Field>[]): ListCounter | undefined;
+}
+
+/** The counter of a list, and the function that computes the number of rows from its counts. */
+export interface ListCounter {
+  rows: CountedRows;
+  toTotal(counts: Counts): number;
+}
+
+/** A column that answers comparisons, and its index. */
+export interface SearchColumn {
+  column: string;
+  /** Converts a value to the form that the column contains. */
+  key(value: string | number | boolean): string | number;
+  /** Fields with a lower rank match fewer rows. */
+  rank: number;
+  /** The table that contains the column, if a row has several values, and its column with the id of the row. */
+  owned?: { table: 'identity_email' | 'group_member'; id: string };
+}
+
+/** A column by which rows are sorted. Its index contains the column and the id. */
+export interface OrderColumn<Field extends string> {
+  column: string;
+  /** Rows may have no value. */
+  nullable: boolean;
+  /** The field whose comparisons the same index answers. */
+  field: Field | undefined;
+}
+
+function folded(value: string | number | boolean): string {
+  return caseFoldedKey(String(value));
+}
+
+function exact(value: string | number | boolean): string {
+  return exactKey(String(value));
+}
+
+/**
+ * Size in bytes from which the JSON of a row is not read with a list: 200 large rows could be hundreds of megabytes.
+ * Neither database reads a text to compute its `octet_length`.
+ */
+const LARGE = 8192;
+
+/** The column `in_groups` of an identity in a response. */
+export const inGroups = sql<0 | 1>`case when exists (
+    select 1 from group_member
+    where group_member.account = identity.account and group_member.connection_id = identity.connection_id
+      and group_member.value = identity.id
+  ) then 1 else 0 end`;
+
+/** The columns of an identity in a response beside `desired`. */
+const viewColumns = sql`id, extensions, version, created_at, last_modified, travel_id, ${inGroups} as in_groups`;
+
+/** The columns of an identity in a response: `ShownColumns`. */
+export const shownColumns = sql`desired, ${viewColumns}`;
+
+/** The live identities of a connection. */
+export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
+  table: 'identity',
+  live: sql`deleted_at is null`,
+  columns: sql`${viewColumns}, case when octet_length(desired) <= ${sql.lit(LARGE)} then desired end as desired,
+    case when claimed = 0 and origin = '{}' then 1 else 0 end as is_stranger`,
+  toRow: (columns) => toListedIdentity(columns as ListedColumns), // The row has the columns of `columns`.
+  fields: {
+    id: { column: 'id', rank: 1, key: String },
+    userName: { column: 'user_name_key', rank: 1, key: folded },
+    email: {
+      ...{ column: 'email_key', rank: 2, key: folded },
+      owned: { table: 'identity_email', id: 'identity_id' },
+    },
+    externalId: { column: 'external_id', rank: 2, key: exact },
+    displayName: { column: 'display_name_key', rank: 3, key: folded },
+    created: { column: 'created_at', rank: 1000, key: Number },
+    lastModified: { column: 'last_modified', rank: 1000, key: Number },
+    active: { column: 'active', rank: 10_000, key: Number },
+  },
+  orders: {
+    position: { column: 'position', nullable: false, field: 'active' },
+    id: { column: 'id', nullable: false, field: 'id' },
+    userName: { column: 'user_name_key', nullable: false, field: 'userName' },
+    externalId: { column: 'external_id', nullable: true, field: 'externalId' },
+    displayName: { column: 'display_name_key', nullable: true, field: 'displayName' },
+    created: { column: 'created_at', nullable: false, field: 'created' },
+    lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
+  },
+  counterOf: (conditions) => counterOfUsers('live', conditions),
+};
+
+/** Returns the list of users without some of the unclaimed people. */
+export function userListWithout(scope: Scope, { areUnclaimed, travelId }: HiddenPeople): typeof userList {
+  if (areUnclaimed)
+    return {
+      ...userList,
+      // The condition of the index of these lists, word for word.
+      live: sql`claimed = 1 and deleted_at is null`,
+      counterOf: (conditions) => counterOfUsers('claimed', conditions),
+    };
+  if (travelId === undefined) return userList;
+  return {
+    ...userList,
+    live: sql`deleted_at is null and id <> coalesce((
+      select identity.id from identity where ${unclaimedOfTraveler(scope, travelId)}), '')`,
+    counterOf: (conditions) => counterOfUsers({ liveExcept: travelId }, conditions),
+  };
+}
+
+/** The same list with complete identities. */
+export const identityList: ListDefinition<UserField, UserOrder, Identity> = {
+  ...userList,
+  columns: sql.raw('identity.*'),
+  toRow: (columns) => toIdentity(columns as IdentityTable), // The row has the columns of `columns`.
+};
+
+/** The groups of a connection. */
+export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
+  table: 'scim_group',
+  live: sql.raw('1 = 1'),
+  columns: sql.raw(`
+    connection_id, id, case when octet_length(attributes) <= ${LARGE} then attributes end as attributes,
+    version, created_at, last_modified`),
+  toRow: (columns) => toListedGroup(columns as ListedGroupColumns), // The row has the columns of `columns`.
+  fields: {
+    id: { column: 'id', rank: 1, key: String },
+    displayName: { column: 'display_name_key', rank: 1, key: folded },
+    externalId: { column: 'external_id', rank: 2, key: exact },
+    member: {
+      ...{ column: 'value', rank: 3, key: String },
+      owned: { table: 'group_member', id: 'group_id' },
+    },
+    created: { column: 'created_at', rank: 1000, key: Number },
+    lastModified: { column: 'last_modified', rank: 1000, key: Number },
+  },
+  orders: {
+    position: { column: 'position', nullable: false, field: undefined },
+    id: { column: 'id', nullable: false, field: 'id' },
+    displayName: { column: 'display_name_key', nullable: true, field: 'displayName' },
+    externalId: { column: 'external_id', nullable: true, field: 'externalId' },
+    created: { column: 'created_at', nullable: false, field: 'created' },
+    lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
+  },
+  counterOf: (conditions) =>
+    conditions.length > 0 ? undefined : { rows: 'group', toTotal: ({ count }) => count },
+};
+
+/** The columns of an identity in a response. */
+export interface ShownColumns {
+  id: string;
+  desired: string;
+  extensions: string | null;
+  version: number;
+  created_at: number;
+  last_modified: number;
+  travel_id: string | null;
+  in_groups: 0 | 1;
+}
+
+/** The columns of an identity in a list; `desired` is null if it is large. */
+type ListedColumns = Omit<ShownColumns, 'desired'> & { desired: string | null; is_stranger: 0 | 1 };
+
+/** Converts the columns of an identity in a response. */
+export function toShownIdentity(row: ShownColumns): IdentityView {
+  return toView(row, row.desired);
+}
+
+function toListedIdentity(row: ListedColumns): ListedIdentity {
+  const view = toView(row, row.desired ?? undefined);
+  return row.is_stranger === 1 ? { ...view, isStranger: true } : view;
+}
+
+function toView<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
+  return {
+    id: row.id,
+    desired,
+    extensions: row.extensions,
+    version: row.version,
+    createdAt: row.created_at,
+    lastModified: row.last_modified,
+    travelUserId: row.travel_id ?? undefined,
+    inGroups: row.in_groups === 1,
+  };
+}
+
+/** Counters exist for all users, active users and inactive users. */
+function counterOfUsers(rows: CountedRows, conditions: Where<UserField>[]): ListCounter | undefined {
+  const values = new Set<boolean>();
+  for (const condition of conditions) {
+    if (!('field' in condition) || condition.field !== 'active') return undefined;
+    values.add(condition.value === true);
+  }
+  const toTotal = ({ count, active }: Counts) => {
+    if (values.size === 2) return 0;
+    if (values.has(true)) return active;
+    return values.has(false) ? count - active : count;
+  };
+  return { rows, toTotal };
+}
+
+interface GroupColumns {
+  connection_id: string;
+  id: string;
+  attributes: string;
+  version: number;
+  created_at: number;
+  last_modified: number;
+}
+
+/** The columns of a group in a list; `attributes` is null if they are large. */
+type ListedGroupColumns = Omit<GroupColumns, 'attributes'> & { attributes: string | null };
+
+/** Converts the columns of a group. */
+export function toGroup(row: GroupColumns): Group {
+  return toGroupWith(row, parseJson<Group['attributes']>(row.attributes));
+}
+
+function toListedGroup(row: ListedGroupColumns): ListedGroup {
+  const attributes = row.attributes === null ? undefined : parseJson<Group['attributes']>(row.attributes);
+  return toGroupWith(row, attributes);
+}
+
+function toGroupWith<Attributes>(row: Omit<GroupColumns, 'attributes'>, attributes: Attributes) {
+  return {
+    connection: row.connection_id,
+    id: row.id,
+    attributes,
+    version: row.version,
+    createdAt: row.created_at,
+    lastModified: row.last_modified,
+  };
+}

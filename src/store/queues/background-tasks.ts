@@ -1,0 +1,180 @@
+import { sql } from 'kysely';
+import type { Database } from '../sql/database.ts';
+import { timeAfter } from '../sql/dialect.ts';
+import { parseJson, toJson } from '../sql/queries.ts';
+
+/**
+ * The kinds of background work that one replica at a time does for a connection. `ownUser` and `returnNotice` are no work, and have only a
+ * state: the traveler whose credential the bridge uses, and whether the notice was given.
+ */
+export type TaskKind = 'import' | 'feed' | 'demoDay' | 'ownUser' | 'returnNotice';
+
+/** A lease on one kind of background work of a connection. */
+interface TaskLease {
+  /** The state that the last holder has saved; undefined before the first time. */
+  state: unknown;
+  /** The generation of the rules in force of the connection; 0 if there are none yet. */
+  generation: number;
+}
+
+export type BackgroundTasks = ReturnType<typeof backgroundTasks>;
+
+/**
+ * The store of background work: for each kind, the time at which it is due next, the replica that does it at present, and
+ * the state that it saved for the next time, such as the position in a feed. Times are compared by the database's clock.
+ */
+export function backgroundTasks(database: Database) {
+  const { db } = database;
+  return {
+    /**
+     * Acquires the lease for `ms` milliseconds if the work is due and no other replica holds it. Otherwise returns in how
+     * many milliseconds that may be so.
+     */
+    acquire: (connection: string, kind: TaskKind, lease: Lease) =>
+      acquireTask(database, taskKeyOf(database, connection, kind), lease),
+    /** Extends the lease. Returns false if it has ended. */
+    extend: async (connection: string, kind: TaskKind, lease: Lease): Promise<boolean> => {
+      const { numUpdatedRows } = await updateHeld(database, taskKeyOf(database, connection, kind), lease)
+        .set({ lease_until: leaseEnd(database, lease) })
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    /**
+     * Ends the lease, and saves the state unless it is undefined; the work is due again after `dueMs` milliseconds. Returns
+     * false if the lease has ended.
+     */
+    finish: async (
+      connection: string,
+      kind: TaskKind,
+      { token, state, dueMs, now }: { token: string; state: unknown; dueMs: number; now: number },
+    ): Promise<boolean> => {
+      const { numUpdatedRows } = await updateHeld(database, taskKeyOf(database, connection, kind), { token })
+        .set({ lease_token: null, lease_until: null, due_at: leaseEnd(database, { ms: dueMs, now }) })
+        .$if(state !== undefined, (query) => query.set({ state: toJson(state) }))
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    /** Saves the state outside of a lease. */
+    saveState: async (connection: string, kind: TaskKind, state: unknown): Promise<void> => {
+      const text = toJson(state);
+      await db
+        .insertInto('background_task')
+        .values({ ...taskKeyOf(database, connection, kind), ...newTask, state: text })
+        .onConflict((conflict) => conflict.columns(keyColumns).doUpdateSet({ state: text }))
+        .execute();
+    },
+    /** Makes the work due now; if a replica does it at present, once more when that has finished. */
+    request: async (connection: string, kind: TaskKind): Promise<void> => {
+      await updateTask(database, taskKeyOf(database, connection, kind))
+        .set({ requested: 1 })
+        .execute();
+    },
+    /** Returns the states that the last holders of one kind have saved, by connection. */
+    listStates: async (kind: TaskKind): Promise<{ connection: string; state: unknown }[]> => {
+      const tasks = db.selectFrom('background_task').select(['connection_id', 'state']);
+      const rows = await tasks.where('kind', '=', kind).where('state', '<>', '').execute();
+      return rows.map(({ connection_id, state }) => ({ connection: connection_id, state: toState(state) }));
+    },
+    /** Ends all leases and makes all work due: at the start of the only process that uses the database. */
+    reset: async (): Promise<void> => {
+      await db
+        .updateTable('background_task')
+        .set({ lease_token: null, lease_until: null, due_at: 0 })
+        .execute();
+    },
+  };
+}
+
+const keyColumns = ['account', 'connection_id', 'kind'] as const;
+const newTask = { due_at: 0, requested: 0, lease_token: null, lease_until: null, state: '' } as const;
+
+interface TaskKey {
+  account: string;
+  connection_id: string;
+  kind: TaskKind;
+}
+
+interface Lease {
+  token: string;
+  ms: number;
+  now: number;
+}
+
+function taskKeyOf(database: Database, connection: string, kind: TaskKind): TaskKey {
+  return { account: database.scopeOf(connection).account, connection_id: connection, kind };
+}
+
+function updateTask({ db }: Database, { account, connection_id, kind }: TaskKey) {
+  return db
+    .updateTable('background_task')
+    .where('account', '=', account)
+    .where('connection_id', '=', connection_id)
+    .where('kind', '=', kind);
+}
+
+function updateHeld(database: Database, key: TaskKey, { token }: Pick<Lease, 'token'>) {
+  return updateTask(database, key).where('lease_token', '=', token);
+}
+
+function leaseEnd({ dialect }: Database, { ms, now }: Pick<Lease, 'ms' | 'now'>) {
+  return timeAfter(dialect.now(now), ms);
+}
+
+async function acquireTask(
+  database: Database,
+  key: TaskKey,
+  lease: Lease,
+): Promise<TaskLease | { retryMs: number; state: unknown }> {
+  const clock = database.dialect.now(lease.now);
+  const acquired = await updateTask(database, key)
+    .set((row) => ({
+      requested: 0,
+      // A requested task stays due until it is finished: if this replica dies, another one takes it over.
+      due_at: row.case().when('requested', '=', 1).then(0).else(row.ref('due_at')).end(),
+      lease_token: lease.token,
+      lease_until: leaseEnd(database, lease),
+    }))
+    .where((row) => row.or([row('due_at', '<=', clock), row('requested', '=', 1)]))
+    .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', clock)]))
+    .returning((row) => [
+      'state',
+      row
+        .selectFrom('rules_in_force')
+        .select('generation')
+        .where('rules_in_force.account', '=', key.account)
+        .where('rules_in_force.connection_id', '=', key.connection_id)
+        .as('generation'),
+    ])
+    .executeTakeFirst();
+  if (!acquired) return findDelay(database, key, lease);
+  return { state: toState(acquired.state), generation: acquired.generation ?? 0 };
+}
+
+/** Creates the task at its first use, and acquires it. */
+async function findDelay(database: Database, key: TaskKey, lease: Lease): ReturnType<typeof acquireTask> {
+  const { db, dialect } = database;
+  const clock = dialect.now(lease.now);
+  const task = await db
+    .selectFrom('background_task')
+    .select(['state', 'requested'])
+    .select(sql<number>`due_at - ${clock}`.as('dueMs'))
+    .select(sql<number>`coalesce(lease_until, 0) - ${clock}`.as('leasedMs'))
+    .where('account', '=', key.account)
+    .where('connection_id', '=', key.connection_id)
+    .where('kind', '=', key.kind)
+    .executeTakeFirst();
+  if (task) {
+    const dueMs = task.requested === 1 ? 0 : Number(task.dueMs);
+    return { retryMs: Math.max(0, dueMs, Number(task.leasedMs)), state: toState(task.state) };
+  }
+  await db
+    .insertInto('background_task')
+    .values({ ...key, ...newTask })
+    .onConflict((conflict) => conflict.columns(keyColumns).doNothing())
+    .execute();
+  return acquireTask(database, key, lease);
+}
+
+function toState(text: string): unknown {
+  return text === '' ? undefined : parseJson<unknown>(text);
+}

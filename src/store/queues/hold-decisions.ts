@@ -1,0 +1,235 @@
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely';
+import type { VersionOfPerson } from '../../provisioning/holds/holds.ts';
+import type { Decision, HoldCause } from '../../provisioning/identity.ts';
+import { inScope, type Scope } from '../connection-scopes.ts';
+import { relistStrangers } from '../identities/relist-strangers.ts';
+import type { Database } from '../sql/database.ts';
+import { batches, parseJson, toJson } from '../sql/queries.ts';
+import type { Tables } from '../sql/tables.ts';
+import { reconcileQueue } from './reconcile-queue.ts';
+
+const PAGE = 500;
+
+/** Held people: of all connections without a scope, and for any cause without a cause. */
+export interface HoldQuery {
+  scope?: Scope | undefined;
+  cause?: HoldCause | undefined;
+}
+
+/** Selects held people, including those with a decision. */
+export function selectHeld(db: Kysely<Tables>, { scope, cause }: HoldQuery) {
+  const all = db
+    .selectFrom('identity')
+    .where('hold_cause', 'is not', null)
+    .where((row) => row.not(hasReturned(row)));
+  const ofConnection = scope === undefined ? all : all.where(inScope(scope));
+  return cause === undefined ? ofConnection : ofConnection.where('hold_cause', '=', cause);
+}
+
+/**
+ * Excludes a person whose deactivation was held and who is active again: there is nothing left to approve, even if the
+ * reconciler has not run yet.
+ */
+function hasReturned(row: ExpressionBuilder<Tables, 'identity'>) {
+  const isDeparture = row.or([
+    row('hold_cause', '=', 'safetyValve'),
+    row.and([row('hold_cause', '=', 'guarded'), row('travel_id', 'is not', null)]),
+  ]);
+  return row.and([isDeparture, row('active', '=', 1), row('deleted_at', 'is', null)]);
+}
+
+export interface DecisionColumns {
+  version: number;
+  decision: string;
+  hold_cause: string | null;
+}
+
+/** True if the admin's decision is about the current hold. A later write of the IdP makes the decision void. */
+export function isDecided({ version, decision, hold_cause }: DecisionColumns): boolean {
+  if (decision === '') return false;
+  const { cause, version: about } = parseJson<{ cause: string; version: number }>(decision);
+  return cause === hold_cause && about === version;
+}
+
+/** A decision, and the connection that it is about. */
+export interface DecisionRequest {
+  scope: Scope;
+  answer: Decision['answer'];
+  now: number;
+  /** The name of the admin. */
+  by: string | undefined;
+}
+
+/** The people whom a decision is about. */
+export type DecisionTarget = { ids: string[] } | { cause: HoldCause };
+
+/** Saves a decision about people, or about a cause and its change of rules. Returns the number of people it concerns. */
+export async function saveDecision(
+  database: Database,
+  request: DecisionRequest,
+  target: DecisionTarget,
+): Promise<number> {
+  const { db } = database;
+  if ('ids' in target) return decidePeople(database, request, [...new Set(target.ids)]);
+  const { scope } = request;
+  const change = target.cause === 'rules' ? await answerRulesChange(db, request, isReversible) : undefined;
+  const open = await findUndecided(db, { scope, cause: target.cause });
+  const decided = await decidePeople(
+    database,
+    request,
+    open.map(({ id }) => id),
+  );
+  return change ? followRulesChange(database, { ...request, change, decided }) : decided;
+}
+
+/** Finds all held people without a decision. */
+export async function findUndecided(db: Kysely<Tables>, query: HoldQuery): Promise<VersionOfPerson[]> {
+  const held = await selectHeld(db, query).select(['id', 'version', 'decision', 'hold_cause']).execute();
+  return held.filter((row) => !isDecided(row)).map(({ id, version }) => ({ id, version }));
+}
+
+/** Saves the first decision about these versions of people. */
+export async function decideUndecided(
+  database: Database,
+  request: DecisionRequest,
+  { cause, people }: { cause: HoldCause; people: readonly VersionOfPerson[] },
+): Promise<number> {
+  const versions = new Map(people.map(({ id, version }) => [id, version]));
+  return decidePeople(
+    database,
+    request,
+    [...versions.keys()],
+    (row) => row.hold_cause === cause && versions.get(row.id) === row.version && !isDecided(row),
+  );
+}
+
+type DecidedRow = DecisionColumns & { id: string };
+
+/** Saves a decision about people in batches, one transaction each. People who are no longer held are skipped. */
+async function decidePeople(
+  { transaction }: Database,
+  request: DecisionRequest,
+  ids: string[],
+  isSelected: (row: DecidedRow) => boolean = () => true,
+): Promise<number> {
+  let decided = 0;
+  for (const batch of batches(ids)) {
+    decided += await transaction(async (tx) => {
+      const rows = await selectHeld(tx, { scope: request.scope })
+        .select(['id', 'version', 'decision', 'hold_cause'])
+        .where('id', 'in', batch)
+        .execute();
+      let updated = 0;
+      for (const alike of groupAlike(rows.filter(isSelected)))
+        updated += await writeDecision(tx, request, alike);
+      return updated;
+    });
+  }
+  return decided;
+}
+
+/** The people whose rows get the same decision. Most have the same version, so that one statement updates many of them. */
+function groupAlike(rows: DecidedRow[]): DecidedRow[][] {
+  const groups = new Map<string, DecidedRow[]>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.version, row.hold_cause, row.decision]);
+    const alike = groups.get(key) ?? [];
+    groups.set(key, alike);
+    alike.push(row);
+  }
+  return [...groups.values()];
+}
+
+/** Another writer may have changed a row since it was read: that row is left out. */
+async function writeDecision(
+  tx: Kysely<Tables>,
+  { scope, answer, now, by }: DecisionRequest,
+  alike: DecidedRow[],
+): Promise<number> {
+  const [first] = alike;
+  if (!first) return 0;
+  const { version, hold_cause: cause, decision } = first;
+  const { numUpdatedRows } = await tx
+    .updateTable('identity')
+    .set((row) => ({
+      decision: toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
+      state: 'dirty',
+      next_attempt_at: now,
+      revision: row('revision', '+', 1),
+    }))
+    .where(inScope(scope))
+    .where(
+      'id',
+      'in',
+      alike.map(({ id }) => id),
+    )
+    .where('version', '=', version)
+    .where('hold_cause', '=', cause)
+    .where('decision', '=', decision)
+    .executeTakeFirst();
+  if (answer === 'discarded')
+    await relistStrangers(
+      tx,
+      scope,
+      alike.map(({ id }) => id),
+    );
+  return Number(numUpdatedRows);
+}
+
+/** Saves the first decision about this change of rules. Undefined if there is one, or the change is another one by now. */
+export async function decideRulesChange(
+  database: Database,
+  request: DecisionRequest,
+  generation: number,
+): Promise<number | undefined> {
+  const { db } = database;
+  const change = await answerRulesChange(db, request, (row) =>
+    row.and([row('answer', 'is', null), row('generation', '=', generation)]),
+  );
+  if (!change) return undefined;
+  const open = await findUndecided(db, { scope: request.scope, cause: 'rules' });
+  const decided = await decideUndecided(database, request, { cause: 'rules', people: open });
+  return followRulesChange(database, { ...request, change, decided });
+}
+
+type RulesChangeCondition = (row: ExpressionBuilder<Tables, 'rules_change'>) => Expression<SqlBool>;
+
+/** A change that waits for a decision, or that was discarded before. */
+const isReversible: RulesChangeCondition = (row) =>
+  row.or([row('answer', 'is', null), row('answer', '=', 'discarded')]);
+
+/** Saves the decision about a change of rules and returns the change; undefined if none meets the condition. */
+async function answerRulesChange(
+  db: Kysely<Tables>,
+  { scope, answer }: DecisionRequest,
+  condition: RulesChangeCondition,
+): Promise<Tables['rules_change'] | undefined> {
+  return db
+    .updateTable('rules_change')
+    .set({ answer })
+    .where(inScope(scope))
+    .where(condition)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Marks the people dirty whom an approved change of rules concerns. Returns the number of people it concerns. */
+async function followRulesChange(
+  database: Database,
+  { change, decided, answer, now }: DecisionRequest & { change: Tables['rules_change']; decided: number },
+): Promise<number> {
+  const marked = answer === 'approved' ? await markAllStaleDirty(database, change, now) : 0;
+  return Math.max(change.people, decided, marked);
+}
+
+/** In batches, so that other writers do not wait long for the database. */
+async function markAllStaleDirty(
+  database: Database,
+  { connection_id, generation }: Tables['rules_change'],
+  now: number,
+): Promise<number> {
+  let all = 0;
+  for (let touched = PAGE; touched === PAGE; all += touched)
+    touched = await reconcileQueue(database).markStaleDirty(connection_id, generation, PAGE, now);
+  return all;
+}

@@ -1,0 +1,352 @@
+import { type Kysely, sql } from 'kysely';
+import type {
+  HeldPerson,
+  HeldRules,
+  HoldCount,
+  RequestedChanges,
+  VersionOfPerson,
+} from '../../provisioning/holds/holds.ts';
+import type { Decision, HoldCause, Identity } from '../../provisioning/identity.ts';
+import type { SafetyValve } from '../../provisioning/policies.ts';
+import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { toIdentity } from '../identities/identity-row.ts';
+import type { Database } from '../sql/database.ts';
+import { parseJson, toJson } from '../sql/queries.ts';
+import type { Tables } from '../sql/tables.ts';
+import {
+  type DecisionColumns,
+  type DecisionTarget,
+  decideRulesChange,
+  decideUndecided,
+  findUndecided,
+  type HoldQuery,
+  isDecided,
+  saveDecision,
+  selectHeld,
+} from './hold-decisions.ts';
+import { isDirty } from './reconcile-queue.ts';
+import { countDepartureIfAllowed } from './safety-valve.ts';
+
+const PAGE = 500;
+
+/** Selects held people. The page begins after one of them. */
+interface HeldPeopleQuery {
+  connection?: string | undefined;
+  cause?: HoldCause | undefined;
+  after?: Place | undefined;
+  limit: number;
+}
+
+export type Holds = ReturnType<typeof holds>;
+
+type Answer = Decision['answer'];
+
+/** The store of held changes, of the counts that decide whether a change must be held, and of admins' decisions. `by` is the name of the admin. */
+export function holds(database: Database) {
+  const { db, scopeOf } = database;
+  return {
+    /** Returns the people whose held change has no decision yet, the longest waiting first. */
+    findHeldPeople: ({ connection, ...query }: HeldPeopleQuery): Promise<HeldPerson[]> =>
+      listHeldPeople(db, {
+        ...query,
+        scope: connection === undefined ? undefined : scopeOf(connection),
+      }),
+    /**
+     * Counts held people for alarms and metrics. For a held change of rules, the number of people whom it would affect is
+     * used.
+     */
+    countHolds: () => countHolds(db),
+    /** Counts the people whose held change has no decision yet by the change that the IdP requested. */
+    countRequestedChanges: () => countRequestedChanges(db),
+    /** Returns all people of one group whose held change has no decision yet, with the version that a decision applies to. */
+    findUndecided: (connection: string, cause: HoldCause) =>
+      findUndecided(db, { scope: scopeOf(connection), cause }),
+    /**
+     * Saves the first decision about each of these people, if they are held for this cause at this version, and marks them
+     * dirty. Returns the number of people whom the decision concerned: the others have a decision, or another version, by now.
+     */
+    decideUndecided: (
+      connection: string,
+      selection: { cause: HoldCause; people: VersionOfPerson[] },
+      answer: Answer,
+      now: number,
+      by?: string,
+    ) => decideUndecided(database, { scope: scopeOf(connection), answer, now, by }, selection),
+    /**
+     * Saves the first decision about a held change of rules and about the people whom it holds, as `decide` does. Returns
+     * undefined if there is a decision already, or if another change has replaced this one.
+     */
+    decideRulesChange: (connection: string, generation: number, answer: Answer, now: number, by?: string) =>
+      decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, generation),
+    /**
+     * Saves the decision of an admin about held people at their present version, marks them dirty, and returns their number. People
+     * whom no IdP has ever sent are live again if their deletion is discarded. The cause `rules` also decides the held change of
+     * rules; its approval marks every identity dirty that the rules affect.
+     */
+    decide: (connection: string, target: DecisionTarget, answer: Answer, now: number, by?: string) =>
+      saveDecision(database, { scope: scopeOf(connection), answer, now, by }, target),
+    /**
+     * Counts one departure against the safety valve. Returns false, and counts nothing, if more people would leave within
+     * the window than the valve allows. A person already counted is admitted again.
+     */
+    admitDeparture: (connection: string, id: string, valve: SafetyValve, now: number): Promise<boolean> =>
+      countDepartureIfAllowed(database, { ...scopeOf(connection), id, now }, valve),
+    /** Returns the last change of rules that was checked: it is held, approved or discarded. */
+    findHeldRules: (connection: string) => readRulesChange(db, scopeOf(connection)),
+    /**
+     * Saves the last checked change of rules in place of an earlier one, unless another replica has saved this or a later
+     * one. If it is approved, people held because of the earlier one become dirty. Returns the stored change.
+     */
+    saveHeldRules: (held: HeldRules) => saveRulesChange(database, held),
+    /**
+     * Returns claimed live identities that were last translated with an earlier generation of the rules, in the order of
+     * their ids. The page begins after the id `place.after`.
+     */
+    findTranslatedEarlier: (
+      connection: string,
+      generation: number,
+      place: { after: string; limit: number },
+    ) => findTranslatedEarlier(db, scopeOf(connection), { generation, ...place }),
+  };
+}
+
+async function findTranslatedEarlier(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { generation, after, limit }: { generation: number; after: string; limit: number },
+): Promise<Identity[]> {
+  if (!(await isAnyTranslatedEarlier(db, scope, generation))) return [];
+  const rows = await db
+    .selectFrom('identity')
+    .selectAll()
+    .where(inScope(scope))
+    .where('claimed', '=', sql.lit(1))
+    .where('deleted_at', 'is', null)
+    .where('rules_generation', '>', 0)
+    .where('rules_generation', '<', generation)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toIdentity);
+}
+
+/**
+ * Returns true if any identity was translated with earlier rules. Uses one query for settled and one for dirty
+ * identities, which are in different indexes.
+ */
+async function isAnyTranslatedEarlier(
+  db: Kysely<Tables>,
+  scope: Scope,
+  generation: number,
+): Promise<boolean> {
+  const claimed = db
+    .selectFrom('identity')
+    .select('id')
+    .where(inScope(scope))
+    .where('claimed', '=', sql.lit(1))
+    .where('rules_generation', '>', 0)
+    .where('rules_generation', '<', generation)
+    .limit(1);
+  const searches = [
+    claimed.where('state', '<>', sql.lit('dirty')),
+    claimed.where(isDirty).where('next_attempt_at', '>=', 0),
+  ];
+  for (const search of searches) if (await search.executeTakeFirst()) return true;
+  return false;
+}
+
+/**
+ * Selects the people whose hold may need a decision. If an admin has discarded a change of rules, the people held by it
+ * need none.
+ */
+function selectUndecided(db: Kysely<Tables>, query: HoldQuery) {
+  return selectHeld(db, query).where((row) =>
+    row.or([
+      row('hold_cause', '<>', 'rules'),
+      row.not(
+        row.exists(
+          row
+            .selectFrom('rules_change')
+            .select('generation')
+            .whereRef('rules_change.account', '=', 'identity.account')
+            .whereRef('rules_change.connection_id', '=', 'identity.connection_id')
+            .where('answer', '=', 'discarded'),
+        ),
+      ),
+    ]),
+  );
+}
+
+type Place = Pick<HeldPerson, 'connection' | 'id'> & { since: number };
+
+async function listHeldPeople(
+  db: Kysely<Tables>,
+  { limit, after, ...query }: HoldQuery & Pick<HeldPeopleQuery, 'limit' | 'after'>,
+): Promise<HeldPerson[]> {
+  const people: HeldPerson[] = [];
+  // Decided people are left out, and are few.
+  const step = Math.min(limit, PAGE);
+  let place = after;
+  for (;;) {
+    const rows = await selectAfter(selectUndecided(db, query), place)
+      .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version', 'decision'])
+      .select(['active', 'deleted_at'])
+      .orderBy('hold_since')
+      .orderBy('connection_id')
+      .orderBy('id')
+      .limit(step)
+      .execute();
+    for (const row of rows) {
+      if (people.length === limit) return people;
+      if (!isDecided(row)) people.push(toHeldPerson(row));
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < step || people.length === limit) return people;
+    place = { since: last.hold_since ?? 0, connection: last.connection_id, id: last.id };
+  }
+}
+
+/** Continues a list that is ordered by the time of the hold, the connection and the id. */
+function selectAfter(selection: ReturnType<typeof selectUndecided>, place: Place | undefined) {
+  if (!place) return selection;
+  const { since, connection, id } = place;
+  return selection.where((row) =>
+    row.or([
+      row('hold_since', '>', since),
+      row.and([row('hold_since', '=', since), row('connection_id', '>', connection)]),
+      row.and([row('hold_since', '=', since), row('connection_id', '=', connection), row('id', '>', id)]),
+    ]),
+  );
+}
+
+type HeldRow = DecisionColumns &
+  Pick<Tables['identity'], 'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at'>;
+
+function toHeldPerson(row: HeldRow): HeldPerson {
+  const { userName } = parseJson<{ userName?: unknown }>(row.desired);
+  return {
+    connection: row.connection_id,
+    id: row.id,
+    userName: String(userName),
+    hold: { cause: row.hold_cause as HoldCause, since: row.hold_since ?? 0 }, // The column contains only hold causes.
+    version: row.version,
+    isActive: row.active === 1,
+    isDeleted: row.deleted_at !== null,
+  };
+}
+
+/** Counts people without a decision in SQL; the few with a decision are checked one by one. */
+async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
+  const undecided = await selectUndecided(db, {})
+    .select((row) => ['connection_id', 'hold_cause', row.fn.countAll<number>().as('count')])
+    .select((row) => row.fn.min('hold_since').as('since'))
+    .where('decision', '=', '')
+    .groupBy(['connection_id', 'hold_cause'])
+    .execute();
+  const decided = await selectUndecided(db, {})
+    .select(['connection_id', 'hold_cause', 'hold_since as since', 'version', 'decision'])
+    .where('decision', '<>', '')
+    .execute();
+  const again = decided.filter((row) => !isDecided(row)).map((row) => ({ ...row, count: 1 }));
+  const rules = await db.selectFrom('rules_change').selectAll().where('answer', 'is', null).execute();
+  const waiting = rules.map((row) => ({ ...row, hold_cause: 'rules', count: row.people }));
+  // The people held because of a change of rules are already included in the number of that change.
+  const others = [...undecided, ...again].filter(
+    ({ connection_id, hold_cause }) =>
+      hold_cause !== 'rules' || !waiting.some((change) => change.connection_id === connection_id),
+  );
+  return sumByCause([...waiting, ...others]);
+}
+
+/** Counts people without a decision in SQL; the few with a decision are checked one by one. */
+async function countRequestedChanges(db: Kysely<Tables>): Promise<RequestedChanges[]> {
+  const undecided = await selectUndecided(db, {})
+    .select((row) => ['connection_id', 'hold_cause', 'active', row.fn.countAll<number>().as('count')])
+    .select((row) => row.fn.count<number>('deleted_at').as('deleted'))
+    .where('decision', '=', '')
+    .groupBy(['connection_id', 'hold_cause', 'active'])
+    .execute();
+  const decided = await selectUndecided(db, {})
+    .select(['connection_id', 'hold_cause', 'active', 'deleted_at', 'version', 'decision'])
+    .where('decision', '<>', '')
+    .execute();
+  const again = decided
+    .filter((row) => !isDecided(row))
+    .map(({ deleted_at, ...row }) => ({ ...row, count: 1, deleted: deleted_at === null ? 0 : 1 }));
+  const sums = new Map<string, RequestedChanges>();
+  for (const { connection_id: connection, hold_cause, active, count, deleted } of [...undecided, ...again]) {
+    const cause = hold_cause as HoldCause; // The column contains only hold causes.
+    const key = `${connection} ${cause}`;
+    const sum = sums.get(key) ?? { connection, cause, change: 0, deactivate: 0, delete: 0 };
+    sums.set(key, sum);
+    sum[active === 1 ? 'change' : 'deactivate'] += Number(count) - Number(deleted);
+    sum.delete += Number(deleted);
+  }
+  return [...sums.values()];
+}
+
+interface CountRow {
+  connection_id: string;
+  hold_cause: string | null;
+  count: number;
+  since: number | null;
+}
+
+function sumByCause(rows: CountRow[]): HoldCount[] {
+  const sums = new Map<string, HoldCount>();
+  for (const { connection_id: connection, hold_cause, count, since } of rows) {
+    const cause = hold_cause as HoldCause; // The column contains only hold causes.
+    const key = `${connection} ${cause}`;
+    const sum = sums.get(key) ?? { connection, cause, count: 0, since: Number.MAX_SAFE_INTEGER };
+    sums.set(key, {
+      ...sum,
+      count: sum.count + Number(count),
+      since: Math.min(sum.since, Number(since ?? 0)),
+    });
+  }
+  return [...sums.values()];
+}
+
+async function readRulesChange(db: Kysely<Tables>, scope: Scope): Promise<HeldRules | undefined> {
+  const row = await db.selectFrom('rules_change').selectAll().where(inScope(scope)).executeTakeFirst();
+  return row && toHeldRules(row);
+}
+
+function toHeldRules(row: Tables['rules_change']): HeldRules {
+  const { connection_id, generation, people, since, answer, recent } = row;
+  return {
+    ...{ connection: connection_id, generation, people, since },
+    answer: (answer ?? undefined) as HeldRules['answer'], // The column contains only answers and null.
+    recent: new Map(parseJson<[string, number][]>(recent)),
+  };
+}
+
+async function saveRulesChange({ transaction, scopeOf }: Database, held: HeldRules): Promise<HeldRules> {
+  const { connection, generation, people, since, answer, recent } = held;
+  const row = { generation, people, since, answer: answer ?? null, recent: toJson([...recent]) };
+  const scope = scopeOf(connection);
+  return transaction(async (tx) => {
+    const saved = await tx
+      .insertInto('rules_change')
+      .values({ ...scopeColumns(scope), ...row })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account', 'connection_id'])
+          .doUpdateSet(row)
+          .where('rules_change.generation', '<', generation),
+      )
+      .returning('generation')
+      .executeTakeFirst();
+    // Another replica has checked this change or a later one before.
+    if (!saved) return (await readRulesChange(tx, scope)) ?? held;
+    if (answer === undefined) return held;
+    await tx
+      .updateTable('identity')
+      .set((identity) => ({ state: 'dirty', next_attempt_at: since, revision: identity('revision', '+', 1) }))
+      .where(inScope(scope))
+      .where('hold_cause', '=', 'rules')
+      .execute();
+    return held;
+  });
+}

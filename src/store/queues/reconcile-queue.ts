@@ -1,0 +1,255 @@
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import type { ReconcileQueue } from '../../provisioning/store-ports.ts';
+import { inScope, type Scope } from '../connection-scopes.ts';
+import type { Database } from '../sql/database.ts';
+import { batches } from '../sql/queries.ts';
+import { caseFoldedKey } from '../sql/search-keys.ts';
+import type { Tables } from '../sql/tables.ts';
+
+/** Returns the reconcile queue of a database. */
+export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
+  return {
+    findDue: (now, limit, connections) => findDue(db, { now, limit, scopes: connections.map(scopeOf) }),
+    markDirty: async (connection, ids, now) => {
+      const scope = scopeOf(connection);
+      for (const batch of batches(ids)) {
+        await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', batch).execute();
+      }
+    },
+    markEmailWaitersDirty: async (account, email, now, except) => {
+      const key = caseFoldedKey(email);
+      const all = updateToDirty(db, now).where('account', '=', account);
+      const waiting = except
+        ? all.where((row) =>
+            row.not(row.and([row('connection_id', '=', except.connection), row('id', '=', except.id)])),
+          )
+        : all;
+      await waiting.where('waiting_for', '=', key).execute();
+      // Identities without a traveler that wait for another address could be created with this one, if it is their
+      // userName.
+      await waiting
+        .where('waiting_for', 'is not', null)
+        .where('travel_id', 'is', null)
+        .where('user_name_key', '=', key)
+        .execute();
+    },
+    markUnresolvedDirty: async (connection, now) => {
+      const scope = scopeOf(connection);
+      for (const batch of batches(await findOpenIdentities(db, scope))) {
+        await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', batch).execute();
+      }
+    },
+    markStaleDirty: (connection, generation, limit, now) =>
+      markStaleDirty(db, { scope: scopeOf(connection), generation, limit, now }),
+    countByState: () => countByState(db),
+  };
+}
+
+/**
+ * The condition of dirty identities in searches by `next_attempt_at`. Its second part is the condition of the index
+ * `identity_unsettled`, which SQLite does not derive from the first part.
+ */
+export const isDirty = sql<boolean>`state = 'dirty' and state <> 'synced'`;
+
+interface DueQuery {
+  scope: Scope;
+  now: number;
+  limit: number;
+}
+
+/**
+ * Reads the queue of each connection separately and merges the results, so that a long queue of one connection does not
+ * slow down the others.
+ */
+async function findDue(
+  db: Kysely<Tables>,
+  { now, limit, scopes }: { now: number; limit: number; scopes: Scope[] },
+): Promise<{ connection: string; id: string }[]> {
+  const rows = new Map<string, DueRow>();
+  for (const scope of scopes) {
+    for (const queue of [selectDueDeactivations, selectDueDirty, selectDueChecks]) {
+      for (const row of await queue(db, { scope, now, limit }).execute())
+        rows.set(`${row.connection_id} ${row.id}`, row);
+    }
+  }
+  return [...rows.values()]
+    .sort(
+      (left, right) =>
+        Number(isDeactivation(right)) - Number(isDeactivation(left)) || left.due_at - right.due_at,
+    )
+    .slice(0, limit)
+    .map(({ connection_id, id }) => ({ connection: connection_id, id }));
+}
+
+interface DueRow {
+  connection_id: string;
+  id: string;
+  active: number;
+  deleted_at: number | null;
+  due_at: number;
+}
+
+/** Returns true for users who must lose access. They are due before users who wait for access. */
+function isDeactivation({ active, deleted_at }: DueRow): boolean {
+  return active === 0 || deleted_at !== null;
+}
+
+/**
+ * Selects due deactivations by an index of their own, so that other dirty identities do not delay them, however many
+ * there are.
+ */
+function selectDueDeactivations(db: Kysely<Tables>, query: DueQuery) {
+  return selectDueDirty(db, query).where(sql<boolean>`(active = 0 or deleted_at is not null)`);
+}
+
+function selectDueDirty(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {
+  return selectUnleased(db, now)
+    .select('next_attempt_at as due_at')
+    .where(inScope(scope))
+    .where(isDirty)
+    .where('next_attempt_at', '<=', now)
+    .orderBy('next_attempt_at')
+    .limit(limit);
+}
+
+/**
+ * Selects identities that are due for a check for late calls. Dirty identities are excluded, because their next attempt
+ * includes the check.
+ */
+function selectDueChecks(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {
+  return selectUnleased(db, now)
+    .select('check_at as due_at')
+    .where(inScope(scope))
+    .where('state', '<>', sql.lit('dirty'))
+    .where('check_at', '>', sql.lit(0))
+    .where('check_at', '<=', now)
+    .orderBy('check_at')
+    .limit(limit);
+}
+
+function selectUnleased(db: Kysely<Tables>, now: number) {
+  return db
+    .selectFrom('identity')
+    .select(['connection_id', 'id', 'active', 'deleted_at'])
+    .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]));
+}
+
+function updateToDirty(db: Kysely<Tables>, now: number) {
+  return db.updateTable('identity').set((row) => dirtyColumns(row, now));
+}
+
+/** The columns that make an identity due now. One that is already due keeps its place in the queue. */
+export function dirtyColumns(row: ExpressionBuilder<Tables, 'identity'>, now: number) {
+  return {
+    state: sql.lit('dirty'),
+    revision: row('revision', '+', 1),
+    next_attempt_at: row
+      .case()
+      .when(row.and([row('state', '=', 'dirty'), row('next_attempt_at', '<=', now)]))
+      .then(row.ref('next_attempt_at'))
+      .else(now)
+      .end(),
+  };
+}
+
+interface StaleQuery {
+  scope: Scope;
+  generation: number;
+  limit: number;
+  now: number;
+}
+
+/** Returns the identities that wait for an address or refer to a missing traveler, and will not search again by themselves. */
+async function findOpenIdentities(db: Kysely<Tables>, scope: Scope): Promise<string[]> {
+  const waiting = await db
+    .selectFrom('identity')
+    .select('id')
+    .where(inScope(scope))
+    .where('waiting_for', 'is not', null)
+    .where(isSearchOver)
+    .execute();
+  const referring = await db
+    .selectFrom('identity_reference as reference')
+    .innerJoin('identity', (join) =>
+      join
+        .onRef('identity.account', '=', 'reference.account')
+        .onRef('identity.connection_id', '=', 'reference.connection_id')
+        .onRef('identity.id', '=', 'reference.identity_id'),
+    )
+    .leftJoin('identity as target', (join) =>
+      join
+        .onRef('target.account', '=', 'reference.account')
+        .onRef('target.connection_id', '=', 'reference.connection_id')
+        .onRef('target.id', '=', 'reference.target')
+        .onRef('target.travel_id', '=', 'reference.travel_id')
+        .on('target.deleted_at', 'is', null),
+    )
+    .select('identity.id')
+    .where(inScope(scope, 'reference'))
+    .where('target.id', 'is', null)
+    .where(isSearchOver)
+    .execute();
+  return [...new Set([...waiting, ...referring].map(({ id }) => id))];
+}
+
+/** True unless an attempt is going to search. One that runs, and so has a lease, may have searched already. */
+function isSearchOver(row: ExpressionBuilder<Tables, 'identity'>) {
+  return row.or([row('identity.state', '<>', sql.lit('dirty')), row('identity.lease_token', 'is not', null)]);
+}
+
+/**
+ * Marks identities dirty that were translated with earlier rules. Dirty ones are excluded: their next attempt uses the
+ * current rules anyway.
+ */
+async function markStaleDirty(
+  db: Kysely<Tables>,
+  { scope, generation, limit, now }: StaleQuery,
+): Promise<number> {
+  const stale = await db
+    .selectFrom('identity')
+    .select('id')
+    .where(inScope(scope))
+    .where('claimed', '=', sql.lit(1))
+    .where('state', '<>', sql.lit('dirty'))
+    .where('rules_generation', '<', generation)
+    .limit(limit)
+    .execute();
+  for (const ids of batches(stale.map(({ id }) => id))) {
+    await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', ids).execute();
+  }
+  return stale.length;
+}
+
+/**
+ * Counts the identities of each connection by state, tombstones included. Most are synced, so the query counts only
+ * the others and subtracts them from the stored total.
+ */
+export async function countByState(
+  db: Kysely<Tables>,
+): Promise<{ connection: string; state: string; count: number }[]> {
+  const all = db
+    .selectFrom('list_counter')
+    .select((row) => [
+      'connection_id as connection',
+      sql.lit('synced').as('state'),
+      row.fn.sum<number>('count').as('count'),
+    ])
+    .where('kind', 'in', ['live', 'dead'])
+    .groupBy('connection_id');
+  const unsettled = db
+    .selectFrom('identity')
+    .select((row) => ['connection_id as connection', 'state', row.fn.countAll<number>().as('count')])
+    .where('state', '<>', sql.lit('synced'))
+    // With the account they are grouped in the order of an index, which needs no sorting.
+    .groupBy(['account', 'connection_id', 'state']);
+  // One statement, so that the totals and the exceptions come from the same snapshot.
+  const rows = await all.unionAll(unsettled).execute();
+  const counts = rows.map((row) => ({ ...row, count: Number(row.count) }));
+  return counts.map((row) => {
+    if (row.state !== 'synced') return row;
+    const others = counts.filter(
+      ({ connection, state }) => connection === row.connection && state !== 'synced',
+    );
+    return { ...row, count: row.count - others.reduce((sum, { count }) => sum + count, 0) };
+  });
+}

@@ -1,0 +1,182 @@
+import { type Kysely, sql } from 'kysely';
+import type { MappingSource } from '../../translator/mapping-file.ts';
+import type { Lookups } from '../../translator/translation.ts';
+import type { Database } from '../sql/database.ts';
+import { parseJson, toJson } from '../sql/queries.ts';
+import type { Tables } from '../sql/tables.ts';
+
+/** The mapping and the lookups in force for one connection. All replicas translate with them. */
+export interface RulesInForce {
+  /** 1 for the first rules of the connection; each change raises it by one. */
+  generation: number;
+  /** The edition of the code that put the mapping in force: another edition may translate with it otherwise. */
+  edition: number;
+  /** The digest of edition and mapping. */
+  digest: string;
+  /** The mapping as JSON, as in a mapping file. */
+  mapping: unknown;
+  /** Undefined until they have been read for the first time. */
+  lookups: Lookups | undefined;
+  /** The source of the mapping. Only a mapping from a file gives way to a file with an earlier content. */
+  source: MappingSource;
+}
+
+/** The facts that decide whether a mapping file comes into force, without the content of the rules in force. */
+export interface RulesHead extends Pick<RulesInForce, 'generation' | 'edition' | 'digest' | 'source'> {
+  /**
+   * The time since a replica last had a mapping file with this content, or used the mapping without a file, in
+   * milliseconds.
+   */
+  fileAgeMs: number;
+}
+
+/** A mapping that was or is in force. */
+export interface MappingVersion {
+  /** The generation with which it came into force. */
+  generation: number;
+  edition: number;
+  digest: string;
+  mapping: unknown;
+  source: MappingSource;
+  appliedAt: number;
+  /**
+   * The author of the change: the user of the operating system who gave the command, or the account or token on the admin page;
+   * undefined for a file and the default rules.
+   */
+  author: string | undefined;
+}
+
+export type RulesStore = ReturnType<typeof rulesStore>;
+
+/**
+ * The store of the rules in force, one row for each connection, and of the history of mappings. The generation decides
+ * between replicas that change the rules at the same time.
+ */
+export function rulesStore(database: Database) {
+  const { db, dialect } = database;
+  const keyOf = (connection: string) => {
+    const { account } = database.scopeOf(connection);
+    return { account, connection_id: connection };
+  };
+  return {
+    findHead: (connection: string, now: number): Promise<RulesHead | undefined> =>
+      ofConnection(db, keyOf(connection))
+        .select(['generation', 'edition', 'digest', 'source'])
+        .select(sql<number>`${dialect.now(now)} - file_seen_at`.as('fileAgeMs'))
+        .executeTakeFirst(),
+    find: async (connection: string): Promise<RulesInForce | undefined> => {
+      const row = await ofConnection(db, keyOf(connection)).selectAll().executeTakeFirst();
+      return row && toRulesInForce(row);
+    },
+    /**
+     * Puts these rules in force if the generation in force is one less (0: there is none). Returns false otherwise. A
+     * mapping with another digest than the one before is added to the history, with the author.
+     */
+    replace: (connection: string, next: RulesInForce, now: number, author?: string): Promise<boolean> =>
+      replaceRules(database, keyOf(connection), { next, now, author }),
+    /** True if a mapping with this digest is in the history. */
+    wasInForce: async (connection: string, digest: string): Promise<boolean> => {
+      const known = mappingsOf(db, keyOf(connection)).select('generation').where('digest', '=', digest);
+      return (await known.limit(1).executeTakeFirst()) !== undefined;
+    },
+    /** Returns the history of the mapping, the newest first. */
+    listMappings: async (connection: string, limit: number): Promise<MappingVersion[]> => {
+      const newest = mappingsOf(db, keyOf(connection)).selectAll().orderBy('generation', 'desc');
+      return (await newest.limit(limit).execute()).map(toMappingVersion);
+    },
+    /** Records that a replica has a mapping file with the content in force, or uses it without a file. */
+    recordFile: async (connection: string, digest: string, now: number): Promise<void> => {
+      await db
+        .updateTable('rules_in_force')
+        .set({ file_seen_at: dialect.now(now) })
+        .where('account', '=', keyOf(connection).account)
+        .where('connection_id', '=', connection)
+        .where('digest', '=', digest)
+        .execute();
+    },
+    /** Records that no other process has a mapping file: only this one uses the database. */
+    forgetFiles: async (): Promise<void> => {
+      await db.updateTable('rules_in_force').set({ file_seen_at: 0 }).execute();
+    },
+  };
+}
+
+interface ConnectionKey {
+  account: string;
+  connection_id: string;
+}
+
+function ofConnection(db: Kysely<Tables>, { account, connection_id }: ConnectionKey) {
+  return db
+    .selectFrom('rules_in_force')
+    .where('account', '=', account)
+    .where('connection_id', '=', connection_id);
+}
+
+function mappingsOf(db: Kysely<Tables>, { account, connection_id }: ConnectionKey) {
+  return db
+    .selectFrom('mapping_version')
+    .where('account', '=', account)
+    .where('connection_id', '=', connection_id);
+}
+
+function toMappingVersion(row: Tables['mapping_version']): MappingVersion {
+  const { generation, edition, digest, source, applied_at, author, mapping } = row;
+  const columns = { generation, edition, digest, source, author: author ?? undefined };
+  return { ...columns, appliedAt: applied_at, mapping: parseJson<unknown>(mapping) };
+}
+
+function toRulesInForce({
+  generation,
+  edition,
+  digest,
+  source,
+  mapping,
+  lookups,
+}: Tables['rules_in_force']): RulesInForce {
+  return {
+    ...{ generation, edition, digest, source },
+    mapping: parseJson<unknown>(mapping),
+    lookups: lookups === null ? undefined : parseJson<NonNullable<RulesInForce['lookups']>>(lookups),
+  };
+}
+
+/** The condition on the generation lets one of several replicas win that change the rules at the same time. */
+function replaceRules(
+  { transaction, dialect }: Database,
+  key: ConnectionKey,
+  { next, now, author }: { next: RulesInForce; now: number; author: string | undefined },
+): Promise<boolean> {
+  const { mapping, lookups, ...columns } = next;
+  const version = { ...columns, mapping: toJson(mapping) };
+  const content = { ...version, lookups: lookups ? toJson(lookups) : null };
+  const seen = { file_seen_at: dialect.now(now) };
+  return transaction(
+    async (tx) => {
+      const before = await ofConnection(tx, key).select(['generation', 'digest']).executeTakeFirst();
+      const isNewMapping = before?.digest !== next.digest;
+      const written = before
+        ? await tx
+            .updateTable('rules_in_force')
+            .set({ ...content, ...(isNewMapping ? seen : {}) })
+            .where('account', '=', key.account)
+            .where('connection_id', '=', key.connection_id)
+            .where('generation', '=', next.generation - 1)
+            .returning('generation')
+            .executeTakeFirst()
+        : await tx
+            .insertInto('rules_in_force')
+            .values({ ...key, ...content, ...seen })
+            .onConflict((conflict) => conflict.columns(['account', 'connection_id']).doNothing())
+            .returning('generation')
+            .executeTakeFirst();
+      if (written && isNewMapping)
+        await tx
+          .insertInto('mapping_version')
+          .values({ ...key, ...version, applied_at: now, author: author ?? null })
+          .execute();
+      return written !== undefined;
+    },
+    { commitIf: (isReplaced) => isReplaced },
+  );
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { foldCase } from '../../schema/case-fold.ts';
+import { employeeNumberKey, employeeNumberOf, type JsonObject } from '../../schema/resource.ts';
+
+/**
+ * Returns the key under which a text is found regardless of case. Folded here and not in SQL, because SQLite folds
+ * ASCII only and PostgreSQL folds by locale.
+ */
+export function caseFoldedKey(text: string): string {
+  return hashIfLong(foldCase(text));
+}
+
+/** Returns the key under which a text is found exactly. */
+export function exactKey(text: string): string {
+  return hashIfLong(text);
+}
+
+/** Returns the key of a string attribute. Null for a value of any other type, which cannot be searched. */
+export function attributeKey(value: unknown, key: (text: string) => string): string | null {
+  return typeof value === 'string' ? key(value) : null;
+}
+
+/** Returns the keys of a user's email addresses, without duplicates (RFC 7643 §4.1.2). */
+export function emailKeys({ emails }: JsonObject): string[] {
+  const values = Array.isArray(emails)
+    ? emails.map((email) =>
+        typeof email === 'object' && email && !Array.isArray(email) ? email.value : null,
+      )
+    : [];
+  return [...new Set(values.filter((value) => typeof value === 'string').map(caseFoldedKey))];
+}
+
+/** Returns the keys of a user in the table `identity_email`: those of the email addresses, and of the employee number. */
+export function contactKeys(desired: JsonObject): string[] {
+  const number = employeeNumberKey(employeeNumberOf(desired));
+  return number === undefined ? emailKeys(desired) : [...emailKeys(desired), numberSearchKey(number)];
+}
+
+/**
+ * Returns the key of an employee number. It begins with capital letters, which no key of an address contains: a search for an address
+ * never finds it.
+ */
+export function numberSearchKey(employeeNumberKey: string): string {
+  return `NUMBER ${hashIfLong(employeeNumberKey)}`;
+}
+
+/**
+ * The longest key, in characters. Real names and addresses are shorter, and PostgreSQL refuses index entries above
+ * 2,700 bytes.
+ */
+const MAX_KEY_LENGTH = 500;
+
+/**
+ * Prefix of the hash that replaces a key that is too long. A text that itself begins with this prefix is hashed too, so
+ * that it cannot equal the hash of another text.
+ */
+const HASH_PREFIX = 'sha256:';
+
+/** Replaces a text that is too long for an index by its hash. */
+function hashIfLong(text: string): string {
+  const isKept = text.length <= MAX_KEY_LENGTH && !text.startsWith(HASH_PREFIX);
+  return isKept ? text : `${HASH_PREFIX}${createHash('sha256').update(text).digest('hex')}`;
+}
