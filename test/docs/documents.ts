@@ -78,7 +78,9 @@ function readText(file: string): string {
 /** Returns the codes of findings, as the sources have them. */
 export function findingCodesIn(...folders: string[]): string[] {
   const texts = folders.flatMap((name) =>
-    readdirSync(join(home, name)).map((file) => readText(`${name}/${file}`)),
+    readdirSync(join(home, name), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readText(`${name}/${file}`)),
   );
   const codes = texts.flatMap((text) => [
     ...[...text.matchAll(/\b(?:unusable|unresolved|notInLookups|leftOutValue)\(\s*'(\w+)'/g)].map(
