@@ -155,9 +155,12 @@ export function pickHeaders(
   headers: Record<string, unknown>,
   names: readonly string[],
 ): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])),
-  );
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === 'string') picked[name] = value;
+  }
+  return picked;
 }
 
 /** Adds exchanges to the log. */
