@@ -16,6 +16,7 @@ import { catalog } from './catalog.ts';
 import { create, patch, remove, replace } from './changes.ts';
 import {
   type Collection,
+  type ListPage,
   list,
   listSubCollection,
   type RequestTarget,
@@ -125,7 +126,13 @@ function resourceRouter(resource: Resource, deps: TravelDeps, admit: RequestHand
     const path = on === 'item' ? resource.itemPath : resource.collectionPath;
     const query = operation === 'list' ? [] : [refuseQueryParameters];
     const body = method === 'get' || method === 'delete' ? [] : readBody(admit);
-    router[method](path, ...query, ...body, (request, response) => handle(collection, request, response));
+    router[method](path, ...query, ...body, async (request, response) => {
+      const result = await handle(collection, targetOf(request, response), request);
+      // The codes of success are those of the specification ("Status codes of success").
+      response
+        .status(operation === 'create' ? 201 : 200)
+        .json(operation === 'list' ? result : { data: result });
+    });
   }
   for (const sub of resource.subCollections ?? []) {
     const path = `/${sub.path}/:parentId/${resource.path}`;
@@ -152,56 +159,33 @@ export const refuseQueryParameters: RequestHandler = (request, _response, next) 
 interface Handler {
   method: 'get' | 'post' | 'patch' | 'put' | 'delete';
   on: 'collection' | 'item';
-  handle(collection: Collection, request: Request, response: Response): Promise<void>;
+  handle(collection: Collection, target: RequestTarget, request: Request): Promise<JsonObject | ListPage>;
 }
 
-/** Method and response of each operation; the success codes are those of the specification ("Status codes of success"). */
+/** Method and work of each operation. */
 const handlers = {
   list: {
     method: 'get',
     on: 'collection',
-    handle: async (collection, request, response) => {
-      response.json(await list(collection, targetOf(request, response), request.query));
-    },
+    handle: (collection, to, { query }) => list(collection, to, query),
   },
   create: {
     method: 'post',
     on: 'collection',
-    handle: async (collection, request, response) => {
-      const data = await create(collection, targetOf(request, response), parseData(request.body));
-      response.status(201).json({ data });
-    },
+    handle: (collection, to, { body }) => create(collection, to, parseData(body)),
   },
-  retrieve: {
-    method: 'get',
-    on: 'item',
-    handle: async (collection, request, response) => {
-      response.json({ data: await retrieve(collection, targetOf(request, response)) });
-    },
-  },
+  retrieve: { method: 'get', on: 'item', handle: retrieve },
   patch: {
     method: 'patch',
     on: 'item',
-    handle: async (collection, request, response) => {
-      response.json({ data: await patch(collection, targetOf(request, response), parseData(request.body)) });
-    },
+    handle: (collection, to, { body }) => patch(collection, to, parseData(body)),
   },
   replace: {
     method: 'put',
     on: 'item',
-    handle: async (collection, request, response) => {
-      response.json({
-        data: await replace(collection, targetOf(request, response), parseData(request.body)),
-      });
-    },
+    handle: (collection, to, { body }) => replace(collection, to, parseData(body)),
   },
-  delete: {
-    method: 'delete',
-    on: 'item',
-    handle: async (collection, request, response) => {
-      response.json({ data: await remove(collection, targetOf(request, response)) });
-    },
-  },
+  delete: { method: 'delete', on: 'item', handle: remove },
 } satisfies Record<Operation, Handler>;
 
 function targetOf({ params }: Request, response: Response): RequestTarget {
