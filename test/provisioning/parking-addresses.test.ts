@@ -314,3 +314,27 @@ test('a parking address is committed before it is sent', () =>
     expect(durable).toEqual([expect.stringMatching(/^parked-.*@jetbridge\.invalid$/), expect.anything()]);
     expect((durable as unknown[])[0]).toBe((durable as unknown[])[1]);
   }));
+
+test('a swap that becomes another one halfway ends: an address that nobody claims any more is given to who waits for it', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const create = async (name: string) => (await bridge.users.create(users, person(name))).id;
+    const [grace, ada, alan] = [await create('Grace'), await create('Ada'), await create('Alan')];
+    // Grace and Ada both get parking addresses, and then the travel API fails.
+    const first = travel.holdCall('patch');
+    const swapped = patch(grace, emailsOf(addressOf('Ada')));
+    await patch(ada, emailsOf(addressOf('Grace')));
+    travel.faultFor = () => ({ kind: 'unavailable', text: '503', isThrottled: true, retryAfterMs: 2_000 });
+    first.release();
+    await swapped;
+    // Ada wants the address of Alan instead, and Alan the one that Ada has waited for.
+    await patch(alan, emailsOf(addressOf('Grace')));
+    await patch(ada, emailsOf(addressOf('Alan')));
+    travel.faultFor = () => undefined;
+    await reconcileUntilIdle(fixture);
+    expect([
+      await emailOf(fixture, grace),
+      await emailOf(fixture, ada),
+      await emailOf(fixture, alan),
+    ]).toEqual([addressOf('Ada'), addressOf('Alan'), addressOf('Grace')]);
+  }));

@@ -67,9 +67,9 @@ function isSucceeded({ origin: { successor } }: Identity): boolean {
 }
 
 /**
- * Returns the addresses that this identity no longer takes part in swapping: it stopped waiting, is newly held for an
- * admin, or its traveler has become an administrator and keeps the address. The identities that wait for these
- * addresses must be reconciled again.
+ * Returns the addresses that this identity no longer takes part in swapping: it stopped waiting, waits for another one, is
+ * newly held for an admin, or its traveler has become an administrator and keeps the address. The identities that wait for
+ * these addresses must be reconciled again.
  */
 function emailsNoLongerAwaited(before: Identity, after: Outcome): string[] {
   const { hold, observed, waitingFor, refused } = after;
@@ -77,7 +77,7 @@ function emailsNoLongerAwaited(before: Identity, after: Outcome): string[] {
   // Only a change counts: this identity waits for the address too, and would otherwise make itself dirty again and
   // again.
   const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
-  const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || isNewlyHeld);
+  const isStopped = before.waitingFor !== undefined && (waitingFor !== before.waitingFor || isNewlyHeld);
   const isNewlyAdmin = isAdmin(observed) && !isAdmin(before.observed);
   const isNewlyRefused = refused.email !== undefined && before.refused.email === undefined;
   const keepsEmail = before.origin.givesEmailUp === true && (isNewlyAdmin || isNewlyRefused);
