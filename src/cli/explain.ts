@@ -14,7 +14,8 @@ import type { Json } from '../schema/resource.ts';
 import { openExchangeLog } from '../server/exchange-log.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Finding, TraceEntry } from '../translator/translation.ts';
-import { withDatabase } from './connections.ts';
+import { findConnections, withDatabase } from './database.ts';
+import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -25,7 +26,6 @@ import {
   type Shell,
   toIsoTime,
 } from './output.ts';
-import { findConnections } from './people.ts';
 
 interface ExplainFlags {
   connection?: string;
@@ -55,19 +55,16 @@ export function explainPersonTo(
   { person, connection, json }: ExplainFlags & { person: string },
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const connections = findConnections(shell, database, connection);
-    if (!connections) return 1;
+    const connections = findConnections(database, connection);
     const store = provisioningStore(database);
     const found = await findPeople(store, connections, person);
     const live = found.filter(({ deletedAt }) => deletedAt === undefined);
     const chosen = found.length === 1 ? found[0] : live.length === 1 ? live[0] : undefined;
-    if (!chosen) {
-      const names = found.length === 0 ? await findSimilarUserNames(store.people, connections, person) : [];
-      shell.printError(
-        found.length === 0 ? unknownText(person, connections, names) : ambiguousText(person, found),
-      );
-      return 1;
+    if (found.length === 0) {
+      const names = await findSimilarUserNames(store.people, connections, person);
+      throw new Refused(unknownText(person, connections, names));
     }
+    if (!chosen) throw new Refused(ambiguousText(person, found));
     const exchanges = openExchangeLog(database, settings);
     const explanation = await readExplanation({ ...store, exchanges }, chosen, Date.now());
     if (json) printJson(shell, explanationJson(explanation));
@@ -75,7 +72,6 @@ export function explainPersonTo(
     printUnreadable(shell, exchanges.countUnreadable());
     const others = found.filter((one) => one !== chosen);
     if (others.length > 0) shell.printError(`Deleted before: ${others.map(placeText).join(', ')}.`);
-    return 0;
   });
 }
 

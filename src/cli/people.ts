@@ -1,10 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { identityStates } from '../provisioning/identity.ts';
 import { findingCodes, type ListedPerson, listPeople, type PeopleFilter } from '../provisioning/people.ts';
-import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { choiceOption, choiceParser, refuseUnknownCommands } from './arguments.ts';
-import { unknownConnectionText, withDatabase } from './connections.ts';
+import { findConnections, withDatabase } from './database.ts';
 import { examples } from './help.ts';
 import { addJoinCommand } from './join-people.ts';
 import {
@@ -86,14 +85,13 @@ function parseLimit(text: string): number {
 /** Prints the matching people. Works while a server runs, and reads page by page. */
 export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
-    const connections = findConnections(shell, database, flags.connection);
-    if (!connections) return 1;
+    const connections = findConnections(database, flags.connection);
     const { format = 'table', limit = format === 'table' ? TABLE_ROWS : undefined } = flags;
     const store = provisioningStore(database);
     const printer = printers[format](shell);
     let count = 0;
     for await (const page of listPeople(store.people, connections, flags)) {
-      if (shell.isOutputClosed?.()) return 0;
+      if (shell.isOutputClosed?.()) return;
       const shown = limit === undefined ? page : page.slice(0, limit - count);
       count += shown.length;
       printer.add(shown);
@@ -101,29 +99,12 @@ export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
       if (shown.length < page.length) {
         printer.end(count);
         shell.printError(`These are the first ${count}; --limit shows more.`);
-        return 0;
+        return;
       }
     }
     printer.end(count);
     if (count === 0) shell.printError('There are no such people.');
-    return 0;
   });
-}
-
-/**
- * Returns all connections of the database, or the chosen one. Prints those that exist and returns undefined if there is
- * no such connection.
- */
-export function findConnections(
-  shell: Shell,
-  { scopes }: Database,
-  chosen: string | undefined,
-): string[] | undefined {
-  const all = scopes.ids();
-  if (chosen === undefined) return all;
-  if (scopes.has(chosen)) return [chosen];
-  shell.printError(unknownConnectionText(chosen, all));
-  return undefined;
 }
 
 /** Prints people in one format. `end` gets the number of printed people. */

@@ -14,8 +14,8 @@ import { travelStore } from '../store/travel-writes.ts';
 import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';
-import { withDatabase } from './connections.ts';
-import { WrongUse } from './exit-code.ts';
+import { withDatabase } from './database.ts';
+import { Refused, WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
 import { type Action, formatTable, printJson, type Shell, startProgress } from './output.ts';
 
@@ -96,10 +96,8 @@ export interface SampleDataOptions {
 /** Creates a company in the embedded travel service and prints what it contains. Works while a server runs. */
 export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Promise<0 | 1> {
   const work = async (database: Database, settings: Settings) => {
-    if (settings.connections.every(({ travelApi }) => travelApi.url !== 'embedded')) {
-      shell.printError('No connection uses the embedded travel service: sample data is made nowhere else.');
-      return 1;
-    }
+    if (settings.connections.every(({ travelApi }) => travelApi.url !== 'embedded'))
+      throw new Refused('No connection uses the embedded travel service: sample data is made nowhere else.');
     const { users, trips, seed, now } = options;
     const end = now === undefined ? endOfSimulation(Date.now()) : Date.parse(`${now}T00:00:00Z`);
     const progress = startProgress(shell, 'sample data', 'people and trips');
@@ -112,18 +110,14 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
         progress.update(made, users + trips);
       },
     };
-    try {
-      const company = await createSampleData(deps, { users, trips, seed, now: end });
-      progress.stop();
-      if (options.json) printJson(shell, { ...company, counts: Object.fromEntries(company.counts) });
-      else shell.print(summaryText(company, { settings, columns: shell.columns }));
-      return 0;
-    } catch (error) {
-      progress.stop();
-      if (!(error instanceof SampleDataRefused || error instanceof ApiError)) throw error;
-      shell.printError(error.message);
-      return 1;
-    }
+    const company = await createSampleData(deps, { users, trips, seed, now: end })
+      .catch((error: unknown) => {
+        const isRefusal = error instanceof SampleDataRefused || error instanceof ApiError;
+        throw isRefusal ? new Refused(error.message) : error;
+      })
+      .finally(progress.stop);
+    if (options.json) printJson(shell, { ...company, counts: Object.fromEntries(company.counts) });
+    else shell.print(summaryText(company, { settings, columns: shell.columns }));
   };
   return withDatabase(shell, work, { mayCreate: true });
 }
