@@ -1,22 +1,16 @@
 import { z } from 'zod';
 
-/** A time, e.g. `2026-11-22T16:00:00.000Z`. */
-export const time = z.iso.datetime().meta({ description: 'UTC, with milliseconds' });
+const timeText = z.iso.datetime();
+const { $schema: _dialect, ...describedText } = z.toJSONSchema(timeText);
+
+/** A time, e.g. `2026-11-22T16:00:00.000Z`. Handlers get and return epoch milliseconds, which no document describes. */
+export const time = z
+  .codec(timeText, z.number().meta(describedText), { decode: (text) => Date.parse(text), encode: toTime })
+  .meta({ description: 'UTC, with milliseconds' });
 
 /** Converts epoch milliseconds to the form of the API. */
-export function toTime(ms: number): string;
-export function toTime(ms: number | undefined): string | undefined;
-export function toTime(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : new Date(ms).toISOString();
-}
-
-/** Converts the named members of an object from epoch milliseconds to the form of the API. */
-export function withTimes<T extends object, Name extends keyof T>(
-  object: T,
-  names: Name[],
-): Omit<T, Name> & { [Member in Name]: T[Member] extends number ? string : string | undefined } {
-  const converted = names.map((name) => [name, toTime(object[name] as number | undefined)]);
-  return { ...object, ...Object.fromEntries(converted) };
+export function toTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 export const role = z.enum(['viewer', 'admin']).meta({

@@ -4,7 +4,7 @@ import { addRequestNotes } from '../../http/log.ts';
 import type { AccountChange, AdminAccount, AdminToken } from '../../store/admins.ts';
 import type { accountsContract } from '../contract/accounts.ts';
 import type { Handlers, Role } from '../contract/operation.ts';
-import { toTime, withTimes } from '../contract/schemas.ts';
+import { toTime } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
 import { AdminError } from '../errors.ts';
 import { shownName } from '../openid/person.ts';
@@ -15,7 +15,6 @@ import {
   type Caller,
   endSession,
   listOwnSessions,
-  type OwnSession,
   SESSION_MAX_MS,
   type SessionDeps,
   startSession,
@@ -32,11 +31,13 @@ export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContra
     readSession: async (_request, { caller }) => sessionBody(required(caller)),
     signOut: (_request, { caller, response }) => endSession(response, required(caller), deps),
     listOwnSessions: async (_request, { caller }) => ({
-      sessions: (await listOwnSessions(required(caller), deps)).map(toSession),
+      sessions: (await listOwnSessions(required(caller), deps)).map((session) => ({
+        ...{ ...session, lastUsedAt: session.lastSeenAt },
+      })),
     }),
     endOwnSession: ({ params }, context) => endOwnSession(params.id, context, deps),
     changeOwnPassword: ({ body }, context) => changeOwnPassword(body, context, deps),
-    listAccounts: async () => ({ accounts: (await accounts.list()).map(toAccount) }),
+    listAccounts: async () => ({ accounts: await accounts.list() }),
     createAccount: ({ body }, { note }) => createAccount(body, note, deps),
     resetPassword: ({ params }, { note }) => resetPassword(params.id, note, deps),
     changeRole: async ({ params, body: { role } }, { note }) => {
@@ -135,7 +136,7 @@ async function signIn(
   const csrfToken = await withAuditEntry(() => beginSession(response, account, deps), entry, deps);
   return {
     ...{ name: account.name, role: account.role, kind: 'account' as const, hasPassword: true, csrfToken },
-    expiresAt: toTime(deps.now() + SESSION_MAX_MS),
+    expiresAt: deps.now() + SESSION_MAX_MS,
   };
 }
 
@@ -239,22 +240,10 @@ function required(caller: Caller | undefined): Caller {
 function sessionBody({ name, role, kind, hasPassword, session }: Caller) {
   return {
     ...{ name, role, kind, hasPassword },
-    ...(session && { csrfToken: session.csrfToken, expiresAt: toTime(session.createdAt + SESSION_MAX_MS) }),
+    ...(session && { csrfToken: session.csrfToken, expiresAt: session.createdAt + SESSION_MAX_MS }),
   };
-}
-
-function toSession({ id, createdAt, lastSeenAt, address, userAgent, isCurrent }: OwnSession) {
-  const times = { createdAt: toTime(createdAt), lastUsedAt: toTime(lastSeenAt) };
-  return { id, ...times, address, userAgent, isCurrent };
-}
-
-function toAccount(account: AdminAccount) {
-  return withTimes(account, ['createdAt', 'lastSignInAt', 'revokedAt']);
 }
 
 function toToken({ maker, ...token }: AdminToken) {
-  return {
-    ...withTimes(token, ['createdAt', 'expiresAt', 'revokedAt']),
-    maker: maker && { id: maker.id, name: shownName(maker) },
-  };
+  return { ...token, maker: maker && { id: maker.id, name: shownName(maker) } };
 }

@@ -4,7 +4,6 @@ import type { AuditEntry, AuditLog } from '../../store/audit-log.ts';
 import type { auditContract } from '../contract/audit.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { peopleContract } from '../contract/people.ts';
-import { toTime } from '../contract/schemas.ts';
 import type { AdminContext } from '../router.ts';
 
 /** Dependencies of the operations on the audit log. */
@@ -23,18 +22,16 @@ export function auditHandlers(deps: AuditDeps): Handlers<typeof auditContract, A
 }
 
 async function listAuditEntries(
-  { limit, since, until, ...query }: z.output<(typeof auditContract)['listAuditEntries']['query']>,
+  { limit, ...query }: z.output<(typeof auditContract)['listAuditEntries']['query']>,
   { audit, nameOf }: AuditDeps,
 ) {
-  const times = { since: toMs(since), until: toMs(until) };
-  const entries = await audit.list({ ...query, ...times, limit: limit + 1 });
+  const entries = await audit.list({ ...query, limit: limit + 1 });
   const shown = entries.slice(0, limit);
   const next = entries.length > limit ? shown.at(-1)?.position : undefined;
   const readName = limitedReader(nameOf);
   const toListed = async (entry: AuditEntry) => ({
     ...entry,
     details: readableDetails(entry),
-    at: toTime(entry.at),
     people: await Promise.all(peopleOf(entry).map(readName)),
   });
   return { entries: await Promise.all(shown.map(toListed)), ...(next === undefined ? {} : { next }) };
@@ -45,10 +42,6 @@ function readableDetails({ action, details }: AuditEntry): AuditEntry['details']
   const isWebhook = action === 'createTravelWebhook' || action === 'updateTravelWebhook';
   const { url } = details;
   return isWebhook && typeof url === 'string' ? { ...details, url: redactWebhookUrl(url) } : details;
-}
-
-function toMs(time: string | undefined): number | undefined {
-  return time === undefined ? undefined : Date.parse(time);
 }
 
 interface PersonKey {

@@ -13,7 +13,6 @@ import type { HoldCause } from '../../provisioning/identity.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { holdsContract } from '../contract/holds.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
-import { toTime } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
@@ -34,7 +33,7 @@ export function holdHandlers(deps: AdminDeps): Handlers<typeof holdsContract, Ad
       const groups = await Promise.all(counts.map((count) => toGroup(count, requested, deps)));
       return {
         people: counts.reduce((sum, { count }) => sum + count, 0),
-        groups: groups.sort((one, other) => one.since.localeCompare(other.since)),
+        groups: groups.sort((one, other) => one.since - other.since),
       };
     },
     listHeldPeople: ({ params, query }) => listHeldPeople(params, query, deps),
@@ -50,7 +49,7 @@ async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: Adm
   const examples = await deps.store.holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
   const wanted = requested.find((one) => one.connection === connection && one.cause === cause);
   return {
-    ...{ connection, cause, people: count, since: toTime(since) },
+    ...{ connection, cause, people: count, since },
     // The people affected by new rules are counted until the limit is passed.
     isMore: generation !== undefined && count > RULES_LIMIT,
     causedBy: await causeOf({ connection, cause }, deps),
@@ -95,7 +94,7 @@ async function causeOf(
 function toPerson(person: HeldPerson, policies: Policies | undefined) {
   const { id, userName, hold, version } = person;
   return {
-    ...{ id, userName, version, since: toTime(hold.since) },
+    ...{ id, userName, version, since: hold.since },
     wants: requestedChange(person),
     effect: travelerEnd(person, policies) ?? ('changed' as const),
   };

@@ -94,8 +94,7 @@ function describe({ store }: AdminDeps) {
 }
 
 function toVersion(version: MappingVersion) {
-  const { generation, appliedAt, source, author } = version;
-  return { generation, appliedAt: toTime(appliedAt), source, author, rules: countRules(version) };
+  return { ...version, rules: countRules(version) };
 }
 
 function textOf(mapping: unknown): string {

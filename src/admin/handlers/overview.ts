@@ -13,7 +13,6 @@ import {
 } from '../activity.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { overviewContract } from '../contract/overview.ts';
-import { toTime } from '../contract/schemas.ts';
 import { DEMO_CONNECTION } from '../demo-day.ts';
 import type { AdminDeps } from '../deps.ts';
 import { type ConnectionFacts, describeState } from '../describe-state.ts';
@@ -52,7 +51,7 @@ export function overviewHandlers(deps: AdminDeps): Handlers<typeof overviewContr
       const now = deps.now();
       return {
         isLogged: deps.settings.requestLog.keepDays > 0,
-        completeSince: toTime(activity.completeSince),
+        completeSince: activity.completeSince,
         hour: sumBySpan(activity, { now, minutes: 1, spans: 60 }),
         day: sumBySpan(activity, { now, minutes: 15, spans: 96 }),
       };
@@ -106,7 +105,7 @@ async function readOverview(deps: AdminDeps, reader: ActivityReader) {
   return {
     ...{ state, sentence, people: { total, ...states }, findings: sumFindings(summaries) },
     keptActive: sum(summaries.map((summary) => summary.keptActive)),
-    held: held.map(({ count, since, ...hold }) => ({ ...hold, people: count, since: toTime(since) })),
+    held: held.map(({ count, ...hold }) => ({ ...hold, people: count })),
     connections: connections.map((connection) => ({
       ...connection,
       people: sum(Object.values(summaryOf(summaries, connection.id)?.states ?? {})),
@@ -135,17 +134,8 @@ async function readConnections(deps: AdminDeps) {
     return {
       id,
       pause: pauses.find(({ connection }) => connection === id)?.reason,
-      paused: restored && {
-        since: toTime(restored.since),
-        people: restored.people,
-        isImported: (lastImport?.at ?? 0) > restored.since,
-      },
-      lastImport: lastImport && {
-        at: toTime(lastImport.at),
-        read: lastImport.read,
-        isIncomplete: isIncompleteImport(importState),
-        maximum: lastImport.maximum,
-      },
+      paused: restored && { ...restored, isImported: (lastImport?.at ?? 0) > restored.since },
+      lastImport: lastImport && { ...lastImport, isIncomplete: isIncompleteImport(importState) },
       feed: source ? feed : ('off' as const),
       mappingFaults: faults.find(({ connection }) => connection === id)?.count ?? 0,
       staleLookups: staleLookups(),
@@ -214,9 +204,7 @@ function sumFindings(summaries: PeopleSummary[]) {
 }
 
 function toLastExchange(exchange: LoggedExchange | undefined) {
-  if (!exchange) return undefined;
-  const { position, at, method, path, status, error } = exchange;
-  return { position, at: toTime(at), method, path, status, error, isFailed: isFailed(exchange) };
+  return exchange && { ...exchange, isFailed: isFailed(exchange) };
 }
 
 const MINUTE_MS = 60_000;
@@ -225,7 +213,7 @@ const MINUTE_MS = 60_000;
 function sumBySpan(
   { minutes: counted }: Activity,
   { now, minutes, spans }: { now: number; minutes: number; spans: number },
-): ({ from: string } & ActivityCounts)[] {
+): ({ from: number } & ActivityCounts)[] {
   const first = (Math.floor(now / MINUTE_MS / minutes) - spans + 1) * minutes;
   return Array.from({ length: spans }, (_, index) => {
     const from = first + index * minutes;
@@ -237,7 +225,7 @@ function sumBySpan(
       counts.calls += one.calls;
       counts.callErrors += one.callErrors;
     }
-    return { from: toTime(from * MINUTE_MS), ...counts };
+    return { from: from * MINUTE_MS, ...counts };
   });
 }
 

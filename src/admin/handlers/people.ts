@@ -1,5 +1,5 @@
-import { type BridgeExchange, isOfBridge } from '../../log/exchange.ts';
-import { type Explanation, findPeople, readExplanation } from '../../provisioning/explain-person.ts';
+import { isOfBridge } from '../../log/exchange.ts';
+import { findPeople, readExplanation } from '../../provisioning/explain-person.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/join-people.ts';
 import {
@@ -12,7 +12,6 @@ import {
 import type { PeopleSummary } from '../../store/people-summaries.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { peopleContract } from '../contract/people.ts';
-import { toTime, withTimes } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
@@ -23,7 +22,7 @@ export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract,
     listPeople: ({ query: { archived, userName, ...query } }) =>
       listPage({ ...query, archived: archived === 'true', userNamePrefix: userName }, deps),
     countPeople: async () => ({ connections: (await deps.peopleSummaries.read()).map(toCounts) }),
-    findPeople: async ({ query: { text } }) => ({ people: (await search(text, deps)).map(toPerson) }),
+    findPeople: async ({ query: { text } }) => ({ people: await search(text, deps) }),
     explainPerson: async ({ params }) => {
       const identity = await findPerson(params, deps);
       const explanation = await readExplanation(
@@ -31,7 +30,8 @@ export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract,
         identity,
         deps.now(),
       );
-      return { ...toExplanation(explanation), name: displayNameOf(identity.desired) };
+      const exchanges = explanation.exchanges.filter(isOfBridge);
+      return { ...explanation, exchanges, name: displayNameOf(identity.desired) };
     },
     reconcilePerson: async ({ params }, { note }) => {
       const { connection, id, desired } = await findPerson(params, deps);
@@ -95,7 +95,7 @@ async function listPage({ connection, after, limit, ...filter }: PageQuery, deps
       ? { connection: place.connection, after: page.next }
       : placeAt(chosen[chosen.indexOf(place.connection) + 1]);
   }
-  return { people: people.map(toPerson), connections, ...(place ? { next: placeText(place) } : {}) };
+  return { people, connections, ...(place ? { next: placeText(place) } : {}) };
 }
 
 function toCounts({ connection, states, findings, areFindingsCut }: PeopleSummary) {
@@ -165,21 +165,4 @@ async function findPerson(
   if (!identity)
     throw new AdminError('notFound', `There is no person ${id} in the connection ${connection}.`);
   return identity;
-}
-
-function toPerson(person: ListedPerson) {
-  return withTimes(person, ['lastModified', 'nextAttemptAt']);
-}
-
-function toExplanation({ verdict, exchanges, ...explanation }: Explanation) {
-  return {
-    ...withTimes(explanation, ['createdAt', 'lastModified', 'deletedAt', 'nextAttemptAt', 'checkAt']),
-    verdict: withTimes(verdict, ['since', 'until']),
-    exchanges: exchanges.filter(isOfBridge).map(toExchange),
-  };
-}
-
-function toExchange(exchange: BridgeExchange) {
-  const { position, direction, at, ms, method, path, status, error, requestId } = exchange;
-  return { position, direction, at: toTime(at), ms, method, path, status, error, requestId };
 }

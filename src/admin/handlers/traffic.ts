@@ -52,8 +52,8 @@ export function trafficHandlers(deps: TrafficDeps): Handlers<typeof trafficContr
     getExchange: ({ params }) => getExchange(params.position, deps),
     saveScenario: ({ body }) => saveScenario(body, deps),
     keepReadBodies: ({ params, body }, { note }) => {
-      note(body);
-      return keepReadBodies(params.connection, new Date(body.until).getTime(), deps);
+      note({ until: toTime(body.until) });
+      return keepReadBodies(params.connection, body.until, deps);
     },
   };
 }
@@ -64,7 +64,7 @@ async function describeExchangeLog({ exchanges, keepDays, connections, now }: Tr
     keepDays,
     connections: connections().map(({ id, travelUrl }) => ({
       ...{ id, travelUrl },
-      readBodiesUntil: toTime(windows.get(id)),
+      readBodiesUntil: windows.get(id),
     })),
   };
 }
@@ -77,7 +77,7 @@ async function listExchanges(query: ListQuery, deps: TrafficDeps) {
 }
 
 async function toExchangeQuery(
-  { path, status, since, until, person, ...query }: ListQuery,
+  { path, status, person, ...query }: ListQuery,
   deps: TrafficDeps,
 ): Promise<ExchangeQuery> {
   const hundreds = status === undefined || status === 'failed' ? undefined : Number(status[0]) * 100;
@@ -91,13 +91,7 @@ async function toExchangeQuery(
     pathPrefix: path,
     isFailed: status === 'failed',
     status: hundreds === undefined ? undefined : { from: hundreds, to: hundreds + 99 },
-    since: toMs(since),
-    until: toMs(until),
   };
-}
-
-function toMs(time: string | undefined): number | undefined {
-  return time === undefined ? undefined : new Date(time).getTime();
 }
 
 /** The names are read once for each person. */
@@ -114,22 +108,11 @@ async function toListed(exchanges: readonly LoggedExchange[], { nameOf }: Traffi
 }
 
 function toExchange(exchange: BridgeExchange, name: string | undefined) {
-  const { position, direction, ms, connection, person, requestId, method, path, status, error } = exchange;
+  const { person, requestHeaders } = exchange;
   return {
-    ...{
-      position,
-      direction,
-      ms,
-      connection,
-      requestId,
-      method,
-      path,
-      status,
-      error,
-    },
-    at: toTime(exchange.at),
+    ...exchange,
     person: person === undefined ? undefined : { id: person, name },
-    userAgent: exchange.requestHeaders['user-agent'],
+    userAgent: requestHeaders['user-agent'],
   };
 }
 
@@ -168,9 +151,7 @@ type ScenarioBody = z.output<(typeof trafficContract)['saveScenario']['body']>;
 async function saveScenario({ connection, person, since, until }: ScenarioBody, deps: TrafficDeps) {
   requireConnection(connection, deps);
   const recorded = await deps.recordScenarios({
-    ...{ connection, person },
-    since: new Date(since).getTime(),
-    until: toMs(until) ?? deps.now(),
+    ...{ connection, person, since, until: until ?? deps.now() },
   });
   if (!recorded)
     throw new AdminError('invalid', undefined, {

@@ -16,12 +16,7 @@ import { billingProfile } from '../../travel/resources/lookups.ts';
 import { type TripProject, tripProject } from '../../travel/resources/trip-project.ts';
 import { user } from '../../travel/resources/user.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
-import type {
-  TravelBillingOperation,
-  Traveler,
-  TravelInvoice,
-  travelDataContract,
-} from '../contract/travel-data.ts';
+import type { Traveler, travelDataContract } from '../contract/travel-data.ts';
 import { describeTrip, partsOfTrip } from '../describe-trip.ts';
 import type { AdminContext } from '../router.ts';
 import { sampleDataHandlers } from './sample-data.ts';
@@ -68,8 +63,11 @@ async function listTrips(deps: TravelDataDeps, page: Page) {
 }
 
 /** The id and time that every answer of the travel API has. */
-function headOf(answer: JsonObject): { id: string; createdAt: string } {
-  return { id: stringMember(answer, 'id') ?? '', createdAt: stringMember(answer, 'createdAt') ?? '' };
+function headOf(answer: JsonObject): { id: string; createdAt: number } {
+  return {
+    id: stringMember(answer, 'id') ?? '',
+    createdAt: Date.parse(stringMember(answer, 'createdAt') ?? ''),
+  };
 }
 
 /** The cast is safe: the schema accepted the document when it was written. */
@@ -141,7 +139,7 @@ async function customersOf(
   return new Map(profiles.map(({ id, doc }) => [id, stringMember(doc, 'name') ?? id]));
 }
 
-function toInvoice(doc: JsonObject, customers: Map<string, string>): TravelInvoice {
+function toInvoice(doc: JsonObject, customers: Map<string, string>) {
   // The cast is safe: the schema accepted the document when it was written.
   const { amount, billingOperationsCount, billingProfileId, description, kind, reference, status } =
     doc as unknown as Invoice;
@@ -176,7 +174,7 @@ const MAX_REFUNDS = 100;
 
 function toMoneyBack({ id, createdAt, doc }: StoredResource) {
   const { status, amount } = doc as unknown as Refund; // The cast is safe: the schema accepted the document.
-  return { id, status, amount: toMoney(amount), createdAt: new Date(createdAt).toISOString() };
+  return { id, status, amount: toMoney(amount), createdAt };
 }
 
 /** Lists the billing operations of a trip or an invoice. */
@@ -205,12 +203,18 @@ function operationOf(doc: JsonObject): BillingOperation & { status: string } {
   return doc as unknown as BillingOperation & { status: string };
 }
 
-function toOperation(doc: JsonObject, travelers: Traveler[]): TravelBillingOperation {
+function toOperation(doc: JsonObject, travelers: Traveler[]) {
   const { amount, bookingSnapshot, date, description, invoiceId, operationType, ...operation } =
     operationOf(doc);
   const traveler = travelers.find(({ id }) => id === bookingSnapshot?.traveler.id);
   return {
-    ...{ id: headOf(doc).id, date, operationType, amount: toMoney(amount), status: operation.status },
+    ...{
+      id: headOf(doc).id,
+      date: Date.parse(date),
+      operationType,
+      amount: toMoney(amount),
+      status: operation.status,
+    },
     transactionKind: operation.transactionKind,
     ...(description === undefined ? {} : { description }),
     ...(traveler && { traveler }),
