@@ -6,7 +6,7 @@ import type { accountsContract } from '../contract/accounts.ts';
 import type { Handlers, Role } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
-import { AdminError } from '../errors.ts';
+import { AdminError, invalidField, noSuch } from '../errors.ts';
 import { shownName } from '../openid/person.ts';
 import { findPasswordWeakness } from '../password-rules.ts';
 import { hashPassword, newPassword } from '../passwords.ts';
@@ -62,8 +62,7 @@ export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContra
     revokeAdminToken: async ({ params }, { note }) => {
       const token = (await tokens.list()).find(({ id }) => id === params.id);
       if (token) note({ name: token.name });
-      if (!(await tokens.revoke(params.id, now())))
-        throw new AdminError('notFound', 'There is no such token, or it was revoked before.');
+      if (!(await tokens.revoke(params.id, now()))) throw noSuch('token');
     },
   };
 }
@@ -90,7 +89,7 @@ async function resetPassword(id: string, note: AdminContext['note'], deps: Admin
   requirePassword(account, 'who may sign in');
   requirePasswordSignIn(deps);
   const password = newPassword();
-  if (!(await deps.accounts.setPassword(id, await hashPassword(password)))) throw noSuchAccount();
+  if (!(await deps.accounts.setPassword(id, await hashPassword(password)))) throw noSuch('account');
   return { password };
 }
 
@@ -172,7 +171,7 @@ async function changeOwnPassword(
   const { passwordHash: from = '' } = (await accounts.findByName(caller.name)) ?? {};
   if (!(await limit.verify(client, current, from))) {
     await limit.delayRefusal(client);
-    throw new AdminError('invalid', undefined, { faults: [{ field: 'current', message: 'is wrong' }] });
+    throw invalidField('current', 'is wrong');
   }
   const to = await hashPassword(password);
   const { hash: session } = caller.session;
@@ -190,12 +189,14 @@ async function endOwnSession(id: string, { caller, note }: AdminContext, deps: S
 async function requireStrongPassword(password: string): Promise<void> {
   const weakness = await findPasswordWeakness(password);
   if (weakness === undefined) return;
-  const message = `${weakness}: choose another one, e.g. four words that do not belong together`;
-  throw new AdminError('invalid', undefined, { faults: [{ field: 'password', message }] });
+  throw invalidField(
+    'password',
+    `${weakness}: choose another one, e.g. four words that do not belong together`,
+  );
 }
 
 function requireDone(change: AccountChange): void {
-  if (change === 'gone') throw noSuchAccount();
+  if (change === 'gone') throw noSuch('account');
   if (change === 'done') return;
   throw new AdminError(
     'conflict',
@@ -223,12 +224,8 @@ function requirePassword({ name, hasPassword }: AdminAccount, subject: string): 
 
 async function findAccount(id: string, { accounts }: AdminDeps): Promise<AdminAccount> {
   const account = (await accounts.list()).find((one) => one.id === id);
-  if (!account) throw noSuchAccount();
+  if (!account) throw noSuch('account');
   return account;
-}
-
-function noSuchAccount(): AdminError {
-  return new AdminError('notFound', 'There is no such account, or it was revoked before.');
 }
 
 /** The router has refused a call without a caller, unless anyone may make it. */

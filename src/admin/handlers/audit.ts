@@ -5,12 +5,12 @@ import type { auditContract } from '../contract/audit.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { peopleContract } from '../contract/people.ts';
 import type { AdminContext } from '../router.ts';
+import { type NameOf, nameReader } from '../user-names.ts';
 
 /** Dependencies of the operations on the audit log. */
 export interface AuditDeps {
   audit: AuditLog;
-  /** Returns the name of a user for lists; undefined if there is no such user any more. */
-  nameOf(connection: string, id: string): Promise<string | undefined>;
+  nameOf: NameOf;
 }
 
 /** Handles the operations on the audit log. */
@@ -28,11 +28,13 @@ async function listAuditEntries(
   const entries = await audit.list({ ...query, limit: limit + 1 });
   const shown = entries.slice(0, limit);
   const next = entries.length > limit ? shown.at(-1)?.position : undefined;
-  const readName = limitedReader(nameOf);
+  const readName = nameReader(nameOf, MAX_NAMES);
   const toListed = async (entry: AuditEntry) => ({
     ...entry,
     details: readableDetails(entry),
-    people: await Promise.all(peopleOf(entry).map(readName)),
+    people: await Promise.all(
+      peopleOf(entry).map(async ({ connection, id }) => ({ id, name: await readName(connection, id) })),
+    ),
   });
   return { entries: await Promise.all(shown.map(toListed)), ...(next === undefined ? {} : { next }) };
 }
@@ -59,14 +61,3 @@ function peopleOf({ action, details }: AuditEntry): PersonKey[] {
 
 /** The most names that are read for a page: decisions about many people would make it slow. */
 const MAX_NAMES = 300;
-
-/** Returns a function that reads the name of each person once. */
-function limitedReader(nameOf: AuditDeps['nameOf']) {
-  const names = new Map<string, Promise<string | undefined>>();
-  return async ({ connection, id }: PersonKey) => {
-    const key = JSON.stringify([connection, id]);
-    const name = names.get(key) ?? (names.size < MAX_NAMES ? nameOf(connection, id) : undefined);
-    if (name) names.set(key, name);
-    return { id, name: await name };
-  };
-}

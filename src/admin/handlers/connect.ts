@@ -5,7 +5,7 @@ import type { connectContract } from '../contract/connect.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
-import { AdminError } from '../errors.ts';
+import { invalidField, noSuch } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 import type { ListedClient } from '../scim-credentials.ts';
 
@@ -108,9 +108,9 @@ async function createClient(
   deps: AdminDeps,
 ) {
   requireConnection(connection, deps);
-  if (jwks && jwksUri !== undefined) throw invalid('jwksUri', 'cannot be given together with jwks');
+  if (jwks && jwksUri !== undefined) throw invalidField('jwksUri', 'cannot be given together with jwks');
   const problem = jwksUri === undefined ? undefined : keysUrlProblem(jwksUri, deps.settings.oauthClients);
-  if (problem !== undefined) throw invalid('jwksUri', problem);
+  if (problem !== undefined) throw invalidField('jwksUri', problem);
   const keys = jwks
     ? ({ kind: 'jwks', jwks: requireJwks(jwks) } as const)
     : jwksUri === undefined
@@ -123,22 +123,14 @@ async function createClient(
 
 function requireJwks(json: unknown): { keys: object[] } {
   const parsed = parseJwks(json);
-  if ('problem' in parsed) throw invalid('jwks', parsed.problem);
+  if ('problem' in parsed) throw invalidField('jwks', parsed.problem);
   return parsed.jwks;
 }
 
 function requireConnection(id: string, { connections }: AdminDeps): void {
   const known = connections.map(({ connection }) => connection.id);
   if (known.includes(id)) return;
-  throw invalid('connection', `is not in the settings, which have ${known.join(', ')}`);
-}
-
-function invalid(field: string, message: string): AdminError {
-  return new AdminError('invalid', undefined, { faults: [{ field, message }] });
-}
-
-function noSuch(noun: string): AdminError {
-  return new AdminError('notFound', `There is no such ${noun}, or it was revoked before.`);
+  throw invalidField('connection', `is not in the settings, which have ${known.join(', ')}`);
 }
 
 /** The age up to which a request is recent. */

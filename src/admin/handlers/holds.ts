@@ -13,7 +13,7 @@ import type { HoldCause } from '../../provisioning/identity.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { holdsContract } from '../contract/holds.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
-import type { AdminDeps } from '../deps.ts';
+import { type AdminDeps, findConnection } from '../deps.ts';
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
@@ -106,7 +106,7 @@ async function listHeldPeople(
   deps: AdminDeps,
 ) {
   const cause = causeNamed(name);
-  const policies = policiesOf(connection, deps);
+  const { policies } = findConnection(deps, connection).connection;
   const place = after === undefined ? {} : { after: { ...toPlace(after), connection } };
   const people = await deps.store.holds.findHeldPeople({ connection, cause, ...place, limit: limit + 1 });
   const shown = people.slice(0, limit);
@@ -132,15 +132,8 @@ function findPolicies(id: string, { connections }: AdminDeps): Policies | undefi
   return connections.find(({ connection }) => connection.id === id)?.connection.policies;
 }
 
-/** Throws 404 for a connection that the settings do not have. */
-function policiesOf(connection: string, deps: AdminDeps): Policies {
-  const policies = findPolicies(connection, deps);
-  if (!policies) throw new AdminError('notFound', `There is no connection ${connection}.`);
-  return policies;
-}
-
 async function explainHold({ connection, id }: { connection: string; id: string }, deps: AdminDeps) {
-  const policies = policiesOf(connection, deps);
+  const { policies } = findConnection(deps, connection).connection;
   const identity = await deps.store.identities.findById(connection, id);
   if (!identity) throw new AdminError('notFound', 'There is no such person.');
   const person = toHeldPerson(identity);
@@ -169,7 +162,7 @@ async function decideHolds(
   const { connection, cause, answer, people } = body;
   note({ connection, cause, answer, asked: people?.length ?? body.count });
   if (people) note({ people: people.slice(0, NOTED).map(({ id }) => id) });
-  policiesOf(connection, deps);
+  findConnection(deps, connection);
   const result = people ? await decidePeople(body, people, deps) : await decideGroup(body, deps);
   note(result);
   if (result.decided === 0) throw new AdminError('conflict', NOBODY_LEFT);

@@ -21,7 +21,7 @@ import type { MappingFault } from '../../translator/mapping-faults.ts';
 import type { mappingsContract } from '../contract/mappings.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
-import type { AdminDeps, ServedConnection } from '../deps.ts';
+import { type AdminDeps, findConnection, type ServedConnection } from '../deps.ts';
 import { AdminError } from '../errors.ts';
 import type { CheckedMapping, KnownNames, PreviewInput, StoredReads, TaskContext } from '../mapping-tasks.ts';
 import type { AdminContext } from '../router.ts';
@@ -76,10 +76,8 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
   };
 }
 
-function connectionOf(params: { connection: string }, { connections }: AdminDeps): Connection {
-  const found = connections.find(({ connection }) => connection.id === params.connection);
-  if (!found) throw new AdminError('notFound', `There is no connection ${params.connection}.`);
-  return found.connection;
+function connectionOf({ connection: id }: { connection: string }, deps: AdminDeps): Connection {
+  return findConnection(deps, id).connection;
 }
 
 function noSuchVersion(version: string | number): AdminError {

@@ -14,7 +14,7 @@ import {
 import type { Handlers } from '../contract/operation.ts';
 import type { overviewContract } from '../contract/overview.ts';
 import { DEMO_CONNECTION } from '../demo-day.ts';
-import type { AdminDeps } from '../deps.ts';
+import { type AdminDeps, findConnection } from '../deps.ts';
 import { type ConnectionFacts, describeState } from '../describe-state.ts';
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
@@ -27,8 +27,7 @@ export function overviewHandlers(deps: AdminDeps): Handlers<typeof overviewContr
     readOverview: () => readOverview(deps, currentReader()),
     resumeConnection: async ({ params: { id } }, { note }) => {
       note({ connection: id });
-      if (!deps.connections.some(({ connection }) => connection.id === id))
-        throw new AdminError('notFound', 'There is no such connection.');
+      findConnection(deps, id);
       if (!(await deps.store.modes.resume(id, deps.runtime.now())))
         throw new AdminError('conflict', 'The connection is not paused.');
       deps.provisioning.wake();

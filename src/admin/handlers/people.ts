@@ -13,7 +13,7 @@ import type { PeopleSummary } from '../../store/people-summaries.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { peopleContract } from '../contract/people.ts';
 import type { AdminDeps } from '../deps.ts';
-import { AdminError } from '../errors.ts';
+import { AdminError, invalidField } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
 /** Handles lists of people, the search for them, and what is known about one. */
@@ -80,7 +80,7 @@ async function listPage({ connection, after, limit, ...filter }: PageQuery, deps
   const connections = deps.connectionIds();
   const chosen = connection === undefined ? connections : [connection];
   if (!chosen.every((one) => connections.includes(one)))
-    throw invalid('connection', 'There is no such connection.');
+    throw invalidField('connection', 'There is no such connection.');
   let place = after === undefined ? placeAt(chosen[0]) : parsePlace(after, chosen);
   const people: ListedPerson[] = [];
   for (let step = 0; place && step < MAX_STEPS && people.length < limit; step += 1) {
@@ -118,7 +118,7 @@ function placeText({ connection, after }: Place): string {
 function parsePlace(text: string, connections: string[]): Place {
   const [connection, key, id] = parseTexts(Buffer.from(text, 'base64url').toString());
   if (connection === undefined || !connections.includes(connection))
-    throw invalid('after', 'is not the end of a page of this list');
+    throw invalidField('after', 'is not the end of a page of this list');
   return { connection, after: key === undefined || id === undefined ? undefined : { key, id } };
 }
 
@@ -130,10 +130,6 @@ function parseTexts(text: string): string[] {
   } catch {
     return [];
   }
-}
-
-function invalid(field: string, message: string): AdminError {
-  return new AdminError('invalid', undefined, { faults: [{ field, message }] });
 }
 
 /** The number of people that a search returns. */

@@ -20,7 +20,7 @@ import {
   travelEvent,
   travelWebhook,
 } from '../contract/travel.ts';
-import { AdminError } from '../errors.ts';
+import { AdminError, noSuch } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
 /** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
@@ -99,8 +99,7 @@ function apiKeyHandlers(service: () => EmbeddedService) {
     },
     revokeTravelApiKey: async ({ params: { id } }) => {
       const { keys, travel } = service();
-      if (!(await keys.revoke(id, travel.now())))
-        throw new AdminError('notFound', 'There is no such API key, or it was revoked before.');
+      if (!(await keys.revoke(id, travel.now()))) throw noSuch('API key');
     },
   } satisfies Partial<TravelHandlers>;
 }

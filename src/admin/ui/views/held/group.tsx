@@ -1,7 +1,6 @@
 import { Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
 import type { HeldPerson, HoldGroup } from '../../../contract/holds.ts';
-import { call } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/paged-rows.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
@@ -42,7 +41,7 @@ export function HeldGroup({
 
 function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: PlannedDecision) => void }) {
   const { connection, cause, why, since } = group;
-  const people = useHeldPeople(group);
+  const people = usePages('listHeldPeople', { connection, cause, limit: 200 });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const all = people.data?.pages.flatMap((page) => page.people) ?? [];
   // People who are no longer held leave the list, and so the selection.
@@ -78,12 +77,6 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
       </Loaded>
       <OlderButton query={people}>Show more people</OlderButton>
     </>
-  );
-}
-
-function useHeldPeople({ connection, cause }: HoldGroup) {
-  return usePages(['listHeldPeople', connection, cause], (after) =>
-    call('listHeldPeople', { connection, cause, limit: 200, after }),
   );
 }
 

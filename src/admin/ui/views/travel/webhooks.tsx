@@ -88,9 +88,7 @@ function Deliveries({
   kinds: string[];
 }) {
   const canChange = useIsAdmin();
-  const deliveries = usePages(['listTravelDeliveries', id], (after) =>
-    call('listTravelDeliveries', { id, limit: 50, after }),
-  );
+  const deliveries = usePages('listTravelDeliveries', { id, limit: 50 });
   const test = useChange(() => call('testTravelWebhook', { id }), { refreshes: [] });
   const redelivery = useChange((delivery: string) => call('redeliverTravelEvent', { id, delivery }), {
     refreshes: ['listTravelDeliveries'],
