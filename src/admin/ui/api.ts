@@ -90,6 +90,12 @@ export class RequestFailure extends Error {
   }
 }
 
+/** The fault of a field of a form, or of something inside it, that the service has found. */
+export function faultOf(error: Error | null, field: string): string | undefined {
+  const faults = error instanceof RequestFailure ? error.faults : [];
+  return faults.find((fault) => fault.field.split('.')[0] === field)?.message;
+}
+
 interface ErrorBody {
   code: string;
   message: string;

@@ -1,6 +1,6 @@
 import { Button, PasswordInput, Progress, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { call, RequestFailure } from './api.ts';
+import { call, faultOf } from './api.ts';
 import { submits } from './components/creation-dialog.tsx';
 import { Dialog } from './components/dialog.tsx';
 import { Failure } from './components/loading.tsx';
@@ -14,19 +14,18 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
     refreshes: [],
     onDone: onClose,
   });
-  const faults = change.error instanceof RequestFailure ? change.error.faults : [];
-  const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
+  const [currentFault, fault] = [faultOf(change.error, 'current'), faultOf(change.error, 'password')];
   return (
     <Dialog onClose={onClose} title="Change your password">
       <form onSubmit={submits(change.mutate)}>
         <Stack>
-          {faults.length === 0 && <Failure error={change.error} />}
+          {(currentFault ?? fault) === undefined && <Failure error={change.error} />}
           <PasswordInput
             label="Present password"
             autoComplete="current-password"
             value={current}
             onChange={(event) => setCurrent(event.currentTarget.value)}
-            error={faultOf('current')}
+            error={currentFault}
             required
             data-autofocus
           />
@@ -36,7 +35,7 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
             autoComplete="new-password"
             value={password}
             onChange={(event) => setPassword(event.currentTarget.value)}
-            error={faultOf('password')}
+            error={fault}
             required
           />
           <LengthMeter length={password.length} />

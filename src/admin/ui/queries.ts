@@ -61,7 +61,8 @@ export function usePages<Name extends PagedOperation>(
     queryKey: [name, input],
     queryFn: ({ pageParam }) => request(name, { ...input, [cursor]: pageParam || undefined }),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => next?.toString(),
+    // Every page of these operations has `next`, which the compiler does not see in all of them at once.
+    getNextPageParam: (page) => Object(page).next?.toString(),
     ...options,
   });
 }

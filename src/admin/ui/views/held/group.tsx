@@ -5,13 +5,14 @@ import { Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/paged-rows.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { personHref, ViewLink } from '../../components/text.tsx';
+import { countText } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import type { PlannedDecision } from './decision.tsx';
 import { DecideButtons } from './held.tsx';
-import { causeNames, countText } from './texts.ts';
+import { causeNames } from './texts.ts';
 
 /** The people of a group, some of whom the admin can choose. */
 export function HeldGroup({

@@ -7,7 +7,7 @@ import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import type { Column } from '../../components/rows.tsx';
 import { Dim, ViewLink } from '../../components/text.tsx';
-import { toWords } from '../../components/texts.ts';
+import { numberText, toWords } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
@@ -80,7 +80,7 @@ function EndOfList({ count, isMore, filters }: { count: number; isMore: boolean;
   const text = isMore
     ? 'Looking further…'
     : count > 0
-      ? `${count === 1 ? 'One person' : `${count.toLocaleString('en')} people`}${isFiltered ? ' with these filters' : ''}.`
+      ? `${count === 1 ? 'One person' : `${numberText(count)} people`}${isFiltered ? ' with these filters' : ''}.`
       : isFiltered
         ? 'Nobody matches these filters.'
         : 'Nobody yet. People appear here when an identity provider sends its first user: Connect shows which values to paste where.';

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { call } from '../../api.ts';
+import { call, faultOf } from '../../api.ts';
 import { submits } from '../../components/creation-dialog.tsx';
 import { Dialog, DialogButton } from '../../components/dialog.tsx';
 import { toLocal, toUtc } from '../../components/moment-input.tsx';
@@ -41,7 +41,7 @@ function SaveScenario({ start, onClose }: { start: ScenarioStart; onClose: () =>
           </Text>
           {saving.error && (
             <Alert color="red" role="alert">
-              {faultText(saving.error)}
+              {faultOf(saving.error, 'since') ?? saving.error.message}
             </Alert>
           )}
           {saving.data && (
@@ -114,9 +114,4 @@ function resultText({ files, leftOut }: Awaited<ReturnType<typeof saveScenarios>
   if (files === 0) return 'There are no requests of an identity provider in that time.';
   const saved = files === 1 ? '1 file was saved.' : `${files} files were saved.`;
   return [saved, ...leftOut.map(({ reason, count }) => `${count} left out: ${reason}.`)].join(' ');
-}
-
-function faultText(error: Error): string {
-  const [fault] = 'faults' in error && Array.isArray(error.faults) ? error.faults : [];
-  return fault?.message ?? error.message;
 }

@@ -1,7 +1,7 @@
 import { Button, MultiSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { TravelWebhook } from '../../../contract/travel.ts';
-import { call, RequestFailure } from '../../api.ts';
+import { call, faultOf } from '../../api.ts';
 import { submits } from '../../components/creation-dialog.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Failure } from '../../components/loading.tsx';
@@ -95,12 +95,6 @@ async function save(webhook: TravelWebhook | undefined, typed: Typed): Promise<s
 /** True for a failure that a field shows. */
 function hasField(error: Error | null): boolean {
   return (faultOf(error, 'url') ?? faultOf(error, 'events')) !== undefined;
-}
-
-/** The fault of a field or of something inside it. */
-function faultOf(error: Error | null, field: string): string | undefined {
-  if (!(error instanceof RequestFailure)) return undefined;
-  return error.faults.find((one) => one.field.split('.')[0] === field)?.message;
 }
 
 function Fields({
