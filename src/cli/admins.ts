@@ -19,7 +19,7 @@ import {
   printJson,
   printTable,
   type Shell,
-  toIsoTime,
+  withIsoTimes,
 } from './output.ts';
 
 const roles = ['viewer', 'admin'] satisfies Role[];
@@ -91,9 +91,8 @@ export function listAdmins(shell: Shell, { json }: JsonFlag): Promise<0 | 1> {
   });
 }
 
-function toJson({ createdAt, lastSignInAt, revokedAt, ...account }: AdminAccount): object {
-  const times = { lastSignInAt: toIsoTime(lastSignInAt), revokedAt: toIsoTime(revokedAt) };
-  return { ...account, createdAt: toIsoTime(createdAt), ...times };
+function toJson(account: AdminAccount): object {
+  return withIsoTimes(account, 'createdAt', 'lastSignInAt', 'revokedAt');
 }
 
 function toRow({ name, role, issuer, createdAt, lastSignInAt, revokedAt }: AdminAccount): string[] {

@@ -10,7 +10,7 @@ import { parseDays } from './arguments.ts';
 import { storeConnection, withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
-import { type Action, formatMinute, printJson, printTable, type Shell, toIsoTime } from './output.ts';
+import { type Action, formatMinute, printJson, printTable, type Shell, withIsoTimes } from './output.ts';
 
 /** Adds the commands `tokens` and `api-keys`. */
 export function addCredentialCommands(program: Command, shell: Shell, action: Action): void {
@@ -101,13 +101,8 @@ export function createToken(shell: Shell, { connection, name, days, json }: Toke
 /** The members of a credential that `--json` prints. Its secret and the hash of it are not among them. */
 export function credentialJson({ id, name, ...others }: StoredCredential): object {
   const { connection, createdAt, expiresAt, lastUsedAt, revokedAt } = others;
-  return {
-    ...{ id, name, connection },
-    createdAt: toIsoTime(createdAt),
-    expiresAt: toIsoTime(expiresAt),
-    lastUsedAt: toIsoTime(lastUsedAt),
-    revokedAt: toIsoTime(revokedAt),
-  };
+  const listed = { id, name, connection, createdAt, expiresAt, lastUsedAt, revokedAt };
+  return withIsoTimes(listed, 'createdAt', 'expiresAt', 'lastUsedAt', 'revokedAt');
 }
 
 interface StoredCredential {

@@ -2,7 +2,7 @@ import { findFormerNames } from '../log/erasure.ts';
 import type { LogKeys } from '../log/keys.ts';
 import { elementValues, nonEmptyTexts, travelAddresses } from '../provisioning/identity-names.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import type { Json } from '../schema/resource.ts';
+import { isObject, type Json } from '../schema/resource.ts';
 import type { Database } from '../store/database.ts';
 import {
   findLinkedTravelers,
@@ -203,8 +203,4 @@ function identityTexts(identity: IdentityInAccount): string[] {
 
 function fullName(given: Json | undefined, family: Json | undefined): string {
   return typeof given === 'string' && typeof family === 'string' ? `${given} ${family}` : '';
-}
-
-function isObject(value: Json | undefined): value is { [name: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -25,6 +25,7 @@ import {
   printUnreadable,
   type Shell,
   toIsoTime,
+  withIsoTimes,
 } from './output.ts';
 
 interface ExplainFlags {
@@ -77,10 +78,9 @@ export function explainPersonTo(
 
 /** An explanation with its times as texts. */
 function explanationJson({ verdict, exchanges, ...explanation }: Explanation): object {
-  const { createdAt, lastModified, deletedAt, nextAttemptAt, checkAt } = explanation;
   return {
-    ...explanation,
-    verdict: { ...verdict, since: toIsoTime(verdict.since), until: toIsoTime(verdict.until) },
+    ...withIsoTimes(explanation, 'createdAt', 'lastModified', 'deletedAt', 'nextAttemptAt', 'checkAt'),
+    verdict: withIsoTimes(verdict, 'since', 'until'),
     exchanges: exchanges.map(
       ({ at, position, requestBody: _request, responseBody: _response, ...exchange }) => ({
         id: position,
@@ -88,11 +88,6 @@ function explanationJson({ verdict, exchanges, ...explanation }: Explanation): o
         ...exchange,
       }),
     ),
-    createdAt: toIsoTime(createdAt),
-    lastModified: toIsoTime(lastModified),
-    deletedAt: toIsoTime(deletedAt),
-    nextAttemptAt: toIsoTime(nextAttemptAt),
-    checkAt: toIsoTime(checkAt),
   };
 }
 

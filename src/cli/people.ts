@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { identityStates } from '../provisioning/identity.ts';
 import { findingCodes, type ListedPerson, listPeople, type PeopleFilter } from '../provisioning/people.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { choiceOption, choiceParser, refuseUnknownCommands } from './arguments.ts';
+import { choiceOption, choiceParser, refuseUnknownCommands, wholeNumber } from './arguments.ts';
 import { findConnections, withDatabase } from './database.ts';
 import { examples } from './help.ts';
 import { addJoinCommand } from './join-people.ts';
@@ -14,6 +14,7 @@ import {
   printTable,
   type Shell,
   toIsoTime,
+  withIsoTimes,
 } from './output.ts';
 
 const formats = ['table', 'csv', 'json'] as const;
@@ -60,7 +61,7 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
     .option(
       '--limit <number>',
       `the number of people; default: ${TABLE_ROWS} in a table, else all`,
-      parseLimit,
+      wholeNumber(1, 999_999_999),
     )
     .addHelpText(
       'after',
@@ -75,11 +76,6 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
         showPeople(shell, json ? { ...flags, format: 'json' } : flags),
       ),
     );
-}
-
-function parseLimit(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 1 or more.');
-  return Number(text);
 }
 
 /** Prints the matching people. Works while a server runs, and reads page by page. */
@@ -201,7 +197,6 @@ function toCsvCell(text: string): string {
   return /[",]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function toJsonObject({ lastModified, nextAttemptAt, ...person }: ListedPerson): object {
-  const next = nextAttemptAt === undefined ? {} : { nextAttemptAt: toIsoTime(nextAttemptAt) };
-  return { ...person, lastModified: toIsoTime(lastModified), ...next };
+function toJsonObject(person: ListedPerson): object {
+  return withIsoTimes(person, 'lastModified', 'nextAttemptAt');
 }

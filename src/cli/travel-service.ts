@@ -14,6 +14,7 @@ import { travelStore } from '../store/travel-writes.ts';
 import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';
+import { wholeNumber } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
@@ -29,22 +30,17 @@ export function addSampleDataCommand(program: Command, shell: Shell, action: Act
     .description(
       'create a company with people, trips and invoices in the embedded travel service, and print which records to look at first',
     )
-    .option(
-      '--users <number>',
-      'the number of people',
-      wholeNumberBetween(1, 1_000_000),
-      SAMPLE_COMPANY.users,
-    )
+    .option('--users <number>', 'the number of people', wholeNumber(1, 1_000_000), SAMPLE_COMPANY.users)
     .option(
       '--trips <number>',
       'the number of trips in thirteen months',
-      wholeNumberBetween(0, 100_000),
+      wholeNumber(0, 100_000),
       SAMPLE_COMPANY.trips,
     )
     .option(
       '--seed <number>',
       'the same seed creates the same company',
-      wholeNumberBetween(0, 2 ** 31),
+      wholeNumber(0, 2 ** 31),
       SAMPLE_COMPANY.seed,
     )
     .option('--now <day>', 'the last day of the simulated time, YYYY-MM-DD; default: today', parseDay)
@@ -61,15 +57,6 @@ export function addSampleDataCommand(program: Command, shell: Shell, action: Act
         return makeSampleCompany(shell, options);
       }),
     );
-}
-
-function wholeNumberBetween(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (!/^\d+$/.test(text) || number < least || number > most)
-      throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`);
-    return number;
-  };
 }
 
 function parseDay(text: string): string {

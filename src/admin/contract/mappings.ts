@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { mappingSources } from '../../translator/mapping-file.ts';
-import { ruleOrigins, ruleOutcomes } from '../../translator/translation.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Contract } from './operation.ts';
-import { id, limit, time } from './schemas.ts';
+import { findingMembers, id, limit, ruleMembers, time } from './schemas.ts';
 
 const generation = z
   .int()
@@ -51,31 +50,12 @@ const difference = z
 export type MappingDifference = z.input<typeof difference>;
 
 const finding = z
-  .object({
-    field: z.string(),
-    code: z.string(),
-    value,
-    reason: z.string(),
-    remedy: z.string(),
-    mappingPath: z.string().optional(),
-  })
+  .object(findingMembers)
   .meta({ id: 'PreviewedFinding', description: 'A value that would not be set on the traveler, and why' });
 export type PreviewedFinding = z.input<typeof finding>;
 
 const traceEntry = z
-  .object({
-    field: z.string(),
-    origin: z.enum(ruleOrigins),
-    rule: z.string(),
-    when: z.string().optional(),
-    read: z.string().optional(),
-    outcome: z.enum(ruleOutcomes),
-    before: value,
-    transformed: value,
-    after: value,
-    reason: z.string().optional(),
-    mappingPath: z.string().optional(),
-  })
+  .object({ field: z.string(), ...ruleMembers })
   .meta({ id: 'PreviewedRule', description: 'The effect of one rule on one field' });
 export type PreviewedRule = z.input<typeof traceEntry>;
 

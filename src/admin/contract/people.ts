@@ -3,9 +3,8 @@ import { verdicts } from '../../provisioning/evidence.ts';
 import { fieldStandings } from '../../provisioning/explain-fields.ts';
 import { personStatuses } from '../../provisioning/explain-person.ts';
 import { holdCauses, identityStates, successionEffects } from '../../provisioning/identity.ts';
-import { ruleOrigins, ruleOutcomes } from '../../translator/translation.ts';
 import type { Contract } from './operation.ts';
-import { time } from './schemas.ts';
+import { findingMembers, ruleMembers, time } from './schemas.ts';
 
 const count = z.int().min(0);
 const text = z.string().max(300);
@@ -13,11 +12,8 @@ const json = z.unknown().optional();
 
 const finding = z
   .object({
+    ...findingMembers,
     field: z.string().meta({ description: 'The key of a field of the traveler; * for all' }),
-    code: z.string(),
-    value: json,
-    reason: z.string(),
-    remedy: z.string(),
     mappingPath: z.string().optional().meta({ description: 'The place of the fault in the mapping' }),
   })
   .meta({ id: 'Finding', description: 'A value that was not set on the traveler, why, and what to do' });
@@ -53,23 +49,10 @@ const peopleCounts = z
   .meta({ id: 'PeopleCounts', description: 'The people of a connection by state and finding' });
 export type PeopleCounts = z.input<typeof peopleCounts>;
 
-const rule = z
-  .object({
-    origin: z.enum(ruleOrigins),
-    rule: z.string().meta({ description: 'The input of the rule, with its transforms' }),
-    when: z.string().optional(),
-    read: z.string().optional().meta({ description: 'The SCIM path that was read, if there are several' }),
-    outcome: z.enum(ruleOutcomes),
-    before: json,
-    transformed: json,
-    after: json,
-    reason: z.string().optional(),
-    mappingPath: z.string().optional(),
-  })
-  .meta({
-    id: 'AppliedRule',
-    description: 'The effect of one rule on one field, when the user was last translated',
-  });
+const rule = z.object(ruleMembers).meta({
+  id: 'AppliedRule',
+  description: 'The effect of one rule on one field, when the user was last translated',
+});
 
 const field = z
   .object({

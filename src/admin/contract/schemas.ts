@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ruleOrigins, ruleOutcomes } from '../../translator/translation.ts';
 
 const timeText = z.iso.datetime();
 const { $schema: _dialect, ...describedText } = z.toJSONSchema(timeText);
@@ -32,3 +33,27 @@ export const travelPage = {
   limit: limit.pipe(z.int().max(100)),
 };
 export const next = z.string().optional();
+
+/** A value that is not set on the traveler, and why. */
+export const findingMembers = {
+  field: z.string(),
+  code: z.string(),
+  value: z.unknown().optional(),
+  reason: z.string(),
+  remedy: z.string(),
+  mappingPath: z.string().optional(),
+};
+
+/** The effect of one rule on one field. */
+export const ruleMembers = {
+  origin: z.enum(ruleOrigins),
+  rule: z.string().meta({ description: 'The input of the rule, with its transforms' }),
+  when: z.string().optional(),
+  read: z.string().optional().meta({ description: 'The SCIM path that was read, if there are several' }),
+  outcome: z.enum(ruleOutcomes),
+  before: z.unknown().optional(),
+  transformed: z.unknown().optional(),
+  after: z.unknown().optional(),
+  reason: z.string().optional(),
+  mappingPath: z.string().optional(),
+};

@@ -235,10 +235,8 @@ function required(caller: Caller | undefined): Caller {
 }
 
 function sessionBody({ name, role, kind, hasPassword, session }: Caller) {
-  return {
-    ...{ name, role, kind, hasPassword },
-    ...(session && { csrfToken: session.csrfToken, expiresAt: session.createdAt + SESSION_MAX_MS }),
-  };
+  const expiresAt = session && session.createdAt + SESSION_MAX_MS;
+  return { name, role, kind, hasPassword, csrfToken: session?.csrfToken, expiresAt };
 }
 
 function toToken({ maker, ...token }: AdminToken) {

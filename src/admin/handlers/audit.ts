@@ -36,7 +36,7 @@ async function listAuditEntries(
       peopleOf(entry).map(async ({ connection, id }) => ({ id, name: await readName(connection, id) })),
     ),
   });
-  return { entries: await Promise.all(shown.map(toListed)), ...(next === undefined ? {} : { next }) };
+  return { entries: await Promise.all(shown.map(toListed)), next };
 }
 
 /** Entries of earlier versions contain URLs of webhooks with their secrets. */

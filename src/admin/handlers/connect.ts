@@ -118,7 +118,7 @@ async function createClient(
       : ({ kind: 'jwksUri', uri: jwksUri } as const);
   const { id, secret } = await deps.credentials.createClient({ connection, name, keys });
   note({ id, name, connection, authentication: keys ? 'keys' : 'secret' });
-  return { clientId: id, ...(secret === undefined ? {} : { clientSecret: secret }) };
+  return { clientId: id, clientSecret: secret };
 }
 
 function requireJwks(json: unknown): { keys: object[] } {

@@ -57,7 +57,7 @@ async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: Adm
     ifDiscarded: causeTexts[cause].discarded,
     effects: generation === undefined && wanted ? effectsOf(wanted, policies) : allChanged(count),
     examples: examples.map((person) => toPerson(person, policies)),
-    ...(generation === undefined ? {} : { generation }),
+    generation,
   };
 }
 
@@ -139,7 +139,6 @@ async function explainHold({ connection, id }: { connection: string; id: string 
   const person = toHeldPerson(identity);
   if (!person) throw new AdminError('notFound', 'This person is not held.');
   const { cause } = person.hold;
-  const decided = answerTo(identity);
   return {
     ...toPerson(person, policies),
     ...{ connection, cause },
@@ -147,7 +146,7 @@ async function explainHold({ connection, id }: { connection: string; id: string 
     causedBy: await causeOf({ connection, cause }, deps),
     ifApproved: approvalText(person, policies),
     ifDiscarded: causeTexts[cause].discarded,
-    ...(decided === undefined ? {} : { answer: decided }),
+    answer: answerTo(identity),
   };
 }
 

@@ -19,7 +19,7 @@ import { userType } from '../../schema/resource-types.ts';
 import type { MappingVersion } from '../../store/rules-in-force.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
 import type { mappingsContract } from '../contract/mappings.ts';
-import type { Handlers } from '../contract/operation.ts';
+import type { HandlerRequest, Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import { type AdminDeps, findConnection, type ServedConnection } from '../deps.ts';
 import { AdminError } from '../errors.ts';
@@ -173,15 +173,11 @@ function previewInput(
   return { text, connection, inForce: { ...inForce, mapping: rules.mapping } };
 }
 
-/** The person of a preview: a stored one by id, or a SCIM user as an IdP sends it. */
-interface PersonPreviewSubject {
-  person?: string | undefined;
-  user?: JsonObject | undefined;
-}
+type PreviewedSubject = HandlerRequest<(typeof mappingsContract)['previewPerson']>['body'];
 
 async function previewOnePerson(
   connection: Connection,
-  { text, ...subject }: { text: string } & PersonPreviewSubject,
+  { text, ...subject }: PreviewedSubject,
   deps: AdminDeps,
   caller: Caller,
 ) {
@@ -196,7 +192,7 @@ async function previewOnePerson(
 /** Finds the person of a preview. Throws 404 or 422. */
 async function findPreviewedPerson(
   connection: Connection,
-  { person, user }: PersonPreviewSubject,
+  { person, user }: Omit<PreviewedSubject, 'text'>,
   { store: { identities }, runtime }: AdminDeps,
 ): Promise<Identity> {
   if (user !== undefined && person === undefined)

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { isOfBridge } from '../../log/exchange.ts';
 import { findPeople, readExplanation } from '../../provisioning/explain-person.ts';
 import type { Identity } from '../../provisioning/identity.ts';
@@ -5,7 +6,6 @@ import { findPredecessor, joinPeople } from '../../provisioning/join-people.ts';
 import {
   displayNameOf,
   type ListedPerson,
-  type PeopleFilter,
   type PersonPlace,
   toListedPerson,
 } from '../../provisioning/people.ts';
@@ -19,8 +19,7 @@ import type { AdminContext } from '../router.ts';
 /** Handles lists of people, the search for them, and what is known about one. */
 export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract, AdminContext> {
   return {
-    listPeople: ({ query: { archived, userName, ...query } }) =>
-      listPage({ ...query, archived: archived === 'true', userNamePrefix: userName }, deps),
+    listPeople: ({ query }) => listPage(query, deps),
     countPeople: async () => ({ connections: (await deps.peopleSummaries.read()).map(toCounts) }),
     findPeople: async ({ query: { text } }) => ({ people: await search(text, deps) }),
     explainPerson: async ({ params }) => {
@@ -61,12 +60,6 @@ async function join(newcomer: Identity, deps: AdminDeps): Promise<void> {
   );
 }
 
-interface PageQuery extends PeopleFilter {
-  connection?: string | undefined;
-  after?: string | undefined;
-  limit: number;
-}
-
 /** The place after which a page begins: in a connection, or at its beginning. */
 interface Place {
   connection: string;
@@ -76,7 +69,18 @@ interface Place {
 /** The number of pages of the store that one request reads at most, so that it ends soon if few people match. */
 const MAX_STEPS = 10;
 
-async function listPage({ connection, after, limit, ...filter }: PageQuery, deps: AdminDeps) {
+async function listPage(
+  {
+    connection,
+    after,
+    limit,
+    archived,
+    userName,
+    ...others
+  }: z.output<(typeof peopleContract)['listPeople']['query']>,
+  deps: AdminDeps,
+) {
+  const filter = { ...others, archived: archived === 'true', userNamePrefix: userName };
   const connections = deps.connectionIds();
   const chosen = connection === undefined ? connections : [connection];
   if (!chosen.every((one) => connections.includes(one)))

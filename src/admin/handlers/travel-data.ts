@@ -106,10 +106,7 @@ async function readTrip(deps: TravelDataDeps, id: string) {
 /** Adds the person of each traveler, if an identity provider sends one. */
 function withPeople(deps: TravelDataDeps, travelers: Traveler[]): Promise<Traveler[]> {
   return Promise.all(
-    travelers.map(async (traveler) => {
-      const person = await findPerson(deps, traveler.id);
-      return { ...traveler, ...(person && { person }) };
-    }),
+    travelers.map(async (traveler) => ({ ...traveler, person: await findPerson(deps, traveler.id) })),
   );
 }
 
@@ -119,7 +116,7 @@ async function findPerson(
 ): Promise<Traveler['person']> {
   for (const account of accounts) {
     const holder = await identities.findHolder(account, { travelId });
-    if (holder) return { connection: holder.connection, id: holder.id };
+    if (holder) return holder;
   }
   return undefined;
 }
@@ -140,19 +137,9 @@ async function customersOf(
 }
 
 function toInvoice(doc: JsonObject, customers: Map<string, string>) {
-  // The cast is safe: the schema accepted the document when it was written.
-  const { amount, billingOperationsCount, billingProfileId, description, kind, reference, status } =
-    doc as unknown as Invoice;
-  return {
-    ...headOf(doc),
-    ...{ description, kind, status, amount: toMoney(amount), operations: billingOperationsCount },
-    customer: customers.get(billingProfileId) ?? billingProfileId,
-    ...(reference === undefined ? {} : { reference }),
-  };
-}
-
-function toMoney({ total, currency }: Invoice['amount']) {
-  return { total, currency };
+  const stored = doc as unknown as Invoice; // The cast is safe: the schema accepted the document.
+  const customer = customers.get(stored.billingProfileId) ?? stored.billingProfileId;
+  return { ...stored, ...headOf(doc), customer, operations: stored.billingOperationsCount };
 }
 
 async function readInvoice(deps: TravelDataDeps, id: string) {
@@ -173,8 +160,7 @@ async function readInvoice(deps: TravelDataDeps, id: string) {
 const MAX_REFUNDS = 100;
 
 function toMoneyBack({ id, createdAt, doc }: StoredResource) {
-  const { status, amount } = doc as unknown as Refund; // The cast is safe: the schema accepted the document.
-  return { id, status, amount: toMoney(amount), createdAt };
+  return { ...(doc as unknown as Refund), id, createdAt }; // The cast is safe: the schema accepted the document.
 }
 
 /** Lists the billing operations of a trip or an invoice. */
@@ -204,21 +190,8 @@ function operationOf(doc: JsonObject): BillingOperation & { status: string } {
 }
 
 function toOperation(doc: JsonObject, travelers: Traveler[]) {
-  const { amount, bookingSnapshot, date, description, invoiceId, operationType, ...operation } =
-    operationOf(doc);
-  const traveler = travelers.find(({ id }) => id === bookingSnapshot?.traveler.id);
-  return {
-    ...{
-      id: headOf(doc).id,
-      date: Date.parse(date),
-      operationType,
-      amount: toMoney(amount),
-      status: operation.status,
-    },
-    transactionKind: operation.transactionKind,
-    ...(description === undefined ? {} : { description }),
-    ...(traveler && { traveler }),
-    ...(operation.tripProjectId === undefined ? {} : { tripId: operation.tripProjectId }),
-    ...(invoiceId === undefined ? {} : { invoiceId }),
-  };
+  const stored = operationOf(doc);
+  const { id } = headOf(doc);
+  const traveler = travelers.find((one) => one.id === stored.bookingSnapshot?.traveler.id);
+  return { ...stored, id, date: Date.parse(stored.date), traveler, tripId: stored.tripProjectId };
 }

@@ -17,9 +17,7 @@ export function Invoices() {
   return (
     <Switch>
       <Route path="/invoices/:id">{({ id }) => <Invoice id={id} />}</Route>
-      <Route>
-        <InvoiceList />
-      </Route>
+      <Route component={InvoiceList} />
     </Switch>
   );
 }

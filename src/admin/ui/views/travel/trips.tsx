@@ -17,9 +17,7 @@ export function Trips() {
   return (
     <Switch>
       <Route path="/trips/:id">{({ id }) => <Trip id={id} />}</Route>
-      <Route>
-        <TripList />
-      </Route>
+      <Route component={TripList} />
     </Switch>
   );
 }
