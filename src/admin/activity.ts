@@ -43,7 +43,8 @@ export interface ActivityReader {
 
 /** A part of the log that is not counted yet. Both positions are left out. */
 interface Gap {
-  before: string;
+  /** Undefined: up to the end of the log. */
+  before?: string;
   after: number;
   /** The time of the oldest exchange that was counted after it; epoch milliseconds. */
   countedSince: number;
@@ -92,14 +93,11 @@ export function activityReader(deps: ActivityDeps): ActivityReader {
 }
 
 /** Counts the newest exchanges, and leaves a gap if there are more than fit on a page. */
-async function countNewest(state: State, { exchanges, now }: ActivityDeps): Promise<void> {
-  const [since, after] = [now() - DAY_MS, state.newest];
-  const page = await exchanges.list({ ...COUNTED, after: String(after), since });
-  for (const exchange of page.exchanges) count(state, exchange);
-  if (page.next !== undefined)
-    state.gaps.unshift({ before: page.next, after, countedSince: page.exchanges.at(-1)?.at ?? now() });
+async function countNewest(state: State, deps: ActivityDeps): Promise<void> {
+  const rest = await countPage(state, { after: state.newest, countedSince: deps.now() }, deps);
+  if (rest) state.gaps.unshift(rest);
   for (const minute of state.minutes.keys())
-    if ((minute + 1) * MINUTE_MS <= since) state.minutes.delete(minute);
+    if ((minute + 1) * MINUTE_MS <= deps.now() - DAY_MS) state.minutes.delete(minute);
 }
 
 /**
@@ -109,7 +107,10 @@ async function countNewest(state: State, { exchanges, now }: ActivityDeps): Prom
 async function fillGaps(state: State, deps: ActivityDeps): Promise<void> {
   state.isFilling = true;
   try {
-    for (let [gap] = state.gaps; gap; [gap] = state.gaps) await countPage(state, gap, deps);
+    for (let [gap] = state.gaps; gap; [gap] = state.gaps) {
+      const rest = await countPage(state, gap, deps);
+      state.gaps.splice(state.gaps.indexOf(gap), 1, ...(rest ? [rest] : []));
+    }
   } catch {
     // The gap stays.
   } finally {
@@ -117,13 +118,13 @@ async function fillGaps(state: State, deps: ActivityDeps): Promise<void> {
   }
 }
 
-async function countPage(state: State, gap: Gap, { exchanges, now }: ActivityDeps): Promise<void> {
+/** Counts the newest page of a gap. Returns the rest of the gap; undefined if nothing is left of it. */
+async function countPage(state: State, gap: Gap, { exchanges, now }: ActivityDeps): Promise<Gap | undefined> {
   const { before, after } = gap;
   const page = await exchanges.list({ ...COUNTED, before, after: String(after), since: now() - DAY_MS });
   for (const exchange of page.exchanges) count(state, exchange);
-  gap.countedSince = page.exchanges.at(-1)?.at ?? gap.countedSince;
-  if (page.next === undefined) state.gaps.splice(state.gaps.indexOf(gap), 1);
-  else gap.before = page.next;
+  if (page.next === undefined) return undefined;
+  return { after, before: page.next, countedSince: page.exchanges.at(-1)?.at ?? gap.countedSince };
 }
 
 function count(state: State, exchange: LoggedExchange): void {

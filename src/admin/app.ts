@@ -28,6 +28,7 @@ import { type OpenidSignIn, openidHandlers } from './openid/sign-in.ts';
 import { adminPage } from './page.ts';
 import { adminErrorHandler, contractRouter, refuseOtherMethods } from './router.ts';
 import { scimCredentials } from './scim-credentials.ts';
+import { userNames } from './user-names.ts';
 
 /** Creates the routes of /admin: the page and its API. */
 export function adminRoutes(parts: AdminParts): Router {
@@ -83,11 +84,11 @@ function adminApi(deps: AdminDeps): Router {
     ...peopleHandlers(deps),
     ...mappingHandlers(deps),
     ...holdHandlers(deps),
-    ...trafficHandlers(deps.traffic),
+    ...trafficHandlers(deps),
     ...connectHandlers(deps),
     ...embeddedHandlers(deps),
     ...accountHandlers(deps),
-    ...auditHandlers({ audit: deps.audit, nameOf: deps.traffic.nameOf }),
+    ...auditHandlers({ audit: deps.audit, nameOf: userNames(deps) }),
     ...openidHandlers(deps),
   };
   router.use(contractRouter(adminContract, handlers, deps));

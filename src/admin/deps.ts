@@ -10,7 +10,7 @@ import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { WriteHealth } from '../store/sql/write-health.ts';
 import type { DemoDay } from './demo-day.ts';
-import type { TrafficDeps } from './handlers/traffic.ts';
+import { AdminError } from './errors.ts';
 import type { EmbeddedService } from './handlers/travel.ts';
 import type { MappingTasks } from './mapping-tasks.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
@@ -27,6 +27,20 @@ export interface ServedConnection {
   staleLookups(): string[];
 }
 
+/** The part of the log that becomes scenarios. Times are epoch milliseconds. */
+export interface RecordedPart {
+  connection: string;
+  person: string | undefined;
+  since: number;
+  until: number;
+}
+
+/** Scenario files of a part of the log. */
+export interface RecordedScenarios {
+  scenarios: object[];
+  leftOut: { reason: string }[];
+}
+
 /** The parts of the service that the admin page works with. */
 export interface AdminParts {
   settings: Settings;
@@ -41,7 +55,8 @@ export interface AdminParts {
   /** Undefined if no connection uses the embedded travel service. */
   embedded: Pick<EmbeddedService, 'travel' | 'webhooks'> | undefined;
   exchanges: ExchangeLog;
-  traffic: TrafficDeps;
+  /** Converts SCIM requests to scenarios. Undefined if there are too many. */
+  recordScenarios(part: RecordedPart): Promise<RecordedScenarios | undefined>;
   writes: Pick<WriteHealth, 'failure'>;
   limit: SignInLimit;
   refusedSignIns: RefusedSignIns;
@@ -64,4 +79,14 @@ export interface AdminDeps extends AdminParts, RouterDeps, OpenidDeps {
   peopleSummaries: PeopleSummaries;
   /** Returns the ids of all connections that the database has, sorted. */
   connectionIds(): string[];
+}
+
+/** Finds a connection that is served. Throws 404 if there is none of that name. */
+export function findConnection(
+  { connections }: Pick<AdminParts, 'connections'>,
+  id: string,
+): ServedConnection {
+  const found = connections.find(({ connection }) => connection.id === id);
+  if (!found) throw new AdminError('notFound', `There is no connection ${id}.`);
+  return found;
 }

@@ -10,11 +10,10 @@ export function describeTrip({ search, bookings = [], rates, ...trip }: TripProj
   const [stay] = trip.hotelStays ?? [];
   const places = [departurePlace, arrivalPlace].flatMap((place) => place?.name ?? []);
   const startsAt = departureLocaleDateTime ?? stay?.checkinLocaleDate;
-  const { approvalStatus } = trip;
   return {
     title: places.join(' → ') || stay?.place.name || search.kind,
-    ...(startsAt === undefined ? {} : { startsAt }),
-    ...(approvalStatus === undefined ? {} : { approvalStatus }),
+    startsAt,
+    approvalStatus: trip.approvalStatus,
     state: stateOfTrip(bookings),
     prices: sumByCurrency(
       bookings.filter(isInForce).flatMap(({ rateId }) => rates.find(({ id }) => id === rateId)?.price ?? []),
@@ -50,7 +49,7 @@ export function partsOfTrip(trip: TripProject): Part[] {
         ...{ key: segment.id, kind, from: segment.departure.place.name, to: segment.arrival.place.name },
         startsAt: segment.departure.localeDateTime,
         endsAt: segment.arrival.localeDateTime,
-        ...(segment.transportNumber === undefined ? {} : { number: segment.transportNumber }),
+        number: segment.transportNumber,
         ...bought(segment, segment),
       }),
     ),
@@ -84,10 +83,8 @@ function bookingOf(
   const booking = bookings.find((one) =>
     bookingId === undefined ? one.rateId === rateId : one.id === bookingId,
   );
-  const price = rates.find(({ id }) => id === rateId)?.price;
   return {
-    ...(booking?.reference === undefined ? {} : { reference: booking.reference }),
-    ...(price && { price: { total: price.total, currency: price.currency } }),
+    ...{ reference: booking?.reference, price: rates.find(({ id }) => id === rateId)?.price },
     state: stateOfPart(booking, isGone),
   };
 }

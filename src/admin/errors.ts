@@ -55,6 +55,16 @@ export class AdminError extends Error {
   }
 }
 
+/** Returns the error for an input with one faulty member. */
+export function invalidField(field: string, message: string): AdminError {
+  return new AdminError('invalid', undefined, { faults: [{ field, message }] });
+}
+
+/** Returns the error for a credential, account or token that does not exist. */
+export function noSuch(noun: string): AdminError {
+  return new AdminError('notFound', `There is no such ${noun}, or it was revoked before.`);
+}
+
 /** The body of an error response. */
 export function errorBody({ code, message, faults }: AdminError): object {
   return faults.length > 0 ? { code, message, faults } : { code, message };

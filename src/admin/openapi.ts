@@ -9,6 +9,7 @@ import {
 } from '../contract/openapi.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import { type Contract, isRecorded, type Operation } from './contract/operation.ts';
+import { id } from './contract/schemas.ts';
 import { adminErrors, type ErrorCode } from './errors.ts';
 
 /** Creates the OpenAPI document of the admin API from the declarations of its operations. */
@@ -54,15 +55,15 @@ const errorSchema = objectSchema(
   ['faults'],
 );
 
-function describe(id: string, operation: Operation, schemas: JsonObject): DocumentedOperation {
-  const { method, path, summary, tag, access, params, query, body } = operation;
+function describe(operationId: string, operation: Operation, schemas: JsonObject): DocumentedOperation {
+  const { method, path, summary, tag, access, query, body } = operation;
   return {
-    ...{ id, method, path: `/admin/api${path}`, summary, tag },
+    ...{ id: operationId, method, path: `/admin/api${path}`, summary, tag },
     others: {
       ...(access === 'anyone' && { security: [] }),
       ...(isRecorded(operation) && { 'x-recorded': true }),
     },
-    parameters: [...parametersOf(params, 'path', schemas), ...parametersOf(query, 'query', schemas)],
+    parameters: [...pathParameters(path, schemas), ...queryParameters(query, schemas)],
     body: body && jsonContent(toJsonSchema(body, schemas, { io: 'input' })),
     responses: { ...success(operation, schemas), ...errorResponses(operation) },
   };
@@ -92,30 +93,36 @@ function errorResponses(operation: Operation): JsonObject {
 }
 
 /** All codes that an operation may answer. */
-export function errorCodes({ method, access, params, body, errors = [] }: Operation): ErrorCode[] {
+export function errorCodes({ method, path, access, body, errors = [] }: Operation): ErrorCode[] {
   const changes = method !== 'get';
   return [
     'invalidRequest',
     ...(access === 'anyone' ? [] : (['notSignedIn'] as const)),
     ...(access === 'admin' ? (['forbidden'] as const) : []),
     ...(changes && access !== 'anyone' ? (['invalidCsrfToken'] as const) : []),
-    ...(params ? (['notFound'] as const) : []),
+    ...(path.includes('{') ? (['notFound'] as const) : []),
     ...(body ? (['tooLarge', 'unsupportedMediaType'] as const) : []),
     ...(['invalid', 'internalError', 'unavailable'] as const),
     ...errors,
   ];
 }
 
-function parametersOf(
-  schema: z.ZodObject | undefined,
-  place: 'path' | 'query',
-  schemas: JsonObject,
-): JsonObject[] {
-  return Object.entries(schema?.shape ?? {}).map(([name, part]) => {
-    const { description, ...rest } = toJsonSchema(part, schemas, { io: 'input' });
+function pathParameters(path: string, schemas: JsonObject): JsonObject[] {
+  const schema = toJsonSchema(id, schemas, { io: 'input' });
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema,
+  }));
+}
+
+function queryParameters(query: z.ZodObject | undefined, schemas: JsonObject): JsonObject[] {
+  return Object.entries(query?.shape ?? {}).map(([name, part]) => {
+    const { description } = toJsonSchema(part, schemas, { io: 'input' });
     // zod describes the input of a coerced number as anything.
-    const described = place === 'query' ? toJsonSchema(part, schemas, { io: 'output' }) : rest;
-    const required = place === 'path' || !part.safeParse(undefined).success;
-    return { name, in: place, required, ...(description ? { description } : {}), schema: described };
+    const schema = toJsonSchema(part, schemas, { io: 'output' });
+    const required = !part.safeParse(undefined).success;
+    return { name, in: 'query', required, ...(description ? { description } : {}), schema };
   });
 }

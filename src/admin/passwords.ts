@@ -1,4 +1,4 @@
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { randomBytes, randomInt, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 
 /** The costs of a new hash: 16 MB of memory for each (OWASP Password Storage Cheat Sheet, "scrypt"). */
 const COSTS = { N: 2 ** 14, r: 8, p: 5 };
@@ -8,16 +8,8 @@ const KEY_BYTES = 32;
 /** Creates a password for the first admin: 100 random bits in groups that can be read aloud. */
 export function newPassword(): string {
   const letters = 'abcdefghjkmnpqrstuvwxyz23456789';
-  const characters = Array.from({ length: 20 }, () => letters.charAt(randomIndex(letters.length)));
+  const characters = Array.from({ length: 20 }, () => letters.charAt(randomInt(letters.length)));
   return [0, 5, 10, 15].map((start) => characters.slice(start, start + 5).join('')).join('-');
-}
-
-/** Returns an unbiased random number below a limit of at most 256. */
-function randomIndex(limit: number): number {
-  for (;;) {
-    const byte = randomBytes(1).readUInt8();
-    if (byte < Math.floor(256 / limit) * limit) return byte % limit;
-  }
 }
 
 /** Hashes a password with a new salt. The result contains the costs, so that later versions can raise them. */

@@ -5,7 +5,7 @@ import express, {
   type Response,
   Router,
 } from 'express';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { clientAddressOf } from '../http/authentication.ts';
 import { addRequestNotes } from '../http/log.ts';
 import { hasNul, isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
@@ -18,6 +18,7 @@ import {
   isRecorded,
   type Operation,
 } from './contract/operation.ts';
+import { id } from './contract/schemas.ts';
 import { AdminError, errorBody, type FieldFault, toAdminError } from './errors.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
 import { type Caller, findCaller, type SessionDeps } from './sessions.ts';
@@ -154,7 +155,7 @@ async function answer(
       : await run();
   if (result && operation.isNavigation) response.redirect(303, String(Object(result).location));
   else if (result === undefined) response.status(204).end();
-  else response.json(result);
+  else response.json(operation.result ? operation.result.encode(Object(result)) : result);
 }
 
 /** Throws 401 or 403 unless the caller may use the operation. */
@@ -190,7 +191,7 @@ export async function withAuditEntry<T>(
 }
 
 /** Parses parameters, query and body by the declaration. Throws 404 for an impossible id, else 422 with every fault. */
-function parseInput(request: Request, { params, query, body }: Operation): HandlerRequest<Operation> {
+function parseInput(request: Request, { query, body }: Operation): HandlerRequest<Operation> {
   const faults: FieldFault[] = [];
   const parse = (schema: z.ZodObject | undefined, value: unknown) => {
     if (!schema) return {};
@@ -201,18 +202,20 @@ function parseInput(request: Request, { params, query, body }: Operation): Handl
     if (!parsed.success) faults.push(...parsed.error.issues.flatMap(toFaults));
     return parsed.data ?? {};
   };
-  if (params && (!params.safeParse(request.params).success || hasNul(request.params)))
-    throw new AdminError('notFound');
+  const params = pathParameters.safeParse(request.params);
+  if (!params.success || hasNul(params.data)) throw new AdminError('notFound');
   const unknown = query ? [] : Object.keys(request.query);
   faults.push(...unknown.map((field) => ({ field, message: 'is not a parameter of this operation' })));
   const input = {
-    params: parse(params, request.params),
+    params: params.data,
     query: parse(query, request.query),
     body: parse(body, request.body),
   };
   if (faults.length > 0) throw new AdminError('invalid', undefined, { faults: faults.slice(0, MAX_FAULTS) });
   return input;
 }
+
+const pathParameters = z.record(z.string(), id);
 
 /** Maximum number of faults in a response. */
 const MAX_FAULTS = 100;

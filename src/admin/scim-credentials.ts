@@ -36,6 +36,10 @@ interface NewToken {
   days: number | undefined;
 }
 
+interface NewClient extends Pick<ClientRegistration, 'name' | 'keys'> {
+  connection: string;
+}
+
 /** The credentials of IdPs. */
 export type ScimCredentials = ReturnType<typeof scimCredentials>;
 
@@ -62,18 +66,8 @@ export function scimCredentials(database: Database, now: () => number) {
     revokeToken: (id: string): Promise<boolean> => tokens.revoke(id, now()),
     listClients: async () => listClients(database, await clients.list()),
     /** Registers a client for a connection. Returns its secret, unless it has keys. */
-    createClient: ({
-      connection,
-      name,
-      keys,
-    }: Pick<ClientRegistration, 'name' | 'keys'> & { connection: string }): Promise<{
-      id: string;
-      secret: string | undefined;
-    }> =>
-      registerClient(
-        { clients, now, newId: randomUUID },
-        { name, grant: { kind: 'scim', connection }, keys },
-      ),
+    createClient: ({ connection, ...client }: NewClient) =>
+      registerClient({ clients, now, newId: randomUUID }, { ...client, grant: { kind: 'scim', connection } }),
     revokeClient: (id: string): Promise<boolean> => clients.revoke(id, now()),
   };
 }

@@ -1,11 +1,6 @@
 import type { Request, Response } from 'express';
 import { bearerToken, clientAddressOf, hashSecret, newSecret } from '../http/authentication.ts';
-import type {
-  AdminSession,
-  AdminSessions,
-  AdminTokens,
-  SessionBrowser,
-} from '../store/credentials/admins.ts';
+import type { AdminSession, AdminSessions, AdminTokens } from '../store/credentials/admins.ts';
 import type { Role } from './contract/operation.ts';
 import { shownName } from './openid/person.ts';
 
@@ -113,14 +108,11 @@ export async function startSession(
 }
 
 /** A session of the caller's own account, for its list. */
-export interface OwnSession extends SessionBrowser {
+type OwnSession = Awaited<ReturnType<AdminSessions['listOf']>>[number] & {
   id: string;
-  hash: string;
-  createdAt: number;
-  lastSeenAt: number;
   /** True for the session of the request. */
   isCurrent: boolean;
-}
+};
 
 /** Returns the running sessions of the caller's account, the newest first. A token has none. */
 export async function listOwnSessions(

@@ -8,8 +8,9 @@ import type { AuditEntry } from '../store/credentials/audit-log.ts';
 import { auditLog } from '../store/credentials/audit-log.ts';
 import type { Database } from '../store/sql/database.ts';
 import { choiceOption } from './arguments.ts';
-import { withDatabase } from './connections.ts';
 import type { JsonFlag } from './credentials.ts';
+import { withDatabase } from './database.ts';
+import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -18,7 +19,7 @@ import {
   printJson,
   printTable,
   type Shell,
-  toIsoTime,
+  withIsoTimes,
 } from './output.ts';
 
 const roles = ['viewer', 'admin'] satisfies Role[];
@@ -70,17 +71,14 @@ export function createAdmin(shell: Shell, name: string, role: Role, flags: JsonF
     const account = { id: randomUUID(), name, role, createdAt: Date.now() };
     const passwordHash = await hashPassword(password);
     const create = () => adminAccounts(database).create({ ...account, passwordHash });
-    if (!(await withAuditEntry(database, { action: 'createAccount', details: { name, role } }, create))) {
-      shell.printError(`There is already an account named ${escapeLine(name)}.`);
-      return 1;
-    }
+    if (!(await withAuditEntry(database, { action: 'createAccount', details: { name, role } }, create)))
+      throw new Refused(`There is already an account named ${escapeLine(name)}.`);
     printPassword(shell, { ...flags, name, password });
-    return 0;
   });
 }
 
 /** Lists the accounts, revoked ones too. */
-export function listAdmins(shell: Shell, { json }: { json?: true }): Promise<0> {
+export function listAdmins(shell: Shell, { json }: JsonFlag): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const accounts = await adminAccounts(database).list();
     if (json) printJson(shell, ...accounts.map(toJson));
@@ -90,13 +88,11 @@ export function listAdmins(shell: Shell, { json }: { json?: true }): Promise<0> 
         ['name', 'role', 'signs in with', 'made', 'last sign-in', 'revoked'],
         accounts.map(toRow),
       );
-    return 0;
   });
 }
 
-function toJson({ createdAt, lastSignInAt, revokedAt, ...account }: AdminAccount): object {
-  const times = { lastSignInAt: toIsoTime(lastSignInAt), revokedAt: toIsoTime(revokedAt) };
-  return { ...account, createdAt: toIsoTime(createdAt), ...times };
+function toJson(account: AdminAccount): object {
+  return withIsoTimes(account, 'createdAt', 'lastSignInAt', 'revokedAt');
 }
 
 function toRow({ name, role, issuer, createdAt, lastSignInAt, revokedAt }: AdminAccount): string[] {
@@ -113,47 +109,36 @@ function toRow({ name, role, issuer, createdAt, lastSignInAt, revokedAt }: Admin
 
 /** Gives an account a new password, prints it, and ends its sessions: the way back in when the password is lost. */
 export function resetAdmin(shell: Shell, name: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withAccount(shell, name, async (database, { id, hasPassword }) => {
-    if (!hasPassword) {
-      shell.printError(`${escapeLine(name)} signs in through the OpenID provider and has no password here.`);
-      return 1;
-    }
+  return withDatabase(shell, async (database) => {
+    const { id, hasPassword } = await findAccount(database, name);
+    if (!hasPassword)
+      throw new Refused(`${escapeLine(name)} signs in through the OpenID provider and has no password here.`);
     const password = newPassword();
     const passwordHash = await hashPassword(password);
     const reset = () => adminAccounts(database).setPassword(id, passwordHash);
     await withAuditEntry(database, { action: 'resetPassword', details: { id, name } }, reset);
     printPassword(shell, { ...flags, name, password });
-    return 0;
   });
 }
 
 /** Revokes an account and ends its sessions. The last admin may be revoked here: "admins create" makes another. */
 export function revokeAdmin(shell: Shell, name: string, { json }: JsonFlag = {}): Promise<0 | 1> {
-  return withAccount(shell, name, async (database, { id }) => {
+  return withDatabase(shell, async (database) => {
+    const { id } = await findAccount(database, name);
     const revoke = async () =>
       (await adminAccounts(database).revoke(id, Date.now(), { evenOnlyAdmin: true })) === 'done';
     await withAuditEntry(database, { action: 'revokeAccount', details: { id, name } }, revoke);
     if (json) printJson(shell, { name, revoked: true });
     else shell.print('revoked');
-    return 0;
   });
 }
 
-function withAccount(
-  shell: Shell,
-  name: string,
-  run: (database: Database, account: AdminAccount) => Promise<0 | 1>,
-): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
-    const account = await adminAccounts(database).findByName(name);
-    if (!account) {
-      shell.printError(
-        `There is no account named ${escapeLine(name)}. "npx jetbridge admins list" shows all of them.`,
-      );
-      return 1;
-    }
-    return run(database, account);
-  });
+async function findAccount(database: Database, name: string): Promise<AdminAccount> {
+  const account = await adminAccounts(database).findByName(name);
+  if (account) return account;
+  throw new Refused(
+    `There is no account named ${escapeLine(name)}. "npx jetbridge admins list" shows all of them.`,
+  );
 }
 
 function printPassword(

@@ -55,11 +55,18 @@ export function parseStatusRange(text: string): { from: number; to: number } {
   throw new InvalidArgumentError('must be a status or a class of them, e.g. 404 or 4xx.');
 }
 
-/** Parses a whole number of at most six digits. */
-export function parseCount(text: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 0 to 999999.');
-  return Number(text);
+/** Returns a parser of whole numbers within these limits. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < least || number > most)
+      throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`);
+    return number;
+  };
 }
+
+/** Parses a whole number of at most six digits. */
+export const parseCount = wholeNumber(0, 999_999);
 
 /** Creates an option with a closed list of values, which its help shows. */
 export function choiceOption(flags: string, description: string, values: readonly string[]): Option {

@@ -3,7 +3,6 @@ import { readSettings, type Settings } from '../config/settings.ts';
 import type { ImportResult } from '../provisioning/import/import.ts';
 import { type Service, start } from '../server/start.ts';
 import {
-  ensureConnection,
   deleteConnection as forget,
   readStoredConnections,
   type StoredConnection,
@@ -11,7 +10,9 @@ import {
 import { findDemoDay } from '../store/demo-day.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
-import { removeDeadServers, withDatabaseAt } from '../store/sql/open-database.ts';
+import { removeDeadServers } from '../store/sql/open-database.ts';
+import { unknownConnection, withDatabase } from './database.ts';
+import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -58,7 +59,7 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
 }
 
 /** Lists every connection in the database, including those that the settings no longer have. Works while a server runs. */
-export function listConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0> {
+export function listConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     await removeDeadServers(database, settings);
     const stored = await readStoredConnections(database, Date.now());
@@ -73,7 +74,7 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
           paused: of(kept.id) && { since: of(kept.id)?.since, people: of(kept.id)?.people },
         })),
       );
-      return 0;
+      return;
     }
     const rows = stored.map((kept) => [
       kept.id,
@@ -83,7 +84,6 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
     const head = ['connection', 'in the settings', 'people', 'tombstones', 'groups', 'travelers linked'];
     printTable(shell, head, rows);
     await printPaused(shell, database, settings);
-    return 0;
   });
 }
 
@@ -93,14 +93,9 @@ export function forgetConnection(
   { name, yes, json }: ChangeFlags & { name: string },
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const { all, fault } = await findRefusal(database, settings, name);
-    const kept = all.find(({ id }) => id === name);
-    if (!kept || fault !== undefined) {
-      shell.printError(fault ?? '');
-      return 1;
-    }
+    const kept = await findForgettable(database, settings, name);
     shell.printError(consequencesText(kept));
-    if (!(await confirm(shell, `Forget ${name}? It cannot be undone.`, { yes, ...unconfirmed }))) return 1;
+    await confirm(shell, `Forget ${name}? It cannot be undone.`, { yes, ...unconfirmed });
     const progress = startProgress(shell, name, 'people');
     const total = kept.people + kept.tombstones;
     const deleted = { connection: name, now: Date.now() };
@@ -108,12 +103,11 @@ export function forgetConnection(
       progress.stop,
     );
     if (end === 'inUse') {
-      shell.printError((await findRefusal(database, settings, name)).fault ?? busyText(name));
-      return 1;
+      await findForgettable(database, settings, name);
+      throw new Refused(busyText(name));
     }
     if (json) printJson(shell, { connection: name, forgotten: true });
     else shell.print('forgotten');
-    return 0;
   });
 }
 
@@ -121,39 +115,26 @@ function isInSettings({ connections }: Settings, id: string): boolean {
   return connections.some((connection) => connection.id === id);
 }
 
-/** Says that the database does not have a connection, and which ones it has. */
-export function unknownConnectionText(name: string, all: string[]): string {
-  const known = all.length === 0 ? 'it has none' : `it has ${all.join(', ')}`;
-  return `There is no connection ${escapeLine(name)} in the database; ${known}.`;
-}
-
-/** Reads all connections, and why this one cannot be forgotten; undefined if it can. */
-async function findRefusal(
+/** Finds a stored connection. Throws if it cannot be forgotten. */
+async function findForgettable(
   database: Database,
   settings: Settings,
   name: string,
-): Promise<{ all: StoredConnection[]; fault: string | undefined }> {
+): Promise<StoredConnection> {
   await removeDeadServers(database, settings);
   const all = await readStoredConnections(database, Date.now());
   const kept = all.find(({ id }) => id === name);
-  if (!kept)
-    return {
-      all,
-      fault: unknownConnectionText(
-        name,
-        all.map(({ id }) => id),
-      ),
-    };
+  if (!kept) throw unknownConnection(name, database);
   if (isInSettings(settings, name))
-    return {
-      all,
-      fault: `The connection ${name} is in the settings. Remove it there and restart the server; then it can be forgotten.`,
-    };
+    throw new Refused(
+      `The connection ${name} is in the settings. Remove it there and restart the server; then it can be forgotten.`,
+    );
   if (kept.servers > 0) {
     const demo = await findDemoDay(database, name, Date.now());
-    return { all, fault: servedText(kept, demo !== undefined, database.dialect.isShared) };
+    throw new Refused(servedText(kept, demo !== undefined, database.dialect.isShared));
   }
-  return { all, fault: kept.isInUse ? busyText(name) : undefined };
+  if (kept.isInUse) throw new Refused(busyText(name));
+  return kept;
 }
 
 function servedText({ id, servers }: StoredConnection, isDemoDay: boolean, isShared: boolean): string {
@@ -252,45 +233,4 @@ function incompleteText(
     return `the travel API lists more than ${maximum} travelers; the others were not touched, and nobody was taken for gone. Check the travel API, or raise import.maximum in the settings.`;
   if (!acceptMissing || complete) return undefined;
   return 'the list of travelers changed while it was read, so nobody was taken for gone. Run the same again.';
-}
-
-/**
- * Opens the database of the settings for `work`, and closes it. A server may be running on it. Without `mayCreate`, throws NoDatabase
- * if there is none.
- */
-export async function withDatabase<E extends 0 | 1 | 'unconfirmed'>(
-  shell: Shell,
-  work: (database: Database, settings: Settings) => Promise<E>,
-  options: { mayCreate?: boolean } = {},
-): Promise<E> {
-  const settings = readSettings(shell.environment, shell.home);
-  return withDatabaseAt(settings, (database) => work(database, settings), options);
-}
-
-/**
- * Finds a connection of the settings. If it does not exist, prints the names of the existing ones and returns
- * undefined.
- */
-export function findConnection(
-  shell: Shell,
-  { connections }: Settings,
-  id: string,
-): Settings['connections'][number] | undefined {
-  const connection = connections.find((candidate) => candidate.id === id);
-  if (!connection) {
-    const known = connections.map((candidate) => candidate.id).join(', ');
-    shell.printError(`There is no connection ${escapeLine(id)}; the settings have ${known}.`);
-  }
-  return connection;
-}
-
-/**
- * Makes a connection known to the database before the server has, so that credentials can refer to it. One that exists stays in its
- * travel account, where running servers look: the settings of the command may name another one.
- */
-export async function storeConnection(
-  database: Database,
-  connection: Settings['connections'][number],
-): Promise<void> {
-  if (!database.scopes.has(connection.id)) await ensureConnection(database, connection);
 }

@@ -7,9 +7,10 @@ import { travelStore } from '../store/travel/travel-writes.ts';
 import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';
 import { ApiError } from '../travel/errors.ts';
 import { parseDays } from './arguments.ts';
-import { findConnection, storeConnection, withDatabase } from './connections.ts';
+import { storeConnection, withDatabase } from './database.ts';
+import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
-import { type Action, formatMinute, printJson, printTable, type Shell, toIsoTime } from './output.ts';
+import { type Action, formatMinute, printJson, printTable, type Shell, withIsoTimes } from './output.ts';
 
 /** Adds the commands `tokens` and `api-keys`. */
 export function addCredentialCommands(program: Command, shell: Shell, action: Action): void {
@@ -87,29 +88,21 @@ export interface TokenRequest {
 /** Creates a bearer token for a connection and prints it. Only its hash is stored. Works while a server runs. */
 export function createToken(shell: Shell, { connection, name, days, json }: TokenRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const named = findConnection(shell, settings, connection);
-    if (!named) return 1;
-    await storeConnection(database, named);
+    await storeConnection(database, settings, connection);
     const { token, ...made } = await scimCredentials(database, Date.now).createToken({
-      ...{ connection: named.id, name, days },
+      ...{ connection, name, days },
     });
     if (json) printJson(shell, { ...credentialJson(made), token });
     else shell.print(token);
     shell.printError('Keep it: it is shown only now.');
-    return 0;
   });
 }
 
 /** The members of a credential that `--json` prints. Its secret and the hash of it are not among them. */
 export function credentialJson({ id, name, ...others }: StoredCredential): object {
   const { connection, createdAt, expiresAt, lastUsedAt, revokedAt } = others;
-  return {
-    ...{ id, name, connection },
-    createdAt: toIsoTime(createdAt),
-    expiresAt: toIsoTime(expiresAt),
-    lastUsedAt: toIsoTime(lastUsedAt),
-    revokedAt: toIsoTime(revokedAt),
-  };
+  const listed = { id, name, connection, createdAt, expiresAt, lastUsedAt, revokedAt };
+  return withIsoTimes(listed, 'createdAt', 'expiresAt', 'lastUsedAt', 'revokedAt');
 }
 
 interface StoredCredential {
@@ -123,19 +116,18 @@ interface StoredCredential {
 }
 
 /** Lists the stored tokens by id and name; their text is not stored. */
-export function listTokens(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
+export function listTokens(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const tokens = await scimCredentials(database, Date.now).listTokens();
     if (json) {
       printJson(shell, ...tokens.map(credentialJson));
-      return 0;
+      return;
     }
     const rows = tokens.map((token) => {
       const { id, name, connection, createdAt, lastUsedAt } = token;
       return [id, name, connection, formatMinute(createdAt), lastUseText(lastUsedAt), endText(token)];
     });
     printTable(shell, ['id', 'name', 'connection', 'made', 'last used', 'ends'], rows);
-    return 0;
   });
 }
 
@@ -154,7 +146,7 @@ function endText({ expiresAt, revokedAt, state }: ListedToken): string {
 export function revokeToken(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const isRevoked = await scimCredentials(database, Date.now).revokeToken(id);
-    return printRevocation(shell, { ...flags, id, isRevoked, noun: 'token', list: 'tokens list' });
+    printRevocation(shell, { ...flags, id, isRevoked, noun: 'token', list: 'tokens list' });
   });
 }
 
@@ -166,16 +158,14 @@ interface Revocation extends JsonFlag {
   list: string;
 }
 
-export function printRevocation(shell: Shell, { id, isRevoked, noun, list, json }: Revocation): 0 | 1 {
-  if (!isRevoked) {
-    shell.printError(
+/** Prints that a credential is revoked. Throws if there was none to revoke. */
+export function printRevocation(shell: Shell, { id, isRevoked, noun, list, json }: Revocation): void {
+  if (!isRevoked)
+    throw new Refused(
       `There is no such ${noun}, or it was revoked before. "npx jetbridge ${list}" shows them.`,
     );
-    return 1;
-  }
   if (json) printJson(shell, { id, revoked: true });
   else shell.print('revoked');
-  return 0;
 }
 
 /** The flags of `api-keys create`. */
@@ -187,44 +177,45 @@ interface KeyRequest extends JsonFlag {
 /** Creates an API key of the embedded travel service for an admin and prints it. Only its hash is stored. */
 export function createApiKey(shell: Shell, { user, name, json }: KeyRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, { connections }) => {
-    if (!connections.some(({ travelApi }) => travelApi.url === 'embedded')) {
-      shell.printError('No connection uses the embedded travel service; the real one makes its keys itself.');
-      return 1;
-    }
+    if (!connections.some(({ travelApi }) => travelApi.url === 'embedded'))
+      throw new Refused(
+        'No connection uses the embedded travel service; the real one makes its keys itself.',
+      );
     const deps = {
       keys: apiKeys(database),
       reader: travelStore(database),
       now: Date.now,
       newId: randomUUID,
     };
-    try {
-      const { id, key } = await create(deps, { email: user, name });
-      if (json) printJson(shell, { id, name, user, key });
-      else shell.print(key);
-      shell.printError('Keep it: it is shown only now.');
-      return 0;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      shell.printError(`${error.message} A key belongs to an active user with the role admin.`);
-      return 1;
-    }
+    const { id, key } = await create(deps, { email: user, name }).catch(
+      refuseTravelErrors('A key belongs to an active user with the role admin.'),
+    );
+    if (json) printJson(shell, { id, name, user, key });
+    else shell.print(key);
+    shell.printError('Keep it: it is shown only now.');
   });
 }
 
+/** Returns a function that converts an error of the travel service to a refusal, with a hint. */
+export function refuseTravelErrors(hint: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof ApiError ? new Refused(`${error.message} ${hint}`) : error;
+  };
+}
+
 /** Lists the API keys by id and name; their text is not stored. */
-export function listApiKeys(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
+export function listApiKeys(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const all = await list({ keys: apiKeys(database), reader: travelStore(database) });
     if (json) {
       printJson(shell, ...all.map((key) => ({ ...credentialJson(key), user: key.email })));
-      return 0;
+      return;
     }
     const rows = all.map(({ id, name, email, createdAt, lastUsedAt, revokedAt }) => {
       const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
       return [id, name, email, formatMinute(createdAt), lastUseText(lastUsedAt), ends];
     });
     printTable(shell, ['id', 'name', 'user', 'made', 'last used', 'ends'], rows);
-    return 0;
   });
 }
 
@@ -232,6 +223,6 @@ export function listApiKeys(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
 export function revokeApiKey(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const isRevoked = await apiKeys(database).revoke(id, Date.now());
-    return printRevocation(shell, { ...flags, id, isRevoked, noun: 'key', list: 'api-keys list' });
+    printRevocation(shell, { ...flags, id, isRevoked, noun: 'key', list: 'api-keys list' });
   });
 }

@@ -4,16 +4,9 @@ import type { Decision } from '../provisioning/identity.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/queues/replicas.ts';
 import type { Database } from '../store/sql/database.ts';
-import { withDatabase } from './connections.ts';
-import {
-  ALL,
-  findIdentities,
-  type HoldFilter,
-  isConnectionKnown,
-  policiesOf,
-  printUnknownPerson,
-  selectedConnections,
-} from './held-people.ts';
+import { withDatabase } from './database.ts';
+import { Refused } from './exit-code.ts';
+import { ALL, findIdentities, type HoldFilter, policiesOf, selectedConnections } from './held-people.ts';
 import { confirm, countText, escapeLine, printJson, type Shell } from './output.ts';
 import { currentUser } from './terminal.ts';
 
@@ -29,53 +22,39 @@ export interface DecisionRequest extends HoldFilter {
 /** Approves or discards held changes, after the admin has seen and confirmed how many people they concern. */
 export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    if (!isConnectionKnown(shell, settings, decided)) return 1;
+    const { answer, yes, json } = decided;
+    const connections = selectedConnections(database, settings, decided.connection);
     const about =
       decided.people.length > 0
-        ? await findHeldPeople(shell, database, { settings, decided })
-        : await findHeldItems(database, settings, decided);
-    if (!about) return 1;
-    if (about.people.length === 0 && about.rules.length === 0) {
-      shell.printError('Nothing of that kind is held.');
-      return 1;
-    }
-    const text = decisionText(about, decided.answer, settings);
-    const { yes } = decided;
-    if (!(await confirm(shell, `${text}. Go on?`, { yes, declined: 'Nothing was decided.' }))) return 1;
-    if (!(await areRulesUnchanged(database, about.rules))) {
-      shell.printError('The rules or lookups have changed meanwhile. Nothing was decided; look again.');
-      return 1;
-    }
-    await saveDecisions(database, about, decided.answer);
-    const { answer, json } = decided;
+        ? await findHeldPeople(database, connections, decided.people)
+        : await findHeldItems(database, connections, decided);
+    if (about.people.length === 0 && about.rules.length === 0)
+      throw new Refused('Nothing of that kind is held.');
+    const text = decisionText(about, answer, settings);
+    await confirm(shell, `${text}. Go on?`, { yes, declined: 'Nothing was decided.' });
+    if (!(await areRulesUnchanged(database, about.rules)))
+      throw new Refused('The rules or lookups have changed meanwhile. Nothing was decided; look again.');
+    await saveDecisions(database, about, answer);
     const rules = about.rules.map(({ connection }) => ({ connection }));
     const people = about.people.map(({ connection, id, userName }) => ({ connection, id, userName }));
     if (json) printJson(shell, { answer, people, rules });
     else shell.print(`${answer}: ${text}`);
-    return 0;
   });
 }
 
-/** Finds the named people. If one of them is unknown or not held, prints that and returns undefined. */
+/** Finds the named people. Throws if one of them is unknown or not held, or if several are held. */
 async function findHeldPeople(
-  shell: Shell,
   database: Database,
-  { settings, decided }: { settings: Settings; decided: DecisionRequest },
-): Promise<HeldItems | undefined> {
+  connections: string[],
+  names: readonly string[],
+): Promise<HeldItems> {
   const people: HeldPerson[] = [];
-  for (const name of new Set(decided.people)) {
-    const found = await findIdentities(
-      database,
-      selectedConnections(database, settings, decided.connection),
-      name,
-    );
-    const held = found.flatMap((identity) => toHeldPerson(identity) ?? []);
-    const [first] = held;
-    if (found.length === 0) printUnknownPerson(shell, name);
-    else if (!first) shell.printError(`${escapeLine(name)} is not held.`);
-    else if (held.length > 1) shell.printError(ambiguousText(name, held));
-    else people.push(first);
-    if (held.length !== 1) return undefined;
+  for (const name of new Set(names)) {
+    const found = await findIdentities(database, connections, name);
+    const [first, ...others] = found.flatMap((identity) => toHeldPerson(identity) ?? []);
+    if (!first) throw new Refused(`${escapeLine(name)} is not held.`);
+    if (others.length > 0) throw new Refused(ambiguousText(name, [first, ...others]));
+    people.push(first);
   }
   return { people, rules: [] };
 }
@@ -91,15 +70,14 @@ function ambiguousText(name: string, held: HeldPerson[]): string {
  */
 async function findHeldItems(
   database: Database,
-  settings: Settings,
-  chosen: DecisionRequest,
+  connections: string[],
+  { connection, cause, answer }: DecisionRequest,
 ): Promise<HeldItems> {
   const { holds } = provisioningStore(database);
-  const { connection, cause, answer } = chosen;
   const people = await holds.findHeldPeople({ connection, cause, limit: ALL });
   if (cause !== undefined && cause !== 'rules') return { people, rules: [] };
   const rules: HeldRules[] = [];
-  for (const name of selectedConnections(database, settings, connection)) {
+  for (const name of connections) {
     const held = await holds.findHeldRules(name);
     const isReversed = cause === 'rules' && answer === 'approved' && held?.answer === 'discarded';
     if (held && (held.answer === undefined || isReversed)) rules.push(held);

@@ -22,7 +22,7 @@ import type { Database } from '../store/sql/database.ts';
 import { isInUse } from '../store/sql/open-database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { type ErasureDeps, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
-import { findConnection, withDatabase } from './connections.ts';
+import { findConnection, withDatabase } from './database.ts';
 import { type ErasedPerson, findPerson } from './erased-person.ts';
 import {
   type ErasurePlan,
@@ -33,6 +33,7 @@ import {
   planText,
   remainderText,
 } from './erasure-plan.ts';
+import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
 import { type Action, printJson, type Shell, startProgress } from './output.ts';
 
@@ -80,9 +81,10 @@ const PAUSE_MS = 30;
  * Prints the plan of an erasure and, with `yes`, carries it out. Works while a server runs, and can be repeated after an
  * interruption. Returns `unconfirmed` if only the plan was printed.
  */
-export function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
-  return withDatabase(shell, async (database, settings) => {
-    if (options.connection !== undefined && !findConnection(shell, settings, options.connection)) return 1;
+export async function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
+  const { connection, yes, json } = options;
+  const exit = await withDatabase(shell, async (database, settings) => {
+    if (connection !== undefined) findConnection(settings, connection);
     const progress = startProgress(shell, 'search', 'people');
     let read = 0;
     const onRead = (count: number) => {
@@ -91,24 +93,14 @@ export function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 
     };
     const context = { database, settings, options };
     const plan = await planFor(context, onRead).finally(progress.stop);
-    if (typeof plan === 'string') return printRefusal(shell, plan);
-    const refusal = erasureRefusal(plan);
-    if (refusal !== undefined) return printRefusal(shell, refusal);
-    const { yes, json } = options;
     if (!json) shell.print(planText(plan));
     else if (!yes) printJson(shell, { erased: false, ...planJson(plan) });
-    if (!yes) return 'unconfirmed';
-    const failure = await eraseUnderLeases(context, plan);
-    if (failure !== undefined) return printRefusal(shell, failure);
+    if (!yes) return;
+    await eraseUnderLeases(context, plan);
     if (json) printJson(shell, { erased: true, ...planJson(plan) });
     else shell.print(`\n${remainderText(plan)}`);
-    return 0;
   });
-}
-
-function printRefusal(shell: Shell, text: string): 1 {
-  shell.printError(text);
-  return 1;
+  return exit === 0 && !yes ? 'unconfirmed' : exit;
 }
 
 interface EraseContext {
@@ -118,13 +110,13 @@ interface EraseContext {
 }
 
 /**
- * Returns a message instead of a plan if no person or several people match. `onRead` receives the number of people whose records were
- * searched since the last call.
+ * Throws if no person or several people match, or if the person must not be erased now. `onRead` receives the number of people whose
+ * records were searched since the last call.
  */
 async function planFor(
   { database, settings, options }: EraseContext,
   onRead: (count: number) => void = () => {},
-): Promise<ErasurePlan | string> {
+): Promise<ErasurePlan> {
   const keys = exchangeKeys(settings);
   const person = await findPerson(database, {
     ...options,
@@ -132,9 +124,11 @@ async function planFor(
     isEmbedded: (account) => isEmbeddedAccount(settings, account),
     keys,
   });
-  if (typeof person === 'string') return person;
   const deps = erasureDeps(database, settings, person);
-  return planPersonErasure(database, settings, { person, deps, keys, onRead });
+  const plan = await planPersonErasure(database, settings, { person, deps, keys, onRead });
+  const refusal = erasureRefusal(plan);
+  if (refusal !== undefined) throw new Refused(refusal);
+  return plan;
 }
 
 /** The travel account of people whom only the embedded travel service knows. */
@@ -158,11 +152,8 @@ function erasureDeps(
   };
 }
 
-/**
- * Erases the person while holding the leases of the identities. Returns undefined on success, else a message with the
- * problem and the remedy.
- */
-async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promise<string | undefined> {
+/** Erases the person while holding the leases of the identities. */
+async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promise<void> {
   const { database } = context;
   const token = randomUUID();
   const identities = identityKeys(plan.person);
@@ -170,15 +161,13 @@ async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promi
     const now = Date.now();
     return leaseIdentities(database, identities, { token, ms: LEASE_MS, now });
   });
-  if (!isHeld) return 'A server is at work on this person. Nothing was changed; try again.';
+  if (!isHeld) throw new Refused('A server is at work on this person. Nothing was changed; try again.');
   try {
     // The IdP may have written since the plan was made. With the leases held, nothing more is sent, so plan again.
     const current = await planFor(context);
-    if (typeof current === 'string') return current;
-    const refusal = erasureRefusal(current);
-    if (refusal !== undefined) return refusal;
-    if (JSON.stringify(identityKeys(current.person)) !== JSON.stringify(identities)) return CHANGED;
-    return await erasePerson(context, current.person, token);
+    if (JSON.stringify(identityKeys(current.person)) !== JSON.stringify(identities))
+      throw new Refused(CHANGED);
+    await erasePerson(context, current.person, token);
   } finally {
     await releaseIdentities(database, identities, token);
   }
@@ -200,30 +189,32 @@ async function erasePerson(
   { database, settings }: EraseContext,
   person: ErasedPerson,
   token: string,
-): Promise<string | undefined> {
+): Promise<void> {
   const deps = erasureDeps(database, settings, person);
   const identities = identityKeys(person);
   const removeFromOthers = () => removeFromOtherRecords({ database, settings, deps, person });
   if (!(await removeFromOthers()))
-    return 'A server is at work on somebody who names the person. Run it once more.';
-  if (!(await areIdentitiesUnchanged(database, identities, token))) return CHANGED;
+    throw new Refused('A server is at work on somebody who names the person. Run it once more.');
+  if (!(await areIdentitiesUnchanged(database, identities, token))) throw new Refused(CHANGED);
   const removed = { ...person, identities };
   await recordErasedTravelers(database, removed, Date.now());
   const erased = await eraseTravelers(database, deps, person);
   if ((await deletePersonIdentities(database, removed, { token, now: Date.now() })) === 'lost') {
     await keepReturnedPerson(database, { ...removed, erased });
-    return RETURNED;
+    throw new Refused(RETURNED);
   }
   if (await isInUse(settings)) {
     // The server may have written log entries while the identities were removed.
     await setTimeout(LOG_DELAY_MS);
     if (!(await removeFromOthers()))
-      return 'The person is erased, but a server is at work on somebody who names them; what it writes is removed at its next look.';
+      throw new Refused(
+        'The person is erased, but a server is at work on somebody who names them; what it writes is removed at its next look.',
+      );
   }
-  const isEmpty = await retryUntilDone(database.emptyLog);
-  return isEmpty
-    ? undefined
-    : 'The person is erased, but the write-ahead log of the database could not be emptied, as somebody reads from it: stop the server once.';
+  if (!(await retryUntilDone(database.emptyLog)))
+    throw new Refused(
+      'The person is erased, but the write-ahead log of the database could not be emptied, as somebody reads from it: stop the server once.',
+    );
 }
 
 /** Erases the person's travelers in the embedded travel service and returns their ids. */

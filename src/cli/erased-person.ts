@@ -2,7 +2,7 @@ import { findFormerNames } from '../log/erasure.ts';
 import type { LogKeys } from '../log/keys.ts';
 import { elementValues, nonEmptyTexts, travelAddresses } from '../provisioning/people/identity-names.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import type { Json } from '../schema/resource.ts';
+import { isObject, type Json } from '../schema/resource.ts';
 import {
   findLinkedTravelers,
   findPeople,
@@ -16,6 +16,7 @@ import { travelStore } from '../store/travel/travel-writes.ts';
 import { findInEvents } from '../travel/erasure.ts';
 import type { JsonObject } from '../travel/json.ts';
 import type { StoredResource, TravelReader } from '../travel/ports.ts';
+import { Refused } from './exit-code.ts';
 import { escapeLine } from './output.ts';
 
 /** All records and names of the person to erase. The names are those that nobody else has. */
@@ -52,20 +53,22 @@ export interface PersonQuery {
   keys: LogKeys;
 }
 
-/** Finds a person by userName, email address, SCIM id or travel id. Returns a message instead if none or several match. */
+/** Finds a person by userName, email address, SCIM id or travel id. Throws if none or several match. */
 export async function findPerson(
   database: Database,
   { user, connection, account: ownAccount, isEmbedded, keys }: PersonQuery,
-): Promise<ErasedPerson | string> {
+): Promise<ErasedPerson> {
   const store = travelStore(database);
   const people = await findPeople(database, user, connection);
   const [identities = [], ...others] = people;
-  if (others.length > 0) return ambiguousText(user, people);
+  if (others.length > 0) throw new Refused(ambiguousText(user, people));
   const linked = [...new Set(identities.flatMap(({ travelId }) => travelId ?? []))];
   const found = identities.length === 0 && connection === undefined ? await findTravelers(store, user) : [];
   const travelers = [...(await store.read(linked.map((id) => ({ type: 'user', id })))), ...found];
   if (identities.length + travelers.length === 0)
-    return `Nobody has the userName, email address, SCIM id or travel id ${escapeLine(user)}${connection === undefined ? '' : ` in the connection ${connection}`}.`;
+    throw new Refused(
+      `Nobody has the userName, email address, SCIM id or travel id ${escapeLine(user)}${connection === undefined ? '' : ` in the connection ${connection}`}.`,
+    );
   const account = identities[0]?.account ?? ownAccount;
   const isHere = isEmbedded(account);
   const known = [...linked, ...found.map(({ id }) => id)];
@@ -200,8 +203,4 @@ function identityTexts(identity: IdentityInAccount): string[] {
 
 function fullName(given: Json | undefined, family: Json | undefined): string {
   return typeof given === 'string' && typeof family === 'string' ? `${given} ${family}` : '';
-}
-
-function isObject(value: Json | undefined): value is { [name: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

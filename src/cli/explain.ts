@@ -14,7 +14,8 @@ import type { Json } from '../schema/resource.ts';
 import { openExchangeLog } from '../server/exchange-log.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Finding, TraceEntry } from '../translator/translation.ts';
-import { withDatabase } from './connections.ts';
+import { findConnections, withDatabase } from './database.ts';
+import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -24,8 +25,8 @@ import {
   printUnreadable,
   type Shell,
   toIsoTime,
+  withIsoTimes,
 } from './output.ts';
-import { findConnections } from './people.ts';
 
 interface ExplainFlags {
   connection?: string;
@@ -55,19 +56,16 @@ export function explainPersonTo(
   { person, connection, json }: ExplainFlags & { person: string },
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const connections = findConnections(shell, database, connection);
-    if (!connections) return 1;
+    const connections = findConnections(database, connection);
     const store = provisioningStore(database);
     const found = await findPeople(store, connections, person);
     const live = found.filter(({ deletedAt }) => deletedAt === undefined);
     const chosen = found.length === 1 ? found[0] : live.length === 1 ? live[0] : undefined;
-    if (!chosen) {
-      const names = found.length === 0 ? await findSimilarUserNames(store.people, connections, person) : [];
-      shell.printError(
-        found.length === 0 ? unknownText(person, connections, names) : ambiguousText(person, found),
-      );
-      return 1;
+    if (found.length === 0) {
+      const names = await findSimilarUserNames(store.people, connections, person);
+      throw new Refused(unknownText(person, connections, names));
     }
+    if (!chosen) throw new Refused(ambiguousText(person, found));
     const exchanges = openExchangeLog(database, settings);
     const explanation = await readExplanation({ ...store, exchanges }, chosen, Date.now());
     if (json) printJson(shell, explanationJson(explanation));
@@ -75,16 +73,14 @@ export function explainPersonTo(
     printUnreadable(shell, exchanges.countUnreadable());
     const others = found.filter((one) => one !== chosen);
     if (others.length > 0) shell.printError(`Deleted before: ${others.map(placeText).join(', ')}.`);
-    return 0;
   });
 }
 
 /** An explanation with its times as texts. */
 function explanationJson({ verdict, exchanges, ...explanation }: Explanation): object {
-  const { createdAt, lastModified, deletedAt, nextAttemptAt, checkAt } = explanation;
   return {
-    ...explanation,
-    verdict: { ...verdict, since: toIsoTime(verdict.since), until: toIsoTime(verdict.until) },
+    ...withIsoTimes(explanation, 'createdAt', 'lastModified', 'deletedAt', 'nextAttemptAt', 'checkAt'),
+    verdict: withIsoTimes(verdict, 'since', 'until'),
     exchanges: exchanges.map(
       ({ at, position, requestBody: _request, responseBody: _response, ...exchange }) => ({
         id: position,
@@ -92,11 +88,6 @@ function explanationJson({ verdict, exchanges, ...explanation }: Explanation): o
         ...exchange,
       }),
     ),
-    createdAt: toIsoTime(createdAt),
-    lastModified: toIsoTime(lastModified),
-    deletedAt: toIsoTime(deletedAt),
-    nextAttemptAt: toIsoTime(nextAttemptAt),
-    checkAt: toIsoTime(checkAt),
   };
 }
 

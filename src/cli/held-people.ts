@@ -3,8 +3,9 @@ import type { HoldCause, Identity } from '../provisioning/identity.ts';
 import type { Policies } from '../provisioning/policies.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
-import { findConnection } from './connections.ts';
-import { escapeLine, type Shell } from './output.ts';
+import { findConnection } from './database.ts';
+import { Refused } from './exit-code.ts';
+import { escapeLine } from './output.ts';
 
 /** Selects held changes by connection and cause. */
 export interface HoldFilter {
@@ -15,34 +16,27 @@ export interface HoldFilter {
 /** A limit that no list of held people reaches. */
 export const ALL = Number.MAX_SAFE_INTEGER;
 
-/** True if the filter names no connection or one of the settings; otherwise prints that there is none of that name. */
-export function isConnectionKnown(shell: Shell, settings: Settings, { connection }: HoldFilter): boolean {
-  return connection === undefined || findConnection(shell, settings, connection) !== undefined;
-}
-
 /** The policies of a connection; undefined if the settings do not have it. */
 export function policiesOf({ connections }: Settings, connection: string): Policies | undefined {
   return connections.find(({ id }) => id === connection)?.policies;
 }
 
-/** Prints that nobody has that id or name, and returns the exit code. */
-export function printUnknownPerson(shell: Shell, person: string): 1 {
-  shell.printError(`There is no person with the SCIM id or userName ${escapeLine(person)}.`);
-  return 1;
-}
-
-/** The connections that are meant, without those that no server has been started with: the database does not have them. */
+/**
+ * Returns the connections of the settings, or the chosen one, without those that no server has been started with: the database does not
+ * have them. Throws if the settings do not have the chosen one.
+ */
 export function selectedConnections(
   { scopes }: Database,
-  { connections }: Settings,
+  settings: Settings,
   chosen: string | undefined,
 ): string[] {
-  return connections.map(({ id }) => id).filter((id) => (chosen ?? id) === id && scopes.has(id));
+  const connections = chosen === undefined ? settings.connections : [findConnection(settings, chosen)];
+  return connections.map(({ id }) => id).filter((id) => scopes.has(id));
 }
 
 /**
  * Finds identities by SCIM id or userName in these connections, including tombstones. If some of them are held, returns
- * only those.
+ * only those. Throws if there are none.
  */
 export async function findIdentities(
   database: Database,
@@ -57,6 +51,8 @@ export async function findIdentities(
       ...(identity ? [identity] : await identities.find(connection, { by: 'userName', value: person })),
     );
   }
+  if (found.length === 0)
+    throw new Refused(`There is no person with the SCIM id or userName ${escapeLine(person)}.`);
   const held = found.filter(({ hold }) => hold !== undefined);
   return held.length > 0 ? held : found;
 }

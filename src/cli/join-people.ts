@@ -5,7 +5,8 @@ import { findPredecessor, joinPeople } from '../provisioning/people/join-people.
 import { timeOrderedId } from '../server/ids.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/queues/replicas.ts';
-import { withDatabase } from './connections.ts';
+import { withDatabase } from './database.ts';
+import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
 import { type Action, confirm, escapeLine, printJson, type Shell } from './output.ts';
 
@@ -41,59 +42,48 @@ export function joinPeopleNamed(
   return withDatabase(shell, async (database) => {
     const store = provisioningStore(database);
     const find = (name: string, isMeant: (identity: Identity) => boolean) =>
-      findOne(shell, { name, isMeant, found: findPeople(store, database.scopes.ids(), name) });
+      findOne(name, isMeant, findPeople(store, database.scopes.ids(), name));
     const newcomer = await find(names.newcomer, (identity) => identity.claimed && !isInactive(identity));
-    if (!newcomer) return 1;
     const known = await findPredecessor(store, newcomer);
     const isKnown = known !== undefined && !('id' in known) && known.travelId === names.leaver;
     const isMeant = (identity: Identity) => isInactive(identity) || !identity.claimed;
     const leaver = isKnown ? known : await find(names.leaver, isMeant);
-    if (!leaver) return 1;
     if (
       'id' in leaver &&
       database.scopeOf(leaver.connection).account !== database.scopeOf(newcomer.connection).account
-    ) {
-      shell.printError('The two people belong to different travel accounts.');
-      return 1;
-    }
+    )
+      throw new Refused('The two people belong to different travel accounts.');
     const text = `${nameOf(newcomer)} gets ${'id' in leaver ? `the traveler of ${nameOf(leaver)}` : `the archived traveler ${escapeLine(leaver.travelId)}`}${newcomer.travelId === undefined ? '' : '; the own traveler is archived'}`;
-    if (!(await confirm(shell, `${text}. Go on?`, { yes, declined: 'Nothing was changed.' }))) return 1;
+    await confirm(shell, `${text}. Go on?`, { yes, declined: 'Nothing was changed.' });
     // The servers compare times by the clock of the database.
     const time = await replicas(database).time(Date.now());
     const runtime = { now: () => time, wallClock: () => time, newId: timeOrderedId };
     const result = await joinPeople({ identities: store.identities, runtime }, { leaver, newcomer });
-    if (result !== 'joined') {
-      shell.printError(result === 'stale' ? 'One of the two has just changed; try again.' : result.refused);
-      return 1;
-    }
+    if (result !== 'joined')
+      throw new Refused(result === 'stale' ? 'One of the two has just changed; try again.' : result.refused);
     const { connection, id } = newcomer;
     const { travelId } = leaver;
     if (json) printJson(shell, { joined: { connection, id, travelId } });
     else shell.print(`joined: ${text}`);
-    return 0;
   });
 }
 
-/** Finds the only person with a name who can be meant. Otherwise prints why there is none. */
+/** Finds the only person with a name who can be meant. Throws if there is none, or several. */
 async function findOne(
-  shell: Shell,
-  {
-    name,
-    isMeant,
-    found,
-  }: { name: string; isMeant(identity: Identity): boolean; found: Promise<Identity[]> },
-): Promise<Identity | undefined> {
+  name: string,
+  isMeant: (identity: Identity) => boolean,
+  found: Promise<Identity[]>,
+): Promise<Identity> {
   const all = await found;
   const meant = all.filter(isMeant);
   const [only, ...others] = meant.length > 0 ? meant : all;
   if (only && others.length === 0) return only;
   const people = [only, ...others].flatMap((one) => (one ? [`${one.id} (${nameOf(one)})`] : []));
-  shell.printError(
+  throw new Refused(
     only
       ? `${escapeLine(name)} names several people; give the SCIM id of one: ${people.join(', ')}.`
       : `There is no person ${escapeLine(name)}.`,
   );
-  return undefined;
 }
 
 function nameOf({ desired, deletedAt }: Identity): string {

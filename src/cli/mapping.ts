@@ -10,7 +10,6 @@ import {
 } from '../provisioning/rules/mapping-versions.ts';
 import type { MappingPreview } from '../provisioning/rules/preview-mapping.ts';
 import { needsApproval } from '../provisioning/rules/rules-change.ts';
-import { ensureConnection } from '../store/connections.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { MappingVersion, RulesStore } from '../store/queues/rules-in-force.ts';
 import { withDatabaseAt } from '../store/sql/open-database.ts';
@@ -18,10 +17,11 @@ import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import { parseCount } from './arguments.ts';
 import { checkConnectionNames, warningText } from './check.ts';
-import { findConnection } from './connections.ts';
+import { findConnection, storeConnection } from './database.ts';
+import { Refused, untilRefused } from './exit-code.ts';
 import { examples } from './help.ts';
 import { appliedText, conflictText, generationsText, historyTable, planText } from './mapping-texts.ts';
-import { type Action, confirm, jsonLine, type Shell } from './output.ts';
+import { type Action, confirm, printJson, type Shell, toIsoTime } from './output.ts';
 import { requireMapping, runPreview } from './preview.ts';
 import { currentUser } from './terminal.ts';
 
@@ -94,19 +94,23 @@ interface MappingSubject {
   connection: ConnectionSettings;
 }
 
-/** Chooses the connection. Prints why and returns undefined if it is unknown, or if there are several and none is named. */
-function chooseConnection(shell: Shell, { connection: id }: MappingFlags): MappingSubject | undefined {
-  const settings = readSettings(shell.environment, shell.home);
-  const [only, ...others] = settings.connections;
-  if (id === undefined && others.length > 0) {
-    const names = settings.connections.map((one) => one.id).join(', ');
-    shell.printError(
-      `There are several connections: name one with --connection. The settings have ${names}.`,
-    );
-    return undefined;
-  }
-  const connection = id === undefined ? only : findConnection(shell, settings, id);
-  return connection && { settings, connection };
+/** Runs the work of a command on the chosen connection: the named one, or the only one. */
+function withSubject(
+  shell: Shell,
+  { connection: id }: MappingFlags,
+  work: (subject: MappingSubject) => Promise<void>,
+): Promise<0 | 1> {
+  return untilRefused(shell, async () => {
+    const settings = readSettings(shell.environment, shell.home);
+    const [first] = settings.connections;
+    if (id === undefined && settings.connections.length > 1) {
+      const names = settings.connections.map((one) => one.id).join(', ');
+      throw new Refused(
+        `There are several connections: name one with --connection. The settings have ${names}.`,
+      );
+    }
+    await work({ settings, connection: findConnection(settings, id ?? first?.id ?? '') });
+  });
 }
 
 /** Opens the rules in force of the connection. A server may be running. */
@@ -115,93 +119,91 @@ function withRules<R>(
   work: (rules: RulesStore) => Promise<R>,
 ): Promise<R> {
   return withDatabaseAt(settings, async (database) => {
-    if (!database.scopes.has(connection.id)) await ensureConnection(database, connection);
+    await storeConnection(database, settings, connection.id);
     return work(provisioningStore(database).rules);
   });
 }
 
 /** Prints the mapping in force, or one of the history, in the form of a mapping file. */
-export async function showMapping(
+function showMapping(
   shell: Shell,
   { generation, ...flags }: MappingFlags & { generation?: number },
 ): Promise<0 | 1> {
-  const subject = chooseConnection(shell, flags);
-  if (!subject) return 1;
-  const version = await withRules(subject, (rules) => findVersion(rules, subject.connection.id, generation));
-  if (!version) return printUnknownVersion(shell, subject, generation);
-  if (flags.json) shell.print(versionLine(subject, version));
-  else shell.print(JSON.stringify(version.mapping, null, 2));
-  return 0;
+  return withSubject(shell, flags, async (subject) => {
+    const version = await readVersion(subject, generation);
+    if (flags.json) printJson(shell, versionJson(subject, version));
+    else shell.print(JSON.stringify(version.mapping, null, 2));
+  });
 }
 
-function printUnknownVersion(
-  shell: Shell,
-  { connection }: MappingSubject,
-  generation: number | undefined,
-): 1 {
-  shell.printError(
-    generation === undefined
-      ? `No mapping has been in force for connection ${connection.id}: start the server once.`
-      : `No mapping came into force with generation ${generation}; "npx jetbridge mapping history" lists them.`,
-  );
-  return 1;
+/** Reads a mapping of the history, or the one in force. Throws if there is none. */
+async function readVersion(subject: MappingSubject, generation?: number): Promise<MappingVersion> {
+  const { id } = subject.connection;
+  const version = await withRules(subject, (rules) => findVersion(rules, id, generation));
+  if (version) return version;
+  throw generation === undefined
+    ? neverInForce(subject)
+    : new Refused(
+        `No mapping came into force with generation ${generation}; "npx jetbridge mapping history" lists them.`,
+      );
 }
 
-function versionLine({ connection }: MappingSubject, { appliedAt, ...version }: MappingVersion): string {
-  return jsonLine({ connection: connection.id, appliedAt: new Date(appliedAt).toISOString(), ...version });
+function neverInForce({ connection }: MappingSubject): Refused {
+  return new Refused(`No mapping has been in force for connection ${connection.id}: start the server once.`);
+}
+
+function versionJson({ connection }: MappingSubject, { appliedAt, ...version }: MappingVersion): object {
+  return { connection: connection.id, appliedAt: toIsoTime(appliedAt), ...version };
 }
 
 /** Lists the history: a table, or one JSON object for each mapping. */
-export async function listHistory(shell: Shell, flags: MappingFlags): Promise<0 | 1> {
-  const subject = chooseConnection(shell, flags);
-  if (!subject) return 1;
-  const versions = await withRules(subject, (rules) => listVersions(rules, subject.connection.id));
-  if (versions.length === 0) return printUnknownVersion(shell, subject, undefined);
-  if (flags.json) for (const version of versions) shell.print(versionLine(subject, version));
-  else {
-    shell.print(historyTable(versions, shell.columns));
-    shell.printError(generationsText);
-  }
-  return 0;
+function listHistory(shell: Shell, flags: MappingFlags): Promise<0 | 1> {
+  return withSubject(shell, flags, async (subject) => {
+    const versions = await withRules(subject, (rules) => listVersions(rules, subject.connection.id));
+    if (versions.length === 0) throw neverInForce(subject);
+    if (flags.json) printJson(shell, ...versions.map((version) => versionJson(subject, version)));
+    else {
+      shell.print(historyTable(versions, shell.columns));
+      shell.printError(generationsText);
+    }
+  });
 }
 
 /** Prints every fault of a mapping file. Names are not checked while the travel API cannot be read, which is no fault. */
-export async function checkMapping(shell: Shell, file: string, flags: MappingFlags): Promise<0 | 1> {
-  const subject = chooseConnection(shell, flags);
-  if (!subject) return 1;
-  const { settings, connection } = subject;
-  const found: Fault[] = [];
-  const mapping = readMapping(resolve(file), found);
-  const { faults, unchecked }: Awaited<ReturnType<typeof checkConnectionNames>> = mapping
-    ? await checkConnectionNames(settings, { ...connection, mapping, mappingFile: file })
-    : { faults: found };
-  const warnings = mapping ? extensionWarnings(mapping, file) : [];
-  if (flags.json) shell.print(jsonLine({ file, faults, warnings, unchecked }));
-  else {
-    printWarnings(shell, warnings);
-    if (faults.length > 0) throw new SettingsFault(faults);
-    shell.print(unchecked ?? `${file} is in order${warnings.length > 0 ? ', except for the warnings' : ''}.`);
-  }
-  return faults.length > 0 ? 1 : 0;
+function checkMapping(shell: Shell, file: string, flags: MappingFlags): Promise<0 | 1> {
+  return withSubject(shell, flags, async ({ settings, connection }) => {
+    const found: Fault[] = [];
+    const mapping = readMapping(resolve(file), found);
+    const { faults, unchecked }: Awaited<ReturnType<typeof checkConnectionNames>> = mapping
+      ? await checkConnectionNames(settings, { ...connection, mapping, mappingFile: file })
+      : { faults: found };
+    const warnings = mapping ? extensionWarnings(mapping, file) : [];
+    if (flags.json) printJson(shell, { file, faults, warnings, unchecked });
+    else {
+      printWarnings(shell, warnings);
+      if (faults.length > 0) throw new SettingsFault(faults);
+      shell.print(
+        unchecked ?? `${file} is in order${warnings.length > 0 ? ', except for the warnings' : ''}.`,
+      );
+    }
+    if (faults.length > 0) throw new Refused();
+  });
 }
 
 /** Prints what a mapping file would change for all people, compared with the mapping in force. */
-export async function previewFile(
+function previewFile(
   shell: Shell,
   file: string,
   { limit, ...flags }: MappingFlags & { limit?: number },
 ): Promise<0 | 1> {
-  const subject = chooseConnection(shell, flags);
-  if (!subject) return 1;
-  const mapping = requireMapping(file);
-  printWarnings(shell, extensionWarnings(mapping, file));
-  const preview = await previewChange(shell, subject, { mapping, limit });
-  if (!preview) return 1;
-  const { id } = subject.connection;
-  if (flags.json)
-    shell.print(jsonLine({ connection: id, needsApproval: needsApproval(preview), ...preview }));
-  else shell.print(planText(preview, { connection: id, mapping: file, columns: shell.columns }));
-  return 0;
+  return withSubject(shell, flags, async (subject) => {
+    const mapping = requireMapping(file);
+    printWarnings(shell, extensionWarnings(mapping, file));
+    const preview = await previewChange(shell, subject, { mapping, limit });
+    const { id } = subject.connection;
+    if (flags.json) printJson(shell, { connection: id, needsApproval: needsApproval(preview), ...preview });
+    else shell.print(planText(preview, { connection: id, mapping: file, columns: shell.columns }));
+  });
 }
 
 /** Names that a known extension does not have: they are allowed, but probably misspelled. */
@@ -220,28 +222,27 @@ function previewChange(
   shell: Shell,
   { settings, connection }: MappingSubject,
   { mapping, limit = EXAMPLES }: { mapping: Mapping; limit?: number | undefined },
-): Promise<MappingPreview | undefined> {
+): Promise<MappingPreview> {
   const inForce = { ...connection, mapping: undefined };
   return runPreview(shell, settings, inForce, { mapping, examples: limit });
 }
 
 /** Puts a mapping file in force. */
-export async function applyFile(shell: Shell, file: string, flags: ChangeFlags): Promise<0 | 1> {
-  const subject = chooseConnection(shell, flags);
-  if (!subject) return 1;
-  return changeMapping(shell, subject, { ...flags, mapping: requireMapping(file), name: file });
+export function applyFile(shell: Shell, file: string, flags: ChangeFlags): Promise<0 | 1> {
+  return withSubject(shell, flags, async (subject) =>
+    changeMapping(shell, subject, { ...flags, mapping: requireMapping(file), name: file }),
+  );
 }
 
 /** Puts a mapping of the history in force again. */
-export async function restoreMapping(shell: Shell, generation: number, flags: ChangeFlags): Promise<0 | 1> {
-  const subject = chooseConnection(shell, flags);
-  if (!subject) return 1;
-  const version = await withRules(subject, (rules) => findVersion(rules, subject.connection.id, generation));
-  if (!version) return printUnknownVersion(shell, subject, generation);
-  const name = `generation ${generation}`;
-  const parsed = parseMapping(version.mapping);
-  if ('faults' in parsed) throw new SettingsFault(parsed.faults.map((fault) => ({ ...fault, file: name })));
-  return changeMapping(shell, subject, { ...flags, mapping: parsed.mapping, name });
+function restoreMapping(shell: Shell, generation: number, flags: ChangeFlags): Promise<0 | 1> {
+  return withSubject(shell, flags, async (subject) => {
+    const version = await readVersion(subject, generation);
+    const name = `generation ${generation}`;
+    const parsed = parseMapping(version.mapping);
+    if ('faults' in parsed) throw new SettingsFault(parsed.faults.map((fault) => ({ ...fault, file: name })));
+    await changeMapping(shell, subject, { ...flags, mapping: parsed.mapping, name });
+  });
 }
 
 const unconfirmed = {
@@ -256,46 +257,42 @@ interface Candidate extends ChangeFlags {
 }
 
 /** Prints the plan, asks, and puts the mapping in force if the mapping that it was compared with is still in force. */
-async function changeMapping(shell: Shell, subject: MappingSubject, candidate: Candidate): Promise<0 | 1> {
+async function changeMapping(shell: Shell, subject: MappingSubject, candidate: Candidate): Promise<void> {
   const { connection } = subject;
   const { mapping, name, json, yes } = candidate;
   const before = await withRules(subject, (rules) => findVersion(rules, connection.id));
   const preview = await previewChange(shell, subject, { mapping });
-  if (!preview) return 1;
   printWarnings(shell, extensionWarnings(mapping, name));
   const faults = (preview.mappingFaults ?? []).filter(({ origin }) => origin === 'file');
   if (faults.length > 0) throw new SettingsFault(faults.map((fault) => ({ ...fault, file: name })));
-  if (json)
-    shell.print(
-      jsonLine({ connection: connection.id, needsApproval: needsApproval(preview), plan: preview }),
-    );
+  const isHeld = needsApproval(preview);
+  if (json) printJson(shell, { connection: connection.id, needsApproval: isHeld, plan: preview });
   else {
     const subject = { connection: connection.id, mapping: name, columns: shell.columns };
     shell.print(planText(preview, { ...subject, isChange: true }));
   }
   const question = `Put ${name} in force for connection ${connection.id}?`;
-  if (!(await confirm(shell, question, { yes, ...unconfirmed }))) return 1;
+  await confirm(shell, question, { yes, ...unconfirmed });
   const change = { connection: connection.id, mapping, expected: before?.generation ?? 0 };
   const result = await withRules(subject, (rules) =>
     applyMapping(rules, { ...change, author: currentUser(), now: Date.now() }),
   );
-  return reportResult(shell, subject, { result, json, isHeld: needsApproval(preview) });
-}
-
-function reportResult(
-  shell: Shell,
-  { connection }: MappingSubject,
-  { result, json, isHeld }: { result: MappingChangeResult; json: true | undefined; isHeld: boolean },
-): 0 | 1 {
-  const isConflict = result.outcome === 'conflict';
-  if (json) shell.print(jsonLine({ connection: connection.id, ...result }));
-  else if (isConflict) shell.printError(conflictText(result.version, result.difference));
-  else if (result.outcome === 'unchanged')
-    shell.print(`This mapping is in force already, since generation ${result.generation}.`);
-  else shell.print(appliedText(connection.id, result.generation, isHeld));
+  if (json) printJson(shell, { connection: connection.id, ...result });
+  if (result.outcome === 'conflict')
+    throw new Refused(json ? '' : conflictText(result.version, result.difference));
+  if (!json) shell.print(resultText(connection.id, result, isHeld));
   if (result.outcome === 'applied' && connection.mappingFile !== undefined)
     shell.printError(
       `The settings name ${connection.mappingFile}, which replaces this mapping when its content changes.`,
     );
-  return isConflict ? 1 : 0;
+}
+
+function resultText(
+  connection: string,
+  { outcome, generation }: Exclude<MappingChangeResult, { outcome: 'conflict' }>,
+  isHeld: boolean,
+): string {
+  return outcome === 'unchanged'
+    ? `This mapping is in force already, since generation ${generation}.`
+    : appliedText(connection, generation, isHeld);
 }

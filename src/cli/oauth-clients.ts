@@ -15,11 +15,16 @@ import { oauthClients } from '../store/credentials/credentials.ts';
 import type { Database } from '../store/sql/database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { requireAdminByEmail } from '../travel/authentication.ts';
-import { ApiError } from '../travel/errors.ts';
 import { parseKeysUrl } from './arguments.ts';
-import { findConnection, storeConnection, withDatabase } from './connections.ts';
-import { credentialJson, type JsonFlag, lastUseText, printRevocation } from './credentials.ts';
-import { WrongUse } from './exit-code.ts';
+import {
+  credentialJson,
+  type JsonFlag,
+  lastUseText,
+  printRevocation,
+  refuseTravelErrors,
+} from './credentials.ts';
+import { storeConnection, withDatabase } from './database.ts';
+import { Refused, WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
 import { type Action, formatMinute, printJson, printTable, type Shell } from './output.ts';
 
@@ -96,9 +101,8 @@ export interface ClientRequest {
 /** Registers an OAuth client and prints its id and secret. Only a hash of the secret is stored. */
 export function createClient(shell: Shell, { name, opens, keys, json }: ClientRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const grant = await resolveGrant(shell, { database, settings }, opens);
-    const proof = readKeys(shell, keys, settings);
-    if (!grant || proof === 'unreadable') return 1;
+    const grant = await resolveGrant(database, settings, opens);
+    const proof = keys && readKeys(keys, settings);
     const deps = { clients: oauthClients(database), now: Date.now, newId: randomUUID };
     const { id, secret } = await registerClient(deps, { name, grant, keys: proof });
     if (json) printJson(shell, { clientId: id, clientSecret: secret, name, ...opens });
@@ -108,12 +112,11 @@ export function createClient(shell: Shell, { name, opens, keys, json }: ClientRe
     }
     const endpoint = `${(settings.publicUrl ?? '').replace(/\/+$/, '')}/oauth/token`;
     shell.printError(secret === undefined ? assertionAdvice(settings, endpoint) : secretAdvice(endpoint));
-    return 0;
   });
 }
 
 /** Lists the OAuth clients; their secrets are not stored. */
-export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
+export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const clients = await scimCredentials(database, Date.now).listClients();
     if (json) {
@@ -122,7 +125,7 @@ export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
         authentication: client.proof === 'secret' ? 'secret' : 'keys',
       });
       printJson(shell, ...clients.map(toJson));
-      return 0;
+      return;
     }
     const rows = clients.map(({ id, name, opens, proof, createdAt, lastUsedAt, revokedAt }) => {
       const target =
@@ -132,7 +135,6 @@ export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
       return [id, name, target, by, formatMinute(createdAt), lastUseText(lastUsedAt), ends];
     });
     printTable(shell, ['id', 'name', 'opens', 'by', 'made', 'last used', 'ends'], rows);
-    return 0;
   });
 }
 
@@ -140,52 +142,39 @@ export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
 export function revokeClient(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const isRevoked = await scimCredentials(database, Date.now).revokeClient(id);
-    return printRevocation(shell, { ...flags, id, isRevoked, noun: 'client', list: 'oauth-clients list' });
+    printRevocation(shell, { ...flags, id, isRevoked, noun: 'client', list: 'oauth-clients list' });
   });
 }
 
-/**
- * Finds the connection or admin to which the client is to get access. If it does not exist, prints the reason and
- * returns undefined.
- */
+/** Finds the connection or admin to which the client is to get access. Throws if there is none. */
 async function resolveGrant(
-  shell: Shell,
-  { database, settings }: { database: Database; settings: Settings },
+  database: Database,
+  settings: Settings,
   opens: ClientRequest['opens'],
-): Promise<Grant | undefined> {
+): Promise<Grant> {
   if ('connection' in opens) {
-    const named = findConnection(shell, settings, opens.connection);
-    if (!named) return undefined;
-    await storeConnection(database, named);
-    return { kind: 'scim', connection: named.id };
+    await storeConnection(database, settings, opens.connection);
+    return { kind: 'scim', connection: opens.connection };
   }
-  try {
-    const admin = await requireAdminByEmail(travelStore(database), opens.travelAdmin);
-    return { kind: 'travel', userId: admin.id };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    shell.printError(`${error.message} A client acts for an active user with the role admin.`);
-    return undefined;
-  }
+  const admin = await requireAdminByEmail(travelStore(database), opens.travelAdmin).catch(
+    refuseTravelErrors('A client acts for an active user with the role admin.'),
+  );
+  return { kind: 'travel', userId: admin.id };
 }
 
 function readKeys(
-  shell: Shell,
-  keys: ClientRequest['keys'],
+  keys: NonNullable<ClientRequest['keys']>,
   settings: Pick<Settings, 'oauthClients'>,
-): ClientRegistration['keys'] | 'unreadable' {
-  if (!keys) return undefined;
+): ClientRegistration['keys'] {
   if ('uri' in keys) {
     const problem = keysUrlProblem(keys.uri, settings.oauthClients);
-    if (problem === undefined) return { kind: 'jwksUri', uri: keys.uri };
-    shell.printError(`${keys.uri} ${problem}.`);
-    return 'unreadable';
+    if (problem !== undefined) throw new Refused(`${keys.uri} ${problem}.`);
+    return { kind: 'jwksUri', uri: keys.uri };
   }
   const read = readJsonFile(keys.file);
   const parsed = 'json' in read ? parseJwks(read.json) : read;
-  if ('jwks' in parsed) return { kind: 'jwks', jwks: parsed.jwks };
-  shell.printError(`${keys.file}: ${parsed.problem}.`);
-  return 'unreadable';
+  if (!('jwks' in parsed)) throw new Refused(`${keys.file}: ${parsed.problem}.`);
+  return { kind: 'jwks', jwks: parsed.jwks };
 }
 
 function secretAdvice(endpoint: string): string {

@@ -1,7 +1,7 @@
 import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import { describeTravelFailure, type TravelFailure } from '../provisioning/travel-ports.ts';
-import { WrongUse } from './exit-code.ts';
+import { Refused, WrongUse } from './exit-code.ts';
 
 /** Prints a table. On a terminal its longest cells are cut so that it fits; elsewhere it is whole. */
 export function printTable(shell: Shell, head: string[], rows: string[][]): void {
@@ -80,10 +80,15 @@ export function countText(count: number, one: string, many = `${one}s`): string 
 
 /** Says how many exchanges were left out because no key decrypts them. Prints nothing if there are none. */
 export function printUnreadable(shell: Shell, count: number): void {
-  if (count === 0) return;
-  shell.printError(
+  for (const text of unreadableTexts(count)) shell.printError(text);
+}
+
+/** Returns that text, or none. */
+export function unreadableTexts(count: number): string[] {
+  if (count === 0) return [];
+  return [
     `${countText(count, 'request')} of the log cannot be read with this key: set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to the one that encrypted them.`,
-  );
+  ];
 }
 
 /** Formats a time in UTC to the minute, such as `2026-11-20 08:00`. */
@@ -133,6 +138,12 @@ export function printJson(shell: Shell, ...values: object[]): void {
 export function toIsoTime<T extends number | undefined>(time: T): T extends number ? string : undefined;
 export function toIsoTime(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString();
+}
+
+/** Returns an object for JSON with these times converted; members that are undefined are left out of JSON. */
+export function withIsoTimes<T extends object>(value: T, ...names: (keyof T & string)[]): object {
+  const times = names.map((name) => [name, toIsoTime(value[name] as number | undefined)]);
+  return { ...value, ...Object.fromEntries(times) };
 }
 
 /** Characters that control a terminal (C0, DEL, C1), or that reorder or break a text (bidi controls, separators). */
@@ -197,24 +208,22 @@ export interface Shell {
 interface Confirmation {
   /** True if the command line has confirmed the change. */
   yes: boolean | undefined;
-  /** Printed if the answer is no. */
+  /** The message of the Refused if the answer is no. */
   declined: string;
   /** The message of the WrongUse where nobody can be asked. Without it, that counts as a no. */
   unasked?: string;
 }
 
-/** Asks before a change, and returns true if it is confirmed. */
+/** Asks before a change. Throws unless it is confirmed. */
 export async function confirm(
   shell: Shell,
   question: string,
   { yes, declined, unasked }: Confirmation,
-): Promise<boolean> {
-  if (yes) return true;
+): Promise<void> {
+  if (yes) return;
   if (!shell.ask && unasked !== undefined) throw new WrongUse(unasked);
   const answer = (await shell.ask?.(`${question} [y/N] `)) ?? '';
-  if (/^\s*y(es)?\s*$/i.test(answer)) return true;
-  shell.printError(declined);
-  return false;
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Refused(declined);
 }
 
 /** The exit code of a command that was used correctly: 0 done, 1 a fault was found. */

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
-import { readSettings, type Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings.ts';
 import { lastImportOf } from '../provisioning/import/import.ts';
 import { pauseAfterRestore } from '../server/restore-watch.ts';
 import type { PausedConnection } from '../store/connection-modes.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/queues/replicas.ts';
 import type { Database } from '../store/sql/database.ts';
-import { withDatabaseAt } from '../store/sql/open-database.ts';
+import { withDatabase } from './database.ts';
+import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -31,14 +32,12 @@ export function addRestoredCommand(program: Command, shell: Shell, action: Actio
 }
 
 /** Pauses all connections. Works while a server runs, which follows within a second. */
-export function pauseConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0> {
-  const settings = readSettings(shell.environment, shell.home);
-  return withDatabaseAt(settings, async (database) => {
+export function pauseConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
     await pauseAfterRestore(database, settings, await databaseTime(database));
     const paused = await provisioningStore(database).modes.listPaused();
     if (json) printJson(shell, ...paused);
     else for (const one of paused) shell.print(pausedText(one));
-    return 0 as const;
   });
 }
 
@@ -59,21 +58,17 @@ export function resumeConnection(
   shell: Shell,
   { name, yes, json }: ChangeFlags & { name: string },
 ): Promise<0 | 1> {
-  return withDatabaseAt(readSettings(shell.environment, shell.home), async (database) => {
+  return withDatabase(shell, async (database) => {
     const { modes, tasks } = provisioningStore(database);
     const paused = (await modes.listPaused()).find(({ connection }) => connection === name);
-    if (!paused) {
-      shell.printError(`The connection ${escapeLine(name)} is not paused.`);
-      return 1;
-    }
+    if (!paused) throw new Refused(`The connection ${escapeLine(name)} is not paused.`);
     const imports = await tasks.listStates('import');
     const last = lastImportOf(imports.find(({ connection }) => connection === name)?.state);
     shell.printError(`${pausedText(paused)}\n${consequencesText((last?.at ?? 0) > paused.since)}`);
-    if (!(await confirm(shell, `Let ${name} go on?`, { yes, ...unconfirmed }))) return 1;
+    await confirm(shell, `Let ${name} go on?`, { yes, ...unconfirmed });
     await modes.resume(name, await databaseTime(database));
     if (json) printJson(shell, { connection: name, resumed: true });
     else shell.print('resumed');
-    return 0;
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { identityStates } from '../provisioning/identity.ts';
 import {
   findingCodes,
@@ -7,9 +7,8 @@ import {
   type PeopleFilter,
 } from '../provisioning/people/people.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import type { Database } from '../store/sql/database.ts';
-import { choiceOption, choiceParser, refuseUnknownCommands } from './arguments.ts';
-import { unknownConnectionText, withDatabase } from './connections.ts';
+import { choiceOption, choiceParser, refuseUnknownCommands, wholeNumber } from './arguments.ts';
+import { findConnections, withDatabase } from './database.ts';
 import { examples } from './help.ts';
 import { addJoinCommand } from './join-people.ts';
 import {
@@ -20,6 +19,7 @@ import {
   printTable,
   type Shell,
   toIsoTime,
+  withIsoTimes,
 } from './output.ts';
 
 const formats = ['table', 'csv', 'json'] as const;
@@ -66,7 +66,7 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
     .option(
       '--limit <number>',
       `the number of people; default: ${TABLE_ROWS} in a table, else all`,
-      parseLimit,
+      wholeNumber(1, 999_999_999),
     )
     .addHelpText(
       'after',
@@ -83,22 +83,16 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
     );
 }
 
-function parseLimit(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 1 or more.');
-  return Number(text);
-}
-
 /** Prints the matching people. Works while a server runs, and reads page by page. */
 export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
-    const connections = findConnections(shell, database, flags.connection);
-    if (!connections) return 1;
+    const connections = findConnections(database, flags.connection);
     const { format = 'table', limit = format === 'table' ? TABLE_ROWS : undefined } = flags;
     const store = provisioningStore(database);
     const printer = printers[format](shell);
     let count = 0;
     for await (const page of listPeople(store.people, connections, flags)) {
-      if (shell.isOutputClosed?.()) return 0;
+      if (shell.isOutputClosed?.()) return;
       const shown = limit === undefined ? page : page.slice(0, limit - count);
       count += shown.length;
       printer.add(shown);
@@ -106,29 +100,12 @@ export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
       if (shown.length < page.length) {
         printer.end(count);
         shell.printError(`These are the first ${count}; --limit shows more.`);
-        return 0;
+        return;
       }
     }
     printer.end(count);
     if (count === 0) shell.printError('There are no such people.');
-    return 0;
   });
-}
-
-/**
- * Returns all connections of the database, or the chosen one. Prints those that exist and returns undefined if there is
- * no such connection.
- */
-export function findConnections(
-  shell: Shell,
-  { scopes }: Database,
-  chosen: string | undefined,
-): string[] | undefined {
-  const all = scopes.ids();
-  if (chosen === undefined) return all;
-  if (scopes.has(chosen)) return [chosen];
-  shell.printError(unknownConnectionText(chosen, all));
-  return undefined;
 }
 
 /** Prints people in one format. `end` gets the number of printed people. */
@@ -225,7 +202,6 @@ function toCsvCell(text: string): string {
   return /[",]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function toJsonObject({ lastModified, nextAttemptAt, ...person }: ListedPerson): object {
-  const next = nextAttemptAt === undefined ? {} : { nextAttemptAt: toIsoTime(nextAttemptAt) };
-  return { ...person, lastModified: toIsoTime(lastModified), ...next };
+function toJsonObject(person: ListedPerson): object {
+  return withIsoTimes(person, 'lastModified', 'nextAttemptAt');
 }

@@ -9,6 +9,7 @@ import type {
   PreviewOptions,
 } from '../provisioning/rules/preview-mapping.ts';
 import { needsApproval } from '../provisioning/rules/rules-change.ts';
+import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { normalize } from '../schema/normalize.ts';
 import { isObject, type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
@@ -19,8 +20,8 @@ import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Finding } from '../translator/translation.ts';
 import { parseCount } from './arguments.ts';
-import { findConnection } from './connections.ts';
-import { WrongUse } from './exit-code.ts';
+import { findConnection } from './database.ts';
+import { Refused, untilRefused, WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -84,66 +85,60 @@ interface UserPreviewRequest {
 }
 
 /** Prints how SCIM users are mapped to travelers, rule by rule, with the current lookups of the travel API. */
-export async function preview(shell: Shell, { json, ...options }: UserPreviewRequest): Promise<0 | 1> {
-  const settings = readSettings(shell.environment, shell.home);
-  const hasDefault = settings.connections.some(({ id }) => id === 'default');
-  const chosen = options.connection ?? (hasDefault ? 'default' : (settings.connections[0]?.id ?? ''));
-  const connection = findConnection(shell, settings, chosen);
-  if (!connection) return 1;
-  const mapping = options.mapping
-    ? requireMapping(options.mapping)
-    : await readConnectionMapping(settings, connection);
-  const read = readUsers(options.input);
-  if ('fault' in read) {
-    shell.printError(`${options.input}: ${read.fault}`);
-    return 1;
-  }
-  const lookups = await readLookups(settings, connection);
-  if (lookups.kind !== 'ok') {
-    shell.printError(
-      `No names or custom fields can be looked up in the travel API: ${travelFailureText(lookups)}.`,
-    );
-    return 1;
-  }
-  const rules = compileRules(mapping, lookups.value.scimUserMappings);
-  for (const user of read.users) {
-    const references = await readManagers(settings, connection, { rules, user });
-    const translation = toTravel(rules, user, { lookups: lookups.value, references });
-    const userName = String(user['userName']);
-    if (json) printJson(shell, { userName, ...translation });
-    else {
-      if (read.users.length > 1) shell.print(`${escapeLine(userName)}\n`);
-      shell.print(previewText(translation, namesById(lookups.value)));
+export function preview(shell: Shell, { json, ...options }: UserPreviewRequest): Promise<0 | 1> {
+  return untilRefused(shell, async () => {
+    const settings = readSettings(shell.environment, shell.home);
+    const hasDefault = settings.connections.some(({ id }) => id === 'default');
+    const chosen = options.connection ?? (hasDefault ? 'default' : (settings.connections[0]?.id ?? ''));
+    const connection = findConnection(settings, chosen);
+    const mapping = options.mapping
+      ? requireMapping(options.mapping)
+      : await readConnectionMapping(settings, connection);
+    const users = readUsers(options.input);
+    const lookups = await readLookups(settings, connection);
+    if (lookups.kind !== 'ok') throw lookupsUnreadable(lookups);
+    const rules = compileRules(mapping, lookups.value.scimUserMappings);
+    for (const user of users) {
+      const references = await readManagers(settings, connection, { rules, user });
+      const translation = toTravel(rules, user, { lookups: lookups.value, references });
+      const userName = String(user['userName']);
+      if (json) printJson(shell, { userName, ...translation });
+      else {
+        if (users.length > 1) shell.print(`${escapeLine(userName)}\n`);
+        shell.print(previewText(translation, namesById(lookups.value)));
+      }
     }
-  }
-  return 0;
+  });
+}
+
+function lookupsUnreadable(failure: TravelFailure): Refused {
+  return new Refused(
+    `No names or custom fields can be looked up in the travel API: ${travelFailureText(failure)}.`,
+  );
 }
 
 /** Reads a user, or the users of a ListResponse, as IdPs send and SCIM services answer them. */
-function readUsers(file: string): { users: JsonObject[] } | { fault: string } {
+function readUsers(file: string): JsonObject[] {
   const read = readJsonFile(file);
-  if (!('json' in read)) return { fault: `${read.problem}. ${read.remedy}` };
+  if (!('json' in read)) throw new Refused(`${file}: ${read.problem}. ${read.remedy}`);
   // A parsed JSON file is JSON.
   const json = read.json as Json;
   const listed = isObject(json) ? json['Resources'] : undefined;
-  if (!Array.isArray(listed)) return readUser(json, 'must hold one JSON object, the SCIM user');
-  const users: JsonObject[] = [];
-  for (const [index, value] of listed.entries()) {
-    const place = `Resources[${index}]`;
-    const user = readUser(value, 'must be a JSON object, a SCIM user');
-    if ('fault' in user) return { fault: `${place}: ${user.fault}` };
-    users.push(...user.users);
-  }
-  return users.length > 0 ? { users } : { fault: 'its Resources are empty: there is no user to preview.' };
+  if (!Array.isArray(listed)) return [readUser(json, file, 'must hold one JSON object, the SCIM user')];
+  if (listed.length === 0)
+    throw new Refused(`${file}: its Resources are empty: there is no user to preview.`);
+  return listed.map((value, index) =>
+    readUser(value, `${file}: Resources[${index}]`, 'must be a JSON object, a SCIM user'),
+  );
 }
 
-function readUser(json: Json, otherwise: string): { users: JsonObject[] } | { fault: string } {
-  if (!isObject(json)) return { fault: `${otherwise}.` };
+function readUser(json: Json, place: string, otherwise: string): JsonObject {
+  if (!isObject(json)) throw new Refused(`${place}: ${otherwise}.`);
   try {
-    return { users: [normalize(userType, json).resource] };
+    return normalize(userType, json).resource;
   } catch (error) {
     if (!(error instanceof SchemaFault)) throw error;
-    return { fault: error.message };
+    throw new Refused(`${place}: ${error.message}`);
   }
 }
 
@@ -161,19 +156,18 @@ interface PeoplePreviewRequest {
  * the current mapping has still to make. The output contains names, addresses and phone numbers on purpose. It goes to
  * the terminal only, never to the log.
  */
-export async function previewPeople(
+export function previewPeople(
   shell: Shell,
   { connection: id, mapping: file, limit, json }: PeoplePreviewRequest,
 ): Promise<0 | 1> {
-  const settings = readSettings(shell.environment, shell.home);
-  const connection = findConnection(shell, settings, id);
-  if (!connection) return 1;
-  const mapping = file === undefined ? undefined : requireMapping(file);
-  const preview = await runPreview(shell, settings, connection, { mapping, examples: limit });
-  if (!preview) return 1;
-  if (json) printJson(shell, { connection: id, needsApproval: needsApproval(preview), ...preview });
-  else shell.print(previewReport(preview, { connection: id, mapping: file, columns: shell.columns }));
-  return 0;
+  return untilRefused(shell, async () => {
+    const settings = readSettings(shell.environment, shell.home);
+    const connection = findConnection(settings, id);
+    const mapping = file === undefined ? undefined : requireMapping(file);
+    const preview = await runPreview(shell, settings, connection, { mapping, examples: limit });
+    if (json) printJson(shell, { connection: id, needsApproval: needsApproval(preview), ...preview });
+    else shell.print(previewReport(preview, { connection: id, mapping: file, columns: shell.columns }));
+  });
 }
 
 /** Reads a mapping file. Throws a SettingsFault with every fault. */
@@ -184,23 +178,20 @@ export function requireMapping(file: string): Mapping {
   return mapping;
 }
 
-/** Runs a preview with a progress bar. If the travel API cannot be read, prints why and returns undefined. */
+/** Runs a preview with a progress bar. Throws if the travel API cannot be read. */
 export async function runPreview(
   shell: Shell,
   settings: Settings,
   connection: ConnectionSettings,
   options: PreviewOptions,
-): Promise<MappingPreview | undefined> {
+): Promise<MappingPreview> {
   const progress = startProgress(shell, connection.id, 'people');
   const preview = await previewMapping(settings, connection, {
     ...options,
     onBatch: progress.update,
   }).finally(progress.stop);
-  if (!('kind' in preview)) return preview;
-  shell.printError(
-    `No names or custom fields can be looked up in the travel API: ${travelFailureText(preview)}.`,
-  );
-  return undefined;
+  if ('kind' in preview) throw lookupsUnreadable(preview);
+  return preview;
 }
 
 type Names = MappingPreview['names'];

@@ -10,7 +10,7 @@ import type { ScenarioDefinition } from '../replay/scenario.ts';
 import type { Database } from '../store/sql/database.ts';
 import { travelRoles } from '../translator/translation.ts';
 import { durationMs, parseTime } from './arguments.ts';
-import { findConnection, withDatabase } from './connections.ts';
+import { findConnection, withDatabase } from './database.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -67,8 +67,8 @@ export function recordCommand(
       .action(
         action((flags: RecordFlags) =>
           withDatabase(shell, async (database, settings) => {
-            if (!findConnection(shell, settings, flags.connection)) return 1;
-            return record(shell, flags, { source: openSource(database, settings), ...untilInterrupted() });
+            findConnection(settings, flags.connection);
+            await record(shell, flags, { source: openSource(database, settings), ...untilInterrupted() });
           }),
         ),
       );

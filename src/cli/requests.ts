@@ -14,7 +14,8 @@ import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { choiceOption, parseCount, parseStatusRange, parseTime, refuseUnknownCommands } from './arguments.ts';
-import { withDatabase } from './connections.ts';
+import { findConnections, withDatabase } from './database.ts';
+import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -24,8 +25,8 @@ import {
   printUnreadable,
   type Shell,
   toIsoTime,
+  unreadableTexts,
 } from './output.ts';
-import { findConnections } from './people.ts';
 
 const directions = [...bridgeDirections, 'api'] satisfies ExchangeDirection[];
 
@@ -105,8 +106,7 @@ function addShowCommand(requests: Command, shell: Shell, action: Action): void {
 /** Prints the newest matching requests. Works while a server runs. */
 export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const query = await toQuery(shell, database, flags);
-    if (!query) return 1;
+    const query = await toQuery(database, flags);
     const log = openExchangeLog(database, settings);
     const { limit, json } = flags;
     // One request more than is shown tells whether there are more.
@@ -118,7 +118,6 @@ export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> 
     if (shown.length === 0) shell.printError(`There are no such requests${readableText(unreadable)}.`);
     if (found.length > limit) shell.printError(`These are the newest ${limit}; --limit shows more.`);
     printUnreadable(shell, unreadable);
-    return 0;
   });
 }
 
@@ -131,13 +130,15 @@ export function showRequest(shell: Shell, id: string, { json }: { json?: true })
     const oldestFirst = found.sort((a, b) => a.at - b.at);
     const unreadable = log.countUnreadable();
     if (found.length === 0)
-      shell.printError(
-        `There is no request ${escapeLine(id)}${readableText(unreadable)}; "npx jetbridge requests" lists them.`,
+      throw new Refused(
+        [
+          `There is no request ${escapeLine(id)}${readableText(unreadable)}; "npx jetbridge requests" lists them.`,
+          ...unreadableTexts(unreadable),
+        ].join('\n'),
       );
-    else if (json) printJson(shell, ...oldestFirst.map(requestJson));
+    if (json) printJson(shell, ...oldestFirst.map(requestJson));
     else shell.print(oldestFirst.map(requestText).join('\n\n'));
     printUnreadable(shell, unreadable);
-    return found.length === 0 ? 1 : 0;
   });
 }
 
@@ -164,36 +165,30 @@ function readableText(unreadable: number): string {
 }
 
 /**
- * Finds the connection, person and user that the flags name. Prints which of them is unknown and returns undefined. The bridge's own calls
- * of the embedded travel service are in the log twice: unless the direction is `api`, only as travel calls.
+ * Finds the connection, person and user that the flags name. Throws if one of them is unknown. The bridge's own calls of the embedded
+ * travel service are in the log twice: unless the direction is `api`, only as travel calls.
  */
 async function toQuery(
-  shell: Shell,
   database: Database,
   { connection, person, user, status, since, path: pathBelow, method, direction }: RequestFlags,
-): Promise<Omit<ExchangeQuery, 'limit'> | undefined> {
-  const connections = findConnections(shell, database, connection);
-  if (!connections) return undefined;
+): Promise<Omit<ExchangeQuery, 'limit'>> {
+  const connections = findConnections(database, connection);
   const query: Omit<ExchangeQuery, 'limit'> = { connection, status, since, pathBelow, method, direction };
   query.hidesOwnCalls = direction !== 'api';
   if (person !== undefined) {
     const [identity, ...others] = await findPeople(provisioningStore(database), connections, person);
-    if (others.length > 0) {
-      shell.printError(`${escapeLine(person)} names several people: give the SCIM id, or --connection.`);
-      return undefined;
-    }
+    if (others.length > 0)
+      throw new Refused(`${escapeLine(person)} names several people: give the SCIM id, or --connection.`);
     // The log may have requests about people who are gone.
     query.person = identity ? { id: identity.id, names: searchedNames(identity) } : { id: person, names: [] };
     query.direction ??= bridgeDirections;
   }
   if (user !== undefined) {
     query.userId = await findUserId(database, user);
-    if (query.userId === undefined) {
-      shell.printError(
+    if (query.userId === undefined)
+      throw new Refused(
         `There is no user with the address ${escapeLine(user)}. Of one who was deleted, give the id.`,
       );
-      return undefined;
-    }
   }
   return query;
 }

@@ -11,16 +11,8 @@ import {
 import type { HoldCause, Identity } from '../provisioning/identity.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
-import { withDatabase } from './connections.ts';
-import {
-  ALL,
-  findIdentities,
-  type HoldFilter,
-  isConnectionKnown,
-  policiesOf,
-  printUnknownPerson,
-  selectedConnections,
-} from './held-people.ts';
+import { findConnection, withDatabase } from './database.ts';
+import { ALL, findIdentities, type HoldFilter, policiesOf, selectedConnections } from './held-people.ts';
 import {
   escapeLine,
   formatMinute,
@@ -38,12 +30,11 @@ const EXAMPLES = 3;
 export function listHolds(shell: Shell, { json, ...chosen }: HoldFilter & { json?: true }): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     const { holds } = provisioningStore(database);
-    if (!isConnectionKnown(shell, settings, chosen)) return 1;
+    if (chosen.connection !== undefined) findConnection(settings, chosen.connection);
     const counts = (await holds.countHolds()).filter((count) => isCountSelected(chosen, count));
     if (counts.length === 0) shell.printError('Nothing is held.');
     else if (json) await printHeldPeople(shell, database, counts);
     else await printCounts(shell, database, counts);
-    return 0;
   });
 }
 
@@ -100,12 +91,9 @@ export function showHold(
   { person, connection, json }: { person: string; connection?: string; json?: true },
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    if (!isConnectionKnown(shell, settings, connection === undefined ? {} : { connection })) return 1;
     const found = await findIdentities(database, selectedConnections(database, settings, connection), person);
-    if (found.length === 0) return printUnknownPerson(shell, person);
     if (json) printJson(shell, ...found.map((identity) => holdJson(settings, identity)));
     else for (const identity of found) shell.print(holdText(settings, identity));
-    return 0;
   });
 }
 

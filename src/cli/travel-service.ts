@@ -14,8 +14,9 @@ import { travelStore } from '../store/travel/travel-writes.ts';
 import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';
-import { withDatabase } from './connections.ts';
-import { WrongUse } from './exit-code.ts';
+import { wholeNumber } from './arguments.ts';
+import { withDatabase } from './database.ts';
+import { Refused, WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
 import { type Action, formatTable, printJson, type Shell, startProgress } from './output.ts';
 
@@ -29,22 +30,17 @@ export function addSampleDataCommand(program: Command, shell: Shell, action: Act
     .description(
       'create a company with people, trips and invoices in the embedded travel service, and print which records to look at first',
     )
-    .option(
-      '--users <number>',
-      'the number of people',
-      wholeNumberBetween(1, 1_000_000),
-      SAMPLE_COMPANY.users,
-    )
+    .option('--users <number>', 'the number of people', wholeNumber(1, 1_000_000), SAMPLE_COMPANY.users)
     .option(
       '--trips <number>',
       'the number of trips in thirteen months',
-      wholeNumberBetween(0, 100_000),
+      wholeNumber(0, 100_000),
       SAMPLE_COMPANY.trips,
     )
     .option(
       '--seed <number>',
       'the same seed creates the same company',
-      wholeNumberBetween(0, 2 ** 31),
+      wholeNumber(0, 2 ** 31),
       SAMPLE_COMPANY.seed,
     )
     .option('--now <day>', 'the last day of the simulated time, YYYY-MM-DD; default: today', parseDay)
@@ -61,15 +57,6 @@ export function addSampleDataCommand(program: Command, shell: Shell, action: Act
         return makeSampleCompany(shell, options);
       }),
     );
-}
-
-function wholeNumberBetween(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (!/^\d+$/.test(text) || number < least || number > most)
-      throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`);
-    return number;
-  };
 }
 
 function parseDay(text: string): string {
@@ -96,10 +83,8 @@ export interface SampleDataOptions {
 /** Creates a company in the embedded travel service and prints what it contains. Works while a server runs. */
 export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Promise<0 | 1> {
   const work = async (database: Database, settings: Settings) => {
-    if (settings.connections.every(({ travelApi }) => travelApi.url !== 'embedded')) {
-      shell.printError('No connection uses the embedded travel service: sample data is made nowhere else.');
-      return 1;
-    }
+    if (settings.connections.every(({ travelApi }) => travelApi.url !== 'embedded'))
+      throw new Refused('No connection uses the embedded travel service: sample data is made nowhere else.');
     const { users, trips, seed, now } = options;
     const end = now === undefined ? endOfSimulation(Date.now()) : Date.parse(`${now}T00:00:00Z`);
     const progress = startProgress(shell, 'sample data', 'people and trips');
@@ -112,18 +97,14 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
         progress.update(made, users + trips);
       },
     };
-    try {
-      const company = await createSampleData(deps, { users, trips, seed, now: end });
-      progress.stop();
-      if (options.json) printJson(shell, { ...company, counts: Object.fromEntries(company.counts) });
-      else shell.print(summaryText(company, { settings, columns: shell.columns }));
-      return 0;
-    } catch (error) {
-      progress.stop();
-      if (!(error instanceof SampleDataRefused || error instanceof ApiError)) throw error;
-      shell.printError(error.message);
-      return 1;
-    }
+    const company = await createSampleData(deps, { users, trips, seed, now: end })
+      .catch((error: unknown) => {
+        const isRefusal = error instanceof SampleDataRefused || error instanceof ApiError;
+        throw isRefusal ? new Refused(error.message) : error;
+      })
+      .finally(progress.stop);
+    if (options.json) printJson(shell, { ...company, counts: Object.fromEntries(company.counts) });
+    else shell.print(summaryText(company, { settings, columns: shell.columns }));
   };
   return withDatabase(shell, work, { mayCreate: true });
 }

@@ -1,6 +1,7 @@
 import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
 import type { DemoDay } from '../admin/demo-day.ts';
+import type { RecordedPart } from '../admin/deps.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
@@ -32,7 +33,6 @@ import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } fr
 import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
 import { reportedHolds } from '../store/queues/hold-alarms.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
-import { trafficParts } from './admin-traffic.ts';
 import { alertSender } from './alerts.ts';
 import { demoDay, type ServedDemoDay } from './demo-day/demo-day.ts';
 import { currentEncryptionKey } from './encryption-keys.ts';
@@ -56,6 +56,7 @@ import {
   openConnection,
 } from './open-connection.ts';
 import { openStore, type ServerDeps, type StartOptions } from './open-store.ts';
+import { recordPart } from './recorded-part.ts';
 import { announceReturnPolicy } from './return-notice.ts';
 import { wait } from './runtime.ts';
 
@@ -266,19 +267,13 @@ function createApp(
     const isSecure = (request: Request) => transportOf(request) === 'https';
     const encryptionKey = currentEncryptionKey(settings);
     const shared = { provisioning, connections, demoDay, tasks, isSecure, publicUrl, page, encryptionKey };
-    const logged = loggedExchanges(deps, connections);
-    app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, ...logged }));
+    const exchanges = exchangeReader(deps.database, exchangeKeys(settings));
+    const recordScenarios = (part: RecordedPart) => recordPart(exchanges, part);
+    app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, exchanges, recordScenarios }));
     app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl(settings) ?? url));
     app.use(healthRoutes(health), metricsRoutes(http.metrics, { now: http.now, wait }));
   });
-}
-
-/** What the admin page reads of the log of exchanges. */
-function loggedExchanges({ settings, database, runtime }: ServerDeps, connections: OpenConnection[]) {
-  const exchanges = exchangeReader(database, exchangeKeys(settings));
-  const traffic = trafficParts(settings, { database, exchanges, connections, now: runtime.wallClock });
-  return { exchanges, traffic };
 }
 
 /** Starts the loops of the bridge and of the embedded travel service. */

@@ -24,7 +24,7 @@ const account = z
     revokedAt: time.optional(),
   })
   .meta({ id: 'AdminAccount', description: 'A person who may sign in to the admin page' });
-export type AdminAccount = z.output<typeof account>;
+export type AdminAccount = z.input<typeof account>;
 
 const token = z
   .object({
@@ -42,7 +42,7 @@ const token = z
     revokedAt: time.optional(),
   })
   .meta({ id: 'AdminToken', description: 'A token with which a script calls this API' });
-export type AdminToken = z.output<typeof token>;
+export type AdminToken = z.input<typeof token>;
 
 const session = z
   .object({
@@ -59,7 +59,7 @@ const session = z
       .meta({ description: 'The time at which the session ends even if it is used until then' }),
   })
   .meta({ id: 'Session', description: 'The caller: the account that is signed in, or a token' });
-export type Session = z.output<typeof session>;
+export type Session = z.input<typeof session>;
 
 const ownSession = z
   .object({
@@ -71,9 +71,7 @@ const ownSession = z
     isCurrent: z.boolean().meta({ description: 'True for the session of this request' }),
   })
   .meta({ id: 'OwnSession', description: 'A browser in which the own account is signed in' });
-export type OwnSession = z.output<typeof ownSession>;
-
-const accountParams = z.object({ id });
+export type OwnSession = z.input<typeof ownSession>;
 
 /** The days until a token expires, unless the caller chooses another number, and the largest number. */
 const TOKEN_DAYS = 90;
@@ -107,7 +105,6 @@ export const accountsContract = {
   endOwnSession: {
     ...{ method: 'delete', path: '/sessions/{id}', tag: 'Session', access: 'viewer' },
     summary: 'End a session of the own account',
-    params: accountParams,
   },
   changeOwnPassword: {
     ...{ method: 'put', path: '/session/password', tag: 'Session', access: 'viewer' },
@@ -130,27 +127,23 @@ export const accountsContract = {
   resetPassword: {
     ...{ method: 'post', path: '/accounts/{id}/password', tag: 'Accounts', access: 'admin' },
     summary: 'Give an account a new password that is shown once; its sessions end',
-    params: accountParams,
     result: z.object({ password: z.string() }),
     errors: ['conflict'],
   },
   changeRole: {
     ...{ method: 'patch', path: '/accounts/{id}', tag: 'Accounts', access: 'admin' },
     summary: 'Change the role of an account',
-    params: accountParams,
     body: z.strictObject({ role }),
     errors: ['conflict'],
   },
   revokeAccount: {
     ...{ method: 'delete', path: '/accounts/{id}', tag: 'Accounts', access: 'admin' },
     summary: 'Revoke an account and the tokens that it made; its sessions end',
-    params: accountParams,
     errors: ['conflict'],
   },
   restoreAccount: {
     ...{ method: 'post', path: '/accounts/{id}/restoration', tag: 'Accounts', access: 'admin' },
     summary: 'Let the person of a revoked account sign in through the OpenID provider again',
-    params: accountParams,
   },
   listAdminTokens: {
     ...{ method: 'get', path: '/admin-tokens', tag: 'Accounts', access: 'viewer' },
@@ -175,6 +168,5 @@ export const accountsContract = {
   revokeAdminToken: {
     ...{ method: 'delete', path: '/admin-tokens/{id}', tag: 'Accounts', access: 'admin' },
     summary: 'Revoke a token',
-    params: accountParams,
   },
 } as const satisfies Contract;

@@ -19,7 +19,7 @@ const auditEntry = z
     status: z.int().optional().meta({ description: 'The status of the response; absent if there was none' }),
   })
   .meta({ id: 'AuditEntry' });
-export type AuditEntry = z.output<typeof auditEntry>;
+export type AuditEntry = z.input<typeof auditEntry>;
 
 /** The audit log. */
 export const auditContract = {

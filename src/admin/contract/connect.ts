@@ -14,7 +14,7 @@ const connection = z
       .meta({ description: 'True if an environment variable gives it a token, which is in no list' }),
   })
   .meta({ id: 'Connection', description: 'An identity provider that provisions a travel account' });
-export type Connection = z.output<typeof connection>;
+export type Connection = z.input<typeof connection>;
 
 const token = z
   .object({
@@ -28,7 +28,7 @@ const token = z
     revokedAt: time.optional(),
   })
   .meta({ id: 'ScimToken', description: 'A bearer token of an identity provider' });
-export type ScimToken = z.output<typeof token>;
+export type ScimToken = z.input<typeof token>;
 
 const client = z
   .object({
@@ -44,7 +44,7 @@ const client = z
     revokedAt: time.optional(),
   })
   .meta({ id: 'OAuthClient', description: 'A client that gets tokens at /oauth/token' });
-export type OAuthClient = z.output<typeof client>;
+export type OAuthClient = z.input<typeof client>;
 
 const attempt = z
   .object({
@@ -61,9 +61,7 @@ const attempt = z
     userAgent: z.string().optional(),
   })
   .meta({ id: 'Attempt', description: 'A request of an identity provider, answered or refused' });
-export type Attempt = z.output<typeof attempt>;
-
-const credentialParams = z.object({ id });
+export type Attempt = z.input<typeof attempt>;
 
 /** The connections of identity providers, and their credentials. */
 export const connectContract = {
@@ -89,7 +87,6 @@ export const connectContract = {
   revokeToken: {
     ...{ method: 'delete', path: '/tokens/{id}', tag: 'Connect', access: 'admin' },
     summary: 'Revoke a bearer token at once',
-    params: credentialParams,
   },
   listOAuthClients: {
     ...{ method: 'get', path: '/oauth-clients', tag: 'Connect', access: 'viewer' },
@@ -118,7 +115,6 @@ export const connectContract = {
   revokeOAuthClient: {
     ...{ method: 'delete', path: '/oauth-clients/{id}', tag: 'Connect', access: 'admin' },
     summary: 'Revoke an OAuth client and all its tokens at once',
-    params: credentialParams,
   },
   listRecentAttempts: {
     ...{ method: 'get', path: '/recent-attempts', tag: 'Connect', access: 'viewer' },

@@ -14,7 +14,7 @@ const count = z.int().min(0);
 const effects = z
   .object({ archived: count, deleted: count, changed: count })
   .meta({ id: 'HoldEffects', description: 'The number of travelers by what an approval does to them' });
-export type HoldEffects = z.output<typeof effects>;
+export type HoldEffects = z.input<typeof effects>;
 
 const heldPerson = z
   .object({
@@ -32,7 +32,7 @@ const heldPerson = z
       .meta({ description: 'The effect of an approval on the traveler' }),
   })
   .meta({ id: 'HeldPerson' });
-export type HeldPerson = z.output<typeof heldPerson>;
+export type HeldPerson = z.input<typeof heldPerson>;
 
 const group = z
   .object({
@@ -52,7 +52,7 @@ const group = z
       .meta({ description: 'Of a change of rules that waits for a decision: its generation' }),
   })
   .meta({ id: 'HoldGroup', description: 'The people of a connection who are held for one cause' });
-export type HoldGroup = z.output<typeof group>;
+export type HoldGroup = z.input<typeof group>;
 
 /** The operations on changes that wait for the decision of an admin. */
 export const holdsContract = {
@@ -64,7 +64,6 @@ export const holdsContract = {
   listHeldPeople: {
     ...{ method: 'get', path: '/holds/{connection}/{cause}', tag: 'Holds', access: 'viewer' },
     summary: 'List the people of a group, the longest waiting first',
-    params: z.object({ connection: id, cause: id }),
     query: z.strictObject({
       after: z
         .string()
@@ -78,7 +77,6 @@ export const holdsContract = {
   explainHold: {
     ...{ method: 'get', path: '/people/{connection}/{id}/hold', tag: 'Holds', access: 'viewer' },
     summary: 'Tell why a person waits, and what each decision would do; 404 if the person is not held',
-    params: z.object({ connection: id, id }),
     result: z.object({
       ...heldPerson.shape,
       connection: id,

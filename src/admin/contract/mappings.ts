@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { mappingSources } from '../../translator/mapping-file.ts';
-import { ruleOrigins, ruleOutcomes } from '../../translator/translation.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Contract } from './operation.ts';
-import { id, limit, time } from './schemas.ts';
+import { findingMembers, id, limit, ruleMembers, time } from './schemas.ts';
 
 const generation = z
   .int()
@@ -24,7 +23,7 @@ const fault = z
     remedy: z.string(),
   })
   .meta({ id: 'MappingFault', description: 'A faulty place of a mapping, and what to do' });
-export type MappingFault = z.output<typeof fault>;
+export type MappingFault = z.input<typeof fault>;
 
 const names = z.record(z.string(), z.string()).meta({
   description: 'The names of custom fields by key, and of the resources that the values contain by id',
@@ -39,7 +38,7 @@ const version = z
     rules: z.int().meta({ description: 'The number of its own rules' }),
   })
   .meta({ id: 'MappingVersion', description: 'A mapping that is or was in force' });
-export type MappingVersion = z.output<typeof version>;
+export type MappingVersion = z.input<typeof version>;
 
 const difference = z
   .object({
@@ -48,36 +47,17 @@ const difference = z
     members: z.array(z.object({ name: z.string(), before: value, after: value })),
   })
   .meta({ id: 'MappingDifference' });
-export type MappingDifference = z.output<typeof difference>;
+export type MappingDifference = z.input<typeof difference>;
 
 const finding = z
-  .object({
-    field: z.string(),
-    code: z.string(),
-    value,
-    reason: z.string(),
-    remedy: z.string(),
-    mappingPath: z.string().optional(),
-  })
+  .object(findingMembers)
   .meta({ id: 'PreviewedFinding', description: 'A value that would not be set on the traveler, and why' });
-export type PreviewedFinding = z.output<typeof finding>;
+export type PreviewedFinding = z.input<typeof finding>;
 
 const traceEntry = z
-  .object({
-    field: z.string(),
-    origin: z.enum(ruleOrigins),
-    rule: z.string(),
-    when: z.string().optional(),
-    read: z.string().optional(),
-    outcome: z.enum(ruleOutcomes),
-    before: value,
-    transformed: value,
-    after: value,
-    reason: z.string().optional(),
-    mappingPath: z.string().optional(),
-  })
+  .object({ field: z.string(), ...ruleMembers })
   .meta({ id: 'PreviewedRule', description: 'The effect of one rule on one field' });
-export type PreviewedRule = z.output<typeof traceEntry>;
+export type PreviewedRule = z.input<typeof traceEntry>;
 
 const previewedField = z
   .object({
@@ -90,7 +70,7 @@ const previewedField = z
     }),
   })
   .meta({ id: 'PreviewedField' });
-export type PreviewedField = z.output<typeof previewedField>;
+export type PreviewedField = z.input<typeof previewedField>;
 
 const fieldChange = z.object({ field: z.string(), before: value, after: value, isAgain: z.boolean() });
 
@@ -119,7 +99,7 @@ const preview = z
     names,
   })
   .meta({ id: 'MappingPreview', description: 'The changes that a mapping would make for all people' });
-export type MappingPreview = z.output<typeof preview>;
+export type MappingPreview = z.input<typeof preview>;
 
 const change = z.object({
   outcome: z.enum(['applied', 'unchanged']),
@@ -129,7 +109,6 @@ const change = z.object({
 /** The errors of operations that compute with a mapping. */
 const computing = ['busy', 'tooCostly'] satisfies ErrorCode[];
 
-const params = z.object({ connection: id });
 const named = z.array(z.string());
 
 /** The mapping of each connection: what is in force, what another one would change, and its history. */
@@ -153,14 +132,12 @@ export const mappingsContract = {
   readMapping: {
     ...{ method: 'get', path: '/mappings/{connection}', tag: 'Mappings', access: 'viewer' },
     summary: 'Read the mapping in force',
-    params,
     result: z.object({ version: version.optional(), text }),
   },
   listMappingNames: {
     ...{ method: 'get', path: '/mappings/{connection}/names', tag: 'Mappings', access: 'viewer' },
     summary:
       'List the SCIM paths, and the names of the travel service, that a mapping can contain; at most 1,000 of each kind',
-    params,
     result: z.object({
       scimAttributes: z
         .array(z.object({ path: z.string(), description: z.string() }))
@@ -174,7 +151,6 @@ export const mappingsContract = {
   findExamplePerson: {
     ...{ method: 'get', path: '/mappings/{connection}/example-person', tag: 'Mappings', access: 'viewer' },
     summary: 'Find a person to show what the mapping does: one whom an identity provider has sent',
-    params,
     result: z.object({
       id: z.string().optional().meta({ description: 'Absent if no identity provider has sent a person' }),
     }),
@@ -183,7 +159,6 @@ export const mappingsContract = {
     ...{ method: 'post', path: '/mappings/{connection}/check', tag: 'Mappings', access: 'viewer' },
     summary: 'Find every fault of a mapping, and every name that the travel service does not have',
     changesNothing: true,
-    params,
     body: z.strictObject({ text }),
     result: z.object({
       faults: z.array(fault),
@@ -199,7 +174,6 @@ export const mappingsContract = {
     ...{ method: 'post', path: '/mappings/{connection}/preview-person', tag: 'Mappings', access: 'viewer' },
     summary: 'Translate one person with a mapping: a stored one by id, or a SCIM user',
     changesNothing: true,
-    params,
     body: z.strictObject({
       text,
       person: id.optional(),
@@ -219,7 +193,6 @@ export const mappingsContract = {
     ...{ method: 'post', path: '/mappings/{connection}/preview', tag: 'Mappings', access: 'viewer' },
     summary: 'Compute what a mapping would change for everybody',
     changesNothing: true,
-    params,
     body: z.strictObject({ text, examples: z.int().min(0).max(100).default(10) }),
     result: preview,
     errors: computing,
@@ -227,7 +200,6 @@ export const mappingsContract = {
   applyMapping: {
     ...{ method: 'put', path: '/mappings/{connection}', tag: 'Mappings', access: 'admin' },
     summary: 'Put a mapping in force, unless another one than the expected is in force',
-    params,
     body: z.strictObject({ text, generation }),
     result: change,
     errors: ['conflict', ...computing],
@@ -235,7 +207,6 @@ export const mappingsContract = {
   listMappingVersions: {
     ...{ method: 'get', path: '/mappings/{connection}/versions', tag: 'Mappings', access: 'viewer' },
     summary: 'List the mappings that are and were in force, the newest first',
-    params,
     query: z.strictObject({ limit }),
     result: z.object({ versions: z.array(version) }),
   },
@@ -247,13 +218,11 @@ export const mappingsContract = {
       access: 'viewer',
     },
     summary: 'Read a mapping of the history, and what it changed',
-    params: z.object({ connection: id, version: id }),
     result: z.object({ version, text, difference }),
   },
   restoreMappingVersion: {
     ...{ method: 'post', path: '/mappings/{connection}/restore', tag: 'Mappings', access: 'admin' },
     summary: 'Put a mapping of the history in force again, unless another one than the expected is in force',
-    params,
     body: z.strictObject({ version: z.int().min(1), generation }),
     result: change,
     errors: ['conflict', ...computing],

@@ -17,8 +17,6 @@ export interface Operation {
   summary: string;
   /** `anyone`: without a session and without a token. */
   access: Role | 'anyone';
-  /** The parameters in the path; each is a string. */
-  params?: z.ZodObject;
   query?: z.ZodObject;
   /** The body, always JSON. */
   body?: z.ZodObject;
@@ -52,18 +50,26 @@ export type Contract = Record<string, Operation>;
 
 /** The request as the handler of an operation receives it, after all checks. */
 export interface HandlerRequest<O extends Operation> {
-  params: Parsed<O['params']>;
+  params: Record<PathParameter<O['path']>, string>;
   query: Parsed<O['query']>;
   body: Parsed<O['body']>;
 }
 
+/** The names of the parameters in a path. Each is an id. */
+export type PathParameter<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathParameter<Rest>
+  : never;
+
 type Parsed<S> = S extends z.ZodType ? z.output<S> : Record<never, never>;
 
-/** The result of the handler of an operation. A navigation returns the URL to which the browser is redirected. */
+/**
+ * The result of the handler of an operation. Its declaration converts times to texts, and leaves out members that are not declared. A navigation returns the URL to
+ * which the browser is redirected.
+ */
 type HandlerReturn<O extends Operation> = O['isNavigation'] extends true
   ? Promise<{ location: string }>
   : O['result'] extends z.ZodType
-    ? Promise<z.input<O['result']>>
+    ? Promise<z.output<O['result']>>
     : Promise<void>;
 
 /** One handler for each operation of a contract. */

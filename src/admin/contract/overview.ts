@@ -17,7 +17,7 @@ const exchange = z
     isFailed: z.boolean(),
   })
   .meta({ id: 'LastExchange' });
-export type LastExchange = z.output<typeof exchange>;
+export type LastExchange = z.input<typeof exchange>;
 
 const connection = z
   .object({
@@ -56,7 +56,7 @@ const connection = z
     }),
   })
   .meta({ id: 'ConnectionHealth' });
-export type ConnectionHealth = z.output<typeof connection>;
+export type ConnectionHealth = z.input<typeof connection>;
 
 const activityCounts = z
   .object({
@@ -67,7 +67,7 @@ const activityCounts = z
     callErrors: count,
   })
   .meta({ id: 'ActivityCounts' });
-export type ActivityCounts = z.output<typeof activityCounts>;
+export type ActivityCounts = z.input<typeof activityCounts>;
 
 const demoDay = z
   .object({
@@ -83,7 +83,7 @@ const demoDay = z
       .meta({ description: 'The reason for which it cannot be played; absent if it can' }),
   })
   .meta({ id: 'DemoDay' });
-export type DemoDayState = z.output<typeof demoDay>;
+export type DemoDayState = z.input<typeof demoDay>;
 
 /** The state of the whole service. */
 export const overviewContract = {
@@ -124,7 +124,6 @@ export const overviewContract = {
   resumeConnection: {
     ...{ method: 'post', path: '/connections/{id}/resume', tag: 'Overview', access: 'admin' },
     summary: 'Let a connection go on that is paused because the database was restored',
-    params: z.object({ id: z.string() }),
     errors: ['notFound', 'conflict'],
   },
   readDemoDay: {

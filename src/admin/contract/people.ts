@@ -3,9 +3,8 @@ import { holdCauses, identityStates, successionEffects } from '../../provisionin
 import { fieldStandings } from '../../provisioning/people/explain-fields.ts';
 import { personStatuses } from '../../provisioning/people/explain-person.ts';
 import { verdicts } from '../../provisioning/users/evidence.ts';
-import { ruleOrigins, ruleOutcomes } from '../../translator/translation.ts';
 import type { Contract } from './operation.ts';
-import { id, time } from './schemas.ts';
+import { findingMembers, ruleMembers, time } from './schemas.ts';
 
 const count = z.int().min(0);
 const text = z.string().max(300);
@@ -13,11 +12,8 @@ const json = z.unknown().optional();
 
 const finding = z
   .object({
+    ...findingMembers,
     field: z.string().meta({ description: 'The key of a field of the traveler; * for all' }),
-    code: z.string(),
-    value: json,
-    reason: z.string(),
-    remedy: z.string(),
     mappingPath: z.string().optional().meta({ description: 'The place of the fault in the mapping' }),
   })
   .meta({ id: 'Finding', description: 'A value that was not set on the traveler, why, and what to do' });
@@ -38,7 +34,7 @@ const person = z
     nextAttemptAt: time.optional(),
   })
   .meta({ id: 'Person' });
-export type Person = z.output<typeof person>;
+export type Person = z.input<typeof person>;
 
 const peopleCounts = z
   .object({
@@ -51,25 +47,12 @@ const peopleCounts = z
       .meta({ description: 'True if only the first 20,000 people with findings were counted' }),
   })
   .meta({ id: 'PeopleCounts', description: 'The people of a connection by state and finding' });
-export type PeopleCounts = z.output<typeof peopleCounts>;
+export type PeopleCounts = z.input<typeof peopleCounts>;
 
-const rule = z
-  .object({
-    origin: z.enum(ruleOrigins),
-    rule: z.string().meta({ description: 'The input of the rule, with its transforms' }),
-    when: z.string().optional(),
-    read: z.string().optional().meta({ description: 'The SCIM path that was read, if there are several' }),
-    outcome: z.enum(ruleOutcomes),
-    before: json,
-    transformed: json,
-    after: json,
-    reason: z.string().optional(),
-    mappingPath: z.string().optional(),
-  })
-  .meta({
-    id: 'AppliedRule',
-    description: 'The effect of one rule on one field, when the user was last translated',
-  });
+const rule = z.object(ruleMembers).meta({
+  id: 'AppliedRule',
+  description: 'The effect of one rule on one field, when the user was last translated',
+});
 
 const field = z
   .object({
@@ -84,7 +67,7 @@ const field = z
     refusal: z.string().optional(),
   })
   .meta({ id: 'PersonField', description: 'One field, from the identity provider to the traveler' });
-export type PersonField = z.output<typeof field>;
+export type PersonField = z.input<typeof field>;
 
 const explanation = z
   .object({
@@ -143,9 +126,7 @@ const explanation = z
     names: z.record(z.string(), z.string()).meta({ description: 'The names of ids in the fields' }),
   })
   .meta({ id: 'PersonExplanation', description: 'Everything that is stored about a person' });
-export type PersonExplanation = z.output<typeof explanation>;
-
-const personParams = z.object({ connection: id, id });
+export type PersonExplanation = z.input<typeof explanation>;
 
 /** The people of all connections, and everything that is known about one of them. */
 export const peopleContract = {
@@ -183,19 +164,16 @@ export const peopleContract = {
   explainPerson: {
     ...{ method: 'get', path: '/people/{connection}/{id}', tag: 'People', access: 'viewer' },
     summary: 'Explain a person: the state and why, findings, and each field from the IdP to the traveler',
-    params: personParams,
     result: explanation,
   },
   reconcilePerson: {
     ...{ method: 'post', path: '/people/{connection}/{id}/reconcile', tag: 'People', access: 'admin' },
     summary: 'Bring the traveler of a person up to date now',
-    params: personParams,
   },
   joinPerson: {
     ...{ method: 'post', path: '/people/{connection}/{id}/join', tag: 'People', access: 'admin' },
     summary:
       'Give a person the traveler of the leaver in whose place the person is, because both are one person',
-    params: personParams,
     errors: ['conflict'],
   },
 } as const satisfies Contract;

@@ -1,22 +1,17 @@
 import { z } from 'zod';
+import { ruleOrigins, ruleOutcomes } from '../../translator/translation.ts';
 
-/** A time, e.g. `2026-11-22T16:00:00.000Z`. */
-export const time = z.iso.datetime().meta({ description: 'UTC, with milliseconds' });
+const timeText = z.iso.datetime();
+const { $schema: _dialect, ...describedText } = z.toJSONSchema(timeText);
+
+/** A time, e.g. `2026-11-22T16:00:00.000Z`. Handlers get and return epoch milliseconds, which no document describes. */
+export const time = z
+  .codec(timeText, z.number().meta(describedText), { decode: (text) => Date.parse(text), encode: toTime })
+  .meta({ description: 'UTC, with milliseconds' });
 
 /** Converts epoch milliseconds to the form of the API. */
-export function toTime(ms: number): string;
-export function toTime(ms: number | undefined): string | undefined;
-export function toTime(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : new Date(ms).toISOString();
-}
-
-/** Converts the named members of an object from epoch milliseconds to the form of the API. */
-export function withTimes<T extends object, Name extends keyof T>(
-  object: T,
-  names: Name[],
-): Omit<T, Name> & { [Member in Name]: T[Member] extends number ? string : string | undefined } {
-  const converted = names.map((name) => [name, toTime(object[name] as number | undefined)]);
-  return { ...object, ...Object.fromEntries(converted) };
+export function toTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 export const role = z.enum(['viewer', 'admin']).meta({
@@ -38,3 +33,27 @@ export const travelPage = {
   limit: limit.pipe(z.int().max(100)),
 };
 export const next = z.string().optional();
+
+/** A value that is not set on the traveler, and why. */
+export const findingMembers = {
+  field: z.string(),
+  code: z.string(),
+  value: z.unknown().optional(),
+  reason: z.string(),
+  remedy: z.string(),
+  mappingPath: z.string().optional(),
+};
+
+/** The effect of one rule on one field. */
+export const ruleMembers = {
+  origin: z.enum(ruleOrigins),
+  rule: z.string().meta({ description: 'The input of the rule, with its transforms' }),
+  when: z.string().optional(),
+  read: z.string().optional().meta({ description: 'The SCIM path that was read, if there are several' }),
+  outcome: z.enum(ruleOutcomes),
+  before: z.unknown().optional(),
+  transformed: z.unknown().optional(),
+  after: z.unknown().optional(),
+  reason: z.string().optional(),
+  mappingPath: z.string().optional(),
+};

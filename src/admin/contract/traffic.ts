@@ -36,7 +36,7 @@ const exchange = z.object(exchangeFields).meta({
   id: 'Exchange',
   description: 'A request and its response, without headers and bodies',
 });
-export type Exchange = z.output<typeof exchange>;
+export type Exchange = z.input<typeof exchange>;
 
 const message = z.object({
   headers: z
@@ -58,7 +58,7 @@ const exchangeDetail = z
     }),
   })
   .meta({ id: 'ExchangeDetail', description: 'A request and its response with what the log keeps of them' });
-export type ExchangeDetail = z.output<typeof exchangeDetail>;
+export type ExchangeDetail = z.input<typeof exchangeDetail>;
 
 const loggedConnection = z
   .object({
@@ -114,7 +114,6 @@ export const trafficContract = {
   getExchange: {
     ...{ method: 'get', path: '/exchanges/{position}', tag: 'Traffic', access: 'viewer' },
     summary: 'Read an exchange with its headers and bodies, and the other exchanges of the same request',
-    params: z.object({ position: id }),
     result: exchangeDetail,
   },
   saveScenario: {
@@ -136,7 +135,6 @@ export const trafficContract = {
   keepReadBodies: {
     ...{ method: 'put', path: '/connections/{connection}/read-bodies', tag: 'Traffic', access: 'admin' },
     summary: 'Keep the bodies of reads of a connection too, until a time within the next day',
-    params: z.object({ connection: id }),
     body: z.strictObject({ until: time }),
   },
 } as const satisfies Contract;

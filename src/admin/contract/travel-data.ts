@@ -14,7 +14,7 @@ const traveler = z
       .meta({ description: 'The person whom an identity provider sends. Absent in lists of trips' }),
   })
   .meta({ id: 'Traveler', description: 'A user of the travel service' });
-export type Traveler = z.output<typeof traveler>;
+export type Traveler = z.input<typeof traveler>;
 
 const tripMembers = {
   id,
@@ -31,7 +31,7 @@ const tripMembers = {
 };
 
 const travelTrip = z.object(tripMembers).meta({ id: 'TravelTrip' });
-export type TravelTrip = z.output<typeof travelTrip>;
+export type TravelTrip = z.input<typeof travelTrip>;
 
 /** The resource as the travel API answers it, for developers. */
 const resource = z.record(z.string(), z.unknown());
@@ -56,7 +56,7 @@ const travelTripDetails = z
     resource,
   })
   .meta({ id: 'TravelTripDetails' });
-export type TravelTripDetails = z.output<typeof travelTripDetails>;
+export type TravelTripDetails = z.input<typeof travelTripDetails>;
 
 const invoiceMembers = {
   id,
@@ -71,14 +71,14 @@ const invoiceMembers = {
 };
 
 const travelInvoice = z.object(invoiceMembers).meta({ id: 'TravelInvoice' });
-export type TravelInvoice = z.output<typeof travelInvoice>;
+export type TravelInvoice = z.input<typeof travelInvoice>;
 
 const moneyBack = z.object({ id, createdAt: time, status: z.string(), amount: money });
 
 const travelInvoiceDetails = z
   .object({ ...invoiceMembers, refunds: z.array(moneyBack), disputes: z.array(moneyBack), resource })
   .meta({ id: 'TravelInvoiceDetails' });
-export type TravelInvoiceDetails = z.output<typeof travelInvoiceDetails>;
+export type TravelInvoiceDetails = z.input<typeof travelInvoiceDetails>;
 
 const billingOperation = z
   .object({
@@ -94,7 +94,7 @@ const billingOperation = z
     invoiceId: z.string().optional(),
   })
   .meta({ id: 'TravelBillingOperation' });
-export type TravelBillingOperation = z.output<typeof billingOperation>;
+export type TravelBillingOperation = z.input<typeof billingOperation>;
 
 const counts = z.record(z.string(), z.int()).meta({ description: 'The number of resources by type' });
 
@@ -112,7 +112,6 @@ export const travelDataContract = {
   readTravelTrip: {
     ...{ method: 'get', path: '/travel/trips/{id}', tag, access: 'viewer' },
     summary: 'Read a trip with its travelers, journeys, stays and bookings',
-    params: z.object({ id }),
     result: travelTripDetails,
   },
   listTravelInvoices: {
@@ -125,20 +124,17 @@ export const travelDataContract = {
   readTravelInvoice: {
     ...{ method: 'get', path: '/travel/invoices/{id}', tag, access: 'viewer' },
     summary: 'Read an invoice with its refunds and disputes',
-    params: z.object({ id }),
     result: travelInvoiceDetails,
   },
   listTripOperations: {
     ...{ method: 'get', path: '/travel/trips/{id}/billing-operations', tag, access: 'viewer' },
     summary: 'List the billing operations of a trip, the newest first',
-    params: z.object({ id }),
     query: z.strictObject(travelPage),
     result: z.object({ operations: z.array(billingOperation), next }),
   },
   listInvoiceOperations: {
     ...{ method: 'get', path: '/travel/invoices/{id}/billing-operations', tag, access: 'viewer' },
     summary: 'List the billing operations of an invoice, the newest first',
-    params: z.object({ id }),
     query: z.strictObject(travelPage),
     result: z.object({ operations: z.array(billingOperation), next }),
   },

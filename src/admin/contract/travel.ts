@@ -12,7 +12,7 @@ const apiKey = z
     revokedAt: time.optional(),
   })
   .meta({ id: 'TravelApiKey', description: 'A key of an integration that calls the travel API' });
-export type TravelApiKey = z.output<typeof apiKey>;
+export type TravelApiKey = z.input<typeof apiKey>;
 
 export const travelWebhook = z
   .object({
@@ -24,7 +24,7 @@ export const travelWebhook = z
     events: z.array(z.string()).optional().meta({ description: 'Absent: every kind' }),
   })
   .meta({ id: 'TravelWebhook' });
-export type TravelWebhook = z.output<typeof travelWebhook>;
+export type TravelWebhook = z.input<typeof travelWebhook>;
 
 export const travelAttempt = z
   .object({
@@ -37,7 +37,7 @@ export const travelAttempt = z
       .meta({ description: 'The reason for which the event does not count as delivered' }),
   })
   .meta({ id: 'TravelAttempt', description: 'One attempt to reach the endpoint of a webhook' });
-export type TravelAttempt = z.output<typeof travelAttempt>;
+export type TravelAttempt = z.input<typeof travelAttempt>;
 
 const deliveryStatus = z.enum(['pending', 'succeeded', 'failed', 'canceled']);
 
@@ -52,7 +52,7 @@ export const travelDelivery = z
     attempts: z.array(travelAttempt),
   })
   .meta({ id: 'TravelDelivery', description: 'The delivery of an event to a webhook' });
-export type TravelDelivery = z.output<typeof travelDelivery>;
+export type TravelDelivery = z.input<typeof travelDelivery>;
 
 export const travelEvent = z
   .object({
@@ -63,7 +63,7 @@ export const travelEvent = z
     previousAttributes: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: 'TravelEvent' });
-export type TravelEvent = z.output<typeof travelEvent>;
+export type TravelEvent = z.input<typeof travelEvent>;
 
 const body = z.object({
   text: z.string(),
@@ -84,7 +84,7 @@ const request = z
     responseBody: body.optional(),
   })
   .meta({ id: 'TravelRequest', description: 'A request to the travel API' });
-export type TravelRequest = z.output<typeof request>;
+export type TravelRequest = z.input<typeof request>;
 
 const webhookMembers = {
   url: z.string(),
@@ -93,7 +93,6 @@ const webhookMembers = {
   disabled: z.boolean(),
 };
 
-const webhookParams = z.object({ id });
 const tag = 'Travel service';
 
 /** The embedded travel service as its developers need it. Without it, all operations but the first answer 404. */
@@ -126,7 +125,6 @@ export const travelContract = {
   revokeTravelApiKey: {
     ...{ method: 'delete', path: '/travel/api-keys/{id}', tag, access: 'admin' },
     summary: 'Revoke an API key',
-    params: webhookParams,
   },
   listTravelWebhooks: {
     ...{ method: 'get', path: '/travel/webhooks', tag, access: 'viewer' },
@@ -147,7 +145,6 @@ export const travelContract = {
   updateTravelWebhook: {
     ...{ method: 'patch', path: '/travel/webhooks/{id}', tag, access: 'admin' },
     summary: 'Change a webhook. Members that are left out stay; null removes one',
-    params: webhookParams,
     body: z
       .strictObject({
         ...webhookMembers,
@@ -161,26 +158,22 @@ export const travelContract = {
   deleteTravelWebhook: {
     ...{ method: 'delete', path: '/travel/webhooks/{id}', tag, access: 'admin' },
     summary: 'Delete a webhook with its deliveries',
-    params: webhookParams,
     errors: ['conflict'],
   },
   renewTravelWebhookSecret: {
     ...{ method: 'post', path: '/travel/webhooks/{id}/secret', tag, access: 'admin' },
     summary: 'Make a new secret for a webhook, which is shown once. The one before signs for 24 hours too',
-    params: webhookParams,
     result: z.object({ secret: z.string() }),
   },
   listTravelDeliveries: {
     ...{ method: 'get', path: '/travel/webhooks/{id}/deliveries', tag, access: 'viewer' },
     summary: 'List the deliveries of a webhook, newest first',
-    params: webhookParams,
     query: z.strictObject({ status: deliveryStatus.optional(), ...travelPage }),
     result: z.object({ deliveries: z.array(travelDelivery), next }),
   },
   testTravelWebhook: {
     ...{ method: 'post', path: '/travel/webhooks/{id}/test', tag, access: 'admin' },
     summary: 'Send a test event to a webhook and return the attempt',
-    params: webhookParams,
     result: travelAttempt,
   },
   redeliverTravelEvent: {
@@ -189,7 +182,6 @@ export const travelContract = {
       access: 'admin',
     },
     summary: 'Deliver the event of a delivery once more, as a new delivery',
-    params: z.object({ id, delivery: id }),
     result: travelDelivery,
     errors: ['conflict'],
   },

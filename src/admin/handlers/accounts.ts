@@ -4,9 +4,9 @@ import { addRequestNotes } from '../../http/log.ts';
 import type { AccountChange, AdminAccount, AdminToken } from '../../store/credentials/admins.ts';
 import type { accountsContract } from '../contract/accounts.ts';
 import type { Handlers, Role } from '../contract/operation.ts';
-import { toTime, withTimes } from '../contract/schemas.ts';
+import { toTime } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
-import { AdminError } from '../errors.ts';
+import { AdminError, invalidField, noSuch } from '../errors.ts';
 import { shownName } from '../openid/person.ts';
 import { findPasswordWeakness } from '../password-rules.ts';
 import { hashPassword, newPassword } from '../passwords.ts';
@@ -15,7 +15,6 @@ import {
   type Caller,
   endSession,
   listOwnSessions,
-  type OwnSession,
   SESSION_MAX_MS,
   type SessionDeps,
   startSession,
@@ -32,11 +31,13 @@ export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContra
     readSession: async (_request, { caller }) => sessionBody(required(caller)),
     signOut: (_request, { caller, response }) => endSession(response, required(caller), deps),
     listOwnSessions: async (_request, { caller }) => ({
-      sessions: (await listOwnSessions(required(caller), deps)).map(toSession),
+      sessions: (await listOwnSessions(required(caller), deps)).map((session) => ({
+        ...{ ...session, lastUsedAt: session.lastSeenAt },
+      })),
     }),
     endOwnSession: ({ params }, context) => endOwnSession(params.id, context, deps),
     changeOwnPassword: ({ body }, context) => changeOwnPassword(body, context, deps),
-    listAccounts: async () => ({ accounts: (await accounts.list()).map(toAccount) }),
+    listAccounts: async () => ({ accounts: await accounts.list() }),
     createAccount: ({ body }, { note }) => createAccount(body, note, deps),
     resetPassword: ({ params }, { note }) => resetPassword(params.id, note, deps),
     changeRole: async ({ params, body: { role } }, { note }) => {
@@ -61,8 +62,7 @@ export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContra
     revokeAdminToken: async ({ params }, { note }) => {
       const token = (await tokens.list()).find(({ id }) => id === params.id);
       if (token) note({ name: token.name });
-      if (!(await tokens.revoke(params.id, now())))
-        throw new AdminError('notFound', 'There is no such token, or it was revoked before.');
+      if (!(await tokens.revoke(params.id, now()))) throw noSuch('token');
     },
   };
 }
@@ -89,7 +89,7 @@ async function resetPassword(id: string, note: AdminContext['note'], deps: Admin
   requirePassword(account, 'who may sign in');
   requirePasswordSignIn(deps);
   const password = newPassword();
-  if (!(await deps.accounts.setPassword(id, await hashPassword(password)))) throw noSuchAccount();
+  if (!(await deps.accounts.setPassword(id, await hashPassword(password)))) throw noSuch('account');
   return { password };
 }
 
@@ -135,7 +135,7 @@ async function signIn(
   const csrfToken = await withAuditEntry(() => beginSession(response, account, deps), entry, deps);
   return {
     ...{ name: account.name, role: account.role, kind: 'account' as const, hasPassword: true, csrfToken },
-    expiresAt: toTime(deps.now() + SESSION_MAX_MS),
+    expiresAt: deps.now() + SESSION_MAX_MS,
   };
 }
 
@@ -171,7 +171,7 @@ async function changeOwnPassword(
   const { passwordHash: from = '' } = (await accounts.findByName(caller.name)) ?? {};
   if (!(await limit.verify(client, current, from))) {
     await limit.delayRefusal(client);
-    throw new AdminError('invalid', undefined, { faults: [{ field: 'current', message: 'is wrong' }] });
+    throw invalidField('current', 'is wrong');
   }
   const to = await hashPassword(password);
   const { hash: session } = caller.session;
@@ -189,12 +189,14 @@ async function endOwnSession(id: string, { caller, note }: AdminContext, deps: S
 async function requireStrongPassword(password: string): Promise<void> {
   const weakness = await findPasswordWeakness(password);
   if (weakness === undefined) return;
-  const message = `${weakness}: choose another one, e.g. four words that do not belong together`;
-  throw new AdminError('invalid', undefined, { faults: [{ field: 'password', message }] });
+  throw invalidField(
+    'password',
+    `${weakness}: choose another one, e.g. four words that do not belong together`,
+  );
 }
 
 function requireDone(change: AccountChange): void {
-  if (change === 'gone') throw noSuchAccount();
+  if (change === 'gone') throw noSuch('account');
   if (change === 'done') return;
   throw new AdminError(
     'conflict',
@@ -222,12 +224,8 @@ function requirePassword({ name, hasPassword }: AdminAccount, subject: string): 
 
 async function findAccount(id: string, { accounts }: AdminDeps): Promise<AdminAccount> {
   const account = (await accounts.list()).find((one) => one.id === id);
-  if (!account) throw noSuchAccount();
+  if (!account) throw noSuch('account');
   return account;
-}
-
-function noSuchAccount(): AdminError {
-  return new AdminError('notFound', 'There is no such account, or it was revoked before.');
 }
 
 /** The router has refused a call without a caller, unless anyone may make it. */
@@ -237,24 +235,10 @@ function required(caller: Caller | undefined): Caller {
 }
 
 function sessionBody({ name, role, kind, hasPassword, session }: Caller) {
-  return {
-    ...{ name, role, kind, hasPassword },
-    ...(session && { csrfToken: session.csrfToken, expiresAt: toTime(session.createdAt + SESSION_MAX_MS) }),
-  };
-}
-
-function toSession({ id, createdAt, lastSeenAt, address, userAgent, isCurrent }: OwnSession) {
-  const times = { createdAt: toTime(createdAt), lastUsedAt: toTime(lastSeenAt) };
-  return { id, ...times, address, userAgent, isCurrent };
-}
-
-function toAccount(account: AdminAccount) {
-  return withTimes(account, ['createdAt', 'lastSignInAt', 'revokedAt']);
+  const expiresAt = session && session.createdAt + SESSION_MAX_MS;
+  return { name, role, kind, hasPassword, csrfToken: session?.csrfToken, expiresAt };
 }
 
 function toToken({ maker, ...token }: AdminToken) {
-  return {
-    ...withTimes(token, ['createdAt', 'expiresAt', 'revokedAt']),
-    maker: maker && { id: maker.id, name: shownName(maker) },
-  };
+  return { ...token, maker: maker && { id: maker.id, name: shownName(maker) } };
 }

@@ -4,14 +4,13 @@ import type { AuditEntry, AuditLog } from '../../store/credentials/audit-log.ts'
 import type { auditContract } from '../contract/audit.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { peopleContract } from '../contract/people.ts';
-import { toTime } from '../contract/schemas.ts';
 import type { AdminContext } from '../router.ts';
+import { type NameOf, nameReader } from '../user-names.ts';
 
 /** Dependencies of the operations on the audit log. */
 export interface AuditDeps {
   audit: AuditLog;
-  /** Returns the name of a user for lists; undefined if there is no such user any more. */
-  nameOf(connection: string, id: string): Promise<string | undefined>;
+  nameOf: NameOf;
 }
 
 /** Handles the operations on the audit log. */
@@ -23,21 +22,21 @@ export function auditHandlers(deps: AuditDeps): Handlers<typeof auditContract, A
 }
 
 async function listAuditEntries(
-  { limit, since, until, ...query }: z.output<(typeof auditContract)['listAuditEntries']['query']>,
+  { limit, ...query }: z.output<(typeof auditContract)['listAuditEntries']['query']>,
   { audit, nameOf }: AuditDeps,
 ) {
-  const times = { since: toMs(since), until: toMs(until) };
-  const entries = await audit.list({ ...query, ...times, limit: limit + 1 });
+  const entries = await audit.list({ ...query, limit: limit + 1 });
   const shown = entries.slice(0, limit);
   const next = entries.length > limit ? shown.at(-1)?.position : undefined;
-  const readName = limitedReader(nameOf);
+  const readName = nameReader(nameOf, MAX_NAMES);
   const toListed = async (entry: AuditEntry) => ({
     ...entry,
     details: readableDetails(entry),
-    at: toTime(entry.at),
-    people: await Promise.all(peopleOf(entry).map(readName)),
+    people: await Promise.all(
+      peopleOf(entry).map(async ({ connection, id }) => ({ id, name: await readName(connection, id) })),
+    ),
   });
-  return { entries: await Promise.all(shown.map(toListed)), ...(next === undefined ? {} : { next }) };
+  return { entries: await Promise.all(shown.map(toListed)), next };
 }
 
 /** Entries of earlier versions contain URLs of webhooks with their secrets. */
@@ -45,10 +44,6 @@ function readableDetails({ action, details }: AuditEntry): AuditEntry['details']
   const isWebhook = action === 'createTravelWebhook' || action === 'updateTravelWebhook';
   const { url } = details;
   return isWebhook && typeof url === 'string' ? { ...details, url: redactWebhookUrl(url) } : details;
-}
-
-function toMs(time: string | undefined): number | undefined {
-  return time === undefined ? undefined : Date.parse(time);
 }
 
 interface PersonKey {
@@ -66,14 +61,3 @@ function peopleOf({ action, details }: AuditEntry): PersonKey[] {
 
 /** The most names that are read for a page: decisions about many people would make it slow. */
 const MAX_NAMES = 300;
-
-/** Returns a function that reads the name of each person once. */
-function limitedReader(nameOf: AuditDeps['nameOf']) {
-  const names = new Map<string, Promise<string | undefined>>();
-  return async ({ connection, id }: PersonKey) => {
-    const key = JSON.stringify([connection, id]);
-    const name = names.get(key) ?? (names.size < MAX_NAMES ? nameOf(connection, id) : undefined);
-    if (name) names.set(key, name);
-    return { id, name: await name };
-  };
-}

@@ -3,11 +3,11 @@ import { keysUrlProblem, parseJwks } from '../../oauth/clients.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { connectContract } from '../contract/connect.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
-import { toTime, withTimes } from '../contract/schemas.ts';
+import { toTime } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
-import { AdminError } from '../errors.ts';
+import { invalidField, noSuch } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
-import type { ListedClient, ListedToken } from '../scim-credentials.ts';
+import type { ListedClient } from '../scim-credentials.ts';
 
 /** Handles the connections, their credentials, and the newest requests of identity providers. */
 export function connectHandlers(deps: AdminDeps): Handlers<typeof connectContract, AdminContext> {
@@ -24,11 +24,11 @@ export function connectHandlers(deps: AdminDeps): Handlers<typeof connectContrac
         tokenEndpoint: `${url}/oauth/token`,
       };
     },
-    listTokens: async () => ({ tokens: (await credentials.listTokens()).map(toToken) }),
+    listTokens: async () => ({ tokens: await credentials.listTokens() }),
     createToken: async ({ body: { connection, name, days } }, { note }) => {
       requireConnection(connection, deps);
       const { id, token, expiresAt } = await credentials.createToken({ connection, name, days });
-      note({ id, name, connection, expiresAt: toTime(expiresAt) });
+      note({ id, name, connection, expiresAt: expiresAt && toTime(expiresAt) });
       return { id, token };
     },
     revokeToken: async ({ params: { id } }, { note }) => {
@@ -108,9 +108,9 @@ async function createClient(
   deps: AdminDeps,
 ) {
   requireConnection(connection, deps);
-  if (jwks && jwksUri !== undefined) throw invalid('jwksUri', 'cannot be given together with jwks');
+  if (jwks && jwksUri !== undefined) throw invalidField('jwksUri', 'cannot be given together with jwks');
   const problem = jwksUri === undefined ? undefined : keysUrlProblem(jwksUri, deps.settings.oauthClients);
-  if (problem !== undefined) throw invalid('jwksUri', problem);
+  if (problem !== undefined) throw invalidField('jwksUri', problem);
   const keys = jwks
     ? ({ kind: 'jwks', jwks: requireJwks(jwks) } as const)
     : jwksUri === undefined
@@ -118,27 +118,19 @@ async function createClient(
       : ({ kind: 'jwksUri', uri: jwksUri } as const);
   const { id, secret } = await deps.credentials.createClient({ connection, name, keys });
   note({ id, name, connection, authentication: keys ? 'keys' : 'secret' });
-  return { clientId: id, ...(secret === undefined ? {} : { clientSecret: secret }) };
+  return { clientId: id, clientSecret: secret };
 }
 
 function requireJwks(json: unknown): { keys: object[] } {
   const parsed = parseJwks(json);
-  if ('problem' in parsed) throw invalid('jwks', parsed.problem);
+  if ('problem' in parsed) throw invalidField('jwks', parsed.problem);
   return parsed.jwks;
 }
 
 function requireConnection(id: string, { connections }: AdminDeps): void {
   const known = connections.map(({ connection }) => connection.id);
   if (known.includes(id)) return;
-  throw invalid('connection', `is not in the settings, which have ${known.join(', ')}`);
-}
-
-function invalid(field: string, message: string): AdminError {
-  return new AdminError('invalid', undefined, { faults: [{ field, message }] });
-}
-
-function noSuch(noun: string): AdminError {
-  return new AdminError('notFound', `There is no such ${noun}, or it was revoked before.`);
+  throw invalidField('connection', `is not in the settings, which have ${known.join(', ')}`);
 }
 
 /** The age up to which a request is recent. */
@@ -154,7 +146,7 @@ async function listRecentAttempts(
   { exchanges, settings, now }: AdminDeps,
 ) {
   if (settings.requestLog.keepDays === 0) return { attempts: [], isLogged: false };
-  const since = Math.max(now() - RECENT_MS, query.since === undefined ? 0 : Date.parse(query.since));
+  const since = Math.max(now() - RECENT_MS, query.since ?? 0);
   const wanted = query.connection === undefined ? [undefined] : [query.connection, NO_CONNECTION];
   const pages = await Promise.all(
     wanted.map((connection) =>
@@ -165,19 +157,13 @@ async function listRecentAttempts(
   return { attempts: newest.slice(0, MAX_ATTEMPTS).map(toAttempt), isLogged: true };
 }
 
-function toAttempt({ position, at, ms, method, path, status, ...exchange }: LoggedExchange) {
-  const { connection, error, requestHeaders } = exchange;
-  const userAgent = requestHeaders['user-agent'];
-  return { id: position, at: toTime(at), ms, method, path, status, connection, error, userAgent };
-}
-
-function toToken(token: ListedToken) {
-  return withTimes(token, ['createdAt', 'expiresAt', 'lastUsedAt', 'revokedAt']);
+function toAttempt({ position, requestHeaders, ...exchange }: LoggedExchange) {
+  return { ...exchange, id: position, userAgent: requestHeaders['user-agent'] };
 }
 
 function toClient({ opens, proof, ...client }: ListedClient) {
   return {
-    ...withTimes(client, ['createdAt', 'lastUsedAt', 'revokedAt']),
+    ...client,
     ...('connection' in opens ? { connection: opens.connection } : { travelAdmin: opens.travelAdmin }),
     authentication: proof === 'secret' ? ('secret' as const) : ('keys' as const),
   };

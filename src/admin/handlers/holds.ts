@@ -13,8 +13,7 @@ import type { HoldCause } from '../../provisioning/identity.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { holdsContract } from '../contract/holds.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
-import { toTime } from '../contract/schemas.ts';
-import type { AdminDeps } from '../deps.ts';
+import { type AdminDeps, findConnection } from '../deps.ts';
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
@@ -34,7 +33,7 @@ export function holdHandlers(deps: AdminDeps): Handlers<typeof holdsContract, Ad
       const groups = await Promise.all(counts.map((count) => toGroup(count, requested, deps)));
       return {
         people: counts.reduce((sum, { count }) => sum + count, 0),
-        groups: groups.sort((one, other) => one.since.localeCompare(other.since)),
+        groups: groups.sort((one, other) => one.since - other.since),
       };
     },
     listHeldPeople: ({ params, query }) => listHeldPeople(params, query, deps),
@@ -50,7 +49,7 @@ async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: Adm
   const examples = await deps.store.holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
   const wanted = requested.find((one) => one.connection === connection && one.cause === cause);
   return {
-    ...{ connection, cause, people: count, since: toTime(since) },
+    ...{ connection, cause, people: count, since },
     // The people affected by new rules are counted until the limit is passed.
     isMore: generation !== undefined && count > RULES_LIMIT,
     causedBy: await causeOf({ connection, cause }, deps),
@@ -58,7 +57,7 @@ async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: Adm
     ifDiscarded: causeTexts[cause].discarded,
     effects: generation === undefined && wanted ? effectsOf(wanted, policies) : allChanged(count),
     examples: examples.map((person) => toPerson(person, policies)),
-    ...(generation === undefined ? {} : { generation }),
+    generation,
   };
 }
 
@@ -95,7 +94,7 @@ async function causeOf(
 function toPerson(person: HeldPerson, policies: Policies | undefined) {
   const { id, userName, hold, version } = person;
   return {
-    ...{ id, userName, version, since: toTime(hold.since) },
+    ...{ id, userName, version, since: hold.since },
     wants: requestedChange(person),
     effect: travelerEnd(person, policies) ?? ('changed' as const),
   };
@@ -107,7 +106,7 @@ async function listHeldPeople(
   deps: AdminDeps,
 ) {
   const cause = causeNamed(name);
-  const policies = policiesOf(connection, deps);
+  const { policies } = findConnection(deps, connection).connection;
   const place = after === undefined ? {} : { after: { ...toPlace(after), connection } };
   const people = await deps.store.holds.findHeldPeople({ connection, cause, ...place, limit: limit + 1 });
   const shown = people.slice(0, limit);
@@ -133,21 +132,13 @@ function findPolicies(id: string, { connections }: AdminDeps): Policies | undefi
   return connections.find(({ connection }) => connection.id === id)?.connection.policies;
 }
 
-/** Throws 404 for a connection that the settings do not have. */
-function policiesOf(connection: string, deps: AdminDeps): Policies {
-  const policies = findPolicies(connection, deps);
-  if (!policies) throw new AdminError('notFound', `There is no connection ${connection}.`);
-  return policies;
-}
-
 async function explainHold({ connection, id }: { connection: string; id: string }, deps: AdminDeps) {
-  const policies = policiesOf(connection, deps);
+  const { policies } = findConnection(deps, connection).connection;
   const identity = await deps.store.identities.findById(connection, id);
   if (!identity) throw new AdminError('notFound', 'There is no such person.');
   const person = toHeldPerson(identity);
   if (!person) throw new AdminError('notFound', 'This person is not held.');
   const { cause } = person.hold;
-  const decided = answerTo(identity);
   return {
     ...toPerson(person, policies),
     ...{ connection, cause },
@@ -155,7 +146,7 @@ async function explainHold({ connection, id }: { connection: string; id: string 
     causedBy: await causeOf({ connection, cause }, deps),
     ifApproved: approvalText(person, policies),
     ifDiscarded: causeTexts[cause].discarded,
-    ...(decided === undefined ? {} : { answer: decided }),
+    answer: answerTo(identity),
   };
 }
 
@@ -170,7 +161,7 @@ async function decideHolds(
   const { connection, cause, answer, people } = body;
   note({ connection, cause, answer, asked: people?.length ?? body.count });
   if (people) note({ people: people.slice(0, NOTED).map(({ id }) => id) });
-  policiesOf(connection, deps);
+  findConnection(deps, connection);
   const result = people ? await decidePeople(body, people, deps) : await decideGroup(body, deps);
   note(result);
   if (result.decided === 0) throw new AdminError('conflict', NOBODY_LEFT);

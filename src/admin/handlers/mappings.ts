@@ -19,9 +19,9 @@ import { userType } from '../../schema/resource-types.ts';
 import type { MappingVersion } from '../../store/queues/rules-in-force.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
 import type { mappingsContract } from '../contract/mappings.ts';
-import type { Handlers } from '../contract/operation.ts';
+import type { HandlerRequest, Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
-import type { AdminDeps, ServedConnection } from '../deps.ts';
+import { type AdminDeps, findConnection, type ServedConnection } from '../deps.ts';
 import { AdminError } from '../errors.ts';
 import type { CheckedMapping, KnownNames, PreviewInput, StoredReads, TaskContext } from '../mapping-tasks.ts';
 import type { AdminContext } from '../router.ts';
@@ -76,10 +76,8 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
   };
 }
 
-function connectionOf(params: { connection: string }, { connections }: AdminDeps): Connection {
-  const found = connections.find(({ connection }) => connection.id === params.connection);
-  if (!found) throw new AdminError('notFound', `There is no connection ${params.connection}.`);
-  return found.connection;
+function connectionOf({ connection: id }: { connection: string }, deps: AdminDeps): Connection {
+  return findConnection(deps, id).connection;
 }
 
 function noSuchVersion(version: string | number): AdminError {
@@ -94,8 +92,7 @@ function describe({ store }: AdminDeps) {
 }
 
 function toVersion(version: MappingVersion) {
-  const { generation, appliedAt, source, author } = version;
-  return { generation, appliedAt: toTime(appliedAt), source, author, rules: countRules(version) };
+  return { ...version, rules: countRules(version) };
 }
 
 function textOf(mapping: unknown): string {
@@ -176,15 +173,11 @@ function previewInput(
   return { text, connection, inForce: { ...inForce, mapping: rules.mapping } };
 }
 
-/** The person of a preview: a stored one by id, or a SCIM user as an IdP sends it. */
-interface PersonPreviewSubject {
-  person?: string | undefined;
-  user?: JsonObject | undefined;
-}
+type PreviewedSubject = HandlerRequest<(typeof mappingsContract)['previewPerson']>['body'];
 
 async function previewOnePerson(
   connection: Connection,
-  { text, ...subject }: { text: string } & PersonPreviewSubject,
+  { text, ...subject }: PreviewedSubject,
   deps: AdminDeps,
   caller: Caller,
 ) {
@@ -199,7 +192,7 @@ async function previewOnePerson(
 /** Finds the person of a preview. Throws 404 or 422. */
 async function findPreviewedPerson(
   connection: Connection,
-  { person, user }: PersonPreviewSubject,
+  { person, user }: Omit<PreviewedSubject, 'text'>,
   { store: { identities }, runtime }: AdminDeps,
 ): Promise<Identity> {
   if (user !== undefined && person === undefined)

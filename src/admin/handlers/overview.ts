@@ -13,10 +13,9 @@ import {
 } from '../activity.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { overviewContract } from '../contract/overview.ts';
-import { toTime } from '../contract/schemas.ts';
 import { DEMO_CONNECTION } from '../demo-day.ts';
-import type { AdminDeps } from '../deps.ts';
-import { type ConnectionFacts, describeState } from '../describe-state.ts';
+import { type AdminDeps, findConnection } from '../deps.ts';
+import { describeState } from '../describe-state.ts';
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
@@ -28,8 +27,7 @@ export function overviewHandlers(deps: AdminDeps): Handlers<typeof overviewContr
     readOverview: () => readOverview(deps, currentReader()),
     resumeConnection: async ({ params: { id } }, { note }) => {
       note({ connection: id });
-      if (!deps.connections.some(({ connection }) => connection.id === id))
-        throw new AdminError('notFound', 'There is no such connection.');
+      findConnection(deps, id);
       if (!(await deps.store.modes.resume(id, deps.runtime.now())))
         throw new AdminError('conflict', 'The connection is not paused.');
       deps.provisioning.wake();
@@ -52,7 +50,7 @@ export function overviewHandlers(deps: AdminDeps): Handlers<typeof overviewContr
       const now = deps.now();
       return {
         isLogged: deps.settings.requestLog.keepDays > 0,
-        completeSince: toTime(activity.completeSince),
+        completeSince: activity.completeSince,
         hour: sumBySpan(activity, { now, minutes: 1, spans: 60 }),
         day: sumBySpan(activity, { now, minutes: 15, spans: 96 }),
       };
@@ -82,99 +80,55 @@ async function readDemoDay({ demoDay, peopleSummaries }: AdminDeps, read?: Peopl
 }
 
 async function readOverview(deps: AdminDeps, reader: ActivityReader) {
-  const { peopleSummaries, store, provisioning, now } = deps;
-  const [summaries, held, connections, activity] = [
-    await peopleSummaries.read(),
-    await store.holds.countHolds(),
-    await readConnections(deps),
-    // The last one, because it begins to count what is old in the background.
-    await reader.read(),
-  ];
+  const [summaries, held] = [await deps.peopleSummaries.read(), await deps.store.holds.countHolds()];
+  const { connections, activity } = await readConnections(deps, summaries, reader);
   const states = sumStates(summaries);
   const total = sum(Object.values(states));
   const hasUsers = summaries.some((summary) => summary.hasUsers);
-  const pauses = provisioning.pauses();
-  const isPaused = (id: string) => connections.some((one) => one.id === id && one.paused !== undefined);
-  const factsOf = (id: string) => ({
-    ...connectionFacts(id, { summaries, activity, pauses }),
-    isPaused: isPaused(id),
-  });
   const { state, sentence } = describeState({
-    ...{ storeFault: deps.writes.failure(), total, states, hasUsers, now: now() },
-    connections: deps.connections.map(({ connection }) => factsOf(connection.id)),
+    ...{ storeFault: deps.writes.failure(), total, states, hasUsers, now: deps.now(), connections },
   });
   return {
-    ...{ state, sentence, people: { total, ...states }, findings: sumFindings(summaries) },
+    ...{ state, sentence, people: { total, ...states }, findings: sumFindings(summaries), connections },
     keptActive: sum(summaries.map((summary) => summary.keptActive)),
-    held: held.map(({ count, since, ...hold }) => ({ ...hold, people: count, since: toTime(since) })),
-    connections: connections.map((connection) => ({
-      ...connection,
-      people: sum(Object.values(summaryOf(summaries, connection.id)?.states ?? {})),
-      waiting: summaryOf(summaries, connection.id)?.states.dirty ?? 0,
-      lastRequest: toLastExchange(activity.findLast(connection.id, 'scim')),
-      lastCall: toLastExchange(activity.findLast(connection.id, 'travel')),
-    })),
+    held: held.map(({ count, ...hold }) => ({ ...hold, people: count })),
     ...(!hasUsers ? { steps: await readSteps(deps, activity) } : {}),
     demoDay: await readDemoDay(deps, summaries),
   };
 }
 
-/** Reads the facts about each connection besides its people and exchanges. */
-async function readConnections(deps: AdminDeps) {
+/** Reads the health of each connection, and the facts of the sentence. */
+async function readConnections(deps: AdminDeps, summaries: PeopleSummary[], reader: ActivityReader) {
   const { tasks, modes } = deps.store;
-  const { pauses: findPauses, mappingFaults } = deps.provisioning;
   const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
-  const [pauses, faults] = [findPauses(), mappingFaults()];
+  const [pauses, faults] = [deps.provisioning.pauses(), deps.provisioning.mappingFaults()];
   const paused = await modes.listPaused();
-  return deps.connections.map(({ connection: { id, feed: source }, staleLookups }) => {
-    const importState = imports.find(({ connection }) => connection === id)?.state;
+  // The last one, because it begins to count what is old in the background.
+  const activity = await reader.read();
+  const connections = deps.connections.map(({ connection: { id, feed: source }, staleLookups }) => {
+    const ofThis = ({ connection }: { connection: string }) => connection === id;
+    const { states, failing } = summaries.find(ofThis) ?? { states: undefined, failing: undefined };
+    const importState = imports.find(ofThis)?.state;
     const lastImport = lastImportOf(importState);
-    const restored = paused.find(({ connection }) => connection === id);
-    const isFollowed = feeds.some(({ connection, state }) => connection === id && isFeedFollowed(state));
+    const restored = paused.find(ofThis);
+    const isFollowed = feeds.some((feed) => ofThis(feed) && isFeedFollowed(feed.state));
     const feed: 'off' | 'followed' | 'notFollowed' = isFollowed ? 'followed' : 'notFollowed';
+    const lastCall = activity.findLast(id, 'travel');
     return {
-      id,
-      pause: pauses.find(({ connection }) => connection === id)?.reason,
-      paused: restored && {
-        since: toTime(restored.since),
-        people: restored.people,
-        isImported: (lastImport?.at ?? 0) > restored.since,
-      },
-      lastImport: lastImport && {
-        at: toTime(lastImport.at),
-        read: lastImport.read,
-        isIncomplete: isIncompleteImport(importState),
-        maximum: lastImport.maximum,
-      },
+      ...{ id, failing, isPaused: restored !== undefined, lastAnswer: activity.findLastAnswer(id) },
+      ...{ people: sum(Object.values(states ?? {})), waiting: states?.dirty ?? 0, dirty: states?.dirty ?? 0 },
+      lastRequest: toLastExchange(activity.findLast(id, 'scim')),
+      lastCall: toLastExchange(lastCall),
+      outage: lastCall && isOutage(lastCall) ? lastCall : undefined,
+      pause: pauses.find(ofThis)?.reason,
+      paused: restored && { ...restored, isImported: (lastImport?.at ?? 0) > restored.since },
+      lastImport: lastImport && { ...lastImport, isIncomplete: isIncompleteImport(importState) },
       feed: source ? feed : ('off' as const),
-      mappingFaults: faults.find(({ connection }) => connection === id)?.count ?? 0,
+      mappingFaults: faults.find(ofThis)?.count ?? 0,
       staleLookups: staleLookups(),
     };
   });
-}
-
-function connectionFacts(
-  id: string,
-  {
-    summaries,
-    activity,
-    pauses,
-  }: {
-    summaries: PeopleSummary[];
-    activity: Activity;
-    pauses: ReturnType<AdminDeps['provisioning']['pauses']>;
-  },
-): ConnectionFacts {
-  const summary = summaryOf(summaries, id);
-  const lastCall = activity.findLast(id, 'travel');
-  return {
-    id,
-    pause: pauses.find(({ connection }) => connection === id)?.reason,
-    outage: lastCall && isOutage(lastCall) ? lastCall : undefined,
-    lastAnswer: activity.findLastAnswer(id),
-    dirty: summary?.states.dirty ?? 0,
-    failing: summary?.failing,
-  };
+  return { connections, activity };
 }
 
 async function readSteps({ connections, store, now }: AdminDeps, activity: Activity) {
@@ -184,10 +138,6 @@ async function readSteps({ connections, store, now }: AdminDeps, activity: Activ
     isConnected: ids.some((id) => activity.findLast(id, 'scim') !== undefined),
     hasMapping: heads.some((head) => head !== undefined && head.source !== 'default'),
   };
-}
-
-function summaryOf(summaries: PeopleSummary[], id: string): PeopleSummary | undefined {
-  return summaries.find(({ connection }) => connection === id);
 }
 
 function sumStates(summaries: PeopleSummary[]): PeopleSummary['states'] {
@@ -214,9 +164,7 @@ function sumFindings(summaries: PeopleSummary[]) {
 }
 
 function toLastExchange(exchange: LoggedExchange | undefined) {
-  if (!exchange) return undefined;
-  const { position, at, method, path, status, error } = exchange;
-  return { position, at: toTime(at), method, path, status, error, isFailed: isFailed(exchange) };
+  return exchange && { ...exchange, isFailed: isFailed(exchange) };
 }
 
 const MINUTE_MS = 60_000;
@@ -225,7 +173,7 @@ const MINUTE_MS = 60_000;
 function sumBySpan(
   { minutes: counted }: Activity,
   { now, minutes, spans }: { now: number; minutes: number; spans: number },
-): ({ from: string } & ActivityCounts)[] {
+): ({ from: number } & ActivityCounts)[] {
   const first = (Math.floor(now / MINUTE_MS / minutes) - spans + 1) * minutes;
   return Array.from({ length: spans }, (_, index) => {
     const from = first + index * minutes;
@@ -237,7 +185,7 @@ function sumBySpan(
       counts.calls += one.calls;
       counts.callErrors += one.callErrors;
     }
-    return { from: toTime(from * MINUTE_MS), ...counts };
+    return { from: from * MINUTE_MS, ...counts };
   });
 }
 

@@ -1,29 +1,27 @@
-import { type BridgeExchange, isOfBridge } from '../../log/exchange.ts';
+import type { z } from 'zod';
+import { isOfBridge } from '../../log/exchange.ts';
 import type { Identity } from '../../provisioning/identity.ts';
-import { type Explanation, findPeople, readExplanation } from '../../provisioning/people/explain-person.ts';
+import { findPeople, readExplanation } from '../../provisioning/people/explain-person.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/people/join-people.ts';
 import {
   displayNameOf,
   type ListedPerson,
-  type PeopleFilter,
   type PersonPlace,
   toListedPerson,
 } from '../../provisioning/people/people.ts';
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { peopleContract } from '../contract/people.ts';
-import { toTime, withTimes } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
-import { AdminError } from '../errors.ts';
+import { AdminError, invalidField } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
 /** Handles lists of people, the search for them, and what is known about one. */
 export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract, AdminContext> {
   return {
-    listPeople: ({ query: { archived, userName, ...query } }) =>
-      listPage({ ...query, archived: archived === 'true', userNamePrefix: userName }, deps),
+    listPeople: ({ query }) => listPage(query, deps),
     countPeople: async () => ({ connections: (await deps.peopleSummaries.read()).map(toCounts) }),
-    findPeople: async ({ query: { text } }) => ({ people: (await search(text, deps)).map(toPerson) }),
+    findPeople: async ({ query: { text } }) => ({ people: await search(text, deps) }),
     explainPerson: async ({ params }) => {
       const identity = await findPerson(params, deps);
       const explanation = await readExplanation(
@@ -31,7 +29,8 @@ export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract,
         identity,
         deps.now(),
       );
-      return { ...toExplanation(explanation), name: displayNameOf(identity.desired) };
+      const exchanges = explanation.exchanges.filter(isOfBridge);
+      return { ...explanation, exchanges, name: displayNameOf(identity.desired) };
     },
     reconcilePerson: async ({ params }, { note }) => {
       const { connection, id, desired } = await findPerson(params, deps);
@@ -61,12 +60,6 @@ async function join(newcomer: Identity, deps: AdminDeps): Promise<void> {
   );
 }
 
-interface PageQuery extends PeopleFilter {
-  connection?: string | undefined;
-  after?: string | undefined;
-  limit: number;
-}
-
 /** The place after which a page begins: in a connection, or at its beginning. */
 interface Place {
   connection: string;
@@ -76,11 +69,22 @@ interface Place {
 /** The number of pages of the store that one request reads at most, so that it ends soon if few people match. */
 const MAX_STEPS = 10;
 
-async function listPage({ connection, after, limit, ...filter }: PageQuery, deps: AdminDeps) {
+async function listPage(
+  {
+    connection,
+    after,
+    limit,
+    archived,
+    userName,
+    ...others
+  }: z.output<(typeof peopleContract)['listPeople']['query']>,
+  deps: AdminDeps,
+) {
+  const filter = { ...others, archived: archived === 'true', userNamePrefix: userName };
   const connections = deps.connectionIds();
   const chosen = connection === undefined ? connections : [connection];
   if (!chosen.every((one) => connections.includes(one)))
-    throw invalid('connection', 'There is no such connection.');
+    throw invalidField('connection', 'There is no such connection.');
   let place = after === undefined ? placeAt(chosen[0]) : parsePlace(after, chosen);
   const people: ListedPerson[] = [];
   for (let step = 0; place && step < MAX_STEPS && people.length < limit; step += 1) {
@@ -95,7 +99,7 @@ async function listPage({ connection, after, limit, ...filter }: PageQuery, deps
       ? { connection: place.connection, after: page.next }
       : placeAt(chosen[chosen.indexOf(place.connection) + 1]);
   }
-  return { people: people.map(toPerson), connections, ...(place ? { next: placeText(place) } : {}) };
+  return { people, connections, ...(place ? { next: placeText(place) } : {}) };
 }
 
 function toCounts({ connection, states, findings, areFindingsCut }: PeopleSummary) {
@@ -118,7 +122,7 @@ function placeText({ connection, after }: Place): string {
 function parsePlace(text: string, connections: string[]): Place {
   const [connection, key, id] = parseTexts(Buffer.from(text, 'base64url').toString());
   if (connection === undefined || !connections.includes(connection))
-    throw invalid('after', 'is not the end of a page of this list');
+    throw invalidField('after', 'is not the end of a page of this list');
   return { connection, after: key === undefined || id === undefined ? undefined : { key, id } };
 }
 
@@ -130,10 +134,6 @@ function parseTexts(text: string): string[] {
   } catch {
     return [];
   }
-}
-
-function invalid(field: string, message: string): AdminError {
-  return new AdminError('invalid', undefined, { faults: [{ field, message }] });
 }
 
 /** The number of people that a search returns. */
@@ -165,21 +165,4 @@ async function findPerson(
   if (!identity)
     throw new AdminError('notFound', `There is no person ${id} in the connection ${connection}.`);
   return identity;
-}
-
-function toPerson(person: ListedPerson) {
-  return withTimes(person, ['lastModified', 'nextAttemptAt']);
-}
-
-function toExplanation({ verdict, exchanges, ...explanation }: Explanation) {
-  return {
-    ...withTimes(explanation, ['createdAt', 'lastModified', 'deletedAt', 'nextAttemptAt', 'checkAt']),
-    verdict: withTimes(verdict, ['since', 'until']),
-    exchanges: exchanges.filter(isOfBridge).map(toExchange),
-  };
-}
-
-function toExchange(exchange: BridgeExchange) {
-  const { position, direction, at, ms, method, path, status, error, requestId } = exchange;
-  return { position, direction, at: toTime(at), ms, method, path, status, error, requestId };
 }

@@ -16,12 +16,7 @@ import { billingProfile } from '../../travel/resources/lookups.ts';
 import { type TripProject, tripProject } from '../../travel/resources/trip-project.ts';
 import { user } from '../../travel/resources/user.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
-import type {
-  TravelBillingOperation,
-  Traveler,
-  TravelInvoice,
-  travelDataContract,
-} from '../contract/travel-data.ts';
+import type { Traveler, travelDataContract } from '../contract/travel-data.ts';
 import { describeTrip, partsOfTrip } from '../describe-trip.ts';
 import type { AdminContext } from '../router.ts';
 import { sampleDataHandlers } from './sample-data.ts';
@@ -68,8 +63,11 @@ async function listTrips(deps: TravelDataDeps, page: Page) {
 }
 
 /** The id and time that every answer of the travel API has. */
-function headOf(answer: JsonObject): { id: string; createdAt: string } {
-  return { id: stringMember(answer, 'id') ?? '', createdAt: stringMember(answer, 'createdAt') ?? '' };
+function headOf(answer: JsonObject): { id: string; createdAt: number } {
+  return {
+    id: stringMember(answer, 'id') ?? '',
+    createdAt: Date.parse(stringMember(answer, 'createdAt') ?? ''),
+  };
 }
 
 /** The cast is safe: the schema accepted the document when it was written. */
@@ -108,10 +106,7 @@ async function readTrip(deps: TravelDataDeps, id: string) {
 /** Adds the person of each traveler, if an identity provider sends one. */
 function withPeople(deps: TravelDataDeps, travelers: Traveler[]): Promise<Traveler[]> {
   return Promise.all(
-    travelers.map(async (traveler) => {
-      const person = await findPerson(deps, traveler.id);
-      return { ...traveler, ...(person && { person }) };
-    }),
+    travelers.map(async (traveler) => ({ ...traveler, person: await findPerson(deps, traveler.id) })),
   );
 }
 
@@ -121,7 +116,7 @@ async function findPerson(
 ): Promise<Traveler['person']> {
   for (const account of accounts) {
     const holder = await identities.findHolder(account, { travelId });
-    if (holder) return { connection: holder.connection, id: holder.id };
+    if (holder) return holder;
   }
   return undefined;
 }
@@ -141,20 +136,10 @@ async function customersOf(
   return new Map(profiles.map(({ id, doc }) => [id, stringMember(doc, 'name') ?? id]));
 }
 
-function toInvoice(doc: JsonObject, customers: Map<string, string>): TravelInvoice {
-  // The cast is safe: the schema accepted the document when it was written.
-  const { amount, billingOperationsCount, billingProfileId, description, kind, reference, status } =
-    doc as unknown as Invoice;
-  return {
-    ...headOf(doc),
-    ...{ description, kind, status, amount: toMoney(amount), operations: billingOperationsCount },
-    customer: customers.get(billingProfileId) ?? billingProfileId,
-    ...(reference === undefined ? {} : { reference }),
-  };
-}
-
-function toMoney({ total, currency }: Invoice['amount']) {
-  return { total, currency };
+function toInvoice(doc: JsonObject, customers: Map<string, string>) {
+  const stored = doc as unknown as Invoice; // The cast is safe: the schema accepted the document.
+  const customer = customers.get(stored.billingProfileId) ?? stored.billingProfileId;
+  return { ...stored, ...headOf(doc), customer, operations: stored.billingOperationsCount };
 }
 
 async function readInvoice(deps: TravelDataDeps, id: string) {
@@ -175,8 +160,7 @@ async function readInvoice(deps: TravelDataDeps, id: string) {
 const MAX_REFUNDS = 100;
 
 function toMoneyBack({ id, createdAt, doc }: StoredResource) {
-  const { status, amount } = doc as unknown as Refund; // The cast is safe: the schema accepted the document.
-  return { id, status, amount: toMoney(amount), createdAt: new Date(createdAt).toISOString() };
+  return { ...(doc as unknown as Refund), id, createdAt }; // The cast is safe: the schema accepted the document.
 }
 
 /** Lists the billing operations of a trip or an invoice. */
@@ -205,16 +189,9 @@ function operationOf(doc: JsonObject): BillingOperation & { status: string } {
   return doc as unknown as BillingOperation & { status: string };
 }
 
-function toOperation(doc: JsonObject, travelers: Traveler[]): TravelBillingOperation {
-  const { amount, bookingSnapshot, date, description, invoiceId, operationType, ...operation } =
-    operationOf(doc);
-  const traveler = travelers.find(({ id }) => id === bookingSnapshot?.traveler.id);
-  return {
-    ...{ id: headOf(doc).id, date, operationType, amount: toMoney(amount), status: operation.status },
-    transactionKind: operation.transactionKind,
-    ...(description === undefined ? {} : { description }),
-    ...(traveler && { traveler }),
-    ...(operation.tripProjectId === undefined ? {} : { tripId: operation.tripProjectId }),
-    ...(invoiceId === undefined ? {} : { invoiceId }),
-  };
+function toOperation(doc: JsonObject, travelers: Traveler[]) {
+  const stored = operationOf(doc);
+  const { id } = headOf(doc);
+  const traveler = travelers.find((one) => one.id === stored.bookingSnapshot?.traveler.id);
+  return { ...stored, id, date: Date.parse(stored.date), traveler, tripId: stored.tripProjectId };
 }

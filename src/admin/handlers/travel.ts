@@ -13,7 +13,6 @@ import { ADMIN_INDEX, user } from '../../travel/resources/user.ts';
 import { webhook, webhookDelivery } from '../../travel/resources/webhook.ts';
 import type { Webhooks } from '../../travel/webhooks/webhooks.ts';
 import type { Handlers } from '../contract/operation.ts';
-import { toTime, withTimes } from '../contract/schemas.ts';
 import {
   travelAttempt,
   type travelContract,
@@ -21,7 +20,7 @@ import {
   travelEvent,
   travelWebhook,
 } from '../contract/travel.ts';
-import { AdminError } from '../errors.ts';
+import { AdminError, noSuch } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
 /** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
@@ -88,8 +87,7 @@ function apiKeyHandlers(service: () => EmbeddedService) {
   return {
     listTravelApiKeys: async () => {
       const { keys, travel } = service();
-      const listed = await listApiKeys({ keys, reader: travel.store });
-      return { keys: listed.map(toApiKey) };
+      return { keys: await listApiKeys({ keys, reader: travel.store }) };
     },
     createTravelApiKey: async ({ body }, { note }) => {
       note(body);
@@ -101,16 +99,9 @@ function apiKeyHandlers(service: () => EmbeddedService) {
     },
     revokeTravelApiKey: async ({ params: { id } }) => {
       const { keys, travel } = service();
-      if (!(await keys.revoke(id, travel.now())))
-        throw new AdminError('notFound', 'There is no such API key, or it was revoked before.');
+      if (!(await keys.revoke(id, travel.now()))) throw noSuch('API key');
     },
   } satisfies Partial<TravelHandlers>;
-}
-
-type ListedKey = Awaited<ReturnType<typeof listApiKeys>>[number];
-
-function toApiKey({ userId: _owner, ...key }: ListedKey) {
-  return withTimes(key, ['createdAt', 'lastUsedAt', 'revokedAt']);
 }
 
 const webhookWithSecret = travelWebhook.extend({ secret: z.string() });
@@ -214,8 +205,8 @@ async function listRequests(
   const ids = [...new Set(exchanges.flatMap(({ userId }) => userId ?? []))];
   const users = await travel.store.read(ids.map((id) => ({ type: user.type, id })));
   const emails = new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));
-  const requests = exchanges.map(({ at, ms, method, path, credential, userId, ...exchange }) => ({
-    ...{ at: toTime(at), ms, method, path, credential },
+  const requests = exchanges.map(({ userId, ...exchange }) => ({
+    ...exchange,
     status: exchange.status ?? 0,
     requestId: exchange.requestId ?? '-',
     user: userId === undefined ? undefined : (emails.get(userId) ?? userId),

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { adminContract } from '../catalog.ts';
+import type { PathParameter } from '../contract/operation.ts';
 
 /** The method, path and kind of input of an operation. The build takes it from the contract (vite.config.ts), whose schemas stay on the server. */
 export interface Route {
@@ -15,7 +16,7 @@ export type OperationName = keyof typeof adminContract;
 type Declared<Name extends OperationName> = (typeof adminContract)[Name];
 
 /** The parameters of the path and the query, and the members of the body, in one object. */
-export type Input<Name extends OperationName> = Part<Name, 'params'> &
+export type Input<Name extends OperationName> = Record<PathParameter<Declared<Name>['path']>, string> &
   Part<Name, 'query'> &
   Part<Name, 'body'>;
 
@@ -24,7 +25,7 @@ type Part<Name extends OperationName, Key extends string> =
 
 /** The response of an operation; undefined if it has none. */
 export type Result<Name extends OperationName> =
-  Declared<Name> extends { result: infer Schema extends z.ZodType } ? z.output<Schema> : undefined;
+  Declared<Name> extends { result: infer Schema extends z.ZodType } ? z.input<Schema> : undefined;
 
 /** Calls an operation of the admin API. Throws a `RequestFailure`. */
 export function call<Name extends OperationName>(
@@ -87,6 +88,12 @@ export class RequestFailure extends Error {
     this.code = code ?? 'internalError';
     this.faults = faults;
   }
+}
+
+/** The fault of a field of a form, or of something inside it, that the service has found. */
+export function faultOf(error: Error | null, field: string): string | undefined {
+  const faults = error instanceof RequestFailure ? error.faults : [];
+  return faults.find((fault) => fault.field.split('.')[0] === field)?.message;
 }
 
 interface ErrorBody {

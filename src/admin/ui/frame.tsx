@@ -1,25 +1,28 @@
 import {
+  Alert,
   AppShell,
   Badge,
   Box,
+  Button,
   Group,
+  Kbd,
   Menu,
   NavLink,
+  Table,
   Text,
   UnstyledButton,
   useMantineColorScheme,
 } from '@mantine/core';
 import { IconDots, IconMoon, IconSun } from '@tabler/icons-react';
-import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
+import { Component, lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Session } from '../contract/accounts.ts';
-import { ErrorBoundary } from './components/error-boundary.tsx';
+import { Dialog } from './components/dialog.tsx';
 import { IconButton } from './components/icon-button.tsx';
-import { KeyHelp } from './components/key-help.tsx';
 import { LoadingView } from './components/loading.tsx';
 import { useIsNarrow } from './components/narrow.ts';
 import { usePageKeys } from './components/page-keys.ts';
-import { PeopleSearch } from './components/people-search.tsx';
+import { PersonBox } from './components/person-box.tsx';
 import { OwnPassword } from './own-password.tsx';
 import { signOut } from './session.ts';
 import { type View, views } from './views.tsx';
@@ -250,4 +253,72 @@ function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void
       <Suspense>{opened === 'sessions' && <OwnSessions onClose={close} />}</Suspense>
     </>
   );
+}
+
+/** Lists the keys. */
+function KeyHelp({ onClose }: { onClose: () => void }) {
+  const keys: [string[], string][] = [
+    ...views.map(({ key, label }): [string[], string] => [['g', key], `Go to ${label}`]),
+    [['/'], 'Search people'],
+    [['?'], 'Show this list'],
+  ];
+  return (
+    <Dialog onClose={onClose} title="Keys">
+      <Table
+        data={{
+          body: keys.map(([pressed, text]) => [
+            pressed.map((key) => (
+              <Kbd key={key} mr={4}>
+                {key}
+              </Kbd>
+            )),
+            text,
+          ]),
+        }}
+      />
+    </Dialog>
+  );
+}
+
+/** Finds a person and opens the view of the person. The key `/` leads here. */
+function PeopleSearch() {
+  const input = useRef<HTMLInputElement>(null);
+  const [, navigate] = useLocation();
+  const focus = () => input.current?.focus();
+  usePageKeys([
+    ['/', focus],
+    // Some keyboards have the character on the upper half of a key.
+    ['shift+/', focus],
+  ]);
+  return (
+    <PersonBox
+      label="Search people"
+      input={input}
+      style={{ width: 320, maxWidth: '100%' }}
+      rightSection={<Kbd size="xs">/</Kbd>}
+      onChoose={({ connection, id }) => navigate(`/people/${connection}/${id}`)}
+    />
+  );
+}
+
+/** Shows a fault of a view in place of the view, so that the navigation stays usable. */
+class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
+  override state: { error: Error | undefined } = { error: undefined };
+
+  static getDerivedStateFromError(error: Error) {
+    return { error };
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    return (
+      <Alert color="red" role="alert" title="This view has failed">
+        {error.message}
+        <Button mt="sm" size="xs" variant="default" onClick={() => this.setState({ error: undefined })}>
+          Try again
+        </Button>
+      </Alert>
+    );
+  }
 }

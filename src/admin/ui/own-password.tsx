@@ -1,9 +1,7 @@
-import { Button, PasswordInput, Progress, Stack, Text } from '@mantine/core';
+import { PasswordInput, Progress, Text } from '@mantine/core';
 import { useState } from 'react';
-import { call, RequestFailure } from './api.ts';
-import { submits } from './components/creation-dialog.tsx';
-import { Dialog } from './components/dialog.tsx';
-import { Failure } from './components/loading.tsx';
+import { call, faultOf } from './api.ts';
+import { FormDialog } from './components/creation-dialog.tsx';
 import { useChange } from './queries.ts';
 
 /** Changes the password of the signed-in account. Its other sessions end. */
@@ -14,38 +12,36 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
     refreshes: [],
     onDone: onClose,
   });
-  const faults = change.error instanceof RequestFailure ? change.error.faults : [];
-  const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
+  const [currentFault, fault] = [faultOf(change.error, 'current'), faultOf(change.error, 'password')];
   return (
-    <Dialog onClose={onClose} title="Change your password">
-      <form onSubmit={submits(change.mutate)}>
-        <Stack>
-          {faults.length === 0 && <Failure error={change.error} />}
-          <PasswordInput
-            label="Present password"
-            autoComplete="current-password"
-            value={current}
-            onChange={(event) => setCurrent(event.currentTarget.value)}
-            error={faultOf('current')}
-            required
-            data-autofocus
-          />
-          <PasswordInput
-            label="New password"
-            description="At least 12 characters, e.g. four words that do not belong together. You are signed out everywhere else."
-            autoComplete="new-password"
-            value={password}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-            error={faultOf('password')}
-            required
-          />
-          <LengthMeter length={password.length} />
-          <Button type="submit" loading={change.isPending}>
-            Change the password
-          </Button>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Change your password"
+      action="Change the password"
+      onSubmit={change.mutate}
+      isPending={change.isPending}
+      error={(currentFault ?? fault) === undefined ? change.error : null}
+      onClose={onClose}
+    >
+      <PasswordInput
+        label="Present password"
+        autoComplete="current-password"
+        value={current}
+        onChange={(event) => setCurrent(event.currentTarget.value)}
+        error={currentFault}
+        required
+        data-autofocus
+      />
+      <PasswordInput
+        label="New password"
+        description="At least 12 characters, e.g. four words that do not belong together. You are signed out everywhere else."
+        autoComplete="new-password"
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+        error={fault}
+        required
+      />
+      <LengthMeter length={password.length} />
+    </FormDialog>
   );
 }
 

@@ -46,20 +46,23 @@ type PageOptions<Page> = Pick<
   'gcTime' | 'refetchInterval' | 'refetchOnWindowFocus' | 'staleTime'
 >;
 
-/**
- * Reads a list page by page. `read` gets the `next` of the page before; undefined for the first page. The key begins with the name of
- * the operation.
- */
-export function usePages<Page extends { next?: string | number | undefined }>(
-  queryKey: [OperationName, ...unknown[]],
-  read: (next: string | undefined) => Promise<Page>,
-  options: PageOptions<Page> = {},
+/** The operations that return a list page by page. */
+type PagedOperation = {
+  [Name in OperationName]: Result<Name> extends { next?: string | number | undefined } ? Name : never;
+}[OperationName];
+
+/** Reads a list page by page. `cursor` is the parameter that gets the `next` of the page before. */
+export function usePages<Name extends PagedOperation>(
+  name: Name,
+  input: Input<Name>,
+  { cursor = 'after', ...options }: PageOptions<Result<Name>> & { cursor?: 'before' | 'after' } = {},
 ) {
-  return useInfiniteQuery<Page, Error, InfiniteData<Page>, QueryKey, string>({
-    queryKey,
-    queryFn: ({ pageParam }) => read(pageParam || undefined),
+  return useInfiniteQuery<Result<Name>, Error, InfiniteData<Result<Name>>, QueryKey, string>({
+    queryKey: [name, input],
+    queryFn: ({ pageParam }) => request(name, { ...input, [cursor]: pageParam || undefined }),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => next?.toString(),
+    // Every page of these operations has `next`, which the compiler does not see in all of them at once.
+    getNextPageParam: (page) => Object(page).next?.toString(),
     ...options,
   });
 }

@@ -32,7 +32,7 @@ async function readSession(): Promise<Session | null> {
 }
 
 /** Signs in. Throws a `RequestFailure`. */
-export async function signIn(credentials: { name: string; password: string }): Promise<void> {
+export async function signIn(credentials: Input<'signIn'>): Promise<void> {
   const session = await call('signIn', credentials);
   setCsrfToken(session.csrfToken);
   queryClient.setQueryData(sessionKey, session);

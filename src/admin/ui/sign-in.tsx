@@ -13,6 +13,7 @@ import {
 } from '@mantine/core';
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { Input } from './api.ts';
 import { submits } from './components/creation-dialog.tsx';
 import { Failure } from './components/loading.tsx';
 import { readSignInNotice, signIn, takeSignInFailure, useSignInWays } from './session.ts';
@@ -49,13 +50,8 @@ export function SignIn() {
   );
 }
 
-interface Credentials {
-  name: string;
-  password: string;
-}
-
 /** The form keeps the name and the password when an attempt fails. */
-function PasswordForm({ attempt }: { attempt: UseMutationResult<void, Error, Credentials> }) {
+function PasswordForm({ attempt }: { attempt: UseMutationResult<void, Error, Input<'signIn'>> }) {
   const [name, setName] = useState('admin');
   const [password, setPassword] = useState('');
   return (

@@ -72,7 +72,7 @@ test('completions are the members and values of the schema, and the names of the
   const labels = (all: { label: string }[]) => all.map(({ label }) => label);
   const names = {
     scimAttributes: [{ path: 'title', description: 'The job title.' }],
-    customFields: [{ id: '7', name: 'Department', dataType: 'text' }],
+    customFields: [{ id: '7', name: 'Department', dataType: 'text', options: [] }],
     ...{ costCenters: ['CC-40'], billingProfiles: ['Paris'], travelPolicies: [] },
   };
   expect(labels(membersAt([]))).toEqual(expect.arrayContaining(['scimUserMapping', 'defaults', 'roles']));

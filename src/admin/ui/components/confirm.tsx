@@ -1,9 +1,23 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, type ButtonProps, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { OperationName } from '../api.ts';
 import { useChange } from '../queries.ts';
-import { Dialog } from './dialog.tsx';
+import { Dialog, DialogButton } from './dialog.tsx';
 import { Failure } from './loading.tsx';
+import type { Column } from './rows.tsx';
+
+interface ConfirmProps<T> {
+  title: string;
+  action: string;
+  change: () => Promise<T>;
+  /** The operations whose results are read again. */
+  refreshes: OperationName[] | 'all';
+  isDestructive?: boolean;
+  onClose: () => void;
+  onDone?: (result: T) => void;
+  result?: { title: string; content: (data: T) => ReactNode };
+  children: ReactNode;
+}
 
 /**
  * Asks for a confirmation before a change. `children` states the consequence, and `action` names the object, e.g. "Revoke
@@ -19,18 +33,7 @@ export function Confirm<T>({
   onDone,
   result,
   children,
-}: {
-  title: string;
-  action: string;
-  change: () => Promise<T>;
-  /** The operations whose results are read again. */
-  refreshes: OperationName[] | 'all';
-  isDestructive?: boolean;
-  onClose: () => void;
-  onDone?: (result: T) => void;
-  result?: { title: string; content: (data: T) => ReactNode };
-  children: ReactNode;
-}) {
+}: ConfirmProps<T>) {
   const finish = (data: T) => {
     onDone?.(data);
     if (!result) onClose();
@@ -58,4 +61,53 @@ export function Confirm<T>({
       </Stack>
     </Dialog>
   );
+}
+
+/** A button that asks for a confirmation before a change. `name` is its name for screen readers. */
+export function ConfirmButton<T>({
+  label,
+  name,
+  button,
+  ...confirm
+}: Omit<ConfirmProps<T>, 'onClose'> & { label: string; name?: string; button?: ButtonProps }) {
+  return (
+    <DialogButton label={label} {...(name && { name })} {...button}>
+      {(close) => <Confirm {...confirm} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+/** A column with a button that revokes the credential of the row. */
+export function revokeColumn({
+  label,
+  buttonName = (name) => `Revoke ${name}`,
+  title,
+  consequence,
+  revoke,
+  refreshes,
+}: {
+  label: string;
+  buttonName?: (name: string) => string;
+  title: (name: string) => string;
+  consequence: string;
+  revoke: (id: string) => Promise<unknown>;
+  refreshes: OperationName[];
+}): Column<{ id: string; name: string }> {
+  return {
+    label,
+    cell: ({ id, name }) => (
+      <ConfirmButton
+        label="Revoke…"
+        name={buttonName(name)}
+        button={{ size: 'compact-xs' }}
+        title={title(name)}
+        action={`Revoke ${name}`}
+        change={() => revoke(id)}
+        refreshes={refreshes}
+        isDestructive
+      >
+        <Text>{consequence}</Text>
+      </ConfirmButton>
+    ),
+  };
 }

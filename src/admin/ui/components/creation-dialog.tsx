@@ -1,4 +1,4 @@
-import { Button, Stack, TextInput } from '@mantine/core';
+import { Button, type ModalProps, Stack, TextInput } from '@mantine/core';
 import type { FormEvent, ReactNode } from 'react';
 import type { OperationName } from '../api.ts';
 import { useChange } from '../queries.ts';
@@ -6,15 +6,49 @@ import { Dialog } from './dialog.tsx';
 import { Failure } from './loading.tsx';
 import { Secret } from './secret.tsx';
 
-/** A form that creates something with a secret, which is shown once. `children` are its fields; they stay after a failure. */
-export function CreationDialog({
+/** A dialog with a form. `children` are its fields; they stay after a failure. */
+export function FormDialog({
   title,
   action,
+  onSubmit,
+  isPending = false,
+  error = null,
+  noValidate = false,
+  onClose,
+  children,
+  ...dialog
+}: Omit<ModalProps, 'opened' | 'onSubmit'> & {
+  title: string;
+  /** The label of the button. */
+  action: string;
+  onSubmit: () => void;
+  isPending?: boolean;
+  /** A failure that no field shows. */
+  error?: Error | null;
+  /** True if the service alone checks the fields, because it tells more than a browser. */
+  noValidate?: boolean;
+}) {
+  return (
+    <Dialog onClose={onClose} title={title} {...dialog}>
+      <form noValidate={noValidate} onSubmit={submits(onSubmit)}>
+        <Stack>
+          <Failure error={error} />
+          {children}
+          <Button type="submit" loading={isPending}>
+            {action}
+          </Button>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+/** A form that creates something with a secret, which is shown once. */
+export function CreationDialog({
   create,
   refreshes,
   secretText,
-  onClose,
-  children,
+  ...form
 }: {
   title: string;
   action: string;
@@ -27,23 +61,12 @@ export function CreationDialog({
   children: ReactNode;
 }) {
   const { data: secret, error, isPending, mutate } = useChange(create, { refreshes });
+  if (secret === undefined) return <FormDialog {...form} {...{ error, isPending }} onSubmit={mutate} />;
   return (
-    <Dialog onClose={onClose} title={title}>
-      {secret === undefined ? (
-        <form onSubmit={submits(mutate)}>
-          <Stack>
-            <Failure error={error} />
-            {children}
-            <Button type="submit" loading={isPending}>
-              {action}
-            </Button>
-          </Stack>
-        </form>
-      ) : (
-        <Secret value={secret} onDone={onClose}>
-          {secretText}
-        </Secret>
-      )}
+    <Dialog onClose={form.onClose} title={form.title}>
+      <Secret value={secret} onDone={form.onClose}>
+        {secretText}
+      </Secret>
     </Dialog>
   );
 }

@@ -1,4 +1,5 @@
-import { Box, Button, Group, Select, type SelectProps } from '@mantine/core';
+import { Box, Button, Group, Select, type SelectProps, TextInput, type TextInputProps } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
 import { IconFilter } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { useSearchParams } from 'wouter';
@@ -39,6 +40,34 @@ export function FilterSelect({
   ...select
 }: Omit<SelectProps, 'value'> & { label: string; value: string | undefined }) {
   return <Select size="xs" clearable aria-label={label} value={value ?? null} {...select} />;
+}
+
+/** A filter with a text, which is used a moment after the last key stroke. `label` is its name. */
+export function TextFilter({
+  label,
+  value,
+  onChange,
+  ...input
+}: Omit<TextInputProps, 'value' | 'onChange'> & {
+  label: string;
+  value: string | undefined;
+  onChange: (value: string) => void;
+}) {
+  const [typed, setTyped] = useState(value ?? '');
+  const changeSoon = useDebouncedCallback((text: string) => onChange(text.trim()), 300);
+  return (
+    <TextInput
+      size="xs"
+      aria-label={label}
+      placeholder={label}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        changeSoon(event.currentTarget.value);
+      }}
+      {...input}
+    />
+  );
 }
 
 /** The filters of a list, which are in the address, so that a link to the view contains them; and a function that changes some of them. */

@@ -1,4 +1,4 @@
-import { Anchor, type AnchorProps, Text } from '@mantine/core';
+import { Anchor, type AnchorProps, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 
@@ -8,6 +8,18 @@ export function Dim({ size = 'sm', children }: { size?: 'xs' | 'sm'; children: R
     <Text span size={size} c="dimmed">
       {children}
     </Text>
+  );
+}
+
+/** A part of a view with a heading. */
+export function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title}>
+      <Title order={2} size="h5" mb={6}>
+        {title}
+      </Title>
+      {children}
+    </section>
   );
 }
 

@@ -1,6 +1,6 @@
 import { ActionIcon, Menu, Text } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import type { AdminAccount } from '../../../contract/accounts.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
@@ -41,55 +41,62 @@ export function AccountMenu({ account }: { account: AdminAccount }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {change === 'role' && <ChangeRole account={account} onClose={close} />}
-      {change === 'password' && <ResetPassword account={account} onClose={close} />}
-      {change === 'revoke' && <RevokeAccount account={account} onClose={close} />}
-      {change === 'restore' && <RestoreAccount account={account} onClose={close} />}
+      {change === 'password' ? (
+        <ResetPassword account={account} onClose={close} />
+      ) : (
+        change && <ConfirmChange {...confirmations[change](account)} onClose={close} />
+      )}
     </>
   );
-}
-
-interface ChangeProps {
-  account: AdminAccount;
-  onClose: () => void;
 }
 
 function otherRole({ role }: AdminAccount): 'admin' | 'viewer' {
   return role === 'admin' ? 'viewer' : 'admin';
 }
 
-/** What a change of an account needs. The list is read again after each attempt: another admin may have changed the account. */
 interface AccountChange {
   title: string;
   change: () => Promise<unknown>;
+  consequence: string;
   isDestructive?: boolean;
-  onClose: () => void;
-  children: ReactNode;
 }
 
-function ConfirmChange({ title, ...change }: AccountChange) {
-  return <Confirm {...change} title={`${title}?`} action={title} refreshes={['listAccounts']} />;
-}
-
-function ChangeRole({ account, onClose }: ChangeProps) {
-  const { id, name } = account;
-  const role = otherRole(account);
+/** The list is read again after each attempt: another admin may have changed the account. */
+function ConfirmChange({ title, consequence, ...change }: AccountChange & { onClose: () => void }) {
   return (
-    <ConfirmChange
-      title={`Make ${name} ${role}`}
-      change={() => call('changeRole', { id, role })}
-      onClose={onClose}
-    >
-      <Text>
-        {role === 'admin'
-          ? `${name} will be able to change everything here, accounts included.`
-          : `${name} will see everything as before, and change nothing.`}
-      </Text>
-    </ConfirmChange>
+    <Confirm {...change} title={`${title}?`} action={title} refreshes={['listAccounts']}>
+      <Text>{consequence}</Text>
+    </Confirm>
   );
 }
 
-function ResetPassword({ account: { id, name }, onClose }: ChangeProps) {
+const confirmations: Record<Exclude<Change, 'password'>, (account: AdminAccount) => AccountChange> = {
+  role: (account) => {
+    const { id, name } = account;
+    const role = otherRole(account);
+    return {
+      title: `Make ${name} ${role}`,
+      change: () => call('changeRole', { id, role }),
+      consequence:
+        role === 'admin'
+          ? `${name} will be able to change everything here, accounts included.`
+          : `${name} will see everything as before, and change nothing.`,
+    };
+  },
+  revoke: ({ id, name }) => ({
+    title: `Revoke ${name}`,
+    change: () => call('revokeAccount', { id }),
+    consequence: `${name} is signed out everywhere and can no longer sign in, and the tokens that ${name} made are revoked. The audit log keeps what ${name} has changed.`,
+    isDestructive: true,
+  }),
+  restore: ({ id, name }) => ({
+    title: `Restore ${name}`,
+    change: () => call('restoreAccount', { id }),
+    consequence: `${name} can sign in through the OpenID provider again, with the role that it gives.`,
+  }),
+};
+
+function ResetPassword({ account: { id, name }, onClose }: { account: AdminAccount; onClose: () => void }) {
   return (
     <Confirm
       title={`Reset the password of ${name}?`}
@@ -112,29 +119,5 @@ function ResetPassword({ account: { id, name }, onClose }: ChangeProps) {
         The present password of {name} becomes invalid, and {name} is signed out everywhere.
       </Text>
     </Confirm>
-  );
-}
-
-function RevokeAccount({ account: { id, name }, onClose }: ChangeProps) {
-  return (
-    <ConfirmChange
-      title={`Revoke ${name}`}
-      change={() => call('revokeAccount', { id })}
-      onClose={onClose}
-      isDestructive
-    >
-      <Text>
-        {name} is signed out everywhere and can no longer sign in, and the tokens that {name} made are
-        revoked. The audit log keeps what {name} has changed.
-      </Text>
-    </ConfirmChange>
-  );
-}
-
-function RestoreAccount({ account: { id, name }, onClose }: ChangeProps) {
-  return (
-    <ConfirmChange title={`Restore ${name}`} change={() => call('restoreAccount', { id })} onClose={onClose}>
-      <Text>{name} can sign in through the OpenID provider again, with the role that it gives.</Text>
-    </ConfirmChange>
   );
 }

@@ -1,10 +1,9 @@
-import { Alert, NumberInput, Text } from '@mantine/core';
+import { Alert, NumberInput } from '@mantine/core';
 import { useState } from 'react';
 import type { AdminToken } from '../../../contract/accounts.ts';
 import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
+import { revokeColumn } from '../../components/confirm.tsx';
 import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
@@ -27,7 +26,7 @@ export function TokenList() {
               label="Tokens of scripts"
               rows={tokens}
               keyOf={({ id }) => id}
-              columns={canChange ? [...columns, revokeColumn] : columns}
+              columns={canChange ? [...columns, revocation] : columns}
               empty={
                 <>
                   There is no token. A script sends one as <code>Authorization: Bearer …</code> and can do
@@ -60,25 +59,14 @@ const columns: Column<AdminToken>[] = [
   { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : '⚠ never') },
 ];
 
-const revokeColumn: Column<AdminToken> = {
+const revocation = revokeColumn({
   label: 'Change',
-  cell: ({ id, name }) => (
-    <DialogButton label="Revoke…" name={`Revoke ${name}…`} size="compact-xs">
-      {(close) => (
-        <Confirm
-          title={`Revoke the token ${name}?`}
-          action={`Revoke ${name}`}
-          change={() => call('revokeAdminToken', { id })}
-          refreshes={['listAdminTokens']}
-          onClose={close}
-          isDestructive
-        >
-          <Text>Scripts with this token are refused from now on (401).</Text>
-        </Confirm>
-      )}
-    </DialogButton>
-  ),
-};
+  buttonName: (name) => `Revoke ${name}…`,
+  title: (name) => `Revoke the token ${name}?`,
+  consequence: 'Scripts with this token are refused from now on (401).',
+  revoke: (id) => call('revokeAdminToken', { id }),
+  refreshes: ['listAdminTokens'],
+});
 
 /** Creates a token and shows it once. */
 export function AddToken({ onClose }: { onClose: () => void }) {

@@ -2,7 +2,7 @@ import { Autocomplete, Group, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import type { AuditEntry } from '../../../contract/audit.ts';
-import { call } from '../../api.ts';
+import type { Input } from '../../api.ts';
 import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filter-panel.tsx';
 import { MomentInput } from '../../components/moment-input.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
@@ -14,22 +14,15 @@ import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { detailsOf, linksOf } from './texts.ts';
 
-/** The filters, as they are in the address. Times are those of the API. */
-interface AuditFilter {
-  actor?: string;
-  action?: string;
-  since?: string;
-  until?: string;
-}
-
 const filterNames = ['actor', 'action', 'since', 'until'] as const;
+
+/** The filters, as they are in the address. */
+type AuditFilter = Pick<Input<'listAuditEntries'>, (typeof filterNames)[number]>;
 
 /** The view of the audit log: each change with its actor and time. The filters are in the address. */
 export function AuditView() {
   const [filter, change] = useAddressFilter<AuditFilter>(filterNames);
-  const entries = usePages(['listAuditEntries', filter], (before) =>
-    call('listAuditEntries', { ...filter, limit: 100, ...(before && { before: Number(before) }) }),
-  );
+  const entries = usePages('listAuditEntries', { ...filter, limit: 100 }, { cursor: 'before' });
   const count = Object.keys(filter).length;
   return (
     <>

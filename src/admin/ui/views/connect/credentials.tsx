@@ -1,8 +1,7 @@
 import { Group, Text, Title } from '@mantine/core';
 import type { OAuthClient, ScimToken } from '../../../contract/connect.ts';
-import { call, type OperationName } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
+import { call } from '../../api.ts';
+import { revokeColumn } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
@@ -26,7 +25,7 @@ export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: st
             label="Bearer tokens"
             rows={data.tokens.filter(({ state }) => state !== 'revoked')}
             keyOf={({ id }) => id}
-            columns={canChange ? [...tokenColumns, revokeColumn(tokenRevocation)] : tokenColumns}
+            columns={canChange ? [...tokenColumns, tokenRevocation] : tokenColumns}
             empty="There is no token. Choose an identity provider above to create one."
           />
         )}
@@ -45,7 +44,7 @@ export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: st
             label="OAuth clients"
             rows={data.clients.filter(({ revokedAt }) => revokedAt === undefined)}
             keyOf={({ id }) => id}
-            columns={canChange ? [...clientColumns, revokeColumn(clientRevocation)] : clientColumns}
+            columns={canChange ? [...clientColumns, clientRevocation] : clientColumns}
             empty="There is no OAuth client. Entra ID can use one in place of a token."
           />
         )}
@@ -54,55 +53,22 @@ export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: st
   );
 }
 
-interface Revocation {
-  noun: string;
-  consequence: string;
-  revoke: (id: string) => Promise<unknown>;
-  refreshes: OperationName[];
-}
-
-const tokenRevocation: Revocation = {
-  noun: 'token',
+const tokenRevocation = revokeColumn({
+  label: 'Revoke',
+  title: (name) => `Revoke the token “${name}”?`,
   consequence: 'Whoever uses it is refused from the next request on. This cannot be undone.',
   revoke: (id) => call('revokeToken', { id }),
   refreshes: ['listTokens'],
-};
+});
 
-const clientRevocation: Revocation = {
-  noun: 'OAuth client',
+const clientRevocation = revokeColumn({
+  label: 'Revoke',
+  title: (name) => `Revoke the OAuth client “${name}”?`,
   consequence:
     'Whoever uses it is refused from the next request on, also with the tokens that it got. This cannot be undone.',
   revoke: (id) => call('revokeOAuthClient', { id }),
   refreshes: ['listOAuthClients'],
-};
-
-/** Names the credential and the consequence before it is revoked. */
-function revokeColumn({
-  noun,
-  consequence,
-  revoke,
-  refreshes,
-}: Revocation): Column<{ id: string; name: string }> {
-  return {
-    label: 'Revoke',
-    cell: ({ id, name }) => (
-      <DialogButton label="Revoke…" name={`Revoke ${name}`} size="compact-xs">
-        {(close) => (
-          <Confirm
-            title={`Revoke the ${noun} “${name}”?`}
-            action={`Revoke ${name}`}
-            change={() => revoke(id)}
-            refreshes={refreshes}
-            onClose={close}
-            isDestructive
-          >
-            <Text size="sm">{consequence}</Text>
-          </Confirm>
-        )}
-      </DialogButton>
-    ),
-  };
-}
+});
 
 const tokenColumns: Column<ScimToken>[] = [
   { label: 'Name', cell: ({ name }) => name },

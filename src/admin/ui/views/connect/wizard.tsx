@@ -1,6 +1,6 @@
 import { Alert, Grid, Paper, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import type { Connection } from '../../../contract/connect.ts';
+import type { Result } from '../../api.ts';
 import { Copyable } from '../../components/copyable.tsx';
 import { ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
@@ -21,11 +21,7 @@ export function Wizard({
   providerKey,
   connections,
   tokenEndpoint,
-}: {
-  providerKey: ProviderKey;
-  connections: Connection[];
-  tokenEndpoint: string;
-}) {
+}: Result<'listConnections'> & { providerKey: ProviderKey }) {
   const provider = providers[providerKey];
   const [id, setId] = useState(connections[0]?.id ?? '');
   const [method, setMethod] = useState<Method>(provider.methods[0] ?? 'token');

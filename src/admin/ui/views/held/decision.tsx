@@ -2,7 +2,8 @@ import { Text } from '@mantine/core';
 import type { HeldPerson, HoldEffects, HoldGroup } from '../../../contract/holds.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { type Answer, consequenceText, countText, outcomeText, peopleText } from './texts.ts';
+import { countText } from '../../components/texts.ts';
+import { type Answer, consequenceText, outcomeText, peopleText } from './texts.ts';
 
 /** A decision that the admin is asked to confirm: about the whole group, or about some of its people. */
 export interface PlannedDecision {

@@ -1,18 +1,18 @@
 import { Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
 import type { HeldPerson, HoldGroup } from '../../../contract/holds.ts';
-import { call } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/paged-rows.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { personHref, ViewLink } from '../../components/text.tsx';
+import { countText } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import type { PlannedDecision } from './decision.tsx';
 import { DecideButtons } from './held.tsx';
-import { causeNames, countText } from './texts.ts';
+import { causeNames } from './texts.ts';
 
 /** The people of a group, some of whom the admin can choose. */
 export function HeldGroup({
@@ -42,7 +42,7 @@ export function HeldGroup({
 
 function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: PlannedDecision) => void }) {
   const { connection, cause, why, since } = group;
-  const people = useHeldPeople(group);
+  const people = usePages('listHeldPeople', { connection, cause, limit: 200 });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const all = people.data?.pages.flatMap((page) => page.people) ?? [];
   // People who are no longer held leave the list, and so the selection.
@@ -78,12 +78,6 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
       </Loaded>
       <OlderButton query={people}>Show more people</OlderButton>
     </>
-  );
-}
-
-function useHeldPeople({ connection, cause }: HoldGroup) {
-  return usePages(['listHeldPeople', connection, cause], (after) =>
-    call('listHeldPeople', { connection, cause, limit: 200, after }),
   );
 }
 

@@ -1,4 +1,5 @@
 import type { HoldEffects, HoldGroup } from '../../../contract/holds.ts';
+import { countText, numberText } from '../../components/texts.ts';
 
 export type Answer = 'approved' | 'discarded';
 
@@ -11,16 +12,9 @@ export const causeNames: Record<HoldGroup['cause'], string> = {
   rules: 'Other rules or lookups',
 };
 
-const numbers = new Intl.NumberFormat('en');
-
-/** A number and a noun, e.g. `1 traveler` or `1,204 travelers`. */
-export function countText(count: number, one: string, many = `${one}s`): string {
-  return `${numbers.format(count)} ${count === 1 ? one : many}`;
-}
-
 /** The number of people of a group, or "more than" it where counting stopped. */
 export function peopleText({ people, isMore }: Pick<HoldGroup, 'people' | 'isMore'>): string {
-  return isMore ? `more than ${numbers.format(people - 1)} people` : countText(people, 'person', 'people');
+  return isMore ? `more than ${numberText(people - 1)} people` : countText(people, 'person', 'people');
 }
 
 /** Returns the text of the link to the people of a group, some of whom an admin can choose. */
@@ -35,7 +29,7 @@ export function consequenceText(
 ): string {
   const all = archived + deleted + changed;
   const travelers = (count: number) =>
-    isMore ? `More than ${numbers.format(count - 1)} travelers` : countText(count, 'traveler');
+    isMore ? `More than ${numberText(count - 1)} travelers` : countText(count, 'traveler');
   const parts =
     answer === 'discarded'
       ? [`${travelers(all)} ${all === 1 ? 'stays as it is' : 'stay as they are'}`]

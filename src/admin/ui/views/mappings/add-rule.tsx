@@ -1,7 +1,6 @@
-import { Autocomplete, Button, Stack, TextInput } from '@mantine/core';
+import { Autocomplete, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { submits } from '../../components/creation-dialog.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { FormDialog } from '../../components/creation-dialog.tsx';
 import { labelsAt, type MappingNames } from './completion.ts';
 import type { WrittenRule } from './rules.ts';
 
@@ -26,36 +25,31 @@ export function AddRule({
     onClose();
   };
   return (
-    <Dialog onClose={onClose} title="Add a rule">
-      <form onSubmit={submits(add)}>
-        <Stack>
-          <Autocomplete
-            label="Sets"
-            description="A field of the traveler, or a custom field by its name"
-            data={[...new Set([...attributes, ...labelsAt('customField', names)])]}
-            value={target}
-            onChange={setTarget}
-            required
-            data-autofocus
-          />
-          <Autocomplete
-            label="Reads"
-            description="A SCIM path"
-            data={labelsAt('scimAttribute', names)}
-            limit={50}
-            value={input}
-            onChange={setInput}
-            required
-          />
-          <TextInput
-            label="When"
-            description='For some people only: a SCIM filter, e.g. userType eq "Contractor"'
-            value={when}
-            onChange={(event) => setWhen(event.currentTarget.value)}
-          />
-          <Button type="submit">Add the rule</Button>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog title="Add a rule" action="Add the rule" onSubmit={add} onClose={onClose}>
+      <Autocomplete
+        label="Sets"
+        description="A field of the traveler, or a custom field by its name"
+        data={[...new Set([...attributes, ...labelsAt('customField', names)])]}
+        value={target}
+        onChange={setTarget}
+        required
+        data-autofocus
+      />
+      <Autocomplete
+        label="Reads"
+        description="A SCIM path"
+        data={labelsAt('scimAttribute', names)}
+        limit={50}
+        value={input}
+        onChange={setInput}
+        required
+      />
+      <TextInput
+        label="When"
+        description='For some people only: a SCIM filter, e.g. userType eq "Contractor"'
+        value={when}
+        onChange={(event) => setWhen(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 }

@@ -1,15 +1,10 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import schema from '../../../../../config/mapping.schema.json' with { type: 'json' };
+import type { Result } from '../../api.ts';
 import { cursorAt, type Step } from './json-place.ts';
 
 /** The names that a mapping can contain, as completions suggest them. */
-export interface MappingNames {
-  scimAttributes: { path: string; description: string }[];
-  customFields: { id: string; name: string; dataType: string }[];
-  costCenters: string[];
-  billingProfiles: string[];
-  travelPolicies: string[];
-}
+export type MappingNames = Result<'listMappingNames'>;
 
 /** The part of JSON Schema that the schema of mappings uses. */
 interface Schema {

@@ -2,6 +2,7 @@ import { Alert, Anchor, Badge, Code, Collapse, Group, Stack, Text } from '@manti
 import { useState } from 'react';
 import type { MappingPreview } from '../../../contract/mappings.ts';
 import { Rows } from '../../components/rows.tsx';
+import { countText, numberText } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 import { fieldLabel, valueText } from './texts.ts';
 
@@ -17,22 +18,25 @@ export function useEffectOfMapping(connection: string, text: string, isEnabled: 
 /** One sentence, e.g. "This would change 214 of 1,204 people: 200 firstName, 14 costCenterId." */
 export function effectSentence(preview: MappingPreview): string {
   const { changed, created, pending, people, fields, names, isCut } = preview;
-  const total = `${isCut ? 'the first ' : ''}${people.toLocaleString('en')} ${people === 1 ? 'person' : 'people'}`;
+  const total = `${isCut ? 'the first ' : ''}${countText(people, 'person', 'people')}`;
+  const counted = (count: number, text: string) => (count > 0 ? [`${numberText(count)}${text}`] : []);
   const parts = fields.map(({ field, set, cleared, again, released }) => {
     const kinds = [
-      set + again > 0 ? (set + again).toLocaleString('en') : '',
-      cleared > 0 ? `${cleared.toLocaleString('en')} removed` : '',
-      released > 0 ? `${released.toLocaleString('en')} no longer set` : '',
-    ].filter((kind) => kind !== '');
+      ...counted(set + again, ''),
+      ...counted(cleared, ' removed'),
+      ...counted(released, ' no longer set'),
+    ];
     return `${kinds.join(' + ')} ${fieldLabel(field, names)}`;
   });
-  const fieldText = parts.length > 0 ? `: ${parts.join(', ')}` : '';
   const others = [
-    created > 0 ? ` ${created.toLocaleString('en')} would get a traveler at last.` : '',
-    pending > 0 ? ` ${pending.toLocaleString('en')} would get no traveler any more.` : '',
+    ...counted(created, ' would get a traveler at last.'),
+    ...counted(pending, ' would get no traveler any more.'),
   ];
-  if (changed === 0 && parts.length === 0) return `This would change nobody of ${total}.${others.join('')}`;
-  return `This would change ${changed.toLocaleString('en')} of ${total}${fieldText}.${others.join('')}`;
+  const change =
+    changed === 0 && parts.length === 0
+      ? `This would change nobody of ${total}.`
+      : `This would change ${numberText(changed)} of ${total}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`;
+  return [change, ...others].join(' ');
 }
 
 /** The effect on everybody: the sentence, removals apart, and examples on demand. */
@@ -64,10 +68,7 @@ export function EffectLine({
         <Text size="sm" c="var(--mantine-color-error)">
           ⚠ Removes the value of{' '}
           {removals
-            .map(
-              ({ field, cleared }) =>
-                `${fieldLabel(field, preview.names)} for ${cleared.toLocaleString('en')}`,
-            )
+            .map(({ field, cleared }) => `${fieldLabel(field, preview.names)} for ${numberText(cleared)}`)
             .join(', ')}
           .
         </Text>

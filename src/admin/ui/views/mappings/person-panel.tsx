@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { Person } from '../../../contract/people.ts';
 import { call } from '../../api.ts';
 import { Failure, LoadingView } from '../../components/loading.tsx';
+import { parseObject } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 import { PersonResult } from './person-result.tsx';
 
@@ -75,14 +76,8 @@ export function PersonPanel({ connection, text, person, isUnsent, onPerson }: Pa
 }
 
 function parseUser(text: string): { user: Record<string, never> } | undefined {
-  try {
-    const user: unknown = JSON.parse(text);
-    return typeof user === 'object' && user !== null && !Array.isArray(user)
-      ? { user: user as Record<string, never> } // The service checks its members.
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const user = parseObject(text);
+  return user && { user: user as Record<string, never> }; // The service checks its members.
 }
 
 function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProps, 'text'>) {

@@ -1,11 +1,12 @@
-import { Alert, Button, Code, Group, Stack, VisuallyHidden } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconPencil, IconTrash } from '@tabler/icons-react';
+import { Alert, Button, Code, Stack, VisuallyHidden } from '@mantine/core';
+import { IconPencil } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { IconButton } from '../../components/icon-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { AddRule } from './add-rule.tsx';
 import type { MappingNames } from './completion.ts';
 import { FaultTexts, type MarkedFault } from './faults.tsx';
+import { OrderButtons } from './order-buttons.tsx';
 import { RuleForm } from './rule-form.tsx';
 import {
   addRule,
@@ -137,7 +138,9 @@ function useFocusOfMoved() {
   useEffect(() => {
     if (!moved) return;
     const find = (by: number) =>
-      container.current?.querySelector<HTMLButtonElement>(`[data-move="${moved.to} ${by}"]:not(:disabled)`);
+      container.current?.querySelector<HTMLButtonElement>(
+        `[data-move="rules ${moved.to} ${by}"]:not(:disabled)`,
+      );
     (find(moved.by) ?? find(-moved.by))?.focus();
   }, [moved]);
   return { container, moved, noteMove };
@@ -190,27 +193,14 @@ const anywhere = { overflowWrap: 'anywhere' } as const;
 
 function ChangeButtons({ row, count, onEdit, onMove, onRemove }: Actions & { row: Row; count: number }) {
   const { rule, index } = row;
-  const name = targetOf(rule);
-  const moveButton = (by: -1 | 1, isAtEnd: boolean) => (
-    <IconButton
-      data-move={`${index} ${by}`}
-      icon={by < 0 ? IconArrowUp : IconArrowDown}
-      label={`Move the rule for ${name} ${by < 0 ? 'up' : 'down'}`}
-      disabled={isAtEnd}
-      onClick={() => onMove(row, by)}
-    />
-  );
+  const name = `the rule for ${targetOf(rule)}`;
   return (
-    <Group gap={2} wrap="nowrap">
-      <IconButton icon={IconPencil} label={`Edit the rule for ${name}`} onClick={() => onEdit(index)} />
-      {moveButton(-1, index === 0)}
-      {moveButton(1, index === count - 1)}
-      <IconButton
-        icon={IconTrash}
-        color="red"
-        label={`Remove the rule for ${name}`}
-        onClick={() => onRemove(index)}
-      />
-    </Group>
+    <OrderButtons
+      {...{ list: 'rules', at: index, count, name }}
+      onMove={(by) => onMove(row, by)}
+      onRemove={() => onRemove(index)}
+    >
+      <IconButton icon={IconPencil} label={`Edit ${name}`} onClick={() => onEdit(index)} />
+    </OrderButtons>
   );
 }

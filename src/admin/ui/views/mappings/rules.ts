@@ -1,3 +1,4 @@
+import { isObject, parseObject } from '../../components/texts.ts';
 import { replaceMember, setValue, swapElements } from './json-edits.ts';
 import type { Step } from './json-place.ts';
 
@@ -9,19 +10,10 @@ const RULES = 'scimUserMapping';
 
 /** Parses the rules of the text of a mapping; undefined if it is not a JSON object with a list of rules, or none. */
 export function parseRules(text: string): WrittenRule[] | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined;
-    const { [RULES]: rules = [] }: Record<string, unknown> = { ...parsed };
-    const isList = Array.isArray(rules) && rules.every(isObject);
-    return isList ? rules : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is WrittenRule {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const mapping = parseObject(text);
+  if (!mapping) return undefined;
+  const { [RULES]: rules = [] } = mapping;
+  return Array.isArray(rules) && rules.every(isObject) ? rules : undefined;
 }
 
 /** Adds a rule after the last one. */

@@ -1,8 +1,9 @@
 import { Box, Button, Code, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
+import { IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { IconButton } from '../../components/icon-button.tsx';
 import { type TransformKind, transformKinds } from './completion.ts';
+import { OrderButtons } from './order-buttons.tsx';
 import type { EditedRule } from './rule-form.tsx';
 import { moveTransform, setInRule } from './rules.ts';
 import { newTransform, readTransform, type WrittenTransform, withOption } from './transforms.ts';
@@ -45,7 +46,7 @@ export function TransformsForm({ text, index, rule, onChange, error }: EditedRul
             align="flex-start"
           >
             <OrderButtons
-              {...{ at, count: written.length, name: `transform ${at + 1}` }}
+              {...{ list: 'transforms', at, count: written.length, name: `transform ${at + 1}` }}
               onMove={(by) => onChange(moveTransform(text, index, { at, by }))}
               onRemove={() => remove(at)}
             />
@@ -64,38 +65,6 @@ export function TransformsForm({ text, index, rule, onChange, error }: EditedRul
         />
       </Stack>
     </Input.Wrapper>
-  );
-}
-
-function OrderButtons({
-  at,
-  count,
-  name,
-  onMove,
-  onRemove,
-}: {
-  at: number;
-  count: number;
-  name: string;
-  onMove: (by: -1 | 1) => void;
-  onRemove: () => void;
-}) {
-  return (
-    <Group gap={2} wrap="nowrap" mt={2}>
-      <IconButton
-        icon={IconArrowUp}
-        label={`Move ${name} up`}
-        disabled={at === 0}
-        onClick={() => onMove(-1)}
-      />
-      <IconButton
-        icon={IconArrowDown}
-        label={`Move ${name} down`}
-        disabled={at === count - 1}
-        onClick={() => onMove(1)}
-      />
-      <IconButton icon={IconTrash} color="red" label={`Remove ${name}`} onClick={onRemove} />
-    </Group>
   );
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../../components/texts.ts';
 import type { TransformKind } from './completion.ts';
 
 /** A transform as it is written: its kind and its option, '' for a word without one. */
@@ -21,8 +22,7 @@ export function readTransform(value: unknown, kinds: TransformKind[]): WrittenTr
 }
 
 function isTexts(value: unknown): value is Record<string, string> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject && Object.values(value).every((one) => typeof one === 'string');
+  return isObject(value) && Object.values(value).every((one) => typeof one === 'string');
 }
 
 /** Returns a transform of a kind with an empty option, as it is written. */

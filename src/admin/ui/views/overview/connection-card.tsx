@@ -2,6 +2,7 @@ import { Badge, Group, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ConnectionHealth, LastExchange } from '../../../contract/overview.ts';
 import { ViewLink } from '../../components/text.tsx';
+import { countText, numberText } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { Panel } from './panel.tsx';
 
@@ -80,13 +81,13 @@ function Counts({ name, people, waiting }: { name: string; people: number; waiti
   return (
     <>
       <ViewLink inherit href={`~/admin/people?connection=${name}`}>
-        {people.toLocaleString()}
+        {numberText(people)}
       </ViewLink>
       {waiting > 0 && (
         <>
           ,{' '}
           <ViewLink inherit href={`~/admin/people?connection=${name}&state=dirty`}>
-            {waiting.toLocaleString()} waiting
+            {numberText(waiting)} waiting
           </ViewLink>
         </>
       )}
@@ -117,11 +118,9 @@ function LastImport({ lastImport }: { lastImport: ConnectionHealth['lastImport']
   const { at, read, isIncomplete, maximum } = lastImport;
   return (
     <>
-      <Time at={at} />, {read.toLocaleString()} {read === 1 ? 'traveler' : 'travelers'} read
+      <Time at={at} />, {countText(read, 'traveler')} read
       {maximum !== undefined && (
-        <Fault>
-          . It ended at its maximum of {maximum.toLocaleString()}; see “import” in the documentation
-        </Fault>
+        <Fault>. It ended at its maximum of {numberText(maximum)}; see “import” in the documentation</Fault>
       )}
       {isIncomplete && (
         <Fault>
@@ -136,7 +135,7 @@ function MappingFaults({ count, name }: { count: number; name: string }) {
   if (count === 0) return '✓ without faults';
   return (
     <ViewLink inherit href={`~/admin/mappings?connection=${name}`}>
-      ✗ {count} {count === 1 ? 'fault' : 'faults'}
+      ✗ {countText(count, 'fault')}
     </ViewLink>
   );
 }

@@ -1,8 +1,7 @@
 import { Button, Divider, Group, Progress, Text } from '@mantine/core';
 import { useEffect } from 'react';
 import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
+import { ConfirmButton } from '../../components/confirm.tsx';
 import { ViewLink } from '../../components/text.tsx';
 import { refresh, useChange } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
@@ -105,21 +104,17 @@ export function DemoDayNotice({ demoDay }: { demoDay: DemoDay }) {
 function RemoveButton() {
   if (!useIsAdmin()) return null;
   return (
-    <DialogButton label="Remove the demo day">
-      {(close) => (
-        <Confirm
-          title="Remove the demo day?"
-          action="Remove the demo day"
-          change={() => call('undoDemoDay')}
-          refreshes="all"
-          onClose={close}
-        >
-          <Text size="sm">
-            The invented people go, with their travelers, requests and held changes, and the connection demo
-            goes with its token. Nothing else is changed.
-          </Text>
-        </Confirm>
-      )}
-    </DialogButton>
+    <ConfirmButton
+      label="Remove the demo day"
+      title="Remove the demo day?"
+      action="Remove the demo day"
+      change={() => call('undoDemoDay')}
+      refreshes="all"
+    >
+      <Text size="sm">
+        The invented people go, with their travelers, requests and held changes, and the connection demo goes
+        with its token. Nothing else is changed.
+      </Text>
+    </ConfirmButton>
   );
 }

@@ -2,7 +2,7 @@ import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@manti
 import { type ReactNode, useEffect } from 'react';
 import { Loaded } from '../../components/loading.tsx';
 import { Dim, ViewLink } from '../../components/text.tsx';
-import { toWords } from '../../components/texts.ts';
+import { numberText, toWords } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ActivityPanel } from './activity.tsx';
 import { ConnectionCard } from './connection-card.tsx';
@@ -69,10 +69,7 @@ function StateSentence({ state, sentence }: Overview) {
 
 function PeopleNumbers({ people, keptActive }: Pick<Overview, 'people' | 'keptActive'>) {
   return (
-    <Panel
-      title="People"
-      action={<ViewLink href="~/admin/people">All {people.total.toLocaleString()}</ViewLink>}
-    >
+    <Panel title="People" action={<ViewLink href="~/admin/people">All {numberText(people.total)}</ViewLink>}>
       {peopleStates.map(({ state, symbol, label }) => (
         <NumberRow
           key={state}
@@ -186,7 +183,7 @@ function NumberRow({
       ) : (
         <ViewLink href={`~/admin${to}`} fw={600} className="number">
           {isAtLeast && '≥ '}
-          {count.toLocaleString()}
+          {numberText(count)}
         </ViewLink>
       )}
     </Group>

@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core';
 import type { ConnectionHealth } from '../../../contract/overview.ts';
 import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
+import { ConfirmButton } from '../../components/confirm.tsx';
 import { ViewLink } from '../../components/text.tsx';
+import { countText, numberText } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { useIsAdmin } from '../../session.ts';
 import { Notice } from './panel.tsx';
@@ -33,29 +33,25 @@ export function PausedConnection({ id, paused }: { id: string; paused: Paused })
 function ResumeButton({ id, paused }: { id: string; paused: Paused }) {
   if (!useIsAdmin()) return null;
   return (
-    <DialogButton label="Let it go on">
-      {(close) => (
-        <Confirm
-          title={`Let ${id} go on?`}
-          action={`Let ${id} go on`}
-          change={() => call('resumeConnection', { id })}
-          refreshes="all"
-          isDestructive
-          onClose={close}
-        >
-          <Text size="sm">
-            {countOf(paused) === 0
-              ? 'No changes wait.'
-              : `The travelers of ${peopleText(countOf(paused))} are read again, and the stored values are sent where they differ: ${changesText(paused)}.`}
-          </Text>
-          {!paused.isImported && (
-            <Text size="sm" fw={600}>
-              No import has ended since the pause, so more people may be concerned. Wait for it if you can.
-            </Text>
-          )}
-        </Confirm>
+    <ConfirmButton
+      label="Let it go on"
+      title={`Let ${id} go on?`}
+      action={`Let ${id} go on`}
+      change={() => call('resumeConnection', { id })}
+      refreshes="all"
+      isDestructive
+    >
+      <Text size="sm">
+        {countOf(paused) === 0
+          ? 'No changes wait.'
+          : `The travelers of ${peopleText(countOf(paused))} are read again, and the stored values are sent where they differ: ${changesText(paused)}.`}
+      </Text>
+      {!paused.isImported && (
+        <Text size="sm" fw={600}>
+          No import has ended since the pause, so more people may be concerned. Wait for it if you can.
+        </Text>
       )}
-    </DialogButton>
+    </ConfirmButton>
   );
 }
 
@@ -64,7 +60,7 @@ function countOf({ people: { create, reactivate, end, change } }: Paused): numbe
 }
 
 function peopleText(count: number): string {
-  return count === 1 ? '1 person' : `${count.toLocaleString()} people`;
+  return countText(count, 'person', 'people');
 }
 
 function changesText({ people: { create, reactivate, end, change } }: Paused): string {
@@ -74,7 +70,5 @@ function changesText({ people: { create, reactivate, end, change } }: Paused): s
     [end, 'archived or deleted'],
     [change, 'changed in another way'],
   ];
-  return parts
-    .flatMap(([count, text]) => (count > 0 ? [`${count.toLocaleString()} ${text}`] : []))
-    .join(', ');
+  return parts.flatMap(([count, text]) => (count > 0 ? [`${numberText(count)} ${text}`] : [])).join(', ');
 }

@@ -1,5 +1,6 @@
 import type { PeopleCounts, Person } from '../../../contract/people.ts';
-import { toWords } from '../../components/texts.ts';
+import type { Input } from '../../api.ts';
+import { numberText, toWords } from '../../components/texts.ts';
 import { stateMarks } from './texts.ts';
 
 interface Choice {
@@ -10,7 +11,7 @@ interface Choice {
 /** The choices of the filters with the number of people of each. States and findings are those of the chosen connection. */
 export function filterChoices(
   all: PeopleCounts[],
-  { connection, finding }: { connection?: string; finding?: string },
+  { connection, finding }: Pick<Input<'listPeople'>, 'connection' | 'finding'>,
 ): Record<'connections' | 'states' | 'findings', Choice[]> {
   const chosen = all.filter((one) => connection === undefined || one.connection === connection);
   const findings = new Map<string, number>();
@@ -20,20 +21,19 @@ export function filterChoices(
   if (finding !== undefined && !findings.has(finding)) findings.set(finding, 0);
   const more = chosen.some(({ areFindingsCut }) => areFindingsCut) ? '+' : '';
   return {
-    connections: all.map(({ connection: id, people }) => ({ value: id, label: `${id} (${number(people)})` })),
+    connections: all.map(({ connection: id, people }) => ({
+      value: id,
+      label: `${id} (${numberText(people)})`,
+    })),
     states: stateNames.map((state) => {
       const people = chosen.reduce((sum, { states }) => sum + states[state], 0);
       const { symbol, label } = stateMarks[state];
-      return { value: state, label: `${symbol} ${label} (${number(people)})` };
+      return { value: state, label: `${symbol} ${label} (${numberText(people)})` };
     }),
     findings: [...findings]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([code, people]) => ({ value: code, label: `${toWords(code)} (${number(people)}${more})` })),
+      .map(([code, people]) => ({ value: code, label: `${toWords(code)} (${numberText(people)}${more})` })),
   };
 }
 
 const stateNames: Person['state'][] = ['synced', 'dirty', 'pending', 'refused', 'held'];
-
-function number(count: number): string {
-  return count.toLocaleString('en');
-}

@@ -1,15 +1,13 @@
-import { Switch as SwitchField, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { useState } from 'react';
+import { Switch as SwitchField, Text } from '@mantine/core';
 import { Route, Switch } from 'wouter';
 import type { Person } from '../../../contract/people.ts';
-import { call } from '../../api.ts';
-import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filter-panel.tsx';
+import type { Input } from '../../api.ts';
+import { FilterPanel, FilterSelect, TextFilter, useAddressFilter } from '../../components/filter-panel.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import type { Column } from '../../components/rows.tsx';
 import { Dim, ViewLink } from '../../components/text.tsx';
-import { toWords } from '../../components/texts.ts';
+import { numberText, toWords } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
@@ -30,16 +28,10 @@ export function PeopleView() {
   );
 }
 
-/** The filters, which are in the address. */
-interface Filters {
-  connection?: string;
-  state?: Person['state'];
-  finding?: string;
-  userName?: string;
-  archived?: 'true';
-}
-
 const filterNames = ['connection', 'state', 'finding', 'userName', 'archived'] as const;
+
+/** The filters, which are in the address. */
+type Filters = Pick<Input<'listPeople'>, (typeof filterNames)[number]>;
 
 /** Leaves out the values that the API does not have. */
 function knownFilters({ state, archived, ...others }: Filters): Filters {
@@ -54,12 +46,8 @@ function knownFilters({ state, archived, ...others }: Filters): Filters {
 function PeopleList() {
   const [address, change] = useAddressFilter<Filters>(filterNames);
   const filters = knownFilters(address);
-  const list = usePages(
-    ['listPeople', filters],
-    (after) => call('listPeople', { ...filters, limit: 200, after }),
-    // All pages that were read would be read again.
-    { refetchOnWindowFocus: false },
-  );
+  // All pages that were read would be read again.
+  const list = usePages('listPeople', { ...filters, limit: 200 }, { refetchOnWindowFocus: false });
   const people = list.data?.pages.flatMap((page) => page.people) ?? [];
   const connections = list.data?.pages[0]?.connections ?? [];
   const readMore = () => {
@@ -92,7 +80,7 @@ function EndOfList({ count, isMore, filters }: { count: number; isMore: boolean;
   const text = isMore
     ? 'Looking further…'
     : count > 0
-      ? `${count === 1 ? 'One person' : `${count.toLocaleString('en')} people`}${isFiltered ? ' with these filters' : ''}.`
+      ? `${count === 1 ? 'One person' : `${numberText(count)} people`}${isFiltered ? ' with these filters' : ''}.`
       : isFiltered
         ? 'Nobody matches these filters.'
         : 'Nobody yet. People appear here when an identity provider sends its first user: Connect shows which values to paste where.';
@@ -110,21 +98,14 @@ function FilterBar({
   filters: Filters;
   change: ReturnType<typeof useAddressFilter<Filters>>[1];
 }) {
-  const [userName, setUserName] = useState(filters.userName ?? '');
-  const changeSoon = useDebouncedCallback(change, 250);
   const { data } = useRead('countPeople', {});
   const choices = filterChoices(data?.connections ?? [], filters);
   return (
     <FilterPanel count={Object.keys(filters).length}>
-      <TextInput
-        aria-label="userName begins with"
-        placeholder="userName begins with"
-        size="xs"
-        value={userName}
-        onChange={({ currentTarget: { value } }) => {
-          setUserName(value);
-          changeSoon({ userName: value.trim() });
-        }}
+      <TextFilter
+        label="userName begins with"
+        value={filters.userName}
+        onChange={(userName) => change({ userName })}
       />
       <FilterSelect
         label="State"

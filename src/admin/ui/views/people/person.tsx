@@ -1,13 +1,11 @@
-import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import type { PersonExplanation } from '../../../contract/people.ts';
 import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/confirm.tsx';
 import { Copyable } from '../../components/copyable.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
-import { Dim, Fact, ViewLink } from '../../components/text.tsx';
+import { Dim, Fact, Section, ViewLink } from '../../components/text.tsx';
 import { toWords } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
@@ -56,17 +54,6 @@ export function PersonView({ connection, id }: { connection: string; id: string 
   );
 }
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section aria-label={title}>
-      <Title order={2} size="h5" mb={6}>
-        {title}
-      </Title>
-      {children}
-    </section>
-  );
-}
-
 /** The name, the state, and why. */
 function Head({ person }: { person: PersonExplanation }) {
   const { name, userName, connection, lastModified, verdict } = person;
@@ -112,25 +99,21 @@ function JoinButton({ person: { connection, id, predecessor } }: { person: Perso
   const isPossible = predecessor?.effect === 'separate' || predecessor?.effect === 'held';
   if (!useIsAdmin() || !isPossible) return null;
   return (
-    <DialogButton label="Join">
-      {(close) => (
-        <Confirm
-          title="Are both one person?"
-          action="Join the two"
-          change={() => call('joinPerson', { connection, id })}
-          refreshes={['explainPerson']}
-          onClose={close}
-        >
-          <Text size="sm">
-            This person gets the traveler of the leaver{' '}
-            {predecessor.id && (
-              <ViewLink href={`/${predecessor.connection}/${predecessor.id}`}>{predecessor.id}</ViewLink>
-            )}
-            , with its trips and everything else that it has. A traveler that the person has now is archived.
-          </Text>
-        </Confirm>
-      )}
-    </DialogButton>
+    <ConfirmButton
+      label="Join"
+      title="Are both one person?"
+      action="Join the two"
+      change={() => call('joinPerson', { connection, id })}
+      refreshes={['explainPerson']}
+    >
+      <Text size="sm">
+        This person gets the traveler of the leaver{' '}
+        {predecessor.id && (
+          <ViewLink href={`/${predecessor.connection}/${predecessor.id}`}>{predecessor.id}</ViewLink>
+        )}
+        , with its trips and everything else that it has. A traveler that the person has now is archived.
+      </Text>
+    </ConfirmButton>
   );
 }
 

@@ -2,7 +2,6 @@ import { Code, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import type { PersonExplanation } from '../../../contract/people.ts';
 import type { Exchange, ExchangeDetail } from '../../../contract/traffic.ts';
-import { call } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
@@ -18,9 +17,9 @@ const REFRESH_MS = 10_000;
 export function Timeline({ person: { connection, id } }: { person: PersonExplanation }) {
   const [opened, setOpened] = useState<Exchange>();
   const timeline = usePages(
-    ['listExchanges', connection, id],
-    (before) => call('listExchanges', { connection, person: id, limit: 20, before }),
-    { refetchInterval: REFRESH_MS },
+    'listExchanges',
+    { connection, person: id, limit: 20 },
+    { cursor: 'before', refetchInterval: REFRESH_MS },
   );
   return (
     <>

@@ -1,3 +1,5 @@
+import { isObject, parseObject } from '../../components/texts.ts';
+
 /** A value that a write sent, and what the answer has in its place. Both are JSON texts. */
 export interface Difference {
   path: string;
@@ -13,7 +15,7 @@ const assigned = new Set(['id', 'meta', 'schemas', 'password']);
  * is missing or not a JSON object, or the values of a PATCH have other places than attributes.
  */
 export function compareBodies(request: string | undefined, response: string | undefined) {
-  const [sent, answered] = [parseObject(request), parseObject(response)];
+  const [sent, answered] = [parseObject(request ?? ''), parseObject(response ?? '')];
   if (!sent || !answered || isError(answered)) return undefined;
   const kept = leavesOf(answered);
   const came = Array.isArray(sent['Operations']) ? valuesOf(sent['Operations']) : leavesOf(sent);
@@ -29,19 +31,6 @@ export function compareBodies(request: string | undefined, response: string | un
 interface Leaf {
   path: string;
   value: string;
-}
-
-function parseObject(text: string | undefined): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isError(body: Record<string, unknown>): boolean {

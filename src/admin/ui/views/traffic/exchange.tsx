@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type { ExchangeDetail } from '../../../contract/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { ViewLink } from '../../components/text.tsx';
+import { Section, ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { columns, Outcome, PersonLink, Who } from './columns.tsx';
@@ -179,36 +179,26 @@ function Differences({ exchange: { request, response } }: { exchange: ExchangeDe
   const differences = compareBodies(request.body?.text, response.body?.text);
   if (!differences) return null;
   return (
-    <section aria-label="What came and what was kept">
-      <Title order={2} size="h5" mb="xs">
-        What came and what was kept
-      </Title>
+    <Section title="What came and what was kept">
       {differences.length === 0 ? (
         <Note>✓ All that came was kept as it came.</Note>
       ) : (
         <Table.ScrollContainer minWidth={320}>
-          <Table aria-label="Differences">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Attribute</Table.Th>
-                <Table.Th>Came</Table.Th>
-                <Table.Th>Kept</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {differences.map(({ path, came, kept }) => (
-                <Table.Tr key={path}>
-                  <Table.Td ff="monospace" fz="xs">
-                    {path}
-                  </Table.Td>
-                  <Table.Td>{came === undefined ? '–' : <Code>{came}</Code>}</Table.Td>
-                  <Table.Td>{kept === undefined ? '✗ not kept' : <Code>{kept}</Code>}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
+          <Table
+            aria-label="Differences"
+            data={{
+              head: ['Attribute', 'Came', 'Kept'],
+              body: differences.map(({ path, came, kept }) => [
+                <Text key="path" span ff="monospace" size="xs">
+                  {path}
+                </Text>,
+                came === undefined ? '–' : <Code key="came">{came}</Code>,
+                kept === undefined ? '✗ not kept' : <Code key="kept">{kept}</Code>,
+              ]),
+            }}
+          />
         </Table.ScrollContainer>
       )}
-    </section>
+    </Section>
   );
 }

@@ -1,13 +1,10 @@
-import { Group, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { useState } from 'react';
-import { FilterPanel, FilterSelect } from '../../components/filter-panel.tsx';
+import { Group } from '@mantine/core';
+import { FilterPanel, FilterSelect, TextFilter } from '../../components/filter-panel.tsx';
 import { MomentInput } from '../../components/moment-input.tsx';
 import { PersonFilter } from '../../components/person-filter.tsx';
-import type { FilterChanges, TrafficFilter } from './query.ts';
-import { useExchangeLog } from './query.ts';
+import { type TrafficFilter, useExchangeLog, type useTrafficFilter } from './query.ts';
 
-type Change = (changes: FilterChanges) => void;
+type Change = ReturnType<typeof useTrafficFilter>[1];
 
 const directions = [
   { value: 'scim', label: 'From IdPs' },
@@ -28,45 +25,37 @@ function width(least: number) {
 /** The filters of the list; each is a part of the address. */
 export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; onChange: Change }) {
   const connections = useExchangeLog().data?.connections.map(({ id }) => id) ?? [];
-  const choose = (name: keyof TrafficFilter) => (value: string | null) =>
-    onChange({ [name]: value ?? undefined });
+  const lists = [
+    { name: 'direction', label: 'Direction', placeholder: 'Both directions', data: directions, least: 150 },
+    {
+      name: 'connection',
+      label: 'Connection',
+      placeholder: 'All connections',
+      data: connections,
+      least: 150,
+    },
+    { name: 'method', label: 'Method', placeholder: 'Method', data: methods, least: 100 },
+    { name: 'status', label: 'Status', placeholder: 'Status', data: statuses, least: 100 },
+  ] as const;
   return (
     <FilterPanel count={Object.keys(filter).length}>
-      <FilterSelect
-        style={width(150)}
-        label="Direction"
-        placeholder="Both directions"
-        data={directions}
-        value={filter.direction}
-        onChange={choose('direction')}
+      {lists
+        .filter(({ name }) => name !== 'connection' || connections.length > 1)
+        .map(({ name, least, ...list }) => (
+          <FilterSelect
+            key={name}
+            style={width(least)}
+            value={filter[name]}
+            onChange={(value) => onChange({ [name]: value })}
+            {...list}
+          />
+        ))}
+      <TextFilter
+        style={width(120)}
+        label="Path begins with"
+        value={filter.path}
+        onChange={(path) => onChange({ path })}
       />
-      {connections.length > 1 && (
-        <FilterSelect
-          style={width(150)}
-          label="Connection"
-          placeholder="All connections"
-          data={connections}
-          value={filter.connection}
-          onChange={choose('connection')}
-        />
-      )}
-      <FilterSelect
-        style={width(100)}
-        label="Method"
-        placeholder="Method"
-        data={methods}
-        value={filter.method}
-        onChange={choose('method')}
-      />
-      <FilterSelect
-        style={width(100)}
-        label="Status"
-        placeholder="Status"
-        data={statuses}
-        value={filter.status}
-        onChange={choose('status')}
-      />
-      <PathFilter filter={filter} onChange={onChange} />
       <PersonFilter person={filter.person} style={width(120)} onChange={(person) => onChange({ person })} />
       <Group gap="xs" style={{ flex: '1 1 380px', maxWidth: 530 }}>
         <MomentInput
@@ -83,28 +72,5 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
         />
       </Group>
     </FilterPanel>
-  );
-}
-
-interface FilterProps {
-  filter: TrafficFilter;
-  onChange: Change;
-}
-
-function PathFilter({ filter, onChange }: FilterProps) {
-  const [text, setText] = useState(filter.path ?? '');
-  const change = useDebouncedCallback((value: string) => onChange({ path: value.trim() }), 300);
-  return (
-    <TextInput
-      size="xs"
-      style={width(120)}
-      aria-label="Path begins with"
-      placeholder="Path begins with"
-      value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value);
-        change(event.currentTarget.value);
-      }}
-    />
   );
 }

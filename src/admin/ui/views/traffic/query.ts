@@ -1,26 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Exchange } from '../../../contract/traffic.ts';
-import { call } from '../../api.ts';
+import { call, type Input } from '../../api.ts';
 import { useAddressFilter } from '../../components/filter-panel.tsx';
 import { queryClient, usePages, useRead } from '../../queries.ts';
 
-/** The filters, as they are in the address. Times are those of the API. */
-export interface TrafficFilter {
-  connection?: string;
-  person?: string;
-  direction?: 'scim' | 'oauth' | 'travel';
-  method?: string;
-  status?: '2xx' | '3xx' | '4xx' | '5xx' | 'failed';
-  path?: string;
-  since?: string;
-  until?: string;
-}
-
-/** Filters to set. An undefined one is removed. */
-export type FilterChanges = { [Name in keyof TrafficFilter]: TrafficFilter[Name] | undefined };
-
 const names = ['connection', 'person', 'direction', 'method', 'status', 'path', 'since', 'until'] as const;
+
+/** The filters, as they are in the address. */
+export type TrafficFilter = Pick<Input<'listExchanges'>, (typeof names)[number]>;
 
 /** The filters of the address, and a function that changes some of them. */
 export function useTrafficFilter() {
@@ -40,11 +28,10 @@ interface News {
 
 /** The newest exchanges, read on in both directions: older ones in pages, new ones every two seconds unless it is paused. */
 export function useTraffic(filter: TrafficFilter, isPaused: boolean) {
-  const pages = usePages(
-    ['listExchanges', filter],
-    (before) => call('listExchanges', { ...filter, limit: PAGE, before }),
-    { staleTime: Number.POSITIVE_INFINITY, gcTime: 0 },
-  );
+  const first = { ...filter, limit: PAGE };
+  const pages = usePages('listExchanges', first, {
+    ...{ cursor: 'before', staleTime: Number.POSITIVE_INFINITY, gcTime: 0 },
+  });
   const newest = pages.data?.pages[0]?.head;
   const newsKey = ['new exchanges', filter, newest];
   const news = useQuery({
@@ -56,7 +43,7 @@ export function useTraffic(filter: TrafficFilter, isPaused: boolean) {
       const known = queryClient.getQueryData<News>(newsKey) ?? { exchanges: [], head: newest ?? '0' };
       const page = await call('listExchanges', { ...filter, limit: MAX_NEW, after: known.head });
       // There are more than a page can have: the list begins anew with the newest.
-      if (page.next !== undefined) void queryClient.resetQueries({ queryKey: ['listExchanges', filter] });
+      if (page.next !== undefined) void queryClient.resetQueries({ queryKey: ['listExchanges', first] });
       return { exchanges: [...page.exchanges, ...known.exchanges], head: page.head };
     },
   });

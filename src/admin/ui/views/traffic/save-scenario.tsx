@@ -1,9 +1,9 @@
-import { Alert, Button, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Group, Input, Select, Text, TextInput } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { call } from '../../api.ts';
-import { submits } from '../../components/creation-dialog.tsx';
-import { Dialog, DialogButton } from '../../components/dialog.tsx';
+import { call, faultOf, type Input as OperationInput } from '../../api.ts';
+import { FormDialog } from '../../components/creation-dialog.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
 import { toLocal, toUtc } from '../../components/moment-input.tsx';
 import { PersonFilter } from '../../components/person-filter.tsx';
 import { useChange } from '../../queries.ts';
@@ -32,69 +32,60 @@ function SaveScenario({ start, onClose }: { start: ScenarioStart; onClose: () =>
   const [until, setUntil] = useState(start.until);
   const saving = useChange(() => saveScenarios({ connection, person, since, until }), { refreshes: [] });
   return (
-    <Dialog onClose={onClose} title="Save as scenario">
-      <form onSubmit={submits(saving.mutate)}>
-        <Stack>
-          <Text size="sm" c="dimmed">
-            The SCIM requests become files that npx jetbridge replay plays against any service. Every name,
-            address and number in them is replaced by an invented one.
-          </Text>
-          {saving.error && (
-            <Alert color="red" role="alert">
-              {faultText(saving.error)}
-            </Alert>
-          )}
-          {saving.data && (
-            <Alert color={saving.data.files > 0 ? 'green' : 'yellow'} role="status">
-              {resultText(saving.data)}
-            </Alert>
-          )}
-          {connections.length > 1 && (
-            <Select
-              label="Connection"
-              data={connections}
-              value={connection}
-              onChange={(value) => setConnection(value ?? undefined)}
-            />
-          )}
-          <Input.Wrapper label="Person" labelElement="div" description="Nobody: all requests of the time">
-            <PersonFilter person={person} onChange={setPerson} />
-          </Input.Wrapper>
-          <Group grow>
-            <TextInput
-              label="From"
-              type="datetime-local"
-              required
-              value={toLocal(since)}
-              onChange={({ currentTarget }) => setSince(toUtc(currentTarget.value) ?? '')}
-            />
-            <TextInput
-              label="Until"
-              type="datetime-local"
-              description=""
-              value={until === undefined ? '' : toLocal(until)}
-              onChange={({ currentTarget }) => setUntil(toUtc(currentTarget.value))}
-            />
-          </Group>
-          <Button type="submit" loading={saving.isPending}>
-            Download
-          </Button>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Save as scenario"
+      action="Download"
+      onSubmit={saving.mutate}
+      isPending={saving.isPending}
+      onClose={onClose}
+    >
+      <Text size="sm" c="dimmed">
+        The SCIM requests become files that npx jetbridge replay plays against any service. Every name,
+        address and number in them is replaced by an invented one.
+      </Text>
+      {saving.error && (
+        <Alert color="red" role="alert">
+          {faultOf(saving.error, 'since') ?? saving.error.message}
+        </Alert>
+      )}
+      {saving.data && (
+        <Alert color={saving.data.files > 0 ? 'green' : 'yellow'} role="status">
+          {resultText(saving.data)}
+        </Alert>
+      )}
+      {connections.length > 1 && (
+        <Select
+          label="Connection"
+          data={connections}
+          value={connection}
+          onChange={(value) => setConnection(value ?? undefined)}
+        />
+      )}
+      <Input.Wrapper label="Person" labelElement="div" description="Nobody: all requests of the time">
+        <PersonFilter person={person} onChange={setPerson} />
+      </Input.Wrapper>
+      <Group grow>
+        <TextInput
+          label="From"
+          type="datetime-local"
+          required
+          value={toLocal(since)}
+          onChange={({ currentTarget }) => setSince(toUtc(currentTarget.value) ?? '')}
+        />
+        <TextInput
+          label="Until"
+          type="datetime-local"
+          description=""
+          value={until === undefined ? '' : toLocal(until)}
+          onChange={({ currentTarget }) => setUntil(toUtc(currentTarget.value))}
+        />
+      </Group>
+    </FormDialog>
   );
 }
 
-interface Choice {
-  connection: string;
-  person: string | undefined;
-  since: string;
-  until: string | undefined;
-}
-
-async function saveScenarios({ person, until, ...choice }: Choice) {
-  const body = { ...choice, ...(person && { person }), ...(until && { until }) };
-  const { scenarios, leftOut } = await call('saveScenario', body);
+async function saveScenarios(choice: OperationInput<'saveScenario'>) {
+  const { scenarios, leftOut } = await call('saveScenario', choice);
   for (const scenario of scenarios)
     download(`${String(scenario['name'])}.json`, `${JSON.stringify(scenario, null, 2)}\n`);
   return { files: scenarios.length, leftOut };
@@ -114,9 +105,4 @@ function resultText({ files, leftOut }: Awaited<ReturnType<typeof saveScenarios>
   if (files === 0) return 'There are no requests of an identity provider in that time.';
   const saved = files === 1 ? '1 file was saved.' : `${files} files were saved.`;
   return [saved, ...leftOut.map(({ reason, count }) => `${count} left out: ${reason}.`)].join(' ');
-}
-
-function faultText(error: Error): string {
-  const [fault] = 'faults' in error && Array.isArray(error.faults) ? error.faults : [];
-  return fault?.message ?? error.message;
 }

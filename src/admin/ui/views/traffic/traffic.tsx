@@ -19,9 +19,7 @@ export function TrafficView() {
   return (
     <Switch>
       <Route path="/:position">{({ position }) => <ExchangePage position={position} />}</Route>
-      <Route>
-        <TrafficList />
-      </Route>
+      <Route component={TrafficList} />
     </Switch>
   );
 }

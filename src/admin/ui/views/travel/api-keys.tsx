@@ -2,7 +2,7 @@ import { Group, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { TravelApiKey } from '../../../contract/travel.ts';
 import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
+import { revokeColumn } from '../../components/confirm.tsx';
 import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
 import { DialogButton } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
@@ -33,7 +33,7 @@ export function ApiKeys({ admins }: { admins: string[] }) {
             label="API keys"
             rows={data.keys.filter(({ revokedAt }) => revokedAt === undefined)}
             keyOf={({ id }) => id}
-            columns={canChange ? [...columns, revokeColumn] : columns}
+            columns={canChange ? [...columns, revocation] : columns}
             empty="There is no API key yet. Create one for each integration, so that each can be revoked by itself."
           />
         )}
@@ -49,25 +49,13 @@ const columns: Column<TravelApiKey>[] = [
   { label: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never') },
 ];
 
-const revokeColumn: Column<TravelApiKey> = {
+const revocation = revokeColumn({
   label: 'Action',
-  cell: ({ id, name }) => (
-    <DialogButton label="Revoke…" name={`Revoke ${name}`} size="compact-xs">
-      {(close) => (
-        <Confirm
-          title={`Revoke the API key ${name}?`}
-          action={`Revoke ${name}`}
-          change={() => call('revokeTravelApiKey', { id })}
-          refreshes={['listTravelApiKeys']}
-          onClose={close}
-          isDestructive
-        >
-          <Text>Every request with it is refused from now on. This cannot be undone.</Text>
-        </Confirm>
-      )}
-    </DialogButton>
-  ),
-};
+  title: (name) => `Revoke the API key ${name}?`,
+  consequence: 'Every request with it is refused from now on. This cannot be undone.',
+  revoke: (id) => call('revokeTravelApiKey', { id }),
+  refreshes: ['listTravelApiKeys'],
+});
 
 function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void }) {
   const [name, setName] = useState('');

@@ -1,6 +1,5 @@
 import { Text } from '@mantine/core';
 import type { TravelBillingOperation } from '../../../contract/travel-data.ts';
-import { call } from '../../api.ts';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import type { Column } from '../../components/rows.tsx';
@@ -11,13 +10,9 @@ import { TravelerNames } from './resource.tsx';
 import { billingMark, moneyText } from './texts.ts';
 
 /** The billing operations of a trip or of an invoice, with a link to the other of both. */
-export function BillingOperations(of: { trip: string } | { invoice: string }) {
-  const isTrip = 'trip' in of;
-  const operations = usePages([isTrip ? 'listTripOperations' : 'listInvoiceOperations', of], (after) =>
-    'trip' in of
-      ? call('listTripOperations', { id: of.trip, limit: 50, after })
-      : call('listInvoiceOperations', { id: of.invoice, limit: 50, after }),
-  );
+export function BillingOperations({ of, id }: { of: 'trip' | 'invoice'; id: string }) {
+  const list = of === 'trip' ? 'listTripOperations' : 'listInvoiceOperations';
+  const operations = usePages(list, { id, limit: 50 });
   return (
     <div>
       <Text fw={600} mb="xs">
@@ -28,7 +23,7 @@ export function BillingOperations(of: { trip: string } | { invoice: string }) {
         rowsOf={(page) => page.operations}
         label="Billing operations"
         keyOf={({ id }) => id}
-        columns={[...columns, isTrip ? toInvoice : toTrip]}
+        columns={[...columns, of === 'trip' ? toInvoice : toTrip]}
         empty="Nothing was charged or refunded."
       />
     </div>

@@ -1,6 +1,5 @@
 import { Code } from '@mantine/core';
 import type { TravelEvent } from '../../../contract/travel.ts';
-import { call } from '../../api.ts';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import type { Column } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
@@ -8,7 +7,7 @@ import { usePages } from '../../queries.ts';
 
 /** The feed of events, the newest first. */
 export function Events() {
-  const events = usePages(['listTravelEvents'], (after) => call('listTravelEvents', { limit: 50, after }));
+  const events = usePages('listTravelEvents', { limit: 50 });
   return (
     <PagedRows
       query={events}

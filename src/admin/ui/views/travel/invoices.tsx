@@ -1,7 +1,6 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { Route, Switch } from 'wouter';
 import type { TravelInvoice, TravelInvoiceDetails } from '../../../contract/travel-data.ts';
-import { call } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
@@ -18,17 +17,13 @@ export function Invoices() {
   return (
     <Switch>
       <Route path="/invoices/:id">{({ id }) => <Invoice id={id} />}</Route>
-      <Route>
-        <InvoiceList />
-      </Route>
+      <Route component={InvoiceList} />
     </Switch>
   );
 }
 
 function InvoiceList() {
-  const invoices = usePages(['listTravelInvoices'], (after) =>
-    call('listTravelInvoices', { limit: 50, after }),
-  );
+  const invoices = usePages('listTravelInvoices', { limit: 50 });
   return (
     <PagedRows
       query={invoices}
@@ -73,7 +68,7 @@ function Invoice({ id }: { id: string }) {
         {(data) => (
           <Stack gap="lg">
             <InvoiceFacts invoice={data} />
-            <BillingOperations invoice={id} />
+            <BillingOperations of="invoice" id={id} />
             <MoneyBack label="Refunds" rows={data.refunds} />
             <MoneyBack label="Disputes" rows={data.disputes} />
             <ResourceText resource={data.resource} path={`/api/invoices/${id}`} />

@@ -2,7 +2,6 @@ import { Badge, Button, Checkbox, Code, Group, Stack, Text, TextInput } from '@m
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import type { TravelRequest } from '../../../contract/travel.ts';
-import { call } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import { Time } from '../../components/time.tsx';
@@ -15,13 +14,11 @@ export function Requests() {
   const [typed, setPath] = useState('');
   const [path] = useDebouncedValue(typed.trim(), 300);
   const [shown, setShown] = useState<TravelRequest>();
-  const requests = usePages(['listTravelRequests', isFailed, path], (after) =>
-    call('listTravelRequests', {
-      ...{ limit: 50, after },
-      ...(isFailed && { failed: 'true' }),
-      ...(path && { path: path.startsWith('/') ? path : `/${path}` }),
-    }),
-  );
+  const requests = usePages('listTravelRequests', {
+    limit: 50,
+    ...(isFailed && { failed: 'true' }),
+    ...(path && { path: path.startsWith('/') ? path : `/${path}` }),
+  });
   return (
     <>
       <Group mb="sm">

@@ -1,8 +1,7 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call, type Result } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
+import { ConfirmButton } from '../../components/confirm.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { ViewLink } from '../../components/text.tsx';
@@ -87,28 +86,25 @@ function RemoveButton({
   onRemoved,
 }: Pick<State, 'company' | 'domain'> & { onRemoved: (outcome: string) => void }) {
   return (
-    <DialogButton label={`Remove ${company}…`} w="fit-content">
-      {(close) => (
-        <Confirm
-          title={`Remove ${company}?`}
-          action={`Remove ${company}`}
-          change={() => call('removeSampleData')}
-          refreshes="all"
-          isDestructive
-          onClose={close}
-          onDone={({ removed, kept }) => {
-            const rest =
-              Object.keys(kept).length > 0 ? ` Others refer to ${resourcesText(kept)}, which stay.` : '';
-            onRemoved(`✓ Removed ${resourcesText(removed)}.${rest}`);
-          }}
-        >
-          <Text>
-            All travelers with an address at {domain} go, with their trips, invoices and API keys, and the
-            company’s policies, cost centers and custom fields. This cannot be undone, but {company} can be
-            created again.
-          </Text>
-        </Confirm>
-      )}
-    </DialogButton>
+    <ConfirmButton
+      label={`Remove ${company}…`}
+      button={{ w: 'fit-content' }}
+      title={`Remove ${company}?`}
+      action={`Remove ${company}`}
+      change={() => call('removeSampleData')}
+      refreshes="all"
+      isDestructive
+      onDone={({ removed, kept }) => {
+        const rest =
+          Object.keys(kept).length > 0 ? ` Others refer to ${resourcesText(kept)}, which stay.` : '';
+        onRemoved(`✓ Removed ${resourcesText(removed)}.${rest}`);
+      }}
+    >
+      <Text>
+        All travelers with an address at {domain} go, with their trips, invoices and API keys, and the
+        company’s policies, cost centers and custom fields. This cannot be undone, but {company} can be
+        created again.
+      </Text>
+    </ConfirmButton>
   );
 }

@@ -1,6 +1,5 @@
 import type { TravelTripDetails } from '../../../contract/travel-data.ts';
-import { toWords } from '../../components/texts.ts';
-import { countText } from '../held/texts.ts';
+import { countText, toWords } from '../../components/texts.ts';
 
 /** An amount of money, e.g. `€ 1,204.50` in the form of the reader's language. */
 export function moneyText({ total, currency }: { total: number; currency: string }): string {

@@ -1,7 +1,6 @@
 import { Group, Stack } from '@mantine/core';
 import { Route, Switch } from 'wouter';
 import type { TravelTrip, TravelTripDetails } from '../../../contract/travel-data.ts';
-import { call } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
@@ -18,15 +17,13 @@ export function Trips() {
   return (
     <Switch>
       <Route path="/trips/:id">{({ id }) => <Trip id={id} />}</Route>
-      <Route>
-        <TripList />
-      </Route>
+      <Route component={TripList} />
     </Switch>
   );
 }
 
 function TripList() {
-  const trips = usePages(['listTravelTrips'], (after) => call('listTravelTrips', { limit: 50, after }));
+  const trips = usePages('listTravelTrips', { limit: 50 });
   return (
     <PagedRows
       query={trips}
@@ -81,7 +78,7 @@ function Trip({ id }: { id: string }) {
               columns={partColumns}
               empty="The search has found nothing."
             />
-            <BillingOperations trip={id} />
+            <BillingOperations of="trip" id={id} />
             <ResourceText resource={data.resource} path={`/api/trip-projects/${id}`} />
           </Stack>
         )}

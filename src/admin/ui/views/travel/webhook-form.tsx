@@ -1,10 +1,9 @@
-import { Button, MultiSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { MultiSelect, Switch, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { TravelWebhook } from '../../../contract/travel.ts';
-import { call, RequestFailure } from '../../api.ts';
-import { submits } from '../../components/creation-dialog.tsx';
+import { call, faultOf } from '../../api.ts';
+import { FormDialog } from '../../components/creation-dialog.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Failure } from '../../components/loading.tsx';
 import { Secret } from '../../components/secret.tsx';
 import { useChange } from '../../queries.ts';
 
@@ -41,25 +40,22 @@ export function WebhookForm({
       </Dialog>
     );
   return (
-    <Dialog onClose={onClose} title={webhook ? 'Edit the webhook' : 'Create a webhook'} size="lg">
-      <form
-        // The service checks the URL, and tells more than a browser.
-        noValidate
-        onSubmit={submits(saving.mutate)}
-      >
-        <Stack>
-          <Failure error={hasField(saving.error) ? null : saving.error} />
-          <Fields
-            {...{ typed, kinds }}
-            error={saving.error}
-            onChange={(part) => setTyped({ ...typed, ...part })}
-          />
-          <Button type="submit" loading={saving.isPending}>
-            {webhook ? 'Save the webhook' : 'Create the webhook'}
-          </Button>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={webhook ? 'Edit the webhook' : 'Create a webhook'}
+      action={webhook ? 'Save the webhook' : 'Create the webhook'}
+      size="lg"
+      noValidate
+      onSubmit={saving.mutate}
+      isPending={saving.isPending}
+      error={hasField(saving.error) ? null : saving.error}
+      onClose={onClose}
+    >
+      <Fields
+        {...{ typed, kinds }}
+        error={saving.error}
+        onChange={(part) => setTyped({ ...typed, ...part })}
+      />
+    </FormDialog>
   );
 }
 
@@ -95,12 +91,6 @@ async function save(webhook: TravelWebhook | undefined, typed: Typed): Promise<s
 /** True for a failure that a field shows. */
 function hasField(error: Error | null): boolean {
   return (faultOf(error, 'url') ?? faultOf(error, 'events')) !== undefined;
-}
-
-/** The fault of a field or of something inside it. */
-function faultOf(error: Error | null, field: string): string | undefined {
-  if (!(error instanceof RequestFailure)) return undefined;
-  return error.faults.find((one) => one.field.split('.')[0] === field)?.message;
 }
 
 function Fields({

@@ -2,7 +2,7 @@ import { Alert, Button, Code, Group, Text } from '@mantine/core';
 import { Route, Switch, useLocation } from 'wouter';
 import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../../contract/travel.ts';
 import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
+import { Confirm, ConfirmButton } from '../../components/confirm.tsx';
 import { DialogButton } from '../../components/dialog.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
@@ -88,9 +88,7 @@ function Deliveries({
   kinds: string[];
 }) {
   const canChange = useIsAdmin();
-  const deliveries = usePages(['listTravelDeliveries', id], (after) =>
-    call('listTravelDeliveries', { id, limit: 50, after }),
-  );
+  const deliveries = usePages('listTravelDeliveries', { id, limit: 50 });
   const test = useChange(() => call('testTravelWebhook', { id }), { refreshes: [] });
   const redelivery = useChange((delivery: string) => call('redeliverTravelEvent', { id, delivery }), {
     refreshes: ['listTravelDeliveries'],
@@ -139,24 +137,20 @@ function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: stri
       <DialogButton label="Renew the secret…">
         {(close) => <SecretRenewal webhook={webhook} onClose={close} />}
       </DialogButton>
-      <DialogButton label="Delete…">
-        {(close) => (
-          <Confirm
-            title="Delete the webhook?"
-            action="Delete the webhook"
-            change={() => call('deleteTravelWebhook', { id })}
-            refreshes={['listTravelWebhooks']}
-            isDestructive
-            onClose={close}
-            onDone={() => navigate('/webhooks')}
-          >
-            <Text style={{ overflowWrap: 'anywhere' }}>
-              {url} gets no events any more, and its list of deliveries goes. This cannot be undone: a new
-              webhook has another secret.
-            </Text>
-          </Confirm>
-        )}
-      </DialogButton>
+      <ConfirmButton
+        label="Delete…"
+        title="Delete the webhook?"
+        action="Delete the webhook"
+        change={() => call('deleteTravelWebhook', { id })}
+        refreshes={['listTravelWebhooks']}
+        isDestructive
+        onDone={() => navigate('/webhooks')}
+      >
+        <Text style={{ overflowWrap: 'anywhere' }}>
+          {url} gets no events any more, and its list of deliveries goes. This cannot be undone: a new webhook
+          has another secret.
+        </Text>
+      </ConfirmButton>
     </>
   );
 }

@@ -1,0 +1,52 @@
+import { readSettings, type Settings } from '../config/settings.ts';
+import { ensureConnection } from '../store/connections.ts';
+import type { Database } from '../store/sql/database.ts';
+import { withDatabaseAt } from '../store/sql/open-database.ts';
+import { Refused, untilRefused } from './exit-code.ts';
+import { escapeLine, type Shell } from './output.ts';
+
+/**
+ * Opens the database of the settings for `work`, and closes it. A server may be running on it. Without `mayCreate`, throws NoDatabase
+ * if there is none. Returns 1 if the work is refused.
+ */
+export function withDatabase(
+  shell: Shell,
+  work: (database: Database, settings: Settings) => Promise<void>,
+  options: { mayCreate?: boolean } = {},
+): Promise<0 | 1> {
+  return untilRefused(shell, () => {
+    const settings = readSettings(shell.environment, shell.home);
+    return withDatabaseAt(settings, (database) => work(database, settings), options);
+  });
+}
+
+/** Finds a connection of the settings. Throws if they have none of that name. */
+export function findConnection({ connections }: Settings, id: string): Settings['connections'][number] {
+  const connection = connections.find((candidate) => candidate.id === id);
+  if (connection) return connection;
+  const known = connections.map((candidate) => candidate.id).join(', ');
+  throw new Refused(`There is no connection ${escapeLine(id)}; the settings have ${known}.`);
+}
+
+/**
+ * Finds a connection of the settings, and makes it known to the database before the server has, so that credentials can refer to it. One
+ * that exists stays in its travel account, where running servers look: the settings of the command may name another one.
+ */
+export async function storeConnection(database: Database, settings: Settings, id: string): Promise<void> {
+  const connection = findConnection(settings, id);
+  if (!database.scopes.has(id)) await ensureConnection(database, connection);
+}
+
+/** Returns all connections of the database, or the chosen one. Throws if there is no such connection. */
+export function findConnections(database: Database, chosen: string | undefined): string[] {
+  if (chosen === undefined) return database.scopes.ids();
+  if (!database.scopes.has(chosen)) throw unknownConnection(chosen, database);
+  return [chosen];
+}
+
+/** Says that the database does not have a connection, and which ones it has. */
+export function unknownConnection(name: string, { scopes }: Database): Refused {
+  const all = scopes.ids();
+  const known = all.length === 0 ? 'it has none' : `it has ${all.join(', ')}`;
+  return new Refused(`There is no connection ${escapeLine(name)} in the database; ${known}.`);
+}
