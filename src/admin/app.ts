@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Router } from 'express';
-import { hideUrlCredentials } from '../http/redaction.ts';
 import { adminAccounts, adminSessions, adminTokens } from '../store/credentials/admins.ts';
 import { auditLog } from '../store/credentials/audit-log.ts';
-import { apiKeys } from '../store/credentials/credentials.ts';
 import { encryption } from '../store/credentials/encryption.ts';
 import { openidAccounts, openidAttempts } from '../store/credentials/openid-accounts.ts';
 import { peopleSummaries } from '../store/identities/people-summaries.ts';
@@ -86,7 +84,8 @@ function adminApi(deps: AdminDeps): Router {
     ...holdHandlers(deps),
     ...trafficHandlers(deps),
     ...connectHandlers(deps),
-    ...embeddedHandlers(deps),
+    ...travelHandlers(deps),
+    ...travelDataHandlers(deps),
     ...accountHandlers(deps),
     ...auditHandlers({ audit: deps.audit, nameOf: userNames(deps) }),
     ...openidHandlers(deps),
@@ -98,22 +97,4 @@ function adminApi(deps: AdminDeps): Router {
   });
   router.use(adminErrorHandler(deps.log));
   return router;
-}
-
-/** The handlers of the embedded travel service. */
-function embeddedHandlers({ settings: { connections }, database, store, exchanges, embedded }: AdminParts) {
-  const own = connections.filter(({ travelApi }) => travelApi.url === 'embedded');
-  const others = connections.filter(({ travelApi }) => travelApi.url !== 'embedded');
-  return {
-    ...travelHandlers({
-      embedded: embedded && { ...embedded, keys: apiKeys(database), exchanges },
-      others: others.map(({ id, travelApi: { url } }) => ({ connection: id, url: hideUrlCredentials(url) })),
-    }),
-    ...travelDataHandlers(
-      embedded && {
-        ...{ travel: embedded.travel, identities: store.identities },
-        accounts: [...new Set(own.map(({ account }) => account))],
-      },
-    ),
-  };
 }

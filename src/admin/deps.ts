@@ -9,9 +9,10 @@ import type { PeopleSummaries } from '../store/identities/people-summaries.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { WriteHealth } from '../store/sql/write-health.ts';
+import type { TravelDeps } from '../travel/collection.ts';
+import type { Webhooks } from '../travel/webhooks/webhooks.ts';
 import type { DemoDay } from './demo-day.ts';
 import { AdminError } from './errors.ts';
-import type { EmbeddedService } from './handlers/travel.ts';
 import type { MappingTasks } from './mapping-tasks.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
@@ -25,6 +26,12 @@ export interface ServedConnection {
   settings: ConnectionSettings;
   /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
   staleLookups(): string[];
+}
+
+/** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
+interface EmbeddedService {
+  travel: TravelDeps;
+  webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
 }
 
 /** The part of the log that becomes scenarios. Times are epoch milliseconds. */
@@ -53,7 +60,7 @@ export interface AdminParts {
   /** Computes with mappings, beside the requests that do not. */
   tasks: MappingTasks;
   /** Undefined if no connection uses the embedded travel service. */
-  embedded: Pick<EmbeddedService, 'travel' | 'webhooks'> | undefined;
+  embedded: EmbeddedService | undefined;
   exchanges: ExchangeLog;
   /** Converts SCIM requests to scenarios. Undefined if there are too many. */
   recordScenarios(part: RecordedPart): Promise<RecordedScenarios | undefined>;
@@ -89,4 +96,10 @@ export function findConnection(
   const found = connections.find(({ connection }) => connection.id === id);
   if (!found) throw new AdminError('notFound', `There is no connection ${id}.`);
   return found;
+}
+
+/** Returns the embedded travel service. Throws 404 if no connection uses it. */
+export function requireEmbedded({ embedded }: Pick<AdminParts, 'embedded'>): EmbeddedService {
+  if (embedded) return embedded;
+  throw new AdminError('notFound', 'No connection uses the embedded travel service.');
 }

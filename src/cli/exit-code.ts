@@ -11,7 +11,7 @@ export class WrongUse extends Error {
   override name = 'WrongUse';
 }
 
-/** Thrown if a command cannot do what it was asked to do. The message says why, and is printed; it is empty if the output has said it. */
+/** Thrown if a command cannot do what it was asked to do. The message, which is printed, says why; it is empty if the output has said it. */
 export class Refused extends Error {
   override name = 'Refused';
 }

@@ -12,7 +12,7 @@ const password = z
 const account = z
   .object({
     id,
-    name,
+    name: z.string(),
     role,
     hasPassword: z.boolean().meta({ description: 'False if the OpenID provider gives name and role' }),
     issuer: z
@@ -29,7 +29,7 @@ export type AdminAccount = z.input<typeof account>;
 const token = z
   .object({
     id,
-    name,
+    name: z.string(),
     role: role.meta({ description: 'The role at present: never higher than that of the maker' }),
     maker: z
       .object({ id, name: z.string().meta({ description: 'As in the audit log' }) })
@@ -46,7 +46,7 @@ export type AdminToken = z.input<typeof token>;
 
 const session = z
   .object({
-    name,
+    name: z.string(),
     role,
     kind: z.enum(['account', 'token']),
     hasPassword: z.boolean().meta({ description: 'True if the caller signed in with a password' }),

@@ -9,10 +9,9 @@ const generation = z
   .min(0)
   .meta({ description: 'The number of a version; 0 if no mapping was ever in force' });
 
-const text = z
-  .string()
-  .max(500_000, 'has at most 500,000 characters')
-  .meta({ description: 'The mapping as JSON text, as in a mapping file' });
+/** A mapping file can be longer than what is accepted here. */
+const storedText = z.string().meta({ description: 'The mapping as JSON text, as in a mapping file' });
+const text = storedText.max(500_000, 'has at most 500,000 characters');
 
 const value = z.unknown().optional();
 
@@ -132,7 +131,7 @@ export const mappingsContract = {
   readMapping: {
     ...{ method: 'get', path: '/mappings/{connection}', tag: 'Mappings', access: 'viewer' },
     summary: 'Read the mapping in force',
-    result: z.object({ version: version.optional(), text }),
+    result: z.object({ version: version.optional(), text: storedText }),
   },
   listMappingNames: {
     ...{ method: 'get', path: '/mappings/{connection}/names', tag: 'Mappings', access: 'viewer' },
@@ -218,7 +217,7 @@ export const mappingsContract = {
       access: 'viewer',
     },
     summary: 'Read a mapping of the history, and what it changed',
-    result: z.object({ version, text, difference }),
+    result: z.object({ version, text: storedText, difference }),
   },
   restoreMappingVersion: {
     ...{ method: 'post', path: '/mappings/{connection}/restore', tag: 'Mappings', access: 'admin' },

@@ -63,8 +63,8 @@ export type PathParameter<Path> = Path extends `${string}{${infer Name}}${infer 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : Record<never, never>;
 
 /**
- * The result of the handler of an operation. Its declaration converts times to texts, and leaves out members that are not declared. A navigation returns the URL to
- * which the browser is redirected.
+ * The result of the handler of an operation. The declaration converts times to texts, and leaves out members that it does not name. A
+ * navigation returns the URL to which the browser is redirected.
  */
 type HandlerReturn<O extends Operation> = O['isNavigation'] extends true
   ? Promise<{ location: string }>

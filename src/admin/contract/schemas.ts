@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { ruleOrigins, ruleOutcomes } from '../../translator/translation.ts';
 
 const timeText = z.iso.datetime();
+// Documents describe a time as the text that clients see.
 const { $schema: _dialect, ...describedText } = z.toJSONSchema(timeText);
 
-/** A time, e.g. `2026-11-22T16:00:00.000Z`. Handlers get and return epoch milliseconds, which no document describes. */
+/** A time, e.g. `2026-11-22T16:00:00.000Z`. Handlers get and return epoch milliseconds. */
 export const time = z
   .codec(timeText, z.number().meta(describedText), { decode: (text) => Date.parse(text), encode: toTime })
   .meta({ description: 'UTC, with milliseconds' });

@@ -17,24 +17,27 @@ import { type TripProject, tripProject } from '../../travel/resources/trip-proje
 import { user } from '../../travel/resources/user.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
 import type { Traveler, travelDataContract } from '../contract/travel-data.ts';
+import { type AdminDeps, requireEmbedded } from '../deps.ts';
 import { describeTrip, partsOfTrip } from '../describe-trip.ts';
 import type { AdminContext } from '../router.ts';
 import { sampleDataHandlers } from './sample-data.ts';
-import { listNewest, newestFirst, requireEmbedded, targetOf } from './travel.ts';
+import { listNewest, newestFirst, targetOf } from './travel.ts';
 
 /** Dependencies of the operations on the data of the embedded travel service. */
-export interface TravelDataDeps {
+interface TravelDataDeps {
   travel: TravelDeps;
   identities: Pick<Identities, 'findHolder'>;
   /** The accounts of the connections that use the embedded service. */
   accounts: string[];
 }
 
-/** Handles the trips, invoices and sample data of the embedded travel service; undefined if no connection uses it. All lists begin with the newest. */
-export function travelDataHandlers(
-  embedded: TravelDataDeps | undefined,
-): Handlers<typeof travelDataContract, AdminContext> {
-  const deps = () => requireEmbedded(embedded);
+/** Handles the trips, invoices and sample data of the embedded travel service. All lists begin with the newest. */
+export function travelDataHandlers(parts: AdminDeps): Handlers<typeof travelDataContract, AdminContext> {
+  const own = parts.settings.connections.filter(({ travelApi }) => travelApi.url === 'embedded');
+  const accounts = [...new Set(own.map(({ account }) => account))];
+  const deps = () => ({
+    ...{ travel: requireEmbedded(parts).travel, identities: parts.store.identities, accounts },
+  });
   return {
     listTravelTrips: async ({ query }) => listTrips(deps(), query),
     readTravelTrip: async ({ params: { id } }) => readTrip(deps(), id),

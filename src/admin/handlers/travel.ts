@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { redactWebhookUrl } from '../../http/redaction.ts';
-import type { ExchangeLog, ExchangeQuery, KeptBody } from '../../log/exchange.ts';
+import { hideUrlCredentials, redactWebhookUrl } from '../../http/redaction.ts';
+import type { ExchangeQuery, KeptBody } from '../../log/exchange.ts';
+import { apiKeys } from '../../store/credentials/credentials.ts';
 import { createApiKey, listApiKeys } from '../../travel/api-keys.ts';
 import { parseData } from '../../travel/app.ts';
 import { create, patch, remove } from '../../travel/changes.ts';
 import { type ListPage, list, type RequestTarget, type TravelDeps } from '../../travel/collection.ts';
 import type { JsonObject } from '../../travel/json.ts';
-import type { ApiKeys, TravelReader } from '../../travel/ports.ts';
+import type { TravelReader } from '../../travel/ports.ts';
 import { defineResource, type Resource } from '../../travel/resource.ts';
 import { event, eventKinds } from '../../travel/resources/event.ts';
 import { ADMIN_INDEX, user } from '../../travel/resources/user.ts';
 import { webhook, webhookDelivery } from '../../travel/resources/webhook.ts';
-import type { Webhooks } from '../../travel/webhooks/webhooks.ts';
 import type { Handlers } from '../contract/operation.ts';
 import {
   travelAttempt,
@@ -20,44 +20,30 @@ import {
   travelEvent,
   travelWebhook,
 } from '../contract/travel.ts';
-import { AdminError, noSuch } from '../errors.ts';
+import { type AdminDeps, requireEmbedded } from '../deps.ts';
+import { noSuch } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
-
-/** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
-export interface EmbeddedService {
-  travel: TravelDeps;
-  webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
-  keys: ApiKeys;
-  exchanges: Pick<ExchangeLog, 'list'>;
-}
-
-/** Dependencies of the operations on the travel service. */
-export interface TravelServiceDeps {
-  /** Undefined if no connection uses the embedded service. */
-  embedded: EmbeddedService | undefined;
-  /** The connections that use another travel service, each with its URL. */
-  others: { connection: string; url: string }[];
-}
 
 const WEBHOOKS = 100;
 
 type TravelHandlers = Handlers<typeof travelContract, AdminContext>;
 
 /** Handles the API keys, webhooks, requests and events of the embedded travel service. */
-export function travelHandlers(deps: TravelServiceDeps): TravelHandlers {
-  const { embedded } = deps;
-  const service = () => requireEmbedded(embedded);
+export function travelHandlers(deps: AdminDeps): TravelHandlers {
+  const service = () => requireEmbedded(deps);
   return {
     describeTravelService: async () => ({
-      embedded: embedded !== undefined,
-      others: deps.others,
-      admins: embedded ? await listAdmins(embedded.travel.store) : [],
-      eventKinds: embedded ? [...eventKinds] : [],
+      embedded: deps.embedded !== undefined,
+      others: deps.settings.connections
+        .filter(({ travelApi }) => travelApi.url !== 'embedded')
+        .map(({ id, travelApi: { url } }) => ({ connection: id, url: hideUrlCredentials(url) })),
+      admins: deps.embedded ? await listAdmins(deps.embedded.travel.store) : [],
+      eventKinds: deps.embedded ? [...eventKinds] : [],
     }),
-    ...apiKeyHandlers(service),
+    ...apiKeyHandlers(deps),
     ...webhookHandlers(service),
     listTravelRequests: ({ query: { failed, path, after, limit } }) =>
-      listRequests(service(), {
+      listRequests(deps, {
         status: failed ? { from: 400, to: 599 } : undefined,
         ...{ pathBelow: path, before: after, limit },
       }),
@@ -69,12 +55,6 @@ export function travelHandlers(deps: TravelServiceDeps): TravelHandlers {
   };
 }
 
-/** Throws 404 if no connection uses the embedded service. */
-export function requireEmbedded<T>(embedded: T | undefined): T {
-  if (embedded) return embedded;
-  throw new AdminError('notFound', 'No connection uses the embedded travel service.');
-}
-
 const MAX_ADMINS = 50;
 
 async function listAdmins(store: TravelReader): Promise<string[]> {
@@ -83,22 +63,23 @@ async function listAdmins(store: TravelReader): Promise<string[]> {
   return admins.map(({ doc }) => String(doc['email'])).sort();
 }
 
-function apiKeyHandlers(service: () => EmbeddedService) {
+function apiKeyHandlers(deps: AdminDeps) {
+  const keys = apiKeys(deps.database);
   return {
     listTravelApiKeys: async () => {
-      const { keys, travel } = service();
+      const { travel } = requireEmbedded(deps);
       return { keys: await listApiKeys({ keys, reader: travel.store }) };
     },
     createTravelApiKey: async ({ body }, { note }) => {
       note(body);
-      const { keys, travel } = service();
+      const { travel } = requireEmbedded(deps);
       const { store: reader, now, newId } = travel;
       const created = await createApiKey({ keys, reader, now, newId: () => newId('B') }, body);
       note({ id: created.id });
       return created;
     },
     revokeTravelApiKey: async ({ params: { id } }) => {
-      const { keys, travel } = service();
+      const { travel } = requireEmbedded(deps);
       if (!(await keys.revoke(id, travel.now()))) throw noSuch('API key');
     },
   } satisfies Partial<TravelHandlers>;
@@ -106,7 +87,7 @@ function apiKeyHandlers(service: () => EmbeddedService) {
 
 const webhookWithSecret = travelWebhook.extend({ secret: z.string() });
 
-function webhookHandlers(service: () => EmbeddedService) {
+function webhookHandlers(service: () => ReturnType<typeof requireEmbedded>) {
   const collection = () => ({ resource: webhook, deps: service().travel });
   return {
     listTravelWebhooks: async (_input, { caller }) => {
@@ -174,7 +155,7 @@ interface NewestQuery {
 /** Reads a page of a resource, the newest first. The travel API has cursors for some resources only, but the store has them for all. */
 export function listNewest(
   resource: Resource,
-  { travel }: Pick<EmbeddedService, 'travel'>,
+  { travel }: { travel: TravelDeps },
   { status, ...page }: NewestQuery,
   parentId?: string,
 ): Promise<{ data: JsonObject[]; next?: string }> {
@@ -198,10 +179,11 @@ export async function newestFirst(
 
 /** Names the callers by their email addresses; one who is gone has the id. */
 async function listRequests(
-  { exchanges: log, travel }: EmbeddedService,
+  deps: AdminDeps,
   query: Pick<ExchangeQuery, 'status' | 'pathBelow' | 'before' | 'limit'>,
 ) {
-  const { exchanges, next } = await log.list({ ...query, direction: 'api' });
+  const { travel } = requireEmbedded(deps);
+  const { exchanges, next } = await deps.exchanges.list({ ...query, direction: 'api' });
   const ids = [...new Set(exchanges.flatMap(({ userId }) => userId ?? []))];
   const users = await travel.store.read(ids.map((id) => ({ type: user.type, id })));
   const emails = new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));

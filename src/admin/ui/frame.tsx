@@ -13,6 +13,7 @@ import {
   UnstyledButton,
   useMantineColorScheme,
 } from '@mantine/core';
+import { type HotkeyItem, useHotkeys } from '@mantine/hooks';
 import { IconDots, IconMoon, IconSun } from '@tabler/icons-react';
 import { Component, lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
@@ -21,7 +22,6 @@ import { Dialog } from './components/dialog.tsx';
 import { IconButton } from './components/icon-button.tsx';
 import { LoadingView } from './components/loading.tsx';
 import { useIsNarrow } from './components/narrow.ts';
-import { usePageKeys } from './components/page-keys.ts';
 import { PersonBox } from './components/person-box.tsx';
 import { OwnPassword } from './own-password.tsx';
 import { signOut } from './session.ts';
@@ -100,6 +100,15 @@ function useViewKeys(): void {
       },
     ]),
   ]);
+}
+
+/** Keys that work everywhere on the page, but not while the user types, nor in an open dialog or menu. */
+function usePageKeys(keys: [key: string, action: () => void][]): void {
+  useHotkeys(keys.map(([key, action]): HotkeyItem => [key, () => isOverlayOpen() || action()]));
+}
+
+function isOverlayOpen(): boolean {
+  return document.querySelector('[role=dialog], [role=menu]') !== null;
 }
 
 /** The longest time between the two keys, in milliseconds. */
