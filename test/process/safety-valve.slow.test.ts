@@ -134,7 +134,11 @@ test('an IdP that deactivates 400 of 500 people gets its answers, 25 are archive
 test('an administrator is neither deactivated nor deleted over SCIM until an approval, which archives at once', async () => {
   const created = await scim.send('POST', '/Users', { userName: 'ada@corp.example' });
   const path = `/Users/${created.body.id}`;
-  const { travelUserId } = created.body['urn:ietf:params:scim:schemas:extension:travel:2.0:User'];
+  // The traveler may be created after the answer.
+  const travelUserId = await eventually(async () => {
+    const { body } = await scim.send('GET', path);
+    return body['urn:ietf:params:scim:schemas:extension:travel:2.0:User'].travelUserId;
+  });
   await promote(travelUserId);
   for (let repeat = 0; repeat < 2; repeat += 1) {
     for (const answer of [await scim.send('DELETE', path), await scim.send('PATCH', path, activeIs(false))])

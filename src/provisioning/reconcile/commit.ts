@@ -39,7 +39,7 @@ export type CommitResult = 'done' | 'stale' | 'duplicate';
 /** A step of the attempt that is part of the commit: an announced call, or the outcome of an attempt without a call. */
 type FirstStep = { announcement: Announcement } | { ended: LeasedOutcome };
 
-/** The only commit of a write. */
+/** The commit of the write that an attempt begins with; it happens at most once. */
 export interface WriteCommit {
   /**
    * Commits the write and takes the lease, unless that has been done. Rejects with `NotLeased` if the attempt cannot go
@@ -51,12 +51,12 @@ export interface WriteCommit {
   result: Promise<CommitResult>;
 }
 
-/** Ends an attempt whose write was not committed, or was committed without the lease. */
+/** Ends an attempt that cannot go on: its write was not committed (`stale`, `duplicate`), or was committed without the lease. */
 export class NotLeased extends Error {
   readonly isCommitted: boolean;
 
   constructor(isCommitted: boolean) {
-    super('the write was committed without a lease');
+    super(isCommitted ? 'the write was committed without the lease' : 'the write was not committed');
     this.name = 'NotLeased';
     this.isCommitted = isCommitted;
   }
@@ -95,7 +95,7 @@ export function writeCommit(deps: CommitDeps, write: PendingWrite, lease: LeaseR
   };
 }
 
-/** Commits a write without a lease: the background loop reconciles the identity. */
+/** Commits the changes of a write, with the lease of an attempt if they name one. */
 export async function commitWrite(
   { identities, runtime }: CommitDeps,
   { identity, changes }: Pick<PendingWrite, 'identity' | 'changes'>,
@@ -125,6 +125,7 @@ function withLease(
   const announcement: Announcement = first && 'announcement' in first ? first.announcement : {};
   const ended = first && 'ended' in first ? first.ended : undefined;
   const leased = changes.map((change): IdentityChange => {
+    // The change of the written identity has this very object; others, such as of a leaver, take no lease.
     if (!('identity' in change) || change.identity !== identity) return change;
     if (change.kind === 'insert')
       return { ...change, identity: { ...identity, ...announcement }, lease, ended };

@@ -12,7 +12,7 @@ import {
 } from './ownership.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
-export function endWithoutCall(
+export function endUpdate(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
   next: Plan,

@@ -49,7 +49,7 @@ export interface Interpreter {
   carryOut(effect: Effect): Promise<unknown>;
   time: AttemptTime;
   /** The email addresses of the creates that have been announced. */
-  announced: string[];
+  announcedEmails: string[];
   /** Saves the outcome of the attempt and ends its lease. */
   finish(before: LeasedOutcome['before'], outcome: Outcome): ReturnType<Leases['finish']>;
 }
@@ -67,7 +67,7 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
   const { token } = lease;
   const readTime = () => ({ now: now(), wallClock: wallClock(), server: connection.travel.serverTime() });
   const time = readTime();
-  const announced: string[] = [];
+  const announcedEmails: string[] = [];
   const carryOut = carriedOutBy({
     ...storeReads(deps, attempt),
     ...ruleReads(deps, attempt),
@@ -78,14 +78,14 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       await begins?.commit.run(isPart ? { announcement } : undefined);
       const result = isPart ? 'done' : await deps.leases.announce(connection.id, id, token, announcement);
       if (result === 'done' && 'creating' in announcement && announcement.creating)
-        announced.push(announcement.creating);
+        announcedEmails.push(announcement.creating);
       return result;
     },
     newId: deps.runtime.newId,
   });
   return {
     time,
-    announced,
+    announcedEmails,
     carryOut: async (effect) => {
       const result = await carryOut(effect);
       Object.assign(time, readTime());
@@ -158,23 +158,23 @@ function calls(
   const cause = { person: id, requestId };
   const extend = (ms: number) => leases.extend(connection.id, id, { token, ms, now: now() });
   const isLeased = leaseGuard({ since, callTimeoutMs, now, extend });
-  const read = async <T>(send: () => Promise<TravelAnswer<T>>) => {
+  const call = async <T>(send: () => Promise<TravelAnswer<T>>) => {
     await begins?.commit.run();
     return (await isLeased()) ? send() : leaseEnded;
   };
-  const change = <T>(send: () => Promise<TravelAnswer<T>>) =>
-    read(async () => {
+  const changingCall = <T>(send: () => Promise<TravelAnswer<T>>) =>
+    call(async () => {
       checkpoint('beforeSend');
       const answer = await send();
       checkpoint('afterSend');
       return answer;
     });
   return {
-    findTravelers: (emails) => read(() => travel.findByEmails(emails, undefined, cause)),
-    readTraveler: (travelId) => read(() => travel.read(travelId, cause)),
-    createTraveler: (body) => change(() => travel.create(body, cause)),
-    patchTraveler: (travelId, body) => change(() => travel.patch(travelId, body, cause)),
-    removeTraveler: (travelId) => change(() => travel.remove(travelId, cause)),
+    findTravelers: (emails) => call(() => travel.findByEmails(emails, undefined, cause)),
+    readTraveler: (travelId) => call(() => travel.read(travelId, cause)),
+    createTraveler: (body) => changingCall(() => travel.create(body, cause)),
+    patchTraveler: (travelId, body) => changingCall(() => travel.patch(travelId, body, cause)),
+    removeTraveler: (travelId) => changingCall(() => travel.remove(travelId, cause)),
   };
 }
 

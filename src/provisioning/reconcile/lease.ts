@@ -58,7 +58,7 @@ export function leaseGuard({
   };
 }
 
-/** The call was not sent, so it counts neither as unanswered nor as carried out. */
+/** Stands for the answer to a call that was not sent: `isRejected` says that it has had no effect. */
 export const leaseEnded: TravelFailure = {
   kind: 'unavailable',
   text: 'the lease has ended',

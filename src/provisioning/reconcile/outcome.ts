@@ -88,7 +88,7 @@ export function logResult(
   }
 }
 
-/** True if the result makes the IdP's deactivation or DELETE fail with 403. */
+/** True if the travel API or a guard refuses the change; the answer to a deactivation or DELETE is then 403. */
 export function isRefusal({ draft, end }: ReconcileResult): boolean {
   if (end.kind !== 'state') return false;
   return end.state === 'refused' || (end.state === 'held' && draft.hold?.cause === 'guarded');

@@ -56,7 +56,7 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const isHeld = yield* isHeldByRulesChange(context);
   const result = isHeld ? endHeldByRules(context) : yield* reconcileUnderRules(context, input.pausedAt);
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
-  if (result.end.kind === 'state') yield* saveReferences(identity, translated, result);
+  if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
   const { generation } = translated.rulesSnapshot;
   return { result, translated, rulesGeneration: isHeld ? identity.rulesGeneration : generation };
 }
@@ -90,7 +90,7 @@ function reconcileUnderRules(
 }
 
 /** Saves the references that the outcome follows, if they differ from the stored ones. */
-function* saveReferences(
+function* saveChangedReferences(
   { deletedAt }: Identity,
   { resolved }: TranslatedIdentity,
   result: ReconcileResult,

@@ -23,7 +23,7 @@ import { type AttemptInput, reconcileIdentity } from './reconcile-identity.ts';
 /**
  * The result of one attempt. `reconciled`: the outcome is saved. `refused`: the travel API or a guard refuses the
  * change. `busy`: another attempt holds the lease. `moved`: saved, but the identity changed meanwhile and stays dirty.
- * `failed`: the next attempt follows after a back-off. `unsaved`: the store could not save the write, the lease or
+ * `failed`: the next attempt follows after a back-off. `unsaved`: the write was not committed, or the store could not save the lease or
  * the outcome; an identity that is stored is still due, so the caller must wait before the next attempt.
  */
 export type AttemptResult = 'reconciled' | 'refused' | 'busy' | 'moved' | 'failed' | 'unsaved';
@@ -55,7 +55,9 @@ export type Reconciler = ReturnType<typeof reconciler>;
 
 /**
  * Creates the reconciler that every path uses: writes of an IdP, the queue, approvals. It is level-triggered, holds a lease
- * on the identity while it works, and can run any number of times.
+ * on the identity while it works, and can run any number of times. If its process ends, the background loop of any process finds the
+ * identity in the queue once the lease has ended, because it is still dirty; so it does when a check for late calls is due
+ * (`ReconcileQueue.findDue`).
  */
 export function reconciler(reconcileDeps: ReconcileDeps) {
   const deps: ReconcilerState = { ...reconcileDeps, unsaved: new Map(), leaseHolders: new LeaseHolders() };
@@ -131,7 +133,7 @@ async function reconcileOnce(
   }
 }
 
-/** The identity of a write as it is stored by a commit that takes the lease. */
+/** Returns the identity of a write as it is stored by a commit that takes the lease, which raises the revision of a stored one by one. */
 function toLeased(
   { identity, before, references, newUser, freeEmail, generation }: PendingWrite,
   token: string,
@@ -160,7 +162,7 @@ async function attemptWrite(
     const attempt = { connection, id, lease, requestId, begins: { write, commit } };
     return await reconcileUnderLease(deps, leased, attempt);
   } catch (error) {
-    // The write is committed even if its attempt fails before the commit.
+    // The write is committed even if its attempt fails before the commit. If the commit is what has failed, this is its error again.
     const refusal = await commit.run().then(
       () => undefined,
       (reason: unknown) => ({ reason }),
@@ -221,7 +223,7 @@ async function reconcileUnderLease(
   const { identity } = leased;
   const pausedAt = modes.pausedAt(connection.id);
   if (pausedAt === undefined) foreignValues?.observe(identity);
-  const { carryOut, time, announced, finish } = interpreter(deps, attempt);
+  const { carryOut, time, announcedEmails, finish } = interpreter(deps, attempt);
   const { result, translated, rulesGeneration } = await run(
     reconcileIdentity({ ...leased, connection, pausedAt, time }),
     carryOut,
@@ -235,7 +237,7 @@ async function reconcileUnderLease(
     await notifySuccessor(deps, connection, identity);
     return { result: 'busy' };
   }
-  const freed = identity.creating === undefined ? announced : [identity.creating, ...announced];
+  const freed = identity.creating === undefined ? announcedEmails : [identity.creating, ...announcedEmails];
   await notifyDependents(deps, connection, { before: identity, after: outcome, announced: freed });
   if (!('kind' in translated))
     await notifyLeftOutOfCycle(deps, { identity, before: translated.resolved.before, after: outcome });
@@ -253,7 +255,7 @@ async function backOff(deps: ReconcilerState, leased: LeasedIdentity, reason: st
   const { now, random, log } = deps.runtime;
   const wait = backoff({ kind: 'unavailable', text: reason }, identity.attempts, random());
   try {
-    // Read the identity again, so that a create that this attempt has announced is not lost.
+    // Read the identity again, so that a call that this attempt has announced is not lost.
     const latest = (await deps.identities.findById(identity.connection, identity.id)) ?? identity;
     const outcome: Outcome = {
       ...latest,

@@ -72,6 +72,7 @@ export function* patchTraveler(
   if (!(yield* announceCall(context, withAnnounced(draft, fields))))
     return { draft, failure: leaseLostFailure, body };
   const answer = yield* perform('patchTraveler', travelId, body);
+  // The draft has the answers to the earlier PATCHes, so that only this one is still open.
   if (answer.kind !== 'ok') return { draft: withAnnounced(draft, announced), failure: answer, body };
   const applied = toAppliedFields(draft.applied, plan, answer.value);
   const answered = { travelId, fields };

@@ -29,7 +29,7 @@ import {
   withEmailWait,
   withoutHeldEmail,
 } from './email-conflicts.ts';
-import { endWithoutCall } from './end-update.ts';
+import { endUpdate } from './end-update.ts';
 import {
   isAdministrator,
   isMovedAdmin,
@@ -96,8 +96,8 @@ export function* updateTraveler(
 }
 
 /**
- * True if the observed traveler may be outdated: after the identity was claimed or linked, after a return, or after a
- * call with unknown outcome.
+ * True if the traveler must be read before the plan: its state is not known (new links, returns, calls with an unknown outcome), the IdP has
+ * stated it in a pause, or the time of a check has come.
  */
 function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
   const { observed, progress } = draft;
@@ -235,7 +235,7 @@ function* sendUntilDone(
   const { travelId } = draft;
   const whole = planFor(context, draft, fields);
   const next = isAlone ? onlyDeactivation(whole) : whole;
-  if (isEmptyPlan(next) || travelId === undefined) return endWithoutCall(context, { draft, fields }, next);
+  if (isEmptyPlan(next) || travelId === undefined) return endUpdate(context, { draft, fields }, next);
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
   if (next.needsFreshRead && !isFresh) {

@@ -48,7 +48,7 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps) {
         const leftMs = since + deps.budgetMs - deps.runtime.now();
         // More than the whole budget is left if the clock was set back.
         const budgetMs = Math.min(deps.budgetMs, leftMs);
-        if (budgetMs <= 0 || isPaused(deps, connection)) return false;
+        if (budgetMs <= 0 || isBreakerOpen(deps, connection)) return false;
         const attempt = reconciler.reconcile(connection, id, requestId);
         const { result } = await withinBudget({ ...deps, budgetMs }, { connection, id, requestId, attempt });
         if (result !== 'reconciled' && result !== 'moved') return false;
@@ -60,7 +60,7 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps) {
       id: string,
       requestId?: string,
     ): Promise<BudgetedAttempt['result']> => {
-      if (isPaused(deps, connection)) {
+      if (isBreakerOpen(deps, connection)) {
         // A write never sends the probe of an open breaker. Probes come from the queue, which begins with people who
         // must lose access.
         wake();
@@ -74,22 +74,22 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps) {
      * since it was read. Throws `conflict` if another user has the userName.
      */
     commit: (connection: Connection, write: PendingWrite, afterCommit: () => Promise<void>) =>
-      commit(deps, connection, { write, afterCommit }),
+      commitAndAttempt(deps, connection, { write, afterCommit }),
   };
 }
 
-function isPaused({ circuitBreakerOf }: ReconcileWithinBudgetDeps, connection: Connection): boolean {
+function isBreakerOpen({ circuitBreakerOf }: ReconcileWithinBudgetDeps, connection: Connection): boolean {
   return circuitBreakerOf(connection).pauseReason() !== undefined;
 }
 
-async function commit(
+async function commitAndAttempt(
   deps: ReconcileWithinBudgetDeps,
   connection: Connection,
   { write: computed, afterCommit }: { write: PendingWrite; afterCommit: () => Promise<void> },
 ): Promise<BudgetedAttempt | 'stale'> {
   const write = withPauseNoted(computed, deps.modes.pausedAt(connection.id));
-  // If a next attempt is scheduled, the identity must wait for a call in flight; the background loop reconciles it then.
-  if (write.identity.nextAttemptAt !== undefined || isPaused(deps, connection)) {
+  // If a next attempt is scheduled, a call may still be in flight; the background loop reconciles the identity then.
+  if (write.identity.nextAttemptAt !== undefined || isBreakerOpen(deps, connection)) {
     const committed = await commitWrite(deps, write);
     if (isStale(committed)) return 'stale';
     await afterCommit();
