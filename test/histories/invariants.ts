@@ -6,9 +6,10 @@ import {
   type RememberedTraveler,
   type RuleChange,
 } from './expected-fields.ts';
-import type { Person } from './identity-providers.ts';
+import type { Person, UserWrite } from './identity-providers.ts';
 import { managerViolations } from './manager-invariants.ts';
 import { type Catalog, type Field, fields, fieldValue, type MappedAttribute } from './traveler-fields.ts';
+import type { WantedUser } from './wanted-user.ts';
 
 /** The facts about a history that the state of the services does not contain. */
 export interface HistoryRecord {
@@ -56,6 +57,22 @@ export function newHistoryRecord(
     },
     ...{ edits: new Map(), emails: new Map(), strangers: new Map(), guarded: new Set() },
   };
+}
+
+/** Notes an acknowledged write in the record. */
+export function recordWrite(
+  record: HistoryRecord,
+  person: Person,
+  before: WantedUser | undefined,
+  verb: UserWrite['verb'],
+): void {
+  const { index, current, lastConnection: connection } = person;
+  const wanted = current?.wanted;
+  const emails = record.emails.get(index) ?? new Set();
+  const isNewEmail = wanted !== undefined && !emails.has(wanted.email);
+  record.events.push({ kind: 'write', person: index, connection, verb, wanted, before, isNewEmail });
+  if (!wanted) return;
+  record.emails.set(index, emails.add(wanted.email).add(wanted.userName));
 }
 
 /** Describes each violation of the contract in a settled state. */

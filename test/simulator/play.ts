@@ -1,0 +1,234 @@
+import { beginOperation, executeDeferred, type HistoryContext } from '../histories/execute.ts';
+import { identityProviders, NoAnswer, newPerson } from '../histories/identity-providers.ts';
+import { newHistoryRecord, type ObservedState, recordWrite, rememberState } from '../histories/invariants.ts';
+import { toUserLine } from '../histories/wanted-user.ts';
+import { type Event, eventAt, type Trouble, toEventLine } from './events.ts';
+import { idpCalls } from './idp-calls.ts';
+import { brokenPromises } from './invariants.ts';
+import type { MemoryDatabase } from './memory-database.ts';
+import { comeToRest } from './rest.ts';
+import { type Setup, toSetupLine } from './setup.ts';
+import { travelAdmin, travelersOf } from './travel-admin.ts';
+import { openWorld, type World } from './world.ts';
+
+/** A history: what happens, on what, and the seed of everything that chance decides. */
+export interface History {
+  seed: number;
+  setup: Setup;
+  people: number;
+  events: Event[];
+  /** The number of events between two checks. */
+  stretch: number;
+}
+
+/** What became of a history. */
+export interface Played {
+  /** The promises that were broken, in words; empty if all were kept. */
+  broken: string[];
+  story: string[];
+  /** Every port call; empty unless it was asked for. */
+  transcript: string[];
+  portCalls: number;
+}
+
+const PEOPLE = 6;
+const STRETCH = 25;
+/** The longest time that the answers to writes take once no trouble is left, in milliseconds. */
+const ANSWER_MS = 30 * 60_000;
+
+/** The history of a seed. */
+export function historyOf(seed: number, setup: Setup, operations: number): History {
+  const events = Array.from({ length: operations }, (_, position) => eventAt(seed, position, PEOPLE));
+  return { seed, setup, people: PEOPLE, events, stretch: STRETCH };
+}
+
+/** Plays a history on an empty database. The same history has the same story and the same transcript. */
+export async function play(
+  database: MemoryDatabase,
+  history: History,
+  { isDetailed = false }: { isDetailed?: boolean } = {},
+): Promise<Played> {
+  const { seed, setup } = history;
+  const world = await openWorld(database, { seed, setup, isDetailed });
+  world.story.tell(`seed ${seed}: ${toSetupLine(setup)}`);
+  const player = newPlayer(world, history);
+  const broken = await playEvents(player, history).catch((error: unknown) => [String((error as Error).stack ?? error)]);
+  const portCalls = world.replicas().reduce((sum, { calls }) => sum + calls(), 0);
+  await world.close();
+  return { broken, story: world.story.lines(), transcript: world.story.transcript(), portCalls };
+}
+
+interface Player {
+  world: World;
+  context: HistoryContext;
+  /** Begins something after the earlier operations of these people. */
+  then(who: readonly number[], act: () => Promise<void>): void;
+  isAnswered(): boolean;
+  failures: unknown[];
+}
+
+function newPlayer(world: World, { setup, people: count }: History): Player {
+  const { story, travel, runningReplica } = world;
+  const admin = travelAdmin(travel);
+  const { drift, onReturn } = setup.policies;
+  const record = newHistoryRecord(admin.catalog, { drift, onReturn: onReturn === 'separate' ? 'separate' : 'revive' }, ['department']);
+  const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
+  const providers = identityProviders({
+    call: idpCalls(runningReplica),
+    onAcknowledged: (person, before, verb) => {
+      recordWrite(record, person, before?.wanted, verb);
+      story.tell(`  p${person.index}: ${verb} is answered: ${toUserLine(person.current?.wanted)} (${person.current?.id ?? before?.id})`);
+    },
+    mayConflict: ({ index }, { connection, wanted }) =>
+      people.some(
+        (other) =>
+          other.index !== index &&
+          other.current !== undefined &&
+          other.current.connection !== connection &&
+          [wanted?.email, wanted?.userName].some((email) => email && record.emails.get(other.index)?.has(email)),
+      ),
+  });
+  const context = { travel: admin, providers, record, people, note: story.tell, deferred: [], edits: 0 };
+  const chains = new Map<number, Promise<void>>();
+  const failures: unknown[] = [];
+  let open = 0;
+  return {
+    ...{ world, context, failures, isAnswered: () => open === 0 },
+    then: (who, act) => {
+      open += 1;
+      const before = Promise.all(who.map((one) => chains.get(one)));
+      const after = before
+        .then(async () => {
+          for (const one of who) await readBackUnanswered(context, people[one], world);
+          await act();
+        })
+        .catch((error: unknown) => void failures.push(error))
+        .finally(() => {
+          open -= 1;
+        });
+      for (const one of who) chains.set(one, after);
+    },
+  };
+}
+
+/** An IdP that got no answer reads the user before the next write. */
+async function readBackUnanswered(
+  { providers }: HistoryContext,
+  person: HistoryContext['people'][number] | undefined,
+  { time }: World,
+): Promise<void> {
+  while (person?.unanswered) {
+    await time.wait(500);
+    try {
+      await providers.readBack(person);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+    }
+  }
+}
+
+/** Returns the promises that were broken at the first check that finds any. */
+async function playEvents(player: Player, { events, stretch }: History): Promise<string[]> {
+  const { world } = player;
+  for (let place = 0, checks = 0; place < events.length; checks += 1) {
+    const end = Math.min(events.length, place + stretch);
+    for (; place < end; place += 1) {
+      const event = events[place];
+      if (!event) continue;
+      world.story.tell(`${place}. ${toEventLine(event)}`);
+      begin(player, event);
+      await world.time.run(event.pause);
+    }
+    const isLast = end === events.length;
+    const broken = await restAndCheck(player, { withImport: isLast || checks % 2 === 1, isLast });
+    if (broken.length > 0) return broken;
+    if (!isLast) await executeDeferred(player.context);
+  }
+  return [];
+}
+
+function begin({ world, context, then }: Player, { what }: Event): void {
+  switch (what.kind) {
+    case 'faults':
+    case 'kill':
+    case 'freeze':
+    case 'sleep':
+    case 'wallClock':
+    case 'import':
+      makeTrouble(world, what);
+      break;
+    default:
+      beginOperation(context, what, then);
+  }
+}
+
+function makeTrouble(world: World, trouble: Trouble): void {
+  switch (trouble.kind) {
+    case 'faults':
+      world.travel.faults.push(...trouble.next.map((fault) => (fault === 'pass' ? undefined : fault)));
+      break;
+    case 'kill':
+      world.killAt(trouble.replica, trouble.at);
+      break;
+    case 'freeze':
+      world.freeze(trouble.replica, trouble.ms);
+      break;
+    case 'sleep':
+      world.time.jump(trouble.ms);
+      break;
+    case 'wallClock':
+      world.shiftWallClock(trouble.ms);
+      break;
+    case 'import':
+      world.replicas()[0]?.importAgain();
+  }
+}
+
+async function restAndCheck(
+  player: Player,
+  { withImport, isLast }: { withImport: boolean; isLast: boolean },
+): Promise<string[]> {
+  const { world, context, failures, isAnswered } = player;
+  const { time, travel, story } = world;
+  story.tell('all trouble ends');
+  travel.faults.length = 0;
+  await world.recover();
+  for (const person of context.people)
+    player.then([person.index], async () => {});
+  if (!(await time.runUntil(isAnswered, ANSWER_MS))) return ['a write of the IdP is never answered'];
+  if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
+  const left = await comeToRest(world, { withImport });
+  if (left !== undefined) return [`the work never ends: ${left}`];
+  const state = await observe(player);
+  const broken = await brokenPromises(world, state);
+  if (broken.length > 0) return broken;
+  for (const person of context.people) await during(time, context.providers.readBack(person));
+  rememberState(state);
+  if (!withImport && !isLast) return [];
+  const writes = travel.writes();
+  time.jump(10 * 60_000);
+  await comeToRest(world, { withImport: true });
+  return travel.writes() > writes ? ['a call for nothing: at rest, another look at everything has sent a write'] : [];
+}
+
+/** Reads the links of the people, and the travelers. */
+async function observe({ world, context }: Player): Promise<ObservedState> {
+  const { providers, people, record } = context;
+  const links = new Map<number, string>();
+  for (const person of people) {
+    const id = await during(world.time, providers.travelId(person));
+    if (id !== undefined) links.set(person.index, id);
+  }
+  return { people, links, travelers: travelersOf(world.travel), record };
+}
+
+/** Lets time pass until something has ended. */
+async function during<T>(time: World['time'], work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  work.then(over, over);
+  await time.runUntil(() => isOver, ANSWER_MS);
+  return work;
+}
