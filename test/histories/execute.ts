@@ -340,5 +340,7 @@ async function createStranger(
   });
   if (!traveler) return;
   record.strangers.set(traveler.id, person.index);
+  // A person who takes the place of an archived traveler gets it without its values.
+  if (archived && record.onReturn === 'revive') record.uncertain.add(traveler.id);
   record.events.push({ kind: 'stranger', traveler: traveler.id, person: person.index, values });
 }

@@ -14,7 +14,9 @@ export type Trouble =
   /** All machines sleep: every timer of this time ends late. */
   | { kind: 'sleep'; ms: number }
   | { kind: 'wallClock'; ms: number }
-  | { kind: 'import' };
+  | { kind: 'import' }
+  /** All trouble ends, and everything comes to rest and is checked. */
+  | { kind: 'rest' };
 
 /** One event of a history, and the time until the next one, in milliseconds. */
 export interface Event {
@@ -36,18 +38,18 @@ export function eventAt(seed: number, position: number, people: number): Event {
 }
 
 function randomPause(random: Random): number {
-  const kind = random.below(10);
-  if (kind < 5) return 0;
-  if (kind < 8) return random.below(1_000);
-  return random.below(kind === 8 ? 5_000 : 45_000);
+  const kind = random.below(20);
+  if (kind < 11) return 0;
+  if (kind < 17) return random.below(400);
+  return random.below(kind < 19 ? 3_000 : 45_000);
 }
 
 function randomTrouble(random: Random): Trouble {
   const kind = random.below(20);
   if (kind < 11) {
-    const one = random.pick(allFaults);
+    const one = random.pick(FAULTS);
     const next = Array.from({ length: 1 + random.below(8) }, () =>
-      random.below(3) === 0 ? ('pass' as const) : random.below(2) === 0 ? one : random.pick(allFaults),
+      random.below(3) === 0 ? ('pass' as const) : random.below(2) === 0 ? one : random.pick(FAULTS),
     );
     return { kind: 'faults', next };
   }
@@ -62,6 +64,8 @@ function randomTrouble(random: Random): Trouble {
   if (kind < 19) return { kind: 'wallClock', ms: (random.below(2) === 0 ? -1 : 1) * random.below(7_200_000) };
   return { kind: 'import' };
 }
+
+const FAULTS = (process.env['SIM_FAULTS']?.split(',') ?? allFaults) as unknown as [Fault, ...Fault[]];
 
 /** Formats an event as one short line. */
 export function toEventLine({ what, pause }: Event): string {

@@ -3,6 +3,7 @@ import { connections } from '../histories/identity-providers.ts';
 import { memoryDatabase } from './memory-database.ts';
 import { historyOf, play } from './play.ts';
 import { setupOf } from './setup.ts';
+import { shrink } from './shrink.ts';
 import { ACCOUNT, keepEmpty } from './world.ts';
 
 const { values } = parseArgs({
@@ -10,6 +11,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '400' },
     runs: { type: 'string', default: '1' },
+    shrink: { type: 'boolean', default: false },
   },
 });
 const out = (line: string) => void process.stdout.write(`${line}\n`);
@@ -19,8 +21,13 @@ const [first, runs, operations] = [Number(values.seed), Number(values.runs), Num
 const began = process.cpuUsage();
 let failed = 0;
 for (let seed = first; seed < first + runs; seed += 1) {
-  const { broken, story } = await play(database, historyOf(seed, setupOf(seed), operations));
-  if (runs === 1) for (const line of story) out(line);
+  let history = historyOf(seed, setupOf(seed), operations);
+  let { broken, story } = await play(database, history);
+  if (broken.length > 0 && values.shrink) {
+    history = await shrink(history, (one) => play(database, one));
+    ({ broken, story } = await play(database, history));
+  }
+  if (runs === 1 || (broken.length > 0 && values.shrink)) for (const line of story) out(line);
   if (broken.length === 0) continue;
   failed += 1;
   out(`seed ${seed}:`);

@@ -14,6 +14,8 @@ export interface MemoryDatabase extends Database {
   keep(name: string): void;
   /** Puts the content back that was kept under a name. */
   putBack(name: string): void;
+  /** The number of rows that were changed so far: while it stays, so does the content. */
+  changes(): number;
 }
 
 /** Opens a database in memory with these connections. A commit waits for no disk, so that no thread decides the order of events. */
@@ -30,6 +32,7 @@ export async function memoryDatabase(
     const copies = tables.map((table) => `delete from ${to(table)}; insert into ${to(table)} select * from ${from(table)}`);
     file.exec(['begin', 'pragma defer_foreign_keys = on', ...copies, 'commit'].join('; '));
   };
+  const counting = file.prepare('select total_changes() as changes');
   const kept = new Set<string>();
   const database: MemoryDatabase = {
     ...{ db, dialect: sqlite, transaction: new GroupCommit({ db, file }).run, scopes },
@@ -46,6 +49,7 @@ export async function memoryDatabase(
       kept.add(name);
       copyAll((table) => `main.${table}`, (table) => `temp.${name}_${table}`);
     },
+    changes: () => Number((counting.all([])[0] as { changes: number }).changes),
     putBack: (name) => copyAll((table) => `temp.${name}_${table}`, (table) => `main.${table}`),
   };
   for (const connection of connections) await ensureConnection(database, connection);

@@ -17,8 +17,6 @@ export interface History {
   setup: Setup;
   people: number;
   events: Event[];
-  /** The number of events between two checks. */
-  stretch: number;
 }
 
 /** What became of a history. */
@@ -29,6 +27,8 @@ export interface Played {
   /** Every port call; empty unless it was asked for. */
   transcript: string[];
   portCalls: number;
+  /** The number of events until the check that ended the history. */
+  events: number;
 }
 
 const PEOPLE = 6;
@@ -38,8 +38,11 @@ const ANSWER_MS = 30 * 60_000;
 
 /** The history of a seed. */
 export function historyOf(seed: number, setup: Setup, operations: number): History {
-  const events = Array.from({ length: operations }, (_, position) => eventAt(seed, position, PEOPLE));
-  return { seed, setup, people: PEOPLE, events, stretch: STRETCH };
+  const events = Array.from({ length: operations }, (_, position) => {
+    const event = eventAt(seed, position, PEOPLE);
+    return position % STRETCH === STRETCH - 1 ? [event, { what: { kind: 'rest' }, pause: 0 } as const] : [event];
+  });
+  return { seed, setup, people: PEOPLE, events: events.flat() };
 }
 
 /** Plays a history on an empty database. The same history has the same story and the same transcript. */
@@ -55,7 +58,8 @@ export async function play(
   const broken = await playEvents(player, history).catch((error: unknown) => [String((error as Error).stack ?? error)]);
   const portCalls = world.replicas().reduce((sum, { calls }) => sum + calls(), 0);
   await world.close();
-  return { broken, story: world.story.lines(), transcript: world.story.transcript(), portCalls };
+  const { story } = world;
+  return { broken, story: story.lines(), transcript: story.transcript(), portCalls, events: player.begun };
 }
 
 interface Player {
@@ -65,13 +69,16 @@ interface Player {
   then(who: readonly number[], act: () => Promise<void>): void;
   isAnswered(): boolean;
   failures: unknown[];
+  /** The number of events so far. */
+  begun: number;
 }
 
 function newPlayer(world: World, { setup, people: count }: History): Player {
   const { story, travel, runningReplica } = world;
   const admin = travelAdmin(travel);
-  const { drift, onReturn } = setup.policies;
-  const record = newHistoryRecord(admin.catalog, { drift, onReturn: onReturn === 'separate' ? 'separate' : 'revive' }, ['department']);
+  const { drift, inactiveManager, ...policies } = setup.policies;
+  const onReturn = policies.onReturn === 'separate' ? 'separate' : 'revive';
+  const record = newHistoryRecord(admin.catalog, { drift, onReturn, inactiveManager }, ['department']);
   const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
   const providers = identityProviders({
     call: idpCalls(runningReplica),
@@ -93,7 +100,7 @@ function newPlayer(world: World, { setup, people: count }: History): Player {
   const failures: unknown[] = [];
   let open = 0;
   return {
-    ...{ world, context, failures, isAnswered: () => open === 0 },
+    ...{ world, context, failures, isAnswered: () => open === 0, begun: 0 },
     then: (who, act) => {
       open += 1;
       const before = Promise.all(who.map((one) => chains.get(one)));
@@ -128,23 +135,20 @@ async function readBackUnanswered(
 }
 
 /** Returns the promises that were broken at the first check that finds any. */
-async function playEvents(player: Player, { events, stretch }: History): Promise<string[]> {
-  const { world } = player;
-  for (let place = 0, checks = 0; place < events.length; checks += 1) {
-    const end = Math.min(events.length, place + stretch);
-    for (; place < end; place += 1) {
-      const event = events[place];
-      if (!event) continue;
-      world.story.tell(`${place}. ${toEventLine(event)}`);
-      begin(player, event);
-      await world.time.run(event.pause);
-    }
-    const isLast = end === events.length;
-    const broken = await restAndCheck(player, { withImport: isLast || checks % 2 === 1, isLast });
-    if (broken.length > 0) return broken;
-    if (!isLast) await executeDeferred(player.context);
+async function playEvents(player: Player, { events, setup }: History): Promise<string[]> {
+  const { world, context } = player;
+  for (const [place, event] of events.entries()) {
+    player.begun = place + 1;
+    world.story.tell(`${place}. ${toEventLine(event)}`);
+    if (event.what.kind === 'rest') {
+      // Without a feed, an import alone shows what was changed in the travel service.
+      const broken = await restAndCheck(player, { withImport: !setup.hasFeed, isRepeated: place % 2 === 0 });
+      if (broken.length > 0) return broken;
+      await during(world.time, executeDeferred(context));
+    } else begin(player, event);
+    await world.time.run(event.pause);
   }
-  return [];
+  return restAndCheck(player, { withImport: true, isRepeated: true });
 }
 
 function begin({ world, context, then }: Player, { what }: Event): void {
@@ -155,6 +159,7 @@ function begin({ world, context, then }: Player, { what }: Event): void {
     case 'sleep':
     case 'wallClock':
     case 'import':
+    case 'rest':
       makeTrouble(world, what);
       break;
     default:
@@ -186,11 +191,10 @@ function makeTrouble(world: World, trouble: Trouble): void {
 
 async function restAndCheck(
   player: Player,
-  { withImport, isLast }: { withImport: boolean; isLast: boolean },
+  { withImport, isRepeated }: { withImport: boolean; isRepeated: boolean },
 ): Promise<string[]> {
   const { world, context, failures, isAnswered } = player;
-  const { time, travel, story } = world;
-  story.tell('all trouble ends');
+  const { time, travel } = world;
   travel.faults.length = 0;
   await world.recover();
   for (const person of context.people)
@@ -204,7 +208,7 @@ async function restAndCheck(
   if (broken.length > 0) return broken;
   for (const person of context.people) await during(time, context.providers.readBack(person));
   rememberState(state);
-  if (!withImport && !isLast) return [];
+  if (!isRepeated) return [];
   const writes = travel.writes();
   time.jump(10 * 60_000);
   await comeToRest(world, { withImport: true });
@@ -229,6 +233,6 @@ async function during<T>(time: World['time'], work: Promise<T>): Promise<T> {
     isOver = true;
   };
   work.then(over, over);
-  await time.runUntil(() => isOver, ANSWER_MS);
+  if (!(await time.runUntil(() => isOver, ANSWER_MS))) throw new Error('a request of the IdP is never answered');
   return work;
 }

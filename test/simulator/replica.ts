@@ -48,7 +48,7 @@ export interface ReplicaDeps {
   connections(name: string): Connection[];
 }
 
-const MODES_MS = 1_000;
+const MODES_MS = 5_000;
 const WRITE_BUDGET_MS = 800;
 
 /** Starts a process on the database, with its background loops. */
@@ -56,7 +56,7 @@ export function startReplica(deps: ReplicaDeps, name: string): Replica {
   const { time, random, story } = deps;
   const gate = newGate(deps, name);
   const realStore = provisioningStore(deps.database);
-  const store = gatedStore(realStore, gate);
+  const store = withQuickIdling(gatedStore(realStore, gate), deps);
   const wait = async (ms: number, signal?: AbortSignal) => {
     await time.wait(ms, signal);
     await gate.pass();
@@ -86,7 +86,7 @@ export function startReplica(deps: ReplicaDeps, name: string): Replica {
   };
 }
 
-/** Learns each second which connections are paused, as the watch for restored backups does. */
+/** Learns now and then which connections are paused, as the watch for restored backups does. */
 async function refreshModes(
   { modes }: ProvisioningStore,
   { wait, now, isAlive, onPause }: { wait(ms: number): Promise<void>; now(): number; isAlive(): boolean; onPause(): void },
@@ -183,6 +183,41 @@ function gatedStore(store: ProvisioningStore, gate: Gate): ProvisioningStore {
     ),
   ]);
   return Object.fromEntries(gated) as ProvisioningStore; // Of the same parts and functions.
+}
+
+/**
+ * Returns the store with a `findDue` that answers at once while nothing can be due: most of the time of a history goes into looks at an idle
+ * queue, each second.
+ */
+function withQuickIdling(store: ProvisioningStore, { database, time }: ReplicaDeps): ProvisioningStore {
+  const { reconcileQueue } = store;
+  const idle = new Map<string, { changes: number; until: number }>();
+  return {
+    ...store,
+    reconcileQueue: {
+      ...reconcileQueue,
+      findDue: async (now, limit, connections) => {
+        const key = connections.join();
+        const known = idle.get(key);
+        if (known && time.now() < known.until && known.changes === database.changes()) return [];
+        const due = await reconcileQueue.findDue(now, limit, connections);
+        if (due.length === 0) idle.set(key, { changes: database.changes(), until: await nextDue(database, now) });
+        return due;
+      },
+    },
+  };
+}
+
+async function nextDue({ db }: MemoryDatabase, now: number): Promise<number> {
+  const times = await db
+    .selectFrom('identity')
+    .select(({ fn }) => [
+      fn.min('next_attempt_at').filterWhere('next_attempt_at', '>', now).as('attempt'),
+      fn.min('check_at').filterWhere('check_at', '>', now).as('check'),
+      fn.min('lease_until').filterWhere('lease_until', '>', now).as('lease'),
+    ])
+    .executeTakeFirstOrThrow();
+  return Math.min(...Object.values(times).map((at) => Number(at ?? Number.POSITIVE_INFINITY)));
 }
 
 type Port = (...values: never[]) => Promise<unknown>;

@@ -17,7 +17,10 @@ interface OpenWork {
 /** Lets time pass until no work is left. Returns the work that never ends, in words; undefined at rest. */
 export async function comeToRest(world: World, { withImport }: { withImport: boolean }): Promise<string | undefined> {
   const { time, travel } = world;
-  if (withImport) for (const replica of world.replicas()) replica.importAgain();
+  for (const replica of world.replicas()) {
+    replica.refreshRules();
+    if (withImport) replica.importAgain();
+  }
   let open: OpenWork = { isBusy: true, nextAt: undefined, text: '' };
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     await time.run(LOOK_MS);
@@ -29,7 +32,7 @@ export async function comeToRest(world: World, { withImport }: { withImport: boo
   return open.text;
 }
 
-async function readOpenWork({ database, time, replicas }: World): Promise<OpenWork> {
+async function readOpenWork({ database, time }: World): Promise<OpenWork> {
   const { db } = database;
   const now = time.now();
   const rows = await db
@@ -48,10 +51,9 @@ async function readOpenWork({ database, time, replicas }: World): Promise<OpenWo
     if (state === 'dirty') return Number(next_attempt_at ?? 0);
     return state === 'held' ? Number.POSITIVE_INFINITY : Number(check_at);
   });
-  const paused = replicas().some(({ service }) => service.pauses().some(({ reason }) => reason !== undefined));
   const later = due.filter((at) => at > now && at < now + HORIZON_MS);
   return {
-    isBusy: tasks.length > 0 || paused || due.some((at) => at <= now),
+    isBusy: tasks.length > 0 || due.some((at) => at <= now),
     nextAt: later.length > 0 ? Math.min(...later) : undefined,
     text: [...rows, ...tasks].map((row) => JSON.stringify(row)).join(' '),
   };

@@ -14,6 +14,8 @@ export const ACCOUNT = 'travel';
 /** The name under which the database keeps its content before the first event. */
 const EMPTY = 'empty';
 const START = Date.UTC(2026, 10, 20, 10);
+/** The time in which the first import has ended, in milliseconds. */
+const FIRST_IMPORT_MS = 2_000;
 /** The time in which a process that has died is noticed by the others, in milliseconds. */
 const DEATH_NOTICED_MS = 15_000;
 
@@ -56,6 +58,7 @@ export async function openWorld(
     ...processes({ time, random, story, travel, database, connections, store }, setup),
   };
   await world.recover();
+  await time.run(FIRST_IMPORT_MS);
   return world;
 }
 
@@ -69,7 +72,7 @@ const LIMITS = { callTimeoutMs: 10_000, lateMs: 30_000 };
 function connectionOf(id: string, { policies, hasFeed }: Setup, { users, newLookups, feed }: SimulatedTravel): Connection {
   return {
     ...{ id, account: ACCOUNT, mapping: undefined, policies, ...LIMITS },
-    ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0.5, maxImported: undefined, tombstoneDays: 400 },
+    ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0, maxImported: undefined, tombstoneDays: 400 },
     ...{ isImported: true, travel: users, lookups: newLookups() },
     feed: hasFeed ? { everyMs: 5_000, source: feed } : undefined,
   };
@@ -136,7 +139,7 @@ function processes(
       story.tell(`${replica.name} is frozen`);
       replica.freeze();
       void time.wait(ms).then(() => {
-        story.tell(`${replica.name} goes on`);
+        if (replica.isFrozen()) story.tell(`${replica.name} goes on`);
         replica.thaw();
       });
     },
