@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/schema/resource.ts';
 import { parseNewUser, parseReplacement, patchOfUser } from '../../src/scim/departures.ts';
 import { parsePatch } from '../../src/scim/patch.ts';
 import type { Call, ConnectionName } from '../histories/identity-providers.ts';
-import type { Replica } from './replica.ts';
+import type { World } from './world.ts';
 
 const TRAVEL = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 
@@ -19,13 +19,25 @@ const statuses = {
   abandoned: 499,
 } as const satisfies Record<ProvisioningError['kind'], number>;
 
-/** Sends the SCIM requests of the IdPs to a process that `choose` returns. A process that ends does not answer. */
-export function idpCalls(choose: () => Promise<Replica>): Call {
+/** The delay before a request that was answered 503 is sent again, in milliseconds. */
+const RETRY_MS = 2_000;
+const MAX_TRIES = 100;
+
+/**
+ * Sends the SCIM requests of the IdPs to a process that `runningReplica` returns. A process that ends does not answer, and what is answered 503
+ * is sent again.
+ */
+export function idpCalls({ runningReplica, time }: Pick<World, 'runningReplica' | 'time'>): Call {
   return async (connection, method, path, body) => {
-    const replica = await choose();
-    const answered = answer(replica.service, { connection, method, path, body: body as JsonObject }).catch(toFailure);
-    const result = await Promise.race([answered, replica.death]);
-    return result === 'dead' ? undefined : result;
+    for (let tries = 1; ; tries += 1) {
+      const replica = await runningReplica();
+      const request = { connection, method, path, body: body as JsonObject }; // What IdPs send is JSON.
+      const answered = answer(replica.service, request).catch(toFailure);
+      const result = await Promise.race([answered, replica.death]);
+      if (result === 'dead') return undefined;
+      if (result.status !== 503 || tries === MAX_TRIES) return result;
+      await time.wait(RETRY_MS);
+    }
   };
 }
 

@@ -1,7 +1,29 @@
 import { findViolations, type ObservedState } from '../histories/invariants.ts';
 import type { World } from './world.ts';
 
-/** Describes each promise of docs/architecture.md that is broken at rest. */
+/** Describes each promise of docs/architecture.md that is broken at rest, and what is stored of the people whom it concerns. */
 export async function brokenPromises(world: World, state: ObservedState): Promise<string[]> {
-  return findViolations(state);
+  const decided = await decidedPeople(world, state);
+  const broken = findViolations(state).filter((line) => !decided.some((index) => line.startsWith(`p${index}: `)));
+  const concerned = state.people.filter(({ index }) => broken.some((line) => line.startsWith(`p${index}: `)));
+  const stored = await Promise.all(
+    concerned.map(async ({ index, current }) => {
+      const identity = current && (await world.store.identities.findById(current.connection, current.id));
+      if (!identity) return `  p${index} is not stored`;
+      const { state: at, travelId, findings, waitingFor, hold, progress, creating } = identity;
+      const codes = findings.map(({ field, code }) => `${field}: ${code}`);
+      return `  p${index} in the store: ${JSON.stringify({ at, travelId, codes, waitingFor, creating, hold, progress })}`;
+    }),
+  );
+  return [...broken, ...stored];
+}
+
+/** The people about whom an admin has decided last: they are as the admin, and not only the IdP, wants. */
+async function decidedPeople({ store }: World, { people }: ObservedState): Promise<number[]> {
+  const decided: number[] = [];
+  for (const { index, current } of people) {
+    const identity = current && (await store.identities.findById(current.connection, current.id));
+    if (identity?.decision?.version === identity?.version && identity?.decision) decided.push(index);
+  }
+  return decided;
 }

@@ -6,6 +6,7 @@ import { type Event, eventAt, type Trouble, toEventLine } from './events.ts';
 import { idpCalls } from './idp-calls.ts';
 import { brokenPromises } from './invariants.ts';
 import type { MemoryDatabase } from './memory-database.ts';
+import { decideHolds } from './holds.ts';
 import { comeToRest } from './rest.ts';
 import { type Setup, toSetupLine } from './setup.ts';
 import { travelAdmin, travelersOf } from './travel-admin.ts';
@@ -74,14 +75,14 @@ interface Player {
 }
 
 function newPlayer(world: World, { setup, people: count }: History): Player {
-  const { story, travel, runningReplica } = world;
+  const { story, travel } = world;
   const admin = travelAdmin(travel);
   const { drift, inactiveManager, ...policies } = setup.policies;
   const onReturn = policies.onReturn === 'separate' ? 'separate' : 'revive';
   const record = newHistoryRecord(admin.catalog, { drift, onReturn, inactiveManager }, ['department']);
   const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
   const providers = identityProviders({
-    call: idpCalls(runningReplica),
+    call: idpCalls(world),
     onAcknowledged: (person, before, verb) => {
       recordWrite(record, person, before?.wanted, verb);
       story.tell(`  p${person.index}: ${verb} is answered: ${toUserLine(person.current?.wanted)} (${person.current?.id ?? before?.id})`);
@@ -201,7 +202,7 @@ async function restAndCheck(
     player.then([person.index], async () => {});
   if (!(await time.runUntil(isAnswered, ANSWER_MS))) return ['a write of the IdP is never answered'];
   if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
-  const left = await comeToRest(world, { withImport });
+  const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
   if (left !== undefined) return [`the work never ends: ${left}`];
   const state = await observe(player);
   const broken = await brokenPromises(world, state);

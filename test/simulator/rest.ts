@@ -1,4 +1,4 @@
-import type { World } from './world.ts';
+import { FEED_MS, type World } from './world.ts';
 
 /** Work that is planned for later than this is no part of coming to rest, in milliseconds. */
 const HORIZON_MS = 65 * 60_000;
@@ -21,6 +21,8 @@ export async function comeToRest(world: World, { withImport }: { withImport: boo
     replica.refreshRules();
     if (withImport) replica.importAgain();
   }
+  // A poll of the feed may have failed once.
+  if (world.connections.some(({ feed }) => feed)) await time.run(2 * FEED_MS);
   let open: OpenWork = { isBusy: true, nextAt: undefined, text: '' };
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     await time.run(LOOK_MS);

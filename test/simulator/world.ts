@@ -13,6 +13,8 @@ import { type VirtualTime, virtualTime } from './virtual-time.ts';
 export const ACCOUNT = 'travel';
 /** The name under which the database keeps its content before the first event. */
 const EMPTY = 'empty';
+/** The interval at which the feed is read, in milliseconds. */
+export const FEED_MS = 4_000;
 const START = Date.UTC(2026, 10, 20, 10);
 /** The time in which the first import has ended, in milliseconds. */
 const FIRST_IMPORT_MS = 2_000;
@@ -74,7 +76,7 @@ function connectionOf(id: string, { policies, hasFeed }: Setup, { users, newLook
     ...{ id, account: ACCOUNT, mapping: undefined, policies, ...LIMITS },
     ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0, maxImported: undefined, tombstoneDays: 400 },
     ...{ isImported: true, travel: users, lookups: newLookups() },
-    feed: hasFeed ? { everyMs: 5_000, source: feed } : undefined,
+    feed: hasFeed ? { everyMs: FEED_MS, source: feed } : undefined,
   };
 }
 
