@@ -215,6 +215,6 @@ async function readBack(call: Call, person: Person, onWish: OnAcknowledged): Pro
   person.unanswered = undefined;
   if (!current || person.current?.id === current.id) return;
   const old = await call(current.connection, 'GET', `/Users/${current.id}`);
-  if (old?.status !== 404)
-    throw new Error(`SCIM: p${person.index} was deleted, and is read as ${old?.status}`);
+  if (!old) throw new NoAnswer();
+  if (old.status !== 404) throw new Error(`SCIM: p${person.index} was deleted, and is read as ${old.status}`);
 }

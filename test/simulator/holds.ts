@@ -17,7 +17,10 @@ export async function decideHolds(world: World, record: HistoryRecord): Promise<
     if (held.length === 0) return undefined;
     for (const person of held) {
       const { connection, id } = person;
-      for (const traveler of await travelersOf(world, person)) record.guarded.add(traveler);
+      for (const traveler of await travelersOf(world, person)) {
+        record.guarded.add(traveler);
+        world.decided.add(traveler);
+      }
       const answer = random.pick(['approved', 'discarded'] as const);
       story.tell(`an admin answers the hold ${person.hold.cause} of ${person.userName} (${id}): ${answer}`);
       await store.holds.decide(connection, { ids: [id] }, answer, time.now(), 'admin');

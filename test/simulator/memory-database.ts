@@ -7,6 +7,7 @@ import { GroupCommit } from '../../src/store/group-commit.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openSqlite } from '../../src/store/sqlite-file.ts';
 import type { Tables } from '../../src/store/tables.ts';
+import { connections as connectionNames } from '../histories/identity-providers.ts';
 
 /** A database in memory, whose whole content can be kept and put back. */
 export interface MemoryDatabase extends Database {
@@ -18,8 +19,20 @@ export interface MemoryDatabase extends Database {
   changes(): number;
 }
 
+/** The travel account of both connections. */
+export const ACCOUNT = 'travel';
+/** The name under which the database keeps its content before the first event. */
+export const EMPTY = 'empty';
+
+/** Opens the database of a simulator, on which histories are played one after the other. */
+export async function openSimulator(): Promise<MemoryDatabase> {
+  const database = await memoryDatabase(connectionNames.map((id) => ({ id, account: ACCOUNT })));
+  database.keep(EMPTY);
+  return database;
+}
+
 /** Opens a database in memory with these connections. A commit waits for no disk, so that no thread decides the order of events. */
-export async function memoryDatabase(
+async function memoryDatabase(
   connections: readonly { id: string; account: string }[],
 ): Promise<MemoryDatabase> {
   const file = { ...(await openSqlite(':memory:')), syncLog: async () => {} };

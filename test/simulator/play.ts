@@ -28,6 +28,8 @@ export interface Played {
   /** Every port call; empty unless it was asked for. */
   transcript: string[];
   portCalls: number;
+  /** The numbers of calls between the last rest and the end of the events. */
+  sinceRest: { travelCalls: number; portCalls: number };
   /** The number of events until the check that ended the history. */
   events: number;
 }
@@ -57,10 +59,10 @@ export async function play(
   world.story.tell(`seed ${seed}: ${toSetupLine(setup)}`);
   const player = newPlayer(world, history);
   const broken = await playEvents(player, history).catch((error: unknown) => [String((error as Error).stack ?? error)]);
-  const portCalls = world.replicas().reduce((sum, { calls }) => sum + calls(), 0);
+  const { portCalls } = countCalls(world);
   await world.close();
   const { story } = world;
-  return { broken, story: story.lines(), transcript: story.transcript(), portCalls, events: player.begun };
+  return { broken, story: story.lines(), transcript: story.transcript(), portCalls, events: player.begun, sinceRest: player.sinceRest };
 }
 
 interface Player {
@@ -72,6 +74,7 @@ interface Player {
   failures: unknown[];
   /** The number of events so far. */
   begun: number;
+  sinceRest: Played['sinceRest'];
 }
 
 function newPlayer(world: World, { setup, people: count }: History): Player {
@@ -102,6 +105,7 @@ function newPlayer(world: World, { setup, people: count }: History): Player {
   let open = 0;
   return {
     ...{ world, context, failures, isAnswered: () => open === 0, begun: 0 },
+    sinceRest: { travelCalls: 0, portCalls: 0 },
     then: (who, act) => {
       open += 1;
       const before = Promise.all(who.map((one) => chains.get(one)));
@@ -138,6 +142,7 @@ async function readBackUnanswered(
 /** Returns the promises that were broken at the first check that finds any. */
 async function playEvents(player: Player, { events, setup }: History): Promise<string[]> {
   const { world, context } = player;
+  let atRest = countCalls(world);
   for (const [place, event] of events.entries()) {
     player.begun = place + 1;
     world.story.tell(`${place}. ${toEventLine(event)}`);
@@ -146,10 +151,17 @@ async function playEvents(player: Player, { events, setup }: History): Promise<s
       const broken = await restAndCheck(player, { withImport: !setup.hasFeed, isRepeated: place % 2 === 0 });
       if (broken.length > 0) return broken;
       await during(world.time, executeDeferred(context));
+      atRest = countCalls(world);
     } else begin(player, event);
     await world.time.run(event.pause);
   }
+  const { travelCalls, portCalls } = countCalls(world);
+  player.sinceRest = { travelCalls: travelCalls - atRest.travelCalls, portCalls: portCalls - atRest.portCalls };
   return restAndCheck(player, { withImport: true, isRepeated: true });
+}
+
+function countCalls({ travel, replicas }: World): Played['sinceRest'] {
+  return { travelCalls: travel.calls(), portCalls: replicas().reduce((sum, { calls }) => sum + calls(), 0) };
 }
 
 function begin({ world, context, then }: Player, { what }: Event): void {
@@ -204,6 +216,7 @@ async function restAndCheck(
   if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
   const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
   if (left !== undefined) return [`the work never ends: ${left}`];
+  for (const traveler of travel.disobedient) context.record.uncertain.add(traveler);
   const state = await observe(player);
   const broken = await brokenPromises(world, state);
   if (broken.length > 0) return broken;

@@ -11,6 +11,14 @@ export interface Setup {
   hasFeed: boolean;
 }
 
+/** The usual setup: one process, the default policies. */
+export const plainSetup: Setup = {
+  policies: { ...defaultPolicies, safetyValve: undefined },
+  habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true },
+  replicas: 1,
+  hasFeed: false,
+};
+
 /** The setup of a seed. */
 export function setupOf(seed: number): Setup {
   const random = seededRandom(Math.imul(seed, 2_654_435) + 17);

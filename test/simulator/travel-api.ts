@@ -30,8 +30,12 @@ export interface SimulatedTravel {
   feed: FakeFeed;
   /** The faults of the next calls about travelers, in order; undefined lets a call pass. */
   faults: (Fault | undefined)[];
+  /** The travelers of which a change was answered and not carried out. */
+  disobedient: Set<string>;
   /** The number of calls that could change something. */
   writes(): number;
+  /** The number of all calls about travelers. */
+  calls(): number;
   users: TravelUsers;
   /** Returns lookups with a cache, as each process has its own. */
   newLookups(): TravelLookups;
@@ -61,7 +65,9 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   const fake = fakeTravel(habits.hasDate ? time.now : undefined);
   const feed = fakeFeed();
   const faults: SimulatedTravel['faults'] = [];
+  const disobedient = new Set<string>();
   let writes = 0;
+  let calls = 0;
   let open = 0;
   const later = (ms: number, carryOut: () => Promise<unknown>) => {
     open += 1;
@@ -72,6 +78,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   };
   const call = async <T>(text: string, carryOut: () => Promise<TravelAnswer<T>>, isWrite: boolean) => {
     const fault = faults.shift();
+    calls += 1;
     if (isWrite) writes += 1;
     if (isWrite || fault) story.tell(`  call: ${text}${fault ? `  ✗ ${fault}` : ''}`);
     await time.wait(2 + random.below(60));
@@ -100,18 +107,21 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
         await carryOut();
         return carryOut();
       case 'noEffect':
-        return isWrite ? withoutEffect(text) : carryOut();
+        return (await withoutEffect(text)) ?? carryOut();
       default:
         return failures[fault];
     }
   };
-  /** A PATCH that is answered 200 and does nothing; other calls have no such answer. */
-  const withoutEffect = async (text: string): Promise<TravelAnswer<never>> => {
+  /**
+   * The answer to an archive or its opposite that is accepted and does nothing; undefined for any other call. The bridge can only notice
+   * values that an answer shows otherwise, so other fields would stay as they are.
+   */
+  const withoutEffect = async (text: string): Promise<TravelAnswer<never> | undefined> => {
     const [verb, id = ''] = text.split(' ');
     const traveler = fake.travelers.get(id);
-    return verb === 'patch' && traveler
-      ? ({ kind: 'ok', value: JSON.parse(JSON.stringify(traveler)) } as TravelAnswer<never>)
-      : { kind: 'unavailable', text: '500' };
+    if (verb !== 'patch' || !traveler || !text.includes('"archived":')) return undefined;
+    disobedient.add(id);
+    return { kind: 'ok', value: structuredClone(traveler) } as TravelAnswer<never>;
   };
   const store = (traveler: TravelUser) => {
     fake.travelers.set(traveler.id, withHabits(traveler, habits));
@@ -144,7 +154,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
     serverTime: () => (habits.hasDate ? time.now() - (time.now() % 1_000) : undefined),
   };
   return {
-    ...{ fake, feed, faults, users, writes: () => writes, areCallsOpen: () => open > 0 },
+    ...{ fake, feed, faults, users, disobedient, writes: () => writes, calls: () => calls, areCallsOpen: () => open > 0 },
     newLookups: () => cachedLookups(fake, time, random),
     edit: (id, change) => {
       const traveler = fake.travelers.get(id);

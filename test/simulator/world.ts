@@ -2,17 +2,13 @@ import type { Connection } from '../../src/provisioning/connection.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { connections as connectionNames } from '../histories/identity-providers.ts';
-import type { MemoryDatabase } from './memory-database.ts';
+import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
 import { type Kill, type Replica, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
 import { newStory, type Story } from './story.ts';
 import { type SimulatedTravel, simulatedTravel } from './travel-api.ts';
 import { type VirtualTime, virtualTime } from './virtual-time.ts';
 
-/** The travel account of both connections. */
-export const ACCOUNT = 'travel';
-/** The name under which the database keeps its content before the first event. */
-const EMPTY = 'empty';
 /** The interval at which the feed is read, in milliseconds. */
 export const FEED_MS = 4_000;
 const START = Date.UTC(2026, 10, 20, 10);
@@ -30,6 +26,8 @@ export interface World {
   database: MemoryDatabase;
   connections: Connection[];
   store: ReturnType<typeof provisioningStore>;
+  /** The travelers that an admin has decided about. */
+  decided: Set<string>;
   /** Returns a process that runs, once there is one. */
   runningReplica(): Promise<Replica>;
   killAt(replica: number, kill: Kill): void;
@@ -56,17 +54,12 @@ export async function openWorld(
   const connections = connectionNames.map((id) => connectionOf(id, setup, travel));
   const store = provisioningStore(database);
   const world: World = {
-    ...{ time, random, story, travel, database, connections, store },
+    ...{ time, random, story, travel, database, connections, store, decided: new Set() },
     ...processes({ time, random, story, travel, database, connections, store }, setup),
   };
   await world.recover();
   await time.run(FIRST_IMPORT_MS);
   return world;
-}
-
-/** Keeps the empty database for all worlds that are opened on it. */
-export function keepEmpty(database: MemoryDatabase): void {
-  database.keep(EMPTY);
 }
 
 const LIMITS = { callTimeoutMs: 10_000, lateMs: 30_000 };
