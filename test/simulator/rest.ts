@@ -5,6 +5,7 @@ const HORIZON_MS = 65 * 60_000;
 /** The time between two looks at the work that is left, in milliseconds. */
 const LOOK_MS = 1_500;
 const MAX_LOOKS = 400;
+const FAILED_IMPORT_MS = 61_000;
 
 /** The work that is left, of identities and imports. */
 interface OpenWork {
@@ -45,18 +46,21 @@ async function readOpenWork({ database, time }: World): Promise<OpenWork> {
     .execute();
   const tasks = await db
     .selectFrom('background_task')
-    .select(['kind', 'lease_until', 'requested'])
-    .where((row) => row.or([row('lease_until', 'is not', null), row('requested', '=', 1)]))
+    .select(['kind', 'lease_until', 'requested', 'due_at'])
+    .where((row) => row.or([row('lease_until', 'is not', null), row('requested', '=', 1), row('kind', '=', 'import')]))
     .execute();
+  const running = tasks.filter(({ lease_until, requested }) => lease_until !== null || Number(requested) === 1);
+  // An import that has failed is due again in a minute.
+  const failed = tasks.filter(({ due_at }) => Number(due_at) < now + FAILED_IMPORT_MS).map(({ due_at }) => Number(due_at));
   const due = rows.map(({ state, next_attempt_at, check_at, lease_until }) => {
     if (lease_until !== null) return 0;
     if (state === 'dirty') return Number(next_attempt_at ?? 0);
     return state === 'held' ? Number.POSITIVE_INFINITY : Number(check_at);
   });
-  const later = due.filter((at) => at > now && at < now + HORIZON_MS);
+  const later = [...failed, ...due.filter((at) => at < now + HORIZON_MS)].filter((at) => at > now);
   return {
-    isBusy: tasks.length > 0 || due.some((at) => at <= now),
+    isBusy: running.length > 0 || failed.some((at) => at <= now) || due.some((at) => at <= now),
     nextAt: later.length > 0 ? Math.min(...later) : undefined,
-    text: [...rows, ...tasks].map((row) => JSON.stringify(row)).join(' '),
+    text: [...rows, ...running].map((row) => JSON.stringify(row)).join(' '),
   };
 }
