@@ -9,12 +9,13 @@ import {
 import type { HistoryRecord } from './invariants.ts';
 import { type Attribute, type EditedField, type Operation, pools } from './operations.ts';
 import type { Processes } from './processes.ts';
+import type { TravelService } from './travel-service.ts';
 import { editOf, fieldValue, type Value } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
 
 /** The context on which the operations of a history act. */
 export interface HistoryContext {
-  processes: Processes;
+  travel: Omit<TravelService, 'close' | 'bridgeServesAt' | 'createReferenceData'>;
   providers: IdentityProviders;
   record: HistoryRecord;
   people: readonly Person[];
@@ -22,13 +23,18 @@ export interface HistoryContext {
   note(line: string): void;
   /** Operations that wait for the next check, as their outcome would depend on which of several calls came first. */
   deferred: Operation[];
+  /** The number of values that were entered by hand so far, so that each of them is another one. */
+  edits: number;
 }
 
 type Of<K extends Operation['kind']> = Extract<Operation, { kind: K }>;
 
 /** Executes the operations of one step at once; those of one person follow each other. */
-export async function executeStep(context: HistoryContext, step: readonly Operation[]): Promise<void> {
-  const { processes } = context;
+export async function executeStep(
+  context: HistoryContext,
+  processes: Processes,
+  step: readonly Operation[],
+): Promise<void> {
   const chains = new Map<number, Promise<void>>();
   const then = (who: readonly number[], act: () => Promise<void>) => {
     const before = Promise.all(who.map((one) => chains.get(one)));
@@ -51,48 +57,60 @@ export async function executeStep(context: HistoryContext, step: readonly Operat
       case 'restart':
         stopping ??= afterOne(chains).then(() => (processes.isDead() ? undefined : processes.stopBridge()));
         break;
-      case 'rule':
-      case 'lookup':
-      case 'guard':
-        context.deferred.push(operation);
-        break;
-      case 'swap':
-        then(operation.ring, () => swap(context, operation));
-        break;
-      case 'edit':
-        if (mustDeferEdit(operation.field) || isEmbedded(context)) context.deferred.push(operation);
-        else then([operation.who], () => editByHand(context, operation));
-        break;
-      case 'vanish':
-      case 'stranger':
-        if (isEmbedded(context)) {
-          context.deferred.push(operation);
-          break;
-        }
-        then([operation.who], () => executeForPerson(context, operation));
-        break;
       default:
-        then([operation.who], () => executeForPerson(context, operation));
+        beginOperation(context, operation, then);
     }
   }
   await Promise.all(chains.values());
   await stopping;
 }
 
+/** An operation of the IdPs or of the travel service's admins; the others are about the processes of the bridge. */
+export type WorldOperation = Exclude<Operation, Of<'trouble' | 'jump' | 'kill' | 'restart'>>;
+
+/** Begins an operation after the earlier ones of these people, or lets it wait for the next check. */
+export function beginOperation(
+  context: HistoryContext,
+  operation: WorldOperation,
+  then: (who: readonly number[], act: () => Promise<void>) => void,
+): void {
+  switch (operation.kind) {
+    case 'rule':
+    case 'lookup':
+    case 'guard':
+      context.deferred.push(operation);
+      break;
+    case 'swap':
+      then(operation.ring, () => swap(context, operation));
+      break;
+    case 'edit':
+      if (mustDeferEdit(operation.field) || isEmbedded(context)) context.deferred.push(operation);
+      else then([operation.who], () => editByHand(context, operation));
+      break;
+    case 'vanish':
+    case 'stranger':
+      if (isEmbedded(context)) context.deferred.push(operation);
+      else then([operation.who], () => executeForPerson(context, operation));
+      break;
+    default:
+      then([operation.who], () => executeForPerson(context, operation));
+  }
+}
+
 /** Executes the deferred operations. Each rule changes at most once, as the bridge may or may not see a state in between. */
 export async function executeDeferred(context: HistoryContext): Promise<void> {
-  const { deferred: calm, record, processes } = context;
+  const { deferred: calm, record, travel } = context;
   const changed = new Set<string>();
   for (const operation of calm.splice(0)) {
     if (operation.kind === 'edit') await editByHand(context, operation);
     if (operation.kind === 'vanish' || operation.kind === 'stranger')
       await executeForPerson(context, operation);
     if (operation.kind === 'guard') await toggleAdmin(context);
-    if (operation.kind === 'lookup') await processes.travel.toggleCostCenter(operation.costCenter);
+    if (operation.kind === 'lookup') await travel.toggleCostCenter(operation.costCenter);
     if (operation.kind !== 'rule' || changed.has(operation.attribute)) continue;
     changed.add(operation.attribute);
     const isThere = !record.rules.has(operation.attribute);
-    await processes.travel.setRule(operation.attribute, isThere);
+    await travel.setRule(operation.attribute, isThere);
     if (isThere) record.rules.add(operation.attribute);
     else record.rules.delete(operation.attribute);
   }
@@ -104,8 +122,8 @@ async function afterOne(chains: Map<number, Promise<void>>): Promise<void> {
 }
 
 /** True for the embedded travel service, which an admin reaches only while the bridge runs. */
-function isEmbedded({ processes }: HistoryContext): boolean {
-  return processes.travel.url() === undefined;
+function isEmbedded({ travel }: HistoryContext): boolean {
+  return travel.url() === undefined;
 }
 
 /** True for arrays, custom fields and the address: an edit at the same moment as a PATCH of the bridge may rightly be lost. */
@@ -113,10 +131,7 @@ function mustDeferEdit(field: EditedField): boolean {
   return /^(roles|address)\.|^(team|floor)$/.test(field);
 }
 
-type PersonOperation = Exclude<
-  Operation,
-  Of<'trouble' | 'jump' | 'kill' | 'restart' | 'rule' | 'lookup' | 'guard' | 'swap' | 'edit'>
->;
+type PersonOperation = Exclude<WorldOperation, Of<'rule' | 'lookup' | 'guard' | 'swap' | 'edit'>>;
 
 async function executeForPerson(context: HistoryContext, operation: PersonOperation): Promise<void> {
   const person = context.people[operation.who];
@@ -222,11 +237,10 @@ function managerOf({ people }: HistoryContext, { of, by }: Of<'manager'>): strin
   return by === 'userName' && !userName.includes('@') ? userName : manager.current?.id;
 }
 
-let edits = 0;
-
 /** A valid value for a field, different each time where possible. */
-function editedValue(field: EditedField, before: Value): Value {
-  edits += 1;
+function editedValue(context: HistoryContext, field: EditedField, before: Value): Value {
+  context.edits += 1;
+  const { edits } = context;
   if (field === 'archived') return before === 'true' ? 'false' : 'true';
   if (field.startsWith('roles.')) return before === undefined ? 'true' : undefined;
   if (field === 'email') return `hand${edits}@hand.example`;
@@ -238,17 +252,19 @@ function editedValue(field: EditedField, before: Value): Value {
 }
 
 async function editByHand(
-  { processes, record, providers, people, note }: HistoryContext,
+  context: HistoryContext,
   { who, field }: Of<'edit'>,
 ): Promise<void> {
+  const { travel, record, people, note } = context;
   const person = people[who];
-  const traveler = person && (await travelerOf(processes, record, providers, person));
+  const traveler = person && (await travelerOf(context, person));
   if (!traveler) return;
   const value = editedValue(
+    context,
     field,
     field === 'email' ? traveler.email : fieldValue(traveler, field, record.catalog),
   );
-  await processes.travel.patch(traveler.id, editOf(traveler, field, value, record.catalog));
+  await travel.patch(traveler.id, editOf(traveler, field, value, record.catalog));
   const key = `${traveler.id} ${field}`;
   record.edits.set(key, (record.edits.get(key) ?? 0) + 1);
   record.events.push({ kind: 'edit', traveler: traveler.id, field, value });
@@ -257,20 +273,19 @@ async function editByHand(
 
 /** The traveler that a person is linked to, or was linked to before leaving. */
 async function travelerOf(
-  processes: Processes,
-  record: HistoryRecord,
-  providers: IdentityProviders,
+  { travel, record, providers }: HistoryContext,
   person: Person,
 ): Promise<TravelUser | undefined> {
   const left = [...record.memory].find(([, { owner }]) => owner?.person === person.index)?.[0];
   const id = person.current ? await providers.travelId(person) : left;
-  return id === undefined ? undefined : processes.travel.read(id);
+  return id === undefined ? undefined : travel.read(id);
 }
 
 /** Gives the last of the people the role of an admin of the travel service, or takes it away. */
-async function toggleAdmin({ processes, record, providers, people }: HistoryContext): Promise<void> {
+async function toggleAdmin(context: HistoryContext): Promise<void> {
+  const { travel, record, providers, people } = context;
   const person = people.at(-1);
-  const traveler = person && (await travelerOf(processes, record, providers, person));
+  const traveler = person && (await travelerOf(context, person));
   if (!traveler) return;
   // The traveler of a person who left may be linked to another one by now.
   for (const one of people)
@@ -278,27 +293,27 @@ async function toggleAdmin({ processes, record, providers, people }: HistoryCont
   record.guarded.add(traveler.id);
   const others = (traveler.roles ?? []).filter((role) => role !== 'admin');
   const roles = others.length === (traveler.roles ?? []).length ? [...others, 'admin'] : others;
-  await processes.travel.patch(traveler.id, { roles });
+  await travel.patch(traveler.id, { roles });
 }
 
-async function removeTraveler(
-  { processes, record, providers }: HistoryContext,
-  person: Person,
-): Promise<void> {
-  const traveler = await travelerOf(processes, record, providers, person);
+async function removeTraveler(context: HistoryContext, person: Person): Promise<void> {
+  const { travel, record } = context;
+  const traveler = await travelerOf(context, person);
   if (!traveler) return;
-  await processes.travel.remove(traveler.id);
+  await travel.remove(traveler.id);
   record.events.push({ kind: 'vanish', traveler: traveler.id, person: person.index });
 }
 
 /** Creates a traveler by hand with the address of a person who has no user. */
 async function createStranger(
-  { processes, record }: HistoryContext,
+  context: HistoryContext,
   person: Person,
   { archived }: Of<'stranger'>,
 ): Promise<void> {
+  const { travel, record } = context;
   if (person.current) return;
-  edits += 1;
+  context.edits += 1;
+  const { edits } = context;
   const values = {
     firstName: `Hand ${edits}`,
     lastName: 'Stranger',
@@ -310,7 +325,7 @@ async function createStranger(
     'address.region': `Hand ${edits}`,
   };
   const { firstName, lastName, phoneNumber, gender } = values;
-  const traveler = await processes.travel.create({
+  const traveler = await travel.create({
     ...{
       firstName,
       lastName,
@@ -325,5 +340,7 @@ async function createStranger(
   });
   if (!traveler) return;
   record.strangers.set(traveler.id, person.index);
+  // A person who takes the place of an archived traveler gets it without its values.
+  if (archived && record.onReturn === 'revive') record.uncertain.add(traveler.id);
   record.events.push({ kind: 'stranger', traveler: traveler.id, person: person.index, values });
 }

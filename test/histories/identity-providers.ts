@@ -82,35 +82,18 @@ export class NoAnswer extends Error {}
 
 /** Dependencies of the IdPs. */
 export interface IdentityProviderDeps {
-  /** The current URL of the bridge. */
-  url(): string;
-  tokens: Record<ConnectionName, string>;
+  call: Call;
   onAcknowledged: OnAcknowledged;
   /** True if a user of the other connection may have the address, so that a POST may answer 409. */
   mayConflict(person: Person, write: UserWrite): boolean;
 }
 
-/** Creates the IdPs, which send SCIM requests to the bridge with one token for each connection. */
+/** Creates the IdPs, which send SCIM requests to the bridge. */
 export function identityProviders({
-  url,
-  tokens,
+  call,
   onAcknowledged: onWish,
   mayConflict: mayClash,
 }: IdentityProviderDeps): IdentityProviders {
-  const call = async (connection: ConnectionName, method: string, path: string, body?: object) => {
-    const headers = {
-      authorization: `Bearer ${tokens[connection]}`,
-      'content-type': 'application/scim+json',
-    };
-    const target = `${url()}/scim/v2${path}`;
-    try {
-      const response = await fetch(target, { method, headers, body: body ? JSON.stringify(body) : null });
-      const text = await response.text();
-      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
-    } catch {
-      return undefined;
-    }
-  };
   return {
     send: async (person, write) => {
       const { current } = person;
@@ -150,8 +133,38 @@ export function identityProviders({
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a SCIM answer
-type Call = (connection: ConnectionName, method: string, path: string, body?: object) => Promise<any>;
+/** Sends a SCIM request, and returns status and body; undefined if no answer comes. */
+export type Call = (
+  connection: ConnectionName,
+  method: string,
+  path: string,
+  body?: object,
+  // biome-ignore lint/suspicious/noExplicitAny: a SCIM answer
+) => Promise<{ status: number; body: any } | undefined>;
+
+/** Sends SCIM requests by HTTP, with one token for each connection. `url` is the current URL of the bridge. */
+export function httpCalls({
+  url,
+  tokens,
+}: {
+  url(): string;
+  tokens: Record<ConnectionName, string>;
+}): Call {
+  return async (connection, method, path, body) => {
+    const headers = {
+      authorization: `Bearer ${tokens[connection]}`,
+      'content-type': 'application/scim+json',
+    };
+    const target = `${url()}/scim/v2${path}`;
+    try {
+      const response = await fetch(target, { method, headers, body: body ? JSON.stringify(body) : null });
+      const text = await response.text();
+      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+    } catch {
+      return undefined;
+    }
+  };
+}
 
 function pathOf({ verb }: UserWrite, current: CurrentUser | undefined): string {
   return verb === 'POST' ? '/Users' : `/Users/${current?.id}`;
@@ -202,6 +215,6 @@ async function readBack(call: Call, person: Person, onWish: OnAcknowledged): Pro
   person.unanswered = undefined;
   if (!current || person.current?.id === current.id) return;
   const old = await call(current.connection, 'GET', `/Users/${current.id}`);
-  if (old?.status !== 404)
-    throw new Error(`SCIM: p${person.index} was deleted, and is read as ${old?.status}`);
+  if (!old) throw new NoAnswer();
+  if (old.status !== 404) throw new Error(`SCIM: p${person.index} was deleted, and is read as ${old.status}`);
 }

@@ -6,15 +6,17 @@ import {
   type RememberedTraveler,
   type RuleChange,
 } from './expected-fields.ts';
-import type { Person } from './identity-providers.ts';
+import type { Person, UserWrite } from './identity-providers.ts';
 import { managerViolations } from './manager-invariants.ts';
 import { type Catalog, type Field, fields, fieldValue, type MappedAttribute } from './traveler-fields.ts';
+import type { WantedUser } from './wanted-user.ts';
 
 /** The facts about a history that the state of the services does not contain. */
 export interface HistoryRecord {
   catalog: Catalog;
   drift: 'report' | 'correct';
   onReturn: 'revive' | 'separate';
+  inactiveManager: 'keep' | 'clear';
   /** The events since the last check. */
   events: HistoryEvent[];
   rules: Set<MappedAttribute>;
@@ -25,6 +27,8 @@ export interface HistoryRecord {
   emails: Map<number, Set<string>>;
   /** Travelers that are or were admins of the travel service. They are not checked, as an admin decides about them. */
   guarded: Set<string>;
+  /** Travelers whose fields the contract does not decide, because an admin or the travel API has. */
+  uncertain: Set<string>;
   /** Travelers that were created by hand, with the person whose address they have. */
   strangers: Map<string, number>;
 }
@@ -41,7 +45,11 @@ export interface ObservedState {
 /** The record at the beginning of a history. */
 export function newHistoryRecord(
   catalog: Catalog,
-  { drift, onReturn }: Pick<HistoryRecord, 'drift' | 'onReturn'>,
+  {
+    drift,
+    onReturn,
+    inactiveManager = 'keep',
+  }: Pick<HistoryRecord, 'drift' | 'onReturn'> & { inactiveManager?: HistoryRecord['inactiveManager'] },
   rules: readonly MappedAttribute[],
 ): HistoryRecord {
   return {
@@ -49,13 +57,30 @@ export function newHistoryRecord(
       catalog,
       drift,
       onReturn,
+      inactiveManager,
       events: [],
       rules: new Set(rules),
       rulesBefore: new Set(rules),
       memory: new Map(),
     },
-    ...{ edits: new Map(), emails: new Map(), strangers: new Map(), guarded: new Set() },
+    ...{ edits: new Map(), emails: new Map(), strangers: new Map(), guarded: new Set(), uncertain: new Set() },
   };
+}
+
+/** Notes an acknowledged write in the record. */
+export function recordWrite(
+  record: HistoryRecord,
+  person: Person,
+  before: WantedUser | undefined,
+  verb: UserWrite['verb'],
+): void {
+  const { index, current, lastConnection: connection } = person;
+  const wanted = current?.wanted;
+  const emails = record.emails.get(index) ?? new Set();
+  const isNewEmail = wanted !== undefined && !emails.has(wanted.email);
+  record.events.push({ kind: 'write', person: index, connection, verb, wanted, before, isNewEmail });
+  if (!wanted) return;
+  record.emails.set(index, emails.add(wanted.email).add(wanted.userName));
 }
 
 /** Describes each violation of the contract in a settled state. */
@@ -216,7 +241,8 @@ function expectedField(field: Field, traveler: TravelUser, person: Person, { rec
 function fieldViolations(person: Person, state: ObservedState): string[] {
   const id = state.links.get(person.index);
   const traveler = state.travelers.find((one) => one.id === id);
-  if (!traveler || state.record.guarded.has(traveler.id)) return [];
+  const { guarded, uncertain } = state.record;
+  if (!traveler || guarded.has(traveler.id) || uncertain.has(traveler.id)) return [];
   return fields.flatMap((field) => {
     const costCenter = person.current?.wanted.costCenter;
     if (field === 'costCenterId' && costCenter !== undefined)

@@ -12,11 +12,12 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
   if (!person.current || !traveler || state.record.guarded.has(traveler.id)) return [];
   const manager = managerOf(person, state);
   const has = traveler.managerId;
-  const wanted = manager && manager !== person ? state.links.get(manager.index) : undefined;
+  const isCleared = manager?.current?.wanted.active === false && state.record.inactiveManager === 'clear';
+  const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
   if (has === wanted) return [];
   if (has === undefined && isInCycle(person, state)) return [];
   // While the manager has no traveler, the traveler keeps the former manager as long as the reference is the same.
-  if (manager && manager !== person && wanted === undefined) return [];
+  if (manager && manager !== person && wanted === undefined && !isCleared) return [];
   const raw = person.current.wanted.manager ?? 'nobody';
   // The id that a person had before a return still refers to the traveler.
   if (!manager && isId.test(raw) && [...state.links.values()].includes(has ?? '')) return [];

@@ -2,23 +2,22 @@ import { writeFileSync } from 'node:fs';
 import { seededRandom } from '../fixtures/seeded.ts';
 import { executeDeferred, executeStep, type HistoryContext } from './execute.ts';
 import {
+  httpCalls,
   type IdentityProviders,
   identityProviders,
   NoAnswer,
   newPerson,
-  type Person,
-  type UserWrite,
 } from './identity-providers.ts';
 import {
   findViolations,
-  type HistoryRecord,
   newHistoryRecord,
   type ObservedState,
+  recordWrite,
   rememberState,
 } from './invariants.ts';
 import { type OmittedKind, type Operation, operationAt, toOperationLine } from './operations.ts';
 import { type Counts, type Processes, type Setup, startProcesses, tokens } from './processes.ts';
-import { toUserLine, type WantedUser } from './wanted-user.ts';
+import { toUserLine } from './wanted-user.ts';
 
 /** One random history. The seed alone decides its operations. */
 export interface HistoryOptions {
@@ -78,7 +77,7 @@ async function playOperations(
   const record = newHistoryRecord(processes.travel.catalog, setup, ['department']);
   const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
   const client = identityProviders({
-    ...{ url: processes.url, tokens },
+    call: httpCalls({ url: processes.url, tokens }),
     onAcknowledged: (person, before, verb) => {
       recordWrite(record, person, before?.wanted, verb);
       note(
@@ -96,13 +95,15 @@ async function playOperations(
           ),
       ),
   });
-  const context: HistoryContext = {
+  const context: PlayContext = {
     processes,
+    travel: processes.travel,
     providers: client,
     record,
     people,
     note,
     deferred: [],
+    edits: 0,
   };
   const random = seededRandom(seed);
   let rests = 0;
@@ -116,7 +117,7 @@ async function playOperations(
         step.push(operation);
         log(`${place} ${toOperationLine(operation)}`);
       }
-      await executeStep(context, step);
+      await executeStep(context, processes, step);
       await recoverBridge(context);
     }
     await settleAndCheck(context, rests % 2 === 1 || end === operations);
@@ -127,23 +128,13 @@ async function playOperations(
   return rests;
 }
 
-function recordWrite(
-  record: HistoryRecord,
-  person: Person,
-  before: WantedUser | undefined,
-  verb: UserWrite['verb'],
-): void {
-  const { index, current, lastConnection: connection } = person;
-  const wanted = current?.wanted;
-  const emails = record.emails.get(index) ?? new Set();
-  const isNewEmail = wanted !== undefined && !emails.has(wanted.email);
-  record.events.push({ kind: 'write', person: index, connection, verb, wanted, before, isNewEmail });
-  if (!wanted) return;
-  record.emails.set(index, emails.add(wanted.email).add(wanted.userName));
+/** The context of the operations, and the processes that they meet. */
+interface PlayContext extends HistoryContext {
+  processes: Processes;
 }
 
 /** Restarts the bridge after a step if it died, and reads back the users whose last write was not answered. */
-async function recoverBridge({ processes, providers: client, people }: HistoryContext): Promise<void> {
+async function recoverBridge({ processes, providers: client, people }: PlayContext): Promise<void> {
   for (;;) {
     if (processes.isDead()) await processes.startBridge();
     try {
@@ -156,7 +147,7 @@ async function recoverBridge({ processes, providers: client, people }: HistoryCo
   }
 }
 
-async function settleAndCheck(context: HistoryContext, isRepeated: boolean): Promise<void> {
+async function settleAndCheck(context: PlayContext, isRepeated: boolean): Promise<void> {
   const { processes, people, providers: client } = context;
   await processes.settle();
   let state = await observeState(context);
@@ -181,7 +172,7 @@ async function settleAndCheck(context: HistoryContext, isRepeated: boolean): Pro
 /** The stored identities, as lines: of every user for the transcript, of those with violations for the report. */
 async function identityLines(
   violations: readonly string[],
-  { people, processes, note }: HistoryContext,
+  { people, processes, note }: PlayContext,
 ): Promise<string[]> {
   const lines: string[] = [];
   for (const { index, current } of people) {
@@ -200,7 +191,7 @@ async function observeState({
   people,
   providers: client,
   record,
-}: HistoryContext): Promise<ObservedState> {
+}: PlayContext): Promise<ObservedState> {
   return {
     people,
     links: await linksOf(client, people),
@@ -211,7 +202,7 @@ async function observeState({
 
 async function linksOf(
   client: IdentityProviders,
-  people: HistoryContext['people'],
+  people: PlayContext['people'],
 ): Promise<Map<number, string>> {
   const links = new Map<number, string>();
   for (const person of people) {

@@ -310,14 +310,23 @@ export function* chooseLeaverEmail(
   if (isParkingAddress(connection, observed.email)) {
     // In the middle of a swap, the traveler takes part in it as before.
     const isSwapping = progress.parkedFrom !== undefined && identity.deletedAt === undefined;
-    const isNeeded = !isSwapping && (yield* isNeededByOthers(context, own));
+    const isNeeded = !isSwapping && (yield* mustWaitForOwnEmail(context, own));
     return isNeeded ? { draft: waiting, email: undefined } : undefined;
   }
   if (isAdministrator(observed) || !mayGiveEmailUp(context)) return undefined;
   if (!(yield* isNeededByOthers(context, observed.email))) return undefined;
+  // A traveler that gives up another address than the own one takes the own one, if that is free.
+  const hasOwn = addressKey(observed.email) === addressKey(own);
+  if (!hasOwn && !(yield* mustWaitForOwnEmail(context, own))) return undefined;
   const email = yield* newParkingAddress(context, draft);
-  if (email === undefined) return undefined;
-  return { draft: addressKey(observed.email) === addressKey(own) ? waiting : draft, email };
+  return email === undefined ? undefined : { draft: waiting, email };
+}
+
+/** True if others need the own address of a leaver. The wait is saved before the second look: freeing the address then makes it dirty. */
+function* mustWaitForOwnEmail(context: ReconcileContext, own: string): Program<boolean> {
+  if (!(yield* isNeededByOthers(context, own))) return false;
+  yield* perform('waitForEmail', own);
+  return yield* isNeededByOthers(context, own);
 }
 
 /** True for a leaver whose traveler is in use, because the departure waits for an admin or was discarded. */

@@ -1,0 +1,74 @@
+import { type Random, seededRandom } from '../fixtures/seeded.ts';
+import type { WorldOperation } from '../histories/execute.ts';
+import { operationAt, toOperationLine } from '../histories/operations.ts';
+import { allFaults, type Fault } from './faults.ts';
+import type { Kill } from './replica.ts';
+
+/** What happens to the processes and the travel API, beside the operations of IdPs and admins. */
+export type Trouble =
+  /** The next calls about travelers have these faults. */
+  | { kind: 'faults'; next: (Fault | 'pass')[] }
+  | { kind: 'kill'; replica: number; at: Kill }
+  /** A process stops for this time, as in a suspended virtual machine. */
+  | { kind: 'freeze'; replica: number; ms: number }
+  /** All machines sleep: every timer of this time ends late. */
+  | { kind: 'sleep'; ms: number }
+  | { kind: 'wallClock'; ms: number }
+  | { kind: 'import' }
+  /** All trouble ends, and everything comes to rest and is checked. */
+  | { kind: 'rest' };
+
+/** One event of a history, and the time until the next one, in milliseconds. */
+export interface Event {
+  what: WorldOperation | Trouble;
+  pause: number;
+}
+
+/** The kinds of events that come from the histories of processes. */
+const ABOUT_PROCESSES = ['trouble', 'kill', 'restart', 'jump'] as const;
+
+/** The event at a position of a history. It depends on seed and position only, so that others can be left out. */
+export function eventAt(seed: number, position: number, people: number): Event {
+  const random = seededRandom(Math.imul(seed, 7_368_787) + position * 104_729);
+  random.below(2);
+  const isTrouble = random.below(5) === 0;
+  // Without the kinds about processes, the others are left.
+  const operation = () => operationAt(seed, position, people, ABOUT_PROCESSES) as WorldOperation;
+  return { what: isTrouble ? randomTrouble(random) : operation(), pause: randomPause(random) };
+}
+
+function randomPause(random: Random): number {
+  const kind = random.below(20);
+  if (kind < 11) return 0;
+  if (kind < 17) return random.below(400);
+  return random.below(kind < 19 ? 3_000 : 45_000);
+}
+
+function randomTrouble(random: Random): Trouble {
+  const kind = random.below(20);
+  if (kind < 11) {
+    const one = random.pick(FAULTS);
+    const next = Array.from({ length: 1 + random.below(8) }, () =>
+      random.below(3) === 0 ? ('pass' as const) : random.below(2) === 0 ? one : random.pick(FAULTS),
+    );
+    return { kind: 'faults', next };
+  }
+  if (kind < 15)
+    return {
+      kind: 'kill',
+      replica: random.below(3),
+      at: { calls: 1 + random.below(12), edge: random.pick(['before', 'after']) },
+    };
+  if (kind < 17) return { kind: 'freeze', replica: random.below(3), ms: 5_000 + random.below(70_000) };
+  if (kind < 18) return { kind: 'sleep', ms: 1_000 + random.below(3_600_000) };
+  if (kind < 19) return { kind: 'wallClock', ms: (random.below(2) === 0 ? -1 : 1) * random.below(7_200_000) };
+  return { kind: 'import' };
+}
+
+const FAULTS = (process.env['SIM_FAULTS']?.split(',') ?? allFaults) as unknown as [Fault, ...Fault[]];
+
+/** Formats an event as one short line. */
+export function toEventLine({ what, pause }: Event): string {
+  const line = toOperationLine(what as never); // Any object with a kind.
+  return pause > 0 ? `${line}, then ${pause} ms` : line;
+}

@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util';
+import { openSimulator } from './memory-database.ts';
+import { historyOf, play } from './play.ts';
+import { setupOf } from './setup.ts';
+import { shrink } from './shrink.ts';
+import { type Figures, playSequence, sequencesOf, toWorldLine } from './small-worlds.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    operations: { type: 'string', default: '400' },
+    runs: { type: 'string', default: '1' },
+    /** Play every sequence of this many operations with one fault at each effect, in place of random histories. */
+    sequences: { type: 'string' },
+  },
+});
+const out = (line: string) => void process.stdout.write(`${line}\n`);
+const began = process.cpuUsage();
+const database = await openSimulator();
+if (values.sequences === undefined) await playSeeds();
+else await playSequences(Number(values.sequences));
+await database.close();
+
+/** Plays the histories of some seeds. One that breaks a promise is shrunk, and its story is printed. */
+async function playSeeds(): Promise<void> {
+  const [first, runs, operations] = [Number(values.seed), Number(values.runs), Number(values.operations)];
+  let failed = 0;
+  for (let seed = first; seed < first + runs; seed += 1) {
+    const history = historyOf(seed, setupOf(seed), operations);
+    let { broken, story } = await play(database, history);
+    if (broken.length > 0) {
+      failed += 1;
+      out(`seed ${seed} breaks a promise: ${broken[0]}`);
+      ({ broken, story } = await play(database, await shrink(history, (one) => play(database, one))));
+    }
+    if (runs > 1 && broken.length === 0) continue;
+    for (const line of [...story, ...broken]) out(line);
+  }
+  if (failed > 0) process.exitCode = 1;
+  out(`${runs} histories of ${operations} operations, ${failed} failed, ${(seconds() / runs).toFixed(3)} s of CPU each`);
+}
+
+async function playSequences(length: number): Promise<void> {
+  const figures: Figures = { worlds: 0, broken: [] };
+  for (const sequence of sequencesOf(length)) await playSequence(database, sequence, figures);
+  for (const { world, played } of figures.broken) out(`${toWorldLine(world)}: ${played.broken.join(' | ')}`);
+  for (const line of figures.broken[0]?.played.story ?? []) out(line);
+  if (figures.broken.length > 0) process.exitCode = 1;
+  out(`${figures.worlds} small worlds, ${figures.broken.length} failed, ${seconds().toFixed(1)} s of CPU`);
+}
+
+function seconds(): number {
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1e6;
+}

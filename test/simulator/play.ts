@@ -1,0 +1,252 @@
+import { beginOperation, executeDeferred, type HistoryContext } from '../histories/execute.ts';
+import { identityProviders, NoAnswer, newPerson } from '../histories/identity-providers.ts';
+import { newHistoryRecord, type ObservedState, recordWrite, rememberState } from '../histories/invariants.ts';
+import { toUserLine } from '../histories/wanted-user.ts';
+import { type Event, eventAt, type Trouble, toEventLine } from './events.ts';
+import { idpCalls } from './idp-calls.ts';
+import { brokenPromises } from './invariants.ts';
+import type { MemoryDatabase } from './memory-database.ts';
+import { decideHolds } from './holds.ts';
+import { comeToRest } from './rest.ts';
+import { type Setup, toSetupLine } from './setup.ts';
+import { travelAdmin, travelersOf } from './travel-admin.ts';
+import { openWorld, type World } from './world.ts';
+
+/** A history: what happens, on what, and the seed of everything that chance decides. */
+export interface History {
+  seed: number;
+  setup: Setup;
+  people: number;
+  events: Event[];
+}
+
+/** What became of a history. */
+export interface Played {
+  /** The promises that were broken, in words; empty if all were kept. */
+  broken: string[];
+  story: string[];
+  /** Every port call; empty unless it was asked for. */
+  transcript: string[];
+  portCalls: number;
+  /** The numbers of calls between the last rest and the end of the events. */
+  sinceRest: { travelCalls: number; portCalls: number };
+  /** The number of events until the check that ended the history. */
+  events: number;
+}
+
+const PEOPLE = 6;
+const STRETCH = 25;
+/** The longest time that the answers to writes take once no trouble is left, in milliseconds. */
+const ANSWER_MS = 30 * 60_000;
+
+/** The history of a seed. */
+export function historyOf(seed: number, setup: Setup, operations: number): History {
+  const events = Array.from({ length: operations }, (_, position) => {
+    const event = eventAt(seed, position, PEOPLE);
+    return position % STRETCH === STRETCH - 1 ? [event, { what: { kind: 'rest' }, pause: 0 } as const] : [event];
+  });
+  return { seed, setup, people: PEOPLE, events: events.flat() };
+}
+
+/** Plays a history on an empty database. The same history has the same story and the same transcript. */
+export async function play(
+  database: MemoryDatabase,
+  history: History,
+  { isDetailed = false }: { isDetailed?: boolean } = {},
+): Promise<Played> {
+  const { seed, setup } = history;
+  const world = await openWorld(database, { seed, setup, isDetailed });
+  world.story.tell(`seed ${seed}: ${toSetupLine(setup)}`);
+  const player = newPlayer(world, history);
+  const broken = await playEvents(player, history).catch((error: unknown) => [String((error as Error).stack ?? error)]);
+  const { portCalls } = countCalls(world);
+  await world.close();
+  const { story } = world;
+  return { broken, story: story.lines(), transcript: story.transcript(), portCalls, events: player.begun, sinceRest: player.sinceRest };
+}
+
+interface Player {
+  world: World;
+  context: HistoryContext;
+  /** Begins something after the earlier operations of these people. */
+  then(who: readonly number[], act: () => Promise<void>): void;
+  isAnswered(): boolean;
+  failures: unknown[];
+  /** The number of events so far. */
+  begun: number;
+  sinceRest: Played['sinceRest'];
+}
+
+function newPlayer(world: World, { setup, people: count }: History): Player {
+  const { story, travel } = world;
+  const admin = travelAdmin(travel);
+  const { drift, inactiveManager, ...policies } = setup.policies;
+  const onReturn = policies.onReturn === 'separate' ? 'separate' : 'revive';
+  const record = newHistoryRecord(admin.catalog, { drift, onReturn, inactiveManager }, ['department']);
+  const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
+  const providers = identityProviders({
+    call: idpCalls(world),
+    onAcknowledged: (person, before, verb) => {
+      recordWrite(record, person, before?.wanted, verb);
+      story.tell(`  p${person.index}: ${verb} is answered: ${toUserLine(person.current?.wanted)} (${person.current?.id ?? before?.id})`);
+    },
+    mayConflict: ({ index }, { connection, wanted }) =>
+      people.some(
+        (other) =>
+          other.index !== index &&
+          other.current !== undefined &&
+          other.current.connection !== connection &&
+          [wanted?.email, wanted?.userName].some((email) => email && record.emails.get(other.index)?.has(email)),
+      ),
+  });
+  const context = { travel: admin, providers, record, people, note: story.tell, deferred: [], edits: 0 };
+  const chains = new Map<number, Promise<void>>();
+  const failures: unknown[] = [];
+  let open = 0;
+  return {
+    ...{ world, context, failures, isAnswered: () => open === 0, begun: 0 },
+    sinceRest: { travelCalls: 0, portCalls: 0 },
+    then: (who, act) => {
+      open += 1;
+      const before = Promise.all(who.map((one) => chains.get(one)));
+      const after = before
+        .then(async () => {
+          for (const one of who) await readBackUnanswered(context, people[one], world);
+          await act();
+        })
+        .catch((error: unknown) => void failures.push(error))
+        .finally(() => {
+          open -= 1;
+        });
+      for (const one of who) chains.set(one, after);
+    },
+  };
+}
+
+/** An IdP that got no answer reads the user before the next write. */
+async function readBackUnanswered(
+  { providers }: HistoryContext,
+  person: HistoryContext['people'][number] | undefined,
+  { time }: World,
+): Promise<void> {
+  while (person?.unanswered) {
+    await time.wait(500);
+    try {
+      await providers.readBack(person);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+    }
+  }
+}
+
+/** Returns the promises that were broken at the first check that finds any. */
+async function playEvents(player: Player, { events, setup }: History): Promise<string[]> {
+  const { world, context } = player;
+  let atRest = countCalls(world);
+  for (const [place, event] of events.entries()) {
+    player.begun = place + 1;
+    world.story.tell(`${place}. ${toEventLine(event)}`);
+    if (event.what.kind === 'rest') {
+      // Without a feed, an import alone shows what was changed in the travel service.
+      const broken = await restAndCheck(player, { withImport: !setup.hasFeed, isRepeated: place % 2 === 0 });
+      if (broken.length > 0) return broken;
+      await during(world.time, executeDeferred(context));
+      atRest = countCalls(world);
+    } else begin(player, event);
+    await world.time.run(event.pause);
+  }
+  const { travelCalls, portCalls } = countCalls(world);
+  player.sinceRest = { travelCalls: travelCalls - atRest.travelCalls, portCalls: portCalls - atRest.portCalls };
+  return restAndCheck(player, { withImport: true, isRepeated: true });
+}
+
+function countCalls({ travel, replicas }: World): Played['sinceRest'] {
+  return { travelCalls: travel.calls(), portCalls: replicas().reduce((sum, { calls }) => sum + calls(), 0) };
+}
+
+function begin({ world, context, then }: Player, { what }: Event): void {
+  switch (what.kind) {
+    case 'faults':
+    case 'kill':
+    case 'freeze':
+    case 'sleep':
+    case 'wallClock':
+    case 'import':
+    case 'rest':
+      makeTrouble(world, what);
+      break;
+    default:
+      beginOperation(context, what, then);
+  }
+}
+
+function makeTrouble(world: World, trouble: Trouble): void {
+  switch (trouble.kind) {
+    case 'faults':
+      world.travel.faults.push(...trouble.next.map((fault) => (fault === 'pass' ? undefined : fault)));
+      break;
+    case 'kill':
+      world.killAt(trouble.replica, trouble.at);
+      break;
+    case 'freeze':
+      world.freeze(trouble.replica, trouble.ms);
+      break;
+    case 'sleep':
+      world.time.jump(trouble.ms);
+      break;
+    case 'wallClock':
+      world.shiftWallClock(trouble.ms);
+      break;
+    case 'import':
+      world.replicas()[0]?.importAgain();
+  }
+}
+
+async function restAndCheck(
+  player: Player,
+  { withImport, isRepeated }: { withImport: boolean; isRepeated: boolean },
+): Promise<string[]> {
+  const { world, context, failures, isAnswered } = player;
+  const { time, travel } = world;
+  travel.faults.length = 0;
+  await world.recover();
+  for (const person of context.people)
+    player.then([person.index], async () => {});
+  if (!(await time.runUntil(isAnswered, ANSWER_MS))) return ['a write of the IdP is never answered'];
+  if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
+  const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
+  if (left !== undefined) return [`the work never ends: ${left}`];
+  for (const traveler of travel.disobedient) context.record.uncertain.add(traveler);
+  const state = await observe(player);
+  const broken = await brokenPromises(world, state);
+  if (broken.length > 0) return broken;
+  for (const person of context.people) await during(time, context.providers.readBack(person));
+  rememberState(state);
+  if (!isRepeated) return [];
+  const writes = travel.writes();
+  time.jump(10 * 60_000);
+  await comeToRest(world, { withImport: true });
+  return travel.writes() > writes ? ['a call for nothing: at rest, another look at everything has sent a write'] : [];
+}
+
+/** Reads the links of the people, and the travelers. */
+async function observe({ world, context }: Player): Promise<ObservedState> {
+  const { providers, people, record } = context;
+  const links = new Map<number, string>();
+  for (const person of people) {
+    const id = await during(world.time, providers.travelId(person));
+    if (id !== undefined) links.set(person.index, id);
+  }
+  return { people, links, travelers: travelersOf(world.travel), record };
+}
+
+/** Lets time pass until something has ended. */
+async function during<T>(time: World['time'], work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  work.then(over, over);
+  if (!(await time.runUntil(() => isOver, ANSWER_MS))) throw new Error('a request of the IdP is never answered');
+  return work;
+}

@@ -1,0 +1,66 @@
+import { FEED_MS, type World } from './world.ts';
+
+/** Work that is planned for later than this is no part of coming to rest, in milliseconds. */
+const HORIZON_MS = 65 * 60_000;
+/** The time between two looks at the work that is left, in milliseconds. */
+const LOOK_MS = 1_500;
+const MAX_LOOKS = 400;
+const FAILED_IMPORT_MS = 61_000;
+
+/** The work that is left, of identities and imports. */
+interface OpenWork {
+  isBusy: boolean;
+  /** The time of the next work; undefined if none is planned soon. */
+  nextAt: number | undefined;
+  text: string;
+}
+
+/** Lets time pass until no work is left. Returns the work that never ends, in words; undefined at rest. */
+export async function comeToRest(world: World, { withImport }: { withImport: boolean }): Promise<string | undefined> {
+  const { time, travel } = world;
+  for (const replica of world.replicas()) {
+    replica.refreshRules();
+    if (withImport) replica.importAgain();
+  }
+  // A poll of the feed may have failed once.
+  if (world.connections.some(({ feed }) => feed)) await time.run(2 * FEED_MS);
+  let open: OpenWork = { isBusy: true, nextAt: undefined, text: '' };
+  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+    await time.run(LOOK_MS);
+    open = await readOpenWork(world);
+    if (open.isBusy || travel.areCallsOpen()) continue;
+    if (open.nextAt === undefined) return undefined;
+    time.jump(Math.max(0, open.nextAt - time.now()));
+  }
+  return open.text;
+}
+
+async function readOpenWork({ database, time }: World): Promise<OpenWork> {
+  const { db } = database;
+  const now = time.now();
+  const rows = await db
+    .selectFrom('identity')
+    .select(['id', 'state', 'lease_until', 'next_attempt_at', 'check_at', 'finding_codes'])
+    .where((row) => row.or([row('state', '=', 'dirty'), row('lease_until', 'is not', null), row('check_at', '>', 0)]))
+    .orderBy('id')
+    .execute();
+  const tasks = await db
+    .selectFrom('background_task')
+    .select(['kind', 'lease_until', 'requested', 'due_at'])
+    .where((row) => row.or([row('lease_until', 'is not', null), row('requested', '=', 1), row('kind', '=', 'import')]))
+    .execute();
+  const running = tasks.filter(({ lease_until, requested }) => lease_until !== null || Number(requested) === 1);
+  // An import that has failed is due again in a minute.
+  const failed = tasks.filter(({ due_at }) => Number(due_at) < now + FAILED_IMPORT_MS).map(({ due_at }) => Number(due_at));
+  const due = rows.map(({ state, next_attempt_at, check_at, lease_until }) => {
+    if (lease_until !== null) return 0;
+    if (state === 'dirty') return Number(next_attempt_at ?? 0);
+    return state === 'held' ? Number.POSITIVE_INFINITY : Number(check_at);
+  });
+  const later = [...failed, ...due.filter((at) => at < now + HORIZON_MS)].filter((at) => at > now);
+  return {
+    isBusy: running.length > 0 || failed.some((at) => at <= now) || due.some((at) => at <= now),
+    nextAt: later.length > 0 ? Math.min(...later) : undefined,
+    text: [...rows, ...running].map((row) => JSON.stringify(row)).join(' '),
+  };
+}

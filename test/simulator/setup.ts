@@ -1,0 +1,57 @@
+import { defaultPolicies, type Policies } from '../../src/provisioning/policies.ts';
+import { type Random, seededRandom } from '../fixtures/seeded.ts';
+import type { TravelHabits } from './travel-api.ts';
+
+/** What a history plays on: the policies, the habits of the travel API, and the processes of the bridge. */
+export interface Setup {
+  policies: Policies;
+  habits: TravelHabits;
+  /** With one, it uses an embedded database, and a start ends all leases; with more, leases end by their time. */
+  replicas: number;
+  hasFeed: boolean;
+}
+
+/** The usual setup: one process, the default policies. */
+export const plainSetup: Setup = {
+  policies: { ...defaultPolicies, safetyValve: undefined },
+  habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true },
+  replicas: 1,
+  hasFeed: false,
+};
+
+/** The setup of a seed. */
+export function setupOf(seed: number): Setup {
+  const random = seededRandom(Math.imul(seed, 2_654_435) + 17);
+  random.below(2);
+  return {
+    policies: randomPolicies(random),
+    habits: {
+      isPhoneCompact: random.below(3) === 0,
+      isEmailLower: random.below(3) === 0,
+      hasDate: random.below(4) > 0,
+    },
+    replicas: random.pick([1, 1, 2, 3]),
+    hasFeed: random.below(2) === 0,
+  };
+}
+
+function randomPolicies(random: Random): Policies {
+  return {
+    ...defaultPolicies,
+    onReturn: random.pick(['separate', 'separate', 'revive']),
+    drift: random.pick(['report', 'correct']),
+    deprovision: random.pick(['archive', 'archive', 'delete']),
+    inactiveManager: random.pick(['keep', 'keep', 'clear']),
+    preexistingRoles: random.pick(['keep', 'adopt']),
+    reclaimEmail: random.below(3) === 0,
+    safetyValve: undefined,
+  };
+}
+
+/** Formats a setup as one line. */
+export function toSetupLine({ policies, habits, replicas, hasFeed }: Setup): string {
+  const { safetyValve, ...choices } = policies;
+  const others = Object.entries({ ...choices, ...habits }).map(([name, value]) => `${name} ${value}`);
+  const valve = safetyValve ? `safety valve ${safetyValve.minimum}` : 'no safety valve';
+  return [`${replicas} replicas`, hasFeed ? 'feed' : 'no feed', valve, ...others].join(', ');
+}

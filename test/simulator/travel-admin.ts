@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../src/schema/resource.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
+import type { HistoryContext } from '../histories/execute.ts';
+import { DEPARTMENT, type MappedAttribute } from '../histories/traveler-fields.ts';
+import type { SimulatedTravel } from './travel-api.ts';
+
+/** The simulated travel service as its admin works with it. */
+export function travelAdmin(travel: SimulatedTravel): HistoryContext['travel'] {
+  const custom = { team: 'cf-team', title: 'cf-title', floor: 'cf-floor' };
+  const costCenters = new Map<string, string>();
+  const rules = new Set<MappedAttribute>();
+  let made = 0;
+  const publish = () =>
+    travel.setLookups({
+      customFields: Object.entries(custom).map(([name, id]) => ({
+        ...{ id, name, dataType: 'text', disabled: false, options: [] },
+      })),
+      costCenters: [...costCenters].map(([name, id]) => ({ id, name, archived: false })),
+      billingProfiles: [],
+      travelPolicies: [],
+      scimUserMappings: [...rules].map((attribute) =>
+        attribute === 'department'
+          ? { scimAttribute: DEPARTMENT, customFieldId: custom.team }
+          : { scimAttribute: 'title', customFieldId: custom.title },
+      ),
+    });
+  const toggleCostCenter = async (name: string) => {
+    made += 1;
+    if (!costCenters.delete(name)) costCenters.set(name, `cc-${made}`);
+    publish();
+  };
+  const setRule = async (attribute: MappedAttribute, isThere: boolean) => {
+    if (isThere) rules.add(attribute);
+    else rules.delete(attribute);
+    publish();
+  };
+  rules.add('department');
+  costCenters.set('CC-1', 'cc-0');
+  publish();
+  return {
+    ...{ url: () => 'simulated', catalog: { custom, costCenters }, toggleCostCenter, setRule },
+    travelers: async () => travelersOf(travel),
+    read: async (id) => travelersOf(travel).find((one) => one.id === id),
+    create: async (data) => travel.add(data as Partial<TravelUser> & { email: string }), // A traveler as JSON.
+    patch: async (id, data) => travel.edit(id, (traveler) => mergeInto(traveler, data)),
+    remove: async (id) => travel.remove(id),
+  };
+}
+
+/** The travelers as the checks read them: phone numbers in the form in which the bridge sends them. */
+export function travelersOf({ fake }: SimulatedTravel): TravelUser[] {
+  return [...fake.travelers.values()].map((traveler) => {
+    const phoneNumber = traveler.phoneNumber?.replace(/^\+33 ?/, '+33 ');
+    return phoneNumber === undefined ? traveler : { ...traveler, phoneNumber };
+  });
+}
+
+/** JSON merge patch (RFC 7396), of the depth that an edit by hand has. */
+function mergeInto(traveler: TravelUser, patch: JsonObject): TravelUser {
+  const merged: Record<string, unknown> = { ...traveler };
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name];
+    else if (name === 'address') {
+      const address = { ...traveler.address, ...(value as JsonObject) };
+      merged[name] = Object.fromEntries(Object.entries(address).filter(([, part]) => part !== null));
+    } else merged[name] = value;
+  }
+  return merged as unknown as TravelUser; // A traveler with other values.
+}

@@ -1,0 +1,215 @@
+import type { Connection } from '../../src/provisioning/connection.ts';
+import type {
+  TravelAnswer,
+  TravelFailure,
+  TravelLookups,
+  TravelUsers,
+} from '../../src/provisioning/travel-ports.ts';
+import type { Lookups } from '../../src/translator/translation.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
+import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
+import { type FakeTravel, fakeTravel } from '../fixtures/fake-travel.ts';
+import type { Random } from '../fixtures/seeded.ts';
+import { type Fault, failures } from './faults.ts';
+import type { Story } from './story.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** How this travel API differs from a plain one. */
+export interface TravelHabits {
+  /** It stores phone numbers without spaces. */
+  isPhoneCompact: boolean;
+  /** It stores addresses in lower case. */
+  isEmailLower: boolean;
+  /** Its answers name the time. */
+  hasDate: boolean;
+}
+
+/** The travel service of a history: one for all connections of an account. */
+export interface SimulatedTravel {
+  fake: FakeTravel;
+  feed: FakeFeed;
+  /** The faults of the next calls about travelers, in order; undefined lets a call pass. */
+  faults: (Fault | undefined)[];
+  /** The travelers of which a change was answered and not carried out. */
+  disobedient: Set<string>;
+  /** The number of calls that could change something. */
+  writes(): number;
+  /** The number of all calls about travelers. */
+  calls(): number;
+  users: TravelUsers;
+  /** Returns lookups with a cache, as each process has its own. */
+  newLookups(): TravelLookups;
+  /** Changes a traveler by hand. */
+  edit(id: string, change: (traveler: TravelUser) => TravelUser): void;
+  add(traveler: Partial<TravelUser> & { email: string }): TravelUser | undefined;
+  remove(id: string): void;
+  setLookups(lookups: Lookups): void;
+  /** Resolves when no call is being carried out late any more. */
+  areCallsOpen(): boolean;
+}
+
+/** The time in which the lookups count as recent, in milliseconds. */
+const CACHE_MS = 60_000;
+
+interface Deps {
+  time: VirtualTime;
+  random: Random;
+  story: Story;
+  habits: TravelHabits;
+  connection: Pick<Connection, 'callTimeoutMs' | 'lateMs'>;
+}
+
+/** Creates the travel service. A call takes some time, and may have a fault. */
+export function simulatedTravel(deps: Deps): SimulatedTravel {
+  const { time, random, story, habits, connection } = deps;
+  const fake = fakeTravel(habits.hasDate ? time.now : undefined);
+  const feed = fakeFeed();
+  const faults: SimulatedTravel['faults'] = [];
+  const disobedient = new Set<string>();
+  let writes = 0;
+  let calls = 0;
+  let open = 0;
+  const later = (ms: number, carryOut: () => Promise<unknown>) => {
+    open += 1;
+    void time.wait(ms).then(async () => {
+      await carryOut();
+      open -= 1;
+    });
+  };
+  const call = async <T>(text: string, carryOut: () => Promise<TravelAnswer<T>>, isWrite: boolean) => {
+    const fault = faults.shift();
+    calls += 1;
+    if (isWrite) writes += 1;
+    if (isWrite || fault) story.tell(`  call: ${text}${fault ? `  ✗ ${fault}` : ''}`);
+    await time.wait(2 + random.below(60));
+    const { callTimeoutMs: timeoutMs, lateMs } = connection;
+    const unanswered: TravelFailure = { kind: 'unavailable', text: 'no answer came', isUnanswered: true };
+    switch (fault) {
+      case undefined:
+        return carryOut();
+      case 'slow':
+        await time.wait(random.below(timeoutMs - 100));
+        return carryOut();
+      case 'lost':
+        await carryOut();
+        return unanswered;
+      case 'hang':
+        await time.wait(timeoutMs);
+        return unanswered;
+      case 'late':
+        later(random.below(timeoutMs + lateMs - 2_000), async () => {
+          story.tell(`  carried out late: ${text}`);
+          await carryOut();
+        });
+        await time.wait(timeoutMs);
+        return unanswered;
+      case 'twice':
+        await carryOut();
+        return carryOut();
+      case 'noEffect':
+        return (await withoutEffect(text)) ?? carryOut();
+      default:
+        return failures[fault];
+    }
+  };
+  /**
+   * The answer to an archive or its opposite that is accepted and does nothing; undefined for any other call. The bridge can only notice
+   * values that an answer shows otherwise, so other fields would stay as they are.
+   */
+  const withoutEffect = async (text: string): Promise<TravelAnswer<never> | undefined> => {
+    const [verb, id = ''] = text.split(' ');
+    const traveler = fake.travelers.get(id);
+    if (verb !== 'patch' || !traveler || !text.includes('"archived":')) return undefined;
+    disobedient.add(id);
+    return { kind: 'ok', value: structuredClone(traveler) } as TravelAnswer<never>;
+  };
+  const store = (traveler: TravelUser) => {
+    fake.travelers.set(traveler.id, withHabits(traveler, habits));
+  };
+  const changed = async (kind: string, carryOut: () => Promise<TravelAnswer<TravelUser>>, before?: TravelUser) => {
+    const answer = await carryOut();
+    if (answer.kind !== 'ok') return answer;
+    if (kind === 'user.deleted') {
+      feed.addEvent(kind, answer.value);
+      return answer;
+    }
+    store(answer.value);
+    const stored = fake.travelers.get(answer.value.id) ?? answer.value;
+    feed.addEvent(kind, stored, before?.email);
+    return { kind: 'ok' as const, value: stored };
+  };
+  const users: TravelUsers = {
+    create: (body) =>
+      call(`create ${JSON.stringify(body)}`, () => changed('user.created', () => fake.users.create(body)), true),
+    read: (id) => call(`read ${id}`, () => fake.users.read(id), false),
+    patch: (id, body) =>
+      call(
+        `patch ${id} ${JSON.stringify(body)}`,
+        () => changed('user.updated', () => fake.users.patch(id, body), fake.travelers.get(id)),
+        true,
+      ),
+    remove: (id) => call(`remove ${id}`, () => changed('user.deleted', () => fake.users.remove(id)), true),
+    findByEmails: (emails) => call(`find ${emails}`, () => fake.users.findByEmails(emails), false),
+    readPage: (offset, limit) => call('page', () => fake.users.readPage(offset, limit), false),
+    serverTime: () => (habits.hasDate ? time.now() - (time.now() % 1_000) : undefined),
+  };
+  return {
+    ...{ fake, feed, faults, users, disobedient, writes: () => writes, calls: () => calls, areCallsOpen: () => open > 0 },
+    newLookups: () => cachedLookups(fake, time, random),
+    edit: (id, change) => {
+      const traveler = fake.travelers.get(id);
+      if (!traveler) return;
+      store(change(traveler));
+      feed.addEvent('user.updated', fake.travelers.get(id), traveler.email);
+    },
+    add: (traveler) => {
+      const isTaken = [...fake.travelers.values()].some(
+        ({ email }) => email.toLowerCase() === traveler.email.toLowerCase(),
+      );
+      if (isTaken) return undefined;
+      const added = fake.addTraveler(traveler);
+      feed.addEvent('user.created', added);
+      return added;
+    },
+    remove: (id) => {
+      const traveler = fake.travelers.get(id);
+      fake.travelers.delete(id);
+      if (traveler) feed.addEvent('user.deleted', traveler);
+    },
+    setLookups: (lookups) => {
+      fake.lookupData = lookups;
+      feed.addEvent('costCenter.updated');
+    },
+  };
+}
+
+function withHabits(traveler: TravelUser, { isPhoneCompact, isEmailLower }: TravelHabits): TravelUser {
+  const { phoneNumber, email } = traveler;
+  return {
+    ...traveler,
+    email: isEmailLower ? email.toLowerCase() : email,
+    ...(isPhoneCompact && phoneNumber ? { phoneNumber: phoneNumber.replaceAll(' ', '') } : {}),
+  };
+}
+
+function cachedLookups(fake: FakeTravel, time: VirtualTime, random: Random): TravelLookups {
+  let cached: { value: Lookups; at: number } | undefined;
+  const isRecent = () => cached !== undefined && time.now() - cached.at < CACHE_MS;
+  const read = async (): Promise<TravelAnswer<Lookups>> => {
+    await time.wait(2 + random.below(40));
+    cached = { value: fake.lookupData, at: time.now() };
+    return { kind: 'ok', value: cached.value };
+  };
+  return {
+    current: async () => (cached && isRecent() ? { kind: 'ok', value: cached.value } : read()),
+    refresh: read,
+    expire: () => {
+      cached = undefined;
+    },
+    adopt: (lookups, isRead) => {
+      cached = { value: lookups, at: isRead ? time.now() : time.now() - CACHE_MS };
+    },
+    areCached: isRecent,
+    readOwnUser: fake.lookups.readOwnUser,
+  };
+}

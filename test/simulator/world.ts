@@ -1,0 +1,158 @@
+import type { Connection } from '../../src/provisioning/connection.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import { type Random, seededRandom } from '../fixtures/seeded.ts';
+import { connections as connectionNames } from '../histories/identity-providers.ts';
+import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
+import { type Kill, type Replica, startReplica } from './replica.ts';
+import type { Setup } from './setup.ts';
+import { newStory, type Story } from './story.ts';
+import { type SimulatedTravel, simulatedTravel } from './travel-api.ts';
+import { type VirtualTime, virtualTime } from './virtual-time.ts';
+
+/** The interval at which the feed is read, in milliseconds. */
+export const FEED_MS = 4_000;
+const START = Date.UTC(2026, 10, 20, 10);
+/** The time in which the first import has ended, in milliseconds. */
+const FIRST_IMPORT_MS = 2_000;
+/** The time in which a process that has died is noticed by the others, in milliseconds. */
+const DEATH_NOTICED_MS = 15_000;
+
+/** Everything that a history plays in: time, travel service, database and processes. */
+export interface World {
+  time: VirtualTime;
+  random: Random;
+  story: Story;
+  travel: SimulatedTravel;
+  database: MemoryDatabase;
+  connections: Connection[];
+  store: ReturnType<typeof provisioningStore>;
+  /** The travelers that an admin has decided about. */
+  decided: Set<string>;
+  /** Returns a process that runs, once there is one. */
+  runningReplica(): Promise<Replica>;
+  killAt(replica: number, kill: Kill): void;
+  freeze(replica: number, ms: number): void;
+  shiftWallClock(ms: number): void;
+  /** Ends all trouble: no process is frozen or about to be killed, and as many run as at the beginning. */
+  recover(): Promise<void>;
+  replicas(): Replica[];
+  /** Ends all processes. */
+  close(): Promise<void>;
+}
+
+/** Opens a world on an empty database. The seed decides everything that chance decides. */
+export async function openWorld(
+  database: MemoryDatabase,
+  { seed, setup, isDetailed = false }: { seed: number; setup: Setup; isDetailed?: boolean },
+): Promise<World> {
+  database.putBack(EMPTY);
+  const time = virtualTime(START);
+  const random = seededRandom(seed);
+  const story = newStory(time.now, isDetailed);
+  const { habits } = setup;
+  const travel = simulatedTravel({ time, random, story, habits, connection: LIMITS });
+  const connections = connectionNames.map((id) => connectionOf(id, setup, travel));
+  const store = provisioningStore(database);
+  const world: World = {
+    ...{ time, random, story, travel, database, connections, store, decided: new Set() },
+    ...processes({ time, random, story, travel, database, connections, store }, setup),
+  };
+  await world.recover();
+  await time.run(FIRST_IMPORT_MS);
+  return world;
+}
+
+const LIMITS = { callTimeoutMs: 10_000, lateMs: 30_000 };
+
+function connectionOf(id: string, { policies, hasFeed }: Setup, { users, newLookups, feed }: SimulatedTravel): Connection {
+  return {
+    ...{ id, account: ACCOUNT, mapping: undefined, policies, ...LIMITS },
+    ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0, maxImported: undefined, tombstoneDays: 400 },
+    ...{ isImported: true, travel: users, lookups: newLookups() },
+    feed: hasFeed ? { everyMs: FEED_MS, source: feed } : undefined,
+  };
+}
+
+type Surroundings = Pick<World, 'time' | 'random' | 'story' | 'travel' | 'database' | 'connections' | 'store'>;
+
+function processes(
+  { time, random, story, travel, database, connections, store }: Surroundings,
+  { replicas: count }: Setup,
+): Pick<World, 'runningReplica' | 'killAt' | 'freeze' | 'shiftWallClock' | 'recover' | 'replicas' | 'close'> {
+  const replicas: Replica[] = [];
+  let started = 0;
+  let ids = 0;
+  let shift = 0;
+  let isClosed = false;
+  const isStoreRemote = count > 1;
+  const newId = () => {
+    ids += 1;
+    return `00000000-0000-7000-8000-${ids.toString(16).padStart(12, '0')}`;
+  };
+  const start = async (slot: number) => {
+    if (!isStoreRemote) {
+      await store.leases.releaseAll();
+      await store.tasks.reset();
+      await store.rules.forgetFiles();
+    }
+    started += 1;
+    const replica = startReplica(
+      {
+        ...{ database, time, random, story, newId, isStoreRemote, clockShift: () => shift },
+        connections: () => connections.map((one) => ({ ...one, lookups: travel.newLookups() })),
+      },
+      `r${started}`,
+    );
+    replicas[slot] = replica;
+    void replica.retryUnresolved();
+    void replica.death.then(() => (isClosed ? undefined : replaceDead(slot)));
+    return replica;
+  };
+  const replaceDead = async (slot: number) => {
+    await time.wait(random.pick([0, 100, 3_000, 12_000]));
+    if (isClosed || replicas[slot]?.isAlive()) return;
+    const replica = await start(slot);
+    story.tell(`${replica.name} starts`);
+    if (!isStoreRemote) return;
+    await time.wait(DEATH_NOTICED_MS);
+    for (const one of replicas) if (one.isAlive()) void one.retryUnresolved();
+  };
+  return {
+    replicas: () => replicas.filter((one) => one.isAlive()),
+    runningReplica: async () => {
+      for (;;) {
+        const running = replicas.filter((one) => one.isAlive());
+        const replica = running[random.below(running.length)];
+        if (replica) return replica;
+        await time.wait(100);
+      }
+    },
+    killAt: (slot, kill) => replicas[slot % count]?.killAt(kill),
+    freeze: (slot, ms) => {
+      const replica = replicas[slot % count];
+      if (!replica || replica.isFrozen() || !replica.isAlive()) return;
+      story.tell(`${replica.name} is frozen`);
+      replica.freeze();
+      void time.wait(ms).then(() => {
+        if (replica.isFrozen()) story.tell(`${replica.name} goes on`);
+        replica.thaw();
+      });
+    },
+    shiftWallClock: (ms) => {
+      shift += ms;
+    },
+    recover: async () => {
+      for (const replica of replicas) {
+        replica.killAt({ calls: Number.POSITIVE_INFINITY, edge: 'before' });
+        if (replica.isFrozen()) replica.thaw();
+      }
+      for (let slot = 0; slot < count; slot += 1) if (!replicas[slot]?.isAlive()) await start(slot);
+    },
+    close: async () => {
+      isClosed = true;
+      for (const replica of replicas) replica.kill();
+      // What the database does at this moment ends.
+      await time.run(0);
+    },
+  };
+}
