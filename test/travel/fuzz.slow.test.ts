@@ -15,7 +15,7 @@ import { collectionOf, SAMPLE_COUNT, sample, without } from './samples.ts';
 
 /** Runs for each operation and kind of input; `FUZZ_RUNS=1000 npx jest test/travel/fuzz` runs longer. */
 const runs = Number(process.env['FUZZ_RUNS'] ?? 15);
-jest.setTimeout(30_000 + runs * 2_000);
+jest.setTimeout(30_000 + runs * 8_000);
 
 let fixture: Fixture;
 let server: Server;
