@@ -1,0 +1,29 @@
+import { defaultPolicies } from '../../src/provisioning/policies.ts';
+import type { Event } from './events.ts';
+import { type MemoryDatabase, openSimulator } from './memory-database.ts';
+import { play } from './play.ts';
+import { plainSetup, type Setup } from './setup.ts';
+
+/** Histories that the simulator has found and shrunk, each with the fault that it showed. */
+
+let database: MemoryDatabase;
+beforeAll(async () => {
+  database = await openSimulator();
+});
+afterAll(() => database.close());
+
+async function expectKept(events: Event[], setup: Partial<Setup> = {}): Promise<void> {
+  const { broken } = await play(database, { seed: 1, people: 6, events, setup: { ...plainSetup, ...setup } });
+  expect(broken).toEqual([]);
+}
+
+it('a leaver whose address another user takes gets the own new address once that is free', () =>
+  expectKept(
+    [
+      { what: { kind: 'join', who: 5, as: 'same', active: true }, pause: 1_704 },
+      { what: { kind: 'active', who: 5, active: false, as: 'same' }, pause: 637 },
+      { what: { kind: 'join', who: 2, as: 'other', active: true }, pause: 1_438 },
+      { what: { kind: 'swap', ring: [5, 2] }, pause: 5_000 },
+    ],
+    { policies: { ...defaultPolicies, safetyValve: undefined, reclaimEmail: true } },
+  ));
