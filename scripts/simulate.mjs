@@ -1,26 +1,22 @@
-// Plays histories in the simulator (test/simulator): npm run simulate -- --seed N [--operations N] [--runs N] [--sequences N] [--brief].
+// Plays histories in the simulator (test/simulator): npm run simulate -- --seed N [--operations N] [--runs N] [--brief] | --sequences N.
 // The simulator and the sources are bundled first, because Node does not read TypeScript.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { rolldown } from 'rolldown';
+import { build } from 'vite';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 // Within the project, so that its packages are found.
-const folder = join(root, 'node_modules/.simulator');
-const file = join(folder, `simulate-${process.pid}.mjs`);
-mkdirSync(folder, { recursive: true });
-const bundle = await rolldown({
-  input: join(root, 'test/simulator/main.ts'),
-  platform: 'node',
-  logLevel: 'silent',
-  external: (id) => !id.startsWith('.') && !id.startsWith('/'),
+const outDir = join(root, `node_modules/.simulator-${process.pid}`);
+await build({
+  ...{ root, configFile: false, logLevel: 'error' },
+  build: {
+    ...{ ssr: join(root, 'test/simulator/main.ts'), outDir, target: 'node20', sourcemap: 'inline' },
+    rollupOptions: { output: { entryFileNames: 'simulate.mjs' } },
+  },
 });
-await bundle.write({ file, format: 'esm', sourcemap: 'inline' });
-await bundle.close();
-const { status } = spawnSync(process.execPath, ['--enable-source-maps', file, ...process.argv.slice(2)], {
-  stdio: 'inherit',
-});
-rmSync(file);
+const program = ['--enable-source-maps', join(outDir, 'simulate.mjs'), ...process.argv.slice(2)];
+const { status } = spawnSync(process.execPath, program, { stdio: 'inherit' });
+rmSync(outDir, { recursive: true });
 process.exitCode = status ?? 1;

@@ -17,13 +17,15 @@ async function expectKept(events: Event[], setup: Partial<Setup> = {}): Promise<
   expect(broken).toEqual([]);
 }
 
-it('a leaver whose address another user takes gets the own new address once that is free', () =>
+it('a leaver who gives up an address while another one has the own new one gets that as soon as it is free', () =>
   expectKept(
     [
-      { what: { kind: 'join', who: 5, as: 'same', active: true }, pause: 1_704 },
-      { what: { kind: 'active', who: 5, active: false, as: 'same' }, pause: 637 },
-      { what: { kind: 'join', who: 2, as: 'other', active: true }, pause: 1_438 },
-      { what: { kind: 'swap', ring: [5, 2] }, pause: 5_000 },
+      { what: { kind: 'join', who: 5, as: 'same', active: true }, pause: 1_700 },
+      { what: { kind: 'active', who: 5, active: false, as: 'same' }, pause: 600 },
+      { what: { kind: 'join', who: 2, as: 'other', active: true }, pause: 1_400 },
+      { what: { kind: 'faults', next: ['down', 'down', 'down', 'down', 'down', 'down'] }, pause: 0 },
+      { what: { kind: 'email', who: 2, address: 5 }, pause: 200 },
+      { what: { kind: 'email', who: 5, address: 2 }, pause: 5_000 },
     ],
     { policies: { ...defaultPolicies, safetyValve: undefined, reclaimEmail: true } },
   ));

@@ -40,7 +40,9 @@ async function playSeeds(): Promise<void> {
     for (const line of [...story, ...broken]) out(line);
   }
   if (failed > 0) process.exitCode = 1;
-  out(`${runs} histories of ${operations} operations, ${failed} failed, ${(seconds() / runs).toFixed(3)} s of CPU each`);
+  out(
+    `${runs} histories of ${operations} operations, ${failed} failed, ${(seconds() / runs).toFixed(3)} s of CPU each`,
+  );
 }
 
 async function playSequences(length: number): Promise<void> {

@@ -23,7 +23,8 @@ it(
     const broken: string[] = [];
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const played = await play(database, historyOf(seed, setupOf(seed), OPERATIONS));
-      if (played.broken.length > 0) broken.push(`npm run simulate -- --seed ${seed} --operations ${OPERATIONS}: ${played.broken}`);
+      if (played.broken.length > 0)
+        broken.push(`npm run simulate -- --seed ${seed} --operations ${OPERATIONS}: ${played.broken}`);
     }
     expect(broken).toEqual([]);
   },
