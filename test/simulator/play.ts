@@ -80,7 +80,7 @@ interface Player {
   world: World;
   context: HistoryContext;
   /** Begins something after the earlier operations of these people. */
-  then(who: readonly number[], act: () => Promise<void>): void;
+  begin(who: readonly number[], act: () => Promise<void>): void;
   isAnswered(): boolean;
   failures: unknown[];
   /** The number of events so far. */
@@ -121,7 +121,7 @@ function newPlayer(world: World, { setup, people: count }: History): Player {
   return {
     ...{ world, context, failures, isAnswered: () => open === 0, begun: 0 },
     sinceRest: { travelCalls: 0, portCalls: 0 },
-    then: (who, act) => {
+    begin: (who, act) => {
       open += 1;
       const before = Promise.all(who.map((one) => chains.get(one)));
       const after = before
@@ -167,7 +167,7 @@ async function playEvents(player: Player, { events, setup }: History): Promise<s
       if (broken.length > 0) return broken;
       await during(world.time, executeDeferred(context));
       atRest = countCalls(world);
-    } else begin(player, event);
+    } else beginEvent(player, event);
     await world.time.run(event.pause);
   }
   const { travelCalls, portCalls } = countCalls(world);
@@ -182,7 +182,7 @@ function countCalls({ travel, replicas }: World): Played['sinceRest'] {
   return { travelCalls: travel.calls(), portCalls: replicas().reduce((sum, { calls }) => sum + calls(), 0) };
 }
 
-function begin({ world, context, then }: Player, { what }: Event): void {
+function beginEvent({ world, context, begin }: Player, { what }: Event): void {
   switch (what.kind) {
     case 'faults':
     case 'kill':
@@ -194,7 +194,7 @@ function begin({ world, context, then }: Player, { what }: Event): void {
       makeTrouble(world, what);
       break;
     default:
-      beginOperation(context, what, then);
+      beginOperation(context, what, begin);
   }
 }
 
@@ -228,7 +228,7 @@ async function restAndCheck(
   const { time, travel } = world;
   travel.faults.length = 0;
   await world.recover();
-  for (const person of context.people) player.then([person.index], async () => {});
+  for (const person of context.people) player.begin([person.index], async () => {});
   if (!(await time.runUntil(isAnswered, ANSWER_MS))) return ['a write of the IdP is never answered'];
   if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
   const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
