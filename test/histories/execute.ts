@@ -251,10 +251,7 @@ function editedValue(context: HistoryContext, field: EditedField, before: Value)
   return `Hand ${edits}`;
 }
 
-async function editByHand(
-  context: HistoryContext,
-  { who, field }: Of<'edit'>,
-): Promise<void> {
+async function editByHand(context: HistoryContext, { who, field }: Of<'edit'>): Promise<void> {
   const { travel, record, people, note } = context;
   const person = people[who];
   const traveler = person && (await travelerOf(context, person));

@@ -143,13 +143,7 @@ export type Call = (
 ) => Promise<{ status: number; body: any } | undefined>;
 
 /** Sends SCIM requests by HTTP, with one token for each connection. `url` is the current URL of the bridge. */
-export function httpCalls({
-  url,
-  tokens,
-}: {
-  url(): string;
-  tokens: Record<ConnectionName, string>;
-}): Call {
+export function httpCalls({ url, tokens }: { url(): string; tokens: Record<ConnectionName, string> }): Call {
   return async (connection, method, path, body) => {
     const headers = {
       authorization: `Bearer ${tokens[connection]}`,

@@ -63,7 +63,13 @@ export function newHistoryRecord(
       rulesBefore: new Set(rules),
       memory: new Map(),
     },
-    ...{ edits: new Map(), emails: new Map(), strangers: new Map(), guarded: new Set(), uncertain: new Set() },
+    ...{
+      edits: new Map(),
+      emails: new Map(),
+      strangers: new Map(),
+      guarded: new Set(),
+      uncertain: new Set(),
+    },
   };
 }
 

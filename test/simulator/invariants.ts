@@ -7,7 +7,9 @@ export async function brokenPromises(world: World, state: ObservedState): Promis
   const isDecided = (line: string) =>
     decided.some((index) => line.startsWith(`p${index}: `)) ||
     [...world.decided].some((traveler) => line.startsWith(`the guarded traveler ${traveler} was changed`));
-  const broken = [...findViolations(state), ...archivedViolations(world, state)].filter((line) => !isDecided(line));
+  const broken = [...findViolations(state), ...archivedViolations(world, state)].filter(
+    (line) => !isDecided(line),
+  );
   const concerned = state.people.filter(({ index }) => broken.some((line) => line.startsWith(`p${index}: `)));
   const stored = await Promise.all(
     concerned.map(async ({ index, current }) => {
@@ -32,10 +34,14 @@ async function decidedPeople({ store }: World, { people }: ObservedState): Promi
 }
 
 /** A traveler that has not carried out a change is still active or archived as its person is. */
-function archivedViolations({ travel }: World, { people, links, travelers, record }: ObservedState): string[] {
+function archivedViolations(
+  { travel }: World,
+  { people, links, travelers, record }: ObservedState,
+): string[] {
   return people.flatMap(({ index, current }) => {
     const traveler = travelers.find(({ id }) => id === links.get(index));
-    if (!current || !traveler || record.guarded.has(traveler.id) || !travel.disobedient.has(traveler.id)) return [];
+    if (!current || !traveler || record.guarded.has(traveler.id) || !travel.disobedient.has(traveler.id))
+      return [];
     return traveler.archived === current.wanted.active ? [`p${index}: archived is ${traveler.archived}`] : [];
   });
 }

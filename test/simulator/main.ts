@@ -12,6 +12,8 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '1' },
     /** Play every sequence of this many operations with one fault at each effect, in place of random histories. */
     sequences: { type: 'string' },
+    /** Print the seeds that fail, and do not shrink them. */
+    brief: { type: 'boolean', default: false },
   },
 });
 const out = (line: string) => void process.stdout.write(`${line}\n`);
@@ -31,13 +33,16 @@ async function playSeeds(): Promise<void> {
     if (broken.length > 0) {
       failed += 1;
       out(`seed ${seed} breaks a promise: ${broken[0]}`);
+      if (values.brief) continue;
       ({ broken, story } = await play(database, await shrink(history, (one) => play(database, one))));
     }
     if (runs > 1 && broken.length === 0) continue;
     for (const line of [...story, ...broken]) out(line);
   }
   if (failed > 0) process.exitCode = 1;
-  out(`${runs} histories of ${operations} operations, ${failed} failed, ${(seconds() / runs).toFixed(3)} s of CPU each`);
+  out(
+    `${runs} histories of ${operations} operations, ${failed} failed, ${(seconds() / runs).toFixed(3)} s of CPU each`,
+  );
 }
 
 async function playSequences(length: number): Promise<void> {

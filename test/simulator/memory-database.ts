@@ -42,7 +42,9 @@ async function memoryDatabase(
   const scopes = await readScopes(db);
   const tables = await tableNames(db);
   const copyAll = (from: (table: string) => string, to: (table: string) => string) => {
-    const copies = tables.map((table) => `delete from ${to(table)}; insert into ${to(table)} select * from ${from(table)}`);
+    const copies = tables.map(
+      (table) => `delete from ${to(table)}; insert into ${to(table)} select * from ${from(table)}`,
+    );
     file.exec(['begin', 'pragma defer_foreign_keys = on', ...copies, 'commit'].join('; '));
   };
   const counting = file.prepare('select total_changes() as changes');
@@ -58,12 +60,20 @@ async function memoryDatabase(
     close: () => db.destroy(),
     keep: (name) => {
       if (!kept.has(name))
-        for (const table of tables) file.exec(`create temp table ${name}_${table} as select * from main.${table} limit 0`);
+        for (const table of tables)
+          file.exec(`create temp table ${name}_${table} as select * from main.${table} limit 0`);
       kept.add(name);
-      copyAll((table) => `main.${table}`, (table) => `temp.${name}_${table}`);
+      copyAll(
+        (table) => `main.${table}`,
+        (table) => `temp.${name}_${table}`,
+      );
     },
     changes: () => Number((counting.all([])[0] as { changes: number }).changes),
-    putBack: (name) => copyAll((table) => `temp.${name}_${table}`, (table) => `main.${table}`),
+    putBack: (name) =>
+      copyAll(
+        (table) => `temp.${name}_${table}`,
+        (table) => `main.${table}`,
+      ),
   };
   for (const connection of connections) await ensureConnection(database, connection);
   return database;

@@ -3,10 +3,10 @@ import { identityProviders, NoAnswer, newPerson } from '../histories/identity-pr
 import { newHistoryRecord, type ObservedState, recordWrite, rememberState } from '../histories/invariants.ts';
 import { toUserLine } from '../histories/wanted-user.ts';
 import { type Event, eventAt, type Trouble, toEventLine } from './events.ts';
+import { decideHolds } from './holds.ts';
 import { idpCalls } from './idp-calls.ts';
 import { brokenPromises } from './invariants.ts';
 import type { MemoryDatabase } from './memory-database.ts';
-import { decideHolds } from './holds.ts';
 import { comeToRest } from './rest.ts';
 import { type Setup, toSetupLine } from './setup.ts';
 import { travelAdmin, travelersOf } from './travel-admin.ts';
@@ -43,7 +43,9 @@ const ANSWER_MS = 30 * 60_000;
 export function historyOf(seed: number, setup: Setup, operations: number): History {
   const events = Array.from({ length: operations }, (_, position) => {
     const event = eventAt(seed, position, PEOPLE);
-    return position % STRETCH === STRETCH - 1 ? [event, { what: { kind: 'rest' }, pause: 0 } as const] : [event];
+    return position % STRETCH === STRETCH - 1
+      ? [event, { what: { kind: 'rest' }, pause: 0 } as const]
+      : [event];
   });
   return { seed, setup, people: PEOPLE, events: events.flat() };
 }
@@ -58,18 +60,27 @@ export async function play(
   const world = await openWorld(database, { seed, setup, isDetailed });
   world.story.tell(`seed ${seed}: ${toSetupLine(setup)}`);
   const player = newPlayer(world, history);
-  const broken = await playEvents(player, history).catch((error: unknown) => [String((error as Error).stack ?? error)]);
+  const broken = await playEvents(player, history).catch((error: unknown) => [
+    String((error as Error).stack ?? error),
+  ]);
   const { portCalls } = countCalls(world);
   await world.close();
   const { story } = world;
-  return { broken, story: story.lines(), transcript: story.transcript(), portCalls, events: player.begun, sinceRest: player.sinceRest };
+  return {
+    broken,
+    story: story.lines(),
+    transcript: story.transcript(),
+    portCalls,
+    events: player.begun,
+    sinceRest: player.sinceRest,
+  };
 }
 
 interface Player {
   world: World;
   context: HistoryContext;
   /** Begins something after the earlier operations of these people. */
-  then(who: readonly number[], act: () => Promise<void>): void;
+  begin(who: readonly number[], act: () => Promise<void>): void;
   isAnswered(): boolean;
   failures: unknown[];
   /** The number of events so far. */
@@ -88,7 +99,9 @@ function newPlayer(world: World, { setup, people: count }: History): Player {
     call: idpCalls(world),
     onAcknowledged: (person, before, verb) => {
       recordWrite(record, person, before?.wanted, verb);
-      story.tell(`  p${person.index}: ${verb} is answered: ${toUserLine(person.current?.wanted)} (${person.current?.id ?? before?.id})`);
+      story.tell(
+        `  p${person.index}: ${verb} is answered: ${toUserLine(person.current?.wanted)} (${person.current?.id ?? before?.id})`,
+      );
     },
     mayConflict: ({ index }, { connection, wanted }) =>
       people.some(
@@ -96,7 +109,9 @@ function newPlayer(world: World, { setup, people: count }: History): Player {
           other.index !== index &&
           other.current !== undefined &&
           other.current.connection !== connection &&
-          [wanted?.email, wanted?.userName].some((email) => email && record.emails.get(other.index)?.has(email)),
+          [wanted?.email, wanted?.userName].some(
+            (email) => email && record.emails.get(other.index)?.has(email),
+          ),
       ),
   });
   const context = { travel: admin, providers, record, people, note: story.tell, deferred: [], edits: 0 };
@@ -106,7 +121,7 @@ function newPlayer(world: World, { setup, people: count }: History): Player {
   return {
     ...{ world, context, failures, isAnswered: () => open === 0, begun: 0 },
     sinceRest: { travelCalls: 0, portCalls: 0 },
-    then: (who, act) => {
+    begin: (who, act) => {
       open += 1;
       const before = Promise.all(who.map((one) => chains.get(one)));
       const after = before
@@ -152,11 +167,14 @@ async function playEvents(player: Player, { events, setup }: History): Promise<s
       if (broken.length > 0) return broken;
       await during(world.time, executeDeferred(context));
       atRest = countCalls(world);
-    } else begin(player, event);
+    } else beginEvent(player, event);
     await world.time.run(event.pause);
   }
   const { travelCalls, portCalls } = countCalls(world);
-  player.sinceRest = { travelCalls: travelCalls - atRest.travelCalls, portCalls: portCalls - atRest.portCalls };
+  player.sinceRest = {
+    travelCalls: travelCalls - atRest.travelCalls,
+    portCalls: portCalls - atRest.portCalls,
+  };
   return restAndCheck(player, { withImport: true, isRepeated: true });
 }
 
@@ -164,7 +182,7 @@ function countCalls({ travel, replicas }: World): Played['sinceRest'] {
   return { travelCalls: travel.calls(), portCalls: replicas().reduce((sum, { calls }) => sum + calls(), 0) };
 }
 
-function begin({ world, context, then }: Player, { what }: Event): void {
+function beginEvent({ world, context, begin }: Player, { what }: Event): void {
   switch (what.kind) {
     case 'faults':
     case 'kill':
@@ -176,7 +194,7 @@ function begin({ world, context, then }: Player, { what }: Event): void {
       makeTrouble(world, what);
       break;
     default:
-      beginOperation(context, what, then);
+      beginOperation(context, what, begin);
   }
 }
 
@@ -210,8 +228,7 @@ async function restAndCheck(
   const { time, travel } = world;
   travel.faults.length = 0;
   await world.recover();
-  for (const person of context.people)
-    player.then([person.index], async () => {});
+  for (const person of context.people) player.begin([person.index], async () => {});
   if (!(await time.runUntil(isAnswered, ANSWER_MS))) return ['a write of the IdP is never answered'];
   if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
   const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
@@ -226,7 +243,9 @@ async function restAndCheck(
   const writes = travel.writes();
   time.jump(10 * 60_000);
   await comeToRest(world, { withImport: true });
-  return travel.writes() > writes ? ['a call for nothing: at rest, another look at everything has sent a write'] : [];
+  return travel.writes() > writes
+    ? ['a call for nothing: at rest, another look at everything has sent a write']
+    : [];
 }
 
 /** Reads the links of the people, and the travelers. */
@@ -247,6 +266,7 @@ async function during<T>(time: World['time'], work: Promise<T>): Promise<T> {
     isOver = true;
   };
   work.then(over, over);
-  if (!(await time.runUntil(() => isOver, ANSWER_MS))) throw new Error('a request of the IdP is never answered');
+  if (!(await time.runUntil(() => isOver, ANSWER_MS)))
+    throw new Error('a request of the IdP is never answered');
   return work;
 }

@@ -89,7 +89,12 @@ export function startReplica(deps: ReplicaDeps, name: string): Replica {
 /** Learns now and then which connections are paused, as the watch for restored backups does. */
 async function refreshModes(
   { modes }: ProvisioningStore,
-  { wait, now, isAlive, onPause }: { wait(ms: number): Promise<void>; now(): number; isAlive(): boolean; onPause(): void },
+  {
+    wait,
+    now,
+    isAlive,
+    onPause,
+  }: { wait(ms: number): Promise<void>; now(): number; isAlive(): boolean; onPause(): void },
 ): Promise<void> {
   while (isAlive()) {
     if ((await modes.refresh(now())).isPausedAnew) onPause();
@@ -201,7 +206,8 @@ function withQuickIdling(store: ProvisioningStore, { database, time }: ReplicaDe
         const known = idle.get(key);
         if (known && time.now() < known.until && known.changes === database.changes()) return [];
         const due = await reconcileQueue.findDue(now, limit, connections);
-        if (due.length === 0) idle.set(key, { changes: database.changes(), until: await nextDue(database, now) });
+        if (due.length === 0)
+          idle.set(key, { changes: database.changes(), until: await nextDue(database, now) });
         return due;
       },
     },

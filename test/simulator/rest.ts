@@ -16,7 +16,10 @@ interface OpenWork {
 }
 
 /** Lets time pass until no work is left. Returns the work that never ends, in words; undefined at rest. */
-export async function comeToRest(world: World, { withImport }: { withImport: boolean }): Promise<string | undefined> {
+export async function comeToRest(
+  world: World,
+  { withImport }: { withImport: boolean },
+): Promise<string | undefined> {
   const { time, travel } = world;
   for (const replica of world.replicas()) {
     replica.refreshRules();
@@ -41,17 +44,25 @@ async function readOpenWork({ database, time }: World): Promise<OpenWork> {
   const rows = await db
     .selectFrom('identity')
     .select(['id', 'state', 'lease_until', 'next_attempt_at', 'check_at', 'finding_codes'])
-    .where((row) => row.or([row('state', '=', 'dirty'), row('lease_until', 'is not', null), row('check_at', '>', 0)]))
+    .where((row) =>
+      row.or([row('state', '=', 'dirty'), row('lease_until', 'is not', null), row('check_at', '>', 0)]),
+    )
     .orderBy('id')
     .execute();
   const tasks = await db
     .selectFrom('background_task')
     .select(['kind', 'lease_until', 'requested', 'due_at'])
-    .where((row) => row.or([row('lease_until', 'is not', null), row('requested', '=', 1), row('kind', '=', 'import')]))
+    .where((row) =>
+      row.or([row('lease_until', 'is not', null), row('requested', '=', 1), row('kind', '=', 'import')]),
+    )
     .execute();
-  const running = tasks.filter(({ lease_until, requested }) => lease_until !== null || Number(requested) === 1);
+  const running = tasks.filter(
+    ({ lease_until, requested }) => lease_until !== null || Number(requested) === 1,
+  );
   // An import that has failed is due again in a minute.
-  const failed = tasks.filter(({ due_at }) => Number(due_at) < now + FAILED_IMPORT_MS).map(({ due_at }) => Number(due_at));
+  const failed = tasks
+    .filter(({ due_at }) => Number(due_at) < now + FAILED_IMPORT_MS)
+    .map(({ due_at }) => Number(due_at));
   const due = rows.map(({ state, next_attempt_at, check_at, lease_until }) => {
     if (lease_until !== null) return 0;
     if (state === 'dirty') return Number(next_attempt_at ?? 0);

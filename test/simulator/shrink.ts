@@ -50,7 +50,10 @@ const plainerSetups: ((setup: Setup) => Setup)[] = [
   (setup) => ({ ...setup, hasFeed: false }),
   ...(Object.keys(defaultPolicies) as (keyof Policies)[]) // The keys are the policies.
     .filter((name) => name !== 'safetyValve')
-    .map((name) => (setup: Setup) => ({ ...setup, policies: { ...setup.policies, [name]: defaultPolicies[name] } })),
+    .map((name) => (setup: Setup) => ({
+      ...setup,
+      policies: { ...setup.policies, [name]: defaultPolicies[name] },
+    })),
   (setup) => ({ ...setup, habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true } }),
 ];
 
@@ -59,7 +62,8 @@ function plainerEvents(event: Event | undefined): Event[] {
   const plainer: Event[] = event.pause > 0 ? [{ ...event, pause: 0 }] : [];
   const { what } = event;
   if (what.kind === 'faults') {
-    for (const length of [1, 2, 3]) plainer.push({ ...event, what: { ...what, next: what.next.slice(0, length) } });
+    for (const length of [1, 2, 3])
+      plainer.push({ ...event, what: { ...what, next: what.next.slice(0, length) } });
     for (const [place] of what.next.entries())
       plainer.push({ ...event, what: { ...what, next: what.next.with(place, 'pass') } });
   }

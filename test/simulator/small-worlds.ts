@@ -44,7 +44,11 @@ export function sequencesOf(length: number): OperationName[][] {
 }
 
 /** Plays a sequence without a fault, and then with one fault of each kind at each of its effects. */
-export async function playSequence(database: MemoryDatabase, sequence: OperationName[], figures: Figures): Promise<void> {
+export async function playSequence(
+  database: MemoryDatabase,
+  sequence: OperationName[],
+  figures: Figures,
+): Promise<void> {
   const tryWorld = async (faults: EffectFault[]): Promise<Played> => {
     const world = { sequence, faults };
     const played = await play(database, historyOf(world));
@@ -54,7 +58,8 @@ export async function playSequence(database: MemoryDatabase, sequence: Operation
   };
   const plain = await tryWorld([]);
   const { travelCalls, portCalls } = plain.sinceRest;
-  for (let call = 0; call < travelCalls; call += 1) for (const fault of allFaults) await tryWorld([{ call, fault }]);
+  for (let call = 0; call < travelCalls; call += 1)
+    for (const fault of allFaults) await tryWorld([{ call, fault }]);
   for (let calls = 1; calls <= portCalls; calls += 1)
     for (const edge of ['before', 'after'] as const) await tryWorld([{ kill: { calls, edge } }]);
 }

@@ -25,7 +25,9 @@ export function newStory(now: () => number, isDetailed: boolean): Story {
     tell,
     error: (name, fields, message) => {
       const { err, id } = fields as { err?: unknown; id?: string };
-      tell(`${name} logs: ${message}${id ? ` (${id})` : ''}${err ? `: ${err instanceof Error ? err.stack : String(err)}` : ''}`);
+      tell(
+        `${name} logs: ${message}${id ? ` (${id})` : ''}${err ? `: ${err instanceof Error ? err.stack : String(err)}` : ''}`,
+      );
     },
     port: (name, port) => {
       if (isDetailed) transcript.push(`${at()}    ${name} ${port}`);

@@ -126,7 +126,11 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   const store = (traveler: TravelUser) => {
     fake.travelers.set(traveler.id, withHabits(traveler, habits));
   };
-  const changed = async (kind: string, carryOut: () => Promise<TravelAnswer<TravelUser>>, before?: TravelUser) => {
+  const changed = async (
+    kind: string,
+    carryOut: () => Promise<TravelAnswer<TravelUser>>,
+    before?: TravelUser,
+  ) => {
     const answer = await carryOut();
     if (answer.kind !== 'ok') return answer;
     if (kind === 'user.deleted') {
@@ -140,7 +144,11 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   };
   const users: TravelUsers = {
     create: (body) =>
-      call(`create ${JSON.stringify(body)}`, () => changed('user.created', () => fake.users.create(body)), true),
+      call(
+        `create ${JSON.stringify(body)}`,
+        () => changed('user.created', () => fake.users.create(body)),
+        true,
+      ),
     read: (id) => call(`read ${id}`, () => fake.users.read(id), false),
     patch: (id, body) =>
       call(
@@ -154,7 +162,16 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
     serverTime: () => (habits.hasDate ? time.now() - (time.now() % 1_000) : undefined),
   };
   return {
-    ...{ fake, feed, faults, users, disobedient, writes: () => writes, calls: () => calls, areCallsOpen: () => open > 0 },
+    ...{
+      fake,
+      feed,
+      faults,
+      users,
+      disobedient,
+      writes: () => writes,
+      calls: () => calls,
+      areCallsOpen: () => open > 0,
+    },
     newLookups: () => cachedLookups(fake, time, random),
     edit: (id, change) => {
       const traveler = fake.travelers.get(id);

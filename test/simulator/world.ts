@@ -64,7 +64,11 @@ export async function openWorld(
 
 const LIMITS = { callTimeoutMs: 10_000, lateMs: 30_000 };
 
-function connectionOf(id: string, { policies, hasFeed }: Setup, { users, newLookups, feed }: SimulatedTravel): Connection {
+function connectionOf(
+  id: string,
+  { policies, hasFeed }: Setup,
+  { users, newLookups, feed }: SimulatedTravel,
+): Connection {
   return {
     ...{ id, account: ACCOUNT, mapping: undefined, policies, ...LIMITS },
     ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0, maxImported: undefined, tombstoneDays: 400 },
@@ -73,7 +77,10 @@ function connectionOf(id: string, { policies, hasFeed }: Setup, { users, newLook
   };
 }
 
-type Surroundings = Pick<World, 'time' | 'random' | 'story' | 'travel' | 'database' | 'connections' | 'store'>;
+type Surroundings = Pick<
+  World,
+  'time' | 'random' | 'story' | 'travel' | 'database' | 'connections' | 'store'
+>;
 
 function processes(
   { time, random, story, travel, database, connections, store }: Surroundings,

@@ -1,0 +1,31 @@
+import { defaultPolicies } from '../../src/provisioning/policies.ts';
+import type { Event } from './events.ts';
+import { type MemoryDatabase, openSimulator } from './memory-database.ts';
+import { play } from './play.ts';
+import { plainSetup, type Setup } from './setup.ts';
+
+/** Histories that the simulator has found and shrunk, each with the fault that it showed. */
+
+let database: MemoryDatabase;
+beforeAll(async () => {
+  database = await openSimulator();
+});
+afterAll(() => database.close());
+
+async function expectKept(events: Event[], setup: Partial<Setup> = {}): Promise<void> {
+  const { broken } = await play(database, { seed: 1, people: 6, events, setup: { ...plainSetup, ...setup } });
+  expect(broken).toEqual([]);
+}
+
+it('a leaver who gives up an address while another one has the own new one gets that as soon as it is free', () =>
+  expectKept(
+    [
+      { what: { kind: 'join', who: 5, as: 'same', active: true }, pause: 1_700 },
+      { what: { kind: 'active', who: 5, active: false, as: 'same' }, pause: 600 },
+      { what: { kind: 'join', who: 2, as: 'other', active: true }, pause: 1_400 },
+      { what: { kind: 'faults', next: ['down', 'down', 'down', 'down', 'down', 'down'] }, pause: 0 },
+      { what: { kind: 'email', who: 2, address: 5 }, pause: 200 },
+      { what: { kind: 'email', who: 5, address: 2 }, pause: 5_000 },
+    ],
+    { policies: { ...defaultPolicies, safetyValve: undefined, reclaimEmail: true } },
+  ));
