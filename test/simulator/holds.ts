@@ -1,4 +1,4 @@
-import type { HeldPerson } from '../../src/provisioning/holds.ts';
+import type { HeldPerson } from '../../src/provisioning/holds/holds.ts';
 import type { HistoryRecord } from '../histories/invariants.ts';
 import { comeToRest } from './rest.ts';
 import type { World } from './world.ts';

@@ -1,6 +1,6 @@
-import type { UserQuery, UserView } from '../../src/provisioning/list-users.ts';
 import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
 import type { ProvisioningService } from '../../src/provisioning/service.ts';
+import type { UserQuery, UserView } from '../../src/provisioning/users/list-users.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { parseNewUser, parseReplacement, patchOfUser } from '../../src/scim/departures.ts';
 import { parsePatch } from '../../src/scim/patch.ts';

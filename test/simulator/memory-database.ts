@@ -1,12 +1,12 @@
 import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { readScopes } from '../../src/store/connection-scopes.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import type { Database } from '../../src/store/database.ts';
-import { sqlite } from '../../src/store/dialect.ts';
-import { GroupCommit } from '../../src/store/group-commit.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { openSqlite } from '../../src/store/sqlite-file.ts';
-import type { Tables } from '../../src/store/tables.ts';
+import type { Database } from '../../src/store/sql/database.ts';
+import { sqlite } from '../../src/store/sql/dialect.ts';
+import { GroupCommit } from '../../src/store/sql/group-commit.ts';
+import { migrate } from '../../src/store/sql/migrate.ts';
+import { openSqlite } from '../../src/store/sql/sqlite-file.ts';
+import type { Tables } from '../../src/store/sql/tables.ts';
 import { connections as connectionNames } from '../histories/identity-providers.ts';
 
 /** A database in memory, whose whole content can be kept and put back. */
