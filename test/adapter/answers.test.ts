@@ -208,8 +208,8 @@ const rows: Row[] = [
   {
     title: 'an answer that never comes is unavailable when its time is over',
     answer: () => {},
-    meaning: { kind: 'unavailable', text: `${call}: no answer within 50 ms`, isUnanswered: true },
-    settings: { timeoutMs: 50 },
+    meaning: { kind: 'unavailable', text: `${call}: no answer within 500 ms`, isUnanswered: true },
+    settings: { timeoutMs: 500 },
   },
   {
     title: 'an answer that drips is unavailable when its time is over',
@@ -218,8 +218,8 @@ const rows: Row[] = [
       const drip = setInterval(() => response.write(' '), 5);
       response.on('close', () => clearInterval(drip));
     },
-    meaning: { kind: 'unavailable', text: `${call}: no answer within 80 ms`, isUnanswered: true },
-    settings: { timeoutMs: 80 },
+    meaning: { kind: 'unavailable', text: `${call}: no answer within 500 ms`, isUnanswered: true },
+    settings: { timeoutMs: 500 },
   },
   {
     title: 'an answer of more than 8 MB is unavailable',

@@ -20,7 +20,7 @@ import { writeSettingsFile } from '../fixtures/settings-file.ts';
 const ROUNDS = Number(process.env['JETBRIDGE_CRASH_ROUNDS'] ?? 12);
 const SEED = Number(process.env['JETBRIDGE_CRASH_SEED'] ?? 1);
 const PEOPLE = 40;
-const ROUND_MS = 20_000;
+const ROUND_MS = 60_000;
 
 /** Kills the bridge again and again at random times during many writes, on the same data (docs/architecture.md, Promises). */
 export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS): void {
