@@ -211,7 +211,7 @@ async function printRequests(shell: Shell, database: Database, requests: LoggedE
       new Date(at).toISOString().slice(0, 19).replace('T', ' '),
       direction,
       status === undefined ? (error ?? '-') : String(status),
-      String(ms),
+      String(Math.round(ms)),
       method,
       path.length > PATH_LENGTH ? `${path.slice(0, PATH_LENGTH)}…` : path,
       names.get(person ?? userId ?? '') ?? person ?? userId ?? '-',
