@@ -1,5 +1,6 @@
 import type { ScimResource } from '../../schema/resource.ts';
 import type { Identity } from '../identity.ts';
+import { ProvisioningError } from '../provisioning-error.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type {
   Announcement,
@@ -104,6 +105,20 @@ export async function commitWrite(
   const committed = await identities.commit(identity.connection, changes);
   if (committed === 'done' || committed === 'unleased') runtime.checkpoint('afterCommit');
   return committed;
+}
+
+/** The number of attempts at a write when other writers keep committing first. */
+const MAX_TRIES = 20;
+
+/** Computes and commits a write of a user again while it is stale. Throws `unavailable` if other writers keep committing first. */
+export async function repeatWhileStale<T>(
+  tryWrite: (earlierTries: number) => Promise<T | 'stale'>,
+): Promise<T> {
+  for (let earlierTries = 0; earlierTries < MAX_TRIES; earlierTries += 1) {
+    const result = await tryWrite(earlierTries);
+    if (result !== 'stale') return result;
+  }
+  throw new ProvisioningError('unavailable', 'Too many writers change this user at once; try again.');
 }
 
 /**

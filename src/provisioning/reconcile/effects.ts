@@ -62,7 +62,7 @@ export interface Effects {
   newId(): string;
 }
 
-export type EffectKind = keyof Effects;
+type EffectKind = keyof Effects;
 
 /** An effect as a value: which one, and with which values. */
 export type Effect = { [Kind in EffectKind]: { kind: Kind; values: Parameters<Effects[Kind]> } }[EffectKind];

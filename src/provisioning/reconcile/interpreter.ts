@@ -18,6 +18,7 @@ import { canBeCommitted, type PendingWrite, type WriteCommit } from './commit.ts
 import type { AttemptTime } from './context.ts';
 import { carriedOutBy, type Effect, type Handlers } from './effects.ts';
 import { leaseEnded, leaseGuard } from './lease.ts';
+import { storeReads } from './store-reads.ts';
 
 /** The store, the rules and the surroundings in which effects are carried out. */
 export interface InterpreterDeps {
@@ -68,19 +69,22 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
   const readTime = () => ({ now: now(), wallClock: wallClock(), server: connection.travel.serverTime() });
   const time = readTime();
   const announcedEmails: string[] = [];
+  const commitFirst: CommitFirst = async (first) => begins?.commit.run(first);
   const carryOut = carriedOutBy({
-    ...storeReads(deps, attempt),
-    ...ruleReads(deps, attempt),
-    ...calls(deps, attempt),
-    ...storeWrites(deps, attempt),
+    ...storeReads(deps, connection.account, { connection: connection.id, id }),
+    ...ruleReads(deps, attempt, commitFirst),
+    ...calls(deps, attempt, commitFirst),
+    ...storeWrites(deps, attempt, commitFirst),
     announce: async (announcement) => {
       const isPart = begins && !begins.commit.isBegun() && canBeCommitted(begins.write, announcement);
-      await begins?.commit.run(isPart ? { announcement } : undefined);
+      await commitFirst(isPart ? { announcement } : undefined);
       const result = isPart ? 'done' : await deps.leases.announce(connection.id, id, token, announcement);
       if (result === 'done' && 'creating' in announcement && announcement.creating)
         announcedEmails.push(announcement.creating);
       return result;
     },
+    findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
+    findReferrers: (values) => deps.references.findReferrers(connection.id, id, values),
     newId: deps.runtime.newId,
   });
   return {
@@ -93,42 +97,27 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
     },
     finish: async (before, outcome) => {
       const isPart = begins && !begins.commit.isBegun();
-      await begins?.commit.run(isPart ? { ended: { token, before, outcome } } : undefined);
+      await commitFirst(isPart ? { ended: { token, before, outcome } } : undefined);
       return isPart ? 'kept' : deps.leases.finish(connection.id, id, token, before, outcome);
     },
   };
 }
 
-/** The reads of the store need no commit: nobody else sees them. */
-function storeReads(
-  { identities, references, rulesChanges }: InterpreterDeps,
-  { connection, id }: RunningAttempt,
-): Partial<Handlers> {
-  const { account } = connection;
-  return {
-    findIdentity: identities.findById,
-    findIdentities: identities.find,
-    findHolder: (match) => identities.findHolder(account, match),
-    findWaiters: (email) => identities.findWaiters(account, email),
-    isWaitedFor: (email) => identities.isWaitedFor(account, email, id),
-    findByEmployeeNumber: (number) => identities.findByEmployeeNumber(account, number),
-    isErased: (travelId) => identities.isErased(account, travelId),
-    findReferrers: (values) => references.findReferrers(connection.id, id, values),
-    findReferences: () => references.findRows(connection.id, id),
-    mayApplyRules: (rulesSnapshot) => rulesChanges.mayReconcile(connection, rulesSnapshot),
-  };
-}
+/** Commits the write that the attempt begins with, unless that has been done or there is none. */
+type CommitFirst = WriteCommit['run'];
 
 /** The rules and lookups. They come from memory mostly; otherwise the write is committed before the travel API is asked. */
 function ruleReads(
-  { rulesSnapshots }: InterpreterDeps,
-  { connection, begins }: RunningAttempt,
+  { rulesSnapshots, rulesChanges }: InterpreterDeps,
+  { connection }: RunningAttempt,
+  commitFirst: CommitFirst,
 ): Partial<Handlers> {
   const { lookups } = connection;
   const commitUnlessCached = async () => {
-    if (!lookups.areCached()) await begins?.commit.run();
+    if (!lookups.areCached()) await commitFirst();
   };
   return {
+    mayApplyRules: (rulesSnapshot) => rulesChanges.mayReconcile(connection, rulesSnapshot),
     readRules: async (generation) => {
       await commitUnlessCached();
       return rulesSnapshots.current(connection, generation);
@@ -138,11 +127,11 @@ function ruleReads(
       return lookups.readOwnUser();
     },
     refreshRules: async () => {
-      await begins?.commit.run();
+      await commitFirst();
       return rulesSnapshots.refresh(connection);
     },
     refreshLookups: async () => {
-      await begins?.commit.run();
+      await commitFirst();
       lookups.expire();
       return lookups.refresh();
     },
@@ -152,14 +141,15 @@ function ruleReads(
 /** The calls about travelers: the write is committed before, and the lease lasts until the deadline of the call. */
 function calls(
   { leases, runtime: { now, checkpoint } }: InterpreterDeps,
-  { connection, id, lease: { token, now: since }, requestId, begins }: RunningAttempt,
+  { connection, id, lease: { token, now: since }, requestId }: RunningAttempt,
+  commitFirst: CommitFirst,
 ): Partial<Handlers> {
   const { travel, callTimeoutMs } = connection;
   const cause = { person: id, requestId };
   const extend = (ms: number) => leases.extend(connection.id, id, { token, ms, now: now() });
   const isLeased = leaseGuard({ since, callTimeoutMs, now, extend });
   const call = async <T>(send: () => Promise<TravelAnswer<T>>) => {
-    await begins?.commit.run();
+    await commitFirst();
     return (await isLeased()) ? send() : leaseEnded;
   };
   const changingCall = <T>(send: () => Promise<TravelAnswer<T>>) =>
@@ -181,10 +171,11 @@ function calls(
 /** The other writes of the store: the write of the IdP is committed before. */
 function storeWrites(
   { identities, leases, references, holds, reconcileQueue, wake, runtime: { now } }: InterpreterDeps,
-  { connection, id, lease: { token }, begins }: RunningAttempt,
+  { connection, id, lease: { token } }: RunningAttempt,
+  commitFirst: CommitFirst,
 ): Partial<Handlers> {
   const afterCommit = async <T>(write: () => Promise<T>) => {
-    await begins?.commit.run();
+    await commitFirst();
     return write();
   };
   return {

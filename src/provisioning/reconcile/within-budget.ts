@@ -4,8 +4,9 @@ import type { Connection } from '../connection.ts';
 import type { Outcome } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
 import type { Runtime } from '../runtime-ports.ts';
-import type { Identities } from '../store-ports.ts';
+import type { Identities, ReconcileQueue } from '../store-ports.ts';
 import { type CommitResult, commitWrite, type PendingWrite } from './commit.ts';
+import { markDirty } from './notify-dependents.ts';
 import { withPauseNoted } from './pause.ts';
 import type { Attempt, AttemptResult, Reconciler } from './reconciler.ts';
 
@@ -18,6 +19,7 @@ export interface BudgetedAttempt {
 interface ReconcileWithinBudgetDeps {
   reconciler: Pick<Reconciler, 'reconcile' | 'reconcileWrite'>;
   identities: Pick<Identities, 'commit'>;
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
   /** In milliseconds. An attempt that takes longer continues in the background. */
   budgetMs: number;
   modes: Pick<ConnectionModes, 'pausedAt'>;
@@ -33,7 +35,7 @@ export type ReconcileWithinBudget = ReturnType<typeof reconcileWithinBudget>;
  * not finish in time, the background loop completes it.
  */
 export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps) {
-  const { reconciler, wake } = deps;
+  const { reconciler } = deps;
   return {
     /**
      * Reconciles identities of a connection one after the other, all within what is left of the budget of a request that began at `since`.
@@ -55,19 +57,19 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps) {
       }
       return true;
     },
-    reconcile: async (
+    /**
+     * Makes another attempt for an identity that no queue contains. If it has not ended when the request is answered, or has not begun,
+     * the identity becomes dirty, so that the attempt is made also after a pause and by another replica.
+     */
+    retry: async (
       connection: Connection,
       id: string,
-      requestId?: string,
+      requestId: string | undefined,
     ): Promise<BudgetedAttempt['result']> => {
-      if (isBreakerOpen(deps, connection)) {
-        // A write never sends the probe of an open breaker. Probes come from the queue, which begins with people who
-        // must lose access.
-        wake();
-        return 'later';
-      }
-      const attempt = reconciler.reconcile(connection, id, requestId);
-      return (await withinBudget(deps, { connection, id, requestId, attempt })).result;
+      const result = await attemptAgain(deps, connection, { id, requestId });
+      if (result === 'later' || result === 'busy' || result === 'unsaved')
+        await markDirty(deps, connection.id, [id]);
+      return result;
     },
     /**
      * Commits a write, runs `afterCommit`, and attempts to reconcile the identity. `stale`: nothing is committed, because an identity has changed
@@ -76,6 +78,17 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps) {
     commit: (connection: Connection, write: PendingWrite, afterCommit: () => Promise<void>) =>
       commitAndAttempt(deps, connection, { write, afterCommit }),
   };
+}
+
+async function attemptAgain(
+  deps: ReconcileWithinBudgetDeps,
+  connection: Connection,
+  { id, requestId }: { id: string; requestId: string | undefined },
+): Promise<BudgetedAttempt['result']> {
+  // A write never sends the probe of an open breaker. Probes come from the queue, which begins with people who must lose access.
+  if (isBreakerOpen(deps, connection)) return 'later';
+  const attempt = deps.reconciler.reconcile(connection, id, requestId);
+  return (await withinBudget(deps, { connection, id, requestId, attempt })).result;
 }
 
 function isBreakerOpen({ circuitBreakerOf }: ReconcileWithinBudgetDeps, connection: Connection): boolean {

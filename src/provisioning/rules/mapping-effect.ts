@@ -25,7 +25,7 @@ import { resolveEmailConflict } from '../reconcile/email-conflicts.ts';
 import { refuseOwnUser, withGuardsApplied } from '../reconcile/guard.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
-import type { Identities, References } from '../store-ports.ts';
+import { type StoreReadDeps, storeReads } from '../reconcile/store-reads.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 
 /** The result of the next reconciliation of one identity, as far as it can be predicted without a call to the travel API. */
@@ -35,21 +35,6 @@ export interface PreviewedTraveler {
   findings: Finding[];
   /** True if no traveler can be created, for lack of a usable email address. */
   isPending: boolean;
-}
-
-/** The part of the store that the preview of one user reads. */
-export interface UserPreviewDeps {
-  identities: Pick<Identities, 'findById' | 'find'>;
-  references: Pick<References, 'findRows'>;
-}
-
-/** The part of the store that a preview reads. A preview writes nothing. */
-export interface PreviewDeps {
-  identities: Pick<
-    Identities,
-    'findById' | 'find' | 'findHolder' | 'isErased' | 'isWaitedFor' | 'findWaiters'
-  >;
-  references: Pick<References, 'findRows'>;
 }
 
 interface PreviewSubject {
@@ -62,13 +47,16 @@ interface PreviewSubject {
  * takes the traveler as last read, and reads from the store only.
  */
 export function travelerPreviewer(
-  deps: PreviewDeps,
+  deps: StoreReadDeps,
   subject: PreviewSubject,
 ): (rulesSnapshot: RulesSnapshot) => Promise<PreviewedTraveler> {
   const resolve = referenceResolver(deps, subject);
   return async (rulesSnapshot) => {
     const context = toContext(subject, { rulesSnapshot, references: await resolve(rulesSnapshot.rules) });
-    return run(previewTraveler(context), carriedOutBy(readOnlyHandlers(deps, subject)));
+    const { account, lookups } = subject.connection;
+    const { readOwnUser } = lookups;
+    const handlers = { ...readOnlyHandlers(deps, account, subject.identity), readOwnUser };
+    return run(previewTraveler(context), carriedOutBy(handlers));
   };
 }
 
@@ -127,7 +115,7 @@ function isOutOfUse({ desired, applied, creating }: Identity): boolean {
  * Resolves the references of an identity under given rules. The result is cached for rules that read the same values.
  */
 function referenceResolver(
-  deps: PreviewDeps,
+  deps: StoreReadDeps,
   { connection, identity }: PreviewSubject,
 ): (rules: Rules) => Promise<Snapshot['references']> {
   const known = new Map<string, Promise<Snapshot['references']>>();
@@ -141,43 +129,24 @@ function referenceResolver(
 
 /** Resolves the managers that an identity names, from the stored identities of the connection. Writes nothing. */
 export async function readReferences(
-  deps: UserPreviewDeps,
+  deps: StoreReadDeps,
   identity: Identity,
-  { rules, policies }: { rules: Rules } & Pick<Connection, 'policies'>,
+  { rules, account, policies }: { rules: Rules } & Pick<Connection, 'account' | 'policies'>,
 ): Promise<Snapshot['references']> {
   const resolving = resolveReferences({ identity, ...policies }, rules);
-  return (await run(resolving, carriedOutBy(referenceHandlers(deps, identity)))).references;
+  return (await run(resolving, carriedOutBy(readOnlyHandlers(deps, account, identity)))).references;
 }
 
-/** Reads references from the store, and saves none. */
-function referenceHandlers(
-  { identities, references }: UserPreviewDeps,
-  { connection, id }: Identity,
-): Partial<Handlers> {
-  const findRows = (one: string) => references.findRows(connection, one);
+/** Carries out the reads of a preview. Its writes have no effect. */
+function readOnlyHandlers(deps: StoreReadDeps, account: string, identity: Identity): Partial<Handlers> {
   return {
-    findIdentity: identities.findById,
-    findIdentities: identities.find,
-    findReferences: () => findRows(id),
-    saveReferences: () => {},
-    linkReferences: (found) => withoutCycles(findRows, id, found),
-  };
-}
-
-/** Carries out the reads of a preview; its writes have no effect. */
-function readOnlyHandlers(deps: PreviewDeps, { connection, identity }: PreviewSubject): Partial<Handlers> {
-  const { identities } = deps;
-  const { account, lookups } = connection;
-  return {
-    ...referenceHandlers(deps, identity),
-    findHolder: (match) => identities.findHolder(account, match),
-    findWaiters: (email) => identities.findWaiters(account, email),
-    isWaitedFor: (email) => identities.isWaitedFor(account, email, identity.id),
-    isErased: (travelId) => identities.isErased(account, travelId),
-    readOwnUser: lookups.readOwnUser,
+    ...storeReads(deps, account, identity),
     waitForEmail: () => {},
     admitDeparture: () => true,
     markDirty: () => {},
+    saveReferences: () => {},
+    linkReferences: (found) =>
+      withoutCycles((id) => deps.references.findRows(identity.connection, id), identity.id, found),
     newId: () => 'preview',
   };
 }

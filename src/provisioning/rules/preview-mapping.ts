@@ -4,13 +4,13 @@ import type { FieldKey, Finding, Lookups } from '../../translator/translation.ts
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import { usedNames } from '../people/explain-fields.ts';
+import type { StoreReadDeps } from '../reconcile/store-reads.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityPage } from '../store-ports.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
   comparePreviews,
   type FieldChange,
-  type PreviewDeps,
   type PreviewDifference,
   travelerPreviewer,
 } from './mapping-effect.ts';
@@ -32,8 +32,8 @@ export interface PreviewOptions {
   isOver?(): boolean;
 }
 
-interface MappingPreviewDeps extends PreviewDeps {
-  identities: PreviewDeps['identities'] & Pick<Identities, 'findPage'>;
+interface MappingPreviewDeps extends StoreReadDeps {
+  identities: StoreReadDeps['identities'] & Pick<Identities, 'findPage'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current'>;
   runtime: Pick<Runtime, 'now'>;
 }
@@ -99,7 +99,7 @@ function findMappingFaults({ rules, lookups }: RulesSnapshot): Pick<MappingPrevi
 }
 
 async function differenceFor(
-  deps: PreviewDeps,
+  deps: StoreReadDeps,
   { connection, from, to }: RulesChange,
   identity: Identity,
 ): Promise<PreviewDifference> {

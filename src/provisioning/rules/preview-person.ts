@@ -5,9 +5,10 @@ import { isEqualJson } from '../../translator/values.ts';
 import type { Connection } from '../connection.ts';
 import { type Identity, isLive } from '../identity.ts';
 import { usedNames } from '../people/explain-fields.ts';
+import type { StoreReadDeps } from '../reconcile/store-reads.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import { newIdentity } from '../users/create-user.ts';
-import { readReferences, type UserPreviewDeps } from './mapping-effect.ts';
+import { readReferences } from './mapping-effect.ts';
 import { fieldNames } from './preview-mapping.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 
@@ -34,12 +35,12 @@ export interface PersonPreview {
 
 /** Translates one person with a mapping and with the one in force, and compares the two. */
 export async function previewPerson(
-  deps: UserPreviewDeps,
-  { identity, policies }: { identity: Identity } & Pick<Connection, 'policies'>,
+  deps: StoreReadDeps,
+  { identity, account, policies }: { identity: Identity } & Pick<Connection, 'account' | 'policies'>,
   { inForce, next }: { inForce: RulesSnapshot; next: RulesSnapshot },
 ): Promise<PersonPreview> {
-  const present = await previewIdentity(deps, identity, { ...inForce, policies });
-  const previewed = await previewIdentity(deps, identity, { ...next, policies });
+  const present = await previewIdentity(deps, identity, { ...inForce, account, policies });
+  const previewed = await previewIdentity(deps, identity, { ...next, account, policies });
   const fields = compareFields(present, previewed);
   const { findings, fallbackEmail, trace } = previewed;
   return {
@@ -69,18 +70,22 @@ function resultOf(wanted: WantedField | undefined) {
 
 /** Translates a stored person with any rules. Nothing is written or sent. */
 async function previewIdentity(
-  deps: UserPreviewDeps,
+  deps: StoreReadDeps,
   identity: Identity,
-  { rules, lookups, policies }: Pick<RulesSnapshot, 'rules' | 'lookups'> & Pick<Connection, 'policies'>,
+  {
+    rules,
+    lookups,
+    ...connection
+  }: Pick<RulesSnapshot, 'rules' | 'lookups'> & Pick<Connection, 'account' | 'policies'>,
 ): Promise<Translation> {
   const { desired, applied, origin } = identity;
-  const references = await readReferences(deps, identity, { rules, policies });
+  const references = await readReferences(deps, identity, { rules, ...connection });
   return toTravel(rules, desired, { lookups, references, applied, countedParts: origin.countedParts });
 }
 
 /** Returns the identity that a connection would have for a user that is not stored: managers are found as for a person of that name. */
 export async function identityForPreview(
-  { identities }: Pick<UserPreviewDeps, 'identities'>,
+  { identities }: Pick<StoreReadDeps, 'identities'>,
   { connection, user }: { connection: Pick<Connection, 'id'>; user: ScimResource },
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>,
 ): Promise<Identity> {

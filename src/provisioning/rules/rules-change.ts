@@ -2,8 +2,9 @@ import type { Holds } from '../../store/queues/holds.ts';
 import type { Connection } from '../connection.ts';
 import type { HeldRules } from '../holds/holds.ts';
 import type { Identity } from '../identity.ts';
+import type { StoreReadDeps } from '../reconcile/store-reads.ts';
 import type { Runtime } from '../runtime-ports.ts';
-import { comparePreviews, type PreviewDeps, travelerPreviewer } from './mapping-effect.ts';
+import { comparePreviews, travelerPreviewer } from './mapping-effect.ts';
 import { type MappingPreview, yieldBetweenBatches } from './preview-mapping.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 
@@ -20,7 +21,7 @@ const REMEMBERED = 10;
 /** The time for which a count may continue after the service was asked to stop, in milliseconds. */
 const GRACE_MS = 1_000;
 
-interface RulesChangesDeps extends PreviewDeps {
+interface RulesChangesDeps extends StoreReadDeps {
   holds: Pick<Holds, 'findHeldRules' | 'saveHeldRules' | 'findTranslatedEarlier'>;
   runtime: Pick<Runtime, 'now'>;
 }

@@ -4,31 +4,25 @@ import { extensionsOf, isActive, type ScimResource } from '../../schema/resource
 import type { ConnectionModes } from '../../store/connection-modes.ts';
 import type { Connection } from '../connection.ts';
 import type { Groups } from '../groups/group-ports.ts';
-import type { Identity, Membership } from '../identity.ts';
-import { ProvisioningError } from '../provisioning-error.ts';
-import type { PendingWrite } from '../reconcile/commit.ts';
+import type { Identity } from '../identity.ts';
+import { type PendingWrite, repeatWhileStale } from '../reconcile/commit.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
-import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
+import { isKeptActive } from '../reconcile/guard.ts';
 import { markDirty, markReferrersDirty, referenceValuesOf } from '../reconcile/notify-dependents.ts';
 import { statedPart } from '../reconcile/pause.ts';
 import type { BudgetedAttempt, ReconcileWithinBudget } from '../reconcile/within-budget.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
 import type { Runtime } from '../runtime-ports.ts';
-import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from '../store-ports.ts';
-import { createUser, withNextVersion } from './create-user.ts';
+import type { Identities, IdentityView, ReconcileQueue, References } from '../store-ports.ts';
+import { createUser } from './create-user.ts';
+import { deleteUser } from './delete-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import { hasSameLeftOut, leftOutAfter, withLeftOut } from './left-out-values.ts';
 import { listUsers, type ScanQueue, toUserViews, type UserQuery, type UserView } from './list-users.ts';
 import type { OwnUsers } from './own-users.ts';
-import {
-  isOwnUser,
-  notFoundError,
-  refuseToEndOwnUser,
-  throwIfArchiveRefused,
-  undoDelete,
-} from './refused-departures.ts';
+import { isOwnUser, notFoundError, refuseToEndOwnUser, throwIfArchiveRefused } from './refused-departures.ts';
 import { findNumberHolders } from './takeover.ts';
-import { isLeftActive, isReturn, lastDeparture, type UserWrite, updateUser } from './update-user.ts';
+import { isReturn, type UserWrite, updateUser } from './update-user.ts';
 
 /** Returns the new desired state of a user. `report` receives the values of the request that it does not have. */
 export type UserChange = (
@@ -52,9 +46,6 @@ export interface UserServiceDeps {
   wake(): void;
   runtime: Runtime;
 }
-
-/** The number of attempts at a write when other writers keep committing first. */
-const MAX_TRIES = 20;
 
 export type UserService = ReturnType<typeof userService>;
 
@@ -89,7 +80,7 @@ export function userService(deps: UserServiceDeps) {
       id: string,
       check?: (version: number) => void,
       requestId?: string,
-    ): Promise<void> => remove(deps, deps.connectionOf(connection), { id, check, requestId }),
+    ): Promise<void> => deleteUser(deps, deps.connectionOf(connection), { id, check, requestId }),
   };
 }
 
@@ -103,10 +94,10 @@ async function create(
   }: { desired: ScimResource; requestId: string | undefined; leftOut: LeftOutValue[] },
 ): Promise<UserView> {
   const since = deps.runtime.now();
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  return repeatWhileStale(async (earlierTries) => {
     const user = { ...desired, active: desired.active ?? true };
     // If the commit of a new user is refused, the matches are searched.
-    const expectsNoMatch = tries === 0;
+    const expectsNoMatch = earlierTries === 0;
     const created = await createUser(deps, connection, { desired: user, expectsNoMatch });
     const write = { ...withLeftOut(created, leftOut), requestId };
     const { identity } = write;
@@ -114,7 +105,7 @@ async function create(
       if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
       await wakeLeavers(deps, write);
     });
-    if (attempt === 'stale') continue;
+    if (attempt === 'stale') return 'stale';
     const leavers = leaversGivingEmailUp(connection, write);
     if (leavers.length > 0) {
       // With its own address free, the new user can have its traveler in the answer already.
@@ -125,8 +116,7 @@ async function create(
       return readView(deps, connection.id, identity.id);
     }
     return viewAfter(deps, identity, { attempt, inGroups: write.before !== undefined });
-  }
-  throw busyError();
+  });
 }
 
 /** The leavers of this connection whose travelers give up their address for a new user. */
@@ -165,7 +155,7 @@ async function updateDesired(
   connection: Connection,
   update: UserUpdate,
 ): Promise<UserView> {
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  return repeatWhileStale(async () => {
     const stored = await deps.identities.findForWrite(connection.id, update.id);
     if (!stored || stored.isDeleted) throw notFoundError();
     const { view } = stored;
@@ -202,14 +192,13 @@ async function updateDesired(
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
       markReferrersDirty(deps, before, identity),
     );
-    if (attempt === 'stale') continue;
+    if (attempt === 'stale') return 'stale';
     // The tombstone of another person must give up its address.
     if (changes.some(({ kind }) => kind === 'insert')) deps.wake();
     if (attempt.result === 'refused' && !isActive(after))
       await throwIfArchiveRefused(deps, { ...identity, ...attempt.outcome });
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
-  }
-  throw busyError();
+  });
 }
 
 /** Returns what a PATCH states of the user. */
@@ -256,27 +245,14 @@ async function repeat(
   { before, requestId }: { before: Identity; requestId: string | undefined },
 ): Promise<UserView> {
   const isTriedAgain = before.state === 'refused' || before.hold?.cause === 'guarded';
-  const attempt = isTriedAgain ? await tryAgain(deps, connection, { id: before.id, requestId }) : 'later';
+  const attempt = isTriedAgain
+    ? await deps.reconcileWithinBudget.retry(connection, before.id, requestId)
+    : 'later';
   if (attempt === 'refused' && !isActive(before.desired)) {
     const identity = await deps.identities.findById(connection.id, before.id);
     if (identity) await throwIfArchiveRefused(deps, identity);
   }
   return readView(deps, connection.id, before.id);
-}
-
-/**
- * Makes another attempt for an identity that no queue contains. If it has not ended when the request is answered, or has not begun,
- * the identity becomes dirty, so that the attempt is made also after a pause and by another replica.
- */
-async function tryAgain(
-  deps: UserServiceDeps,
-  connection: Connection,
-  { id, requestId }: { id: string; requestId: string | undefined },
-): Promise<BudgetedAttempt['result']> {
-  const result = await deps.reconcileWithinBudget.reconcile(connection, id, requestId);
-  if (result === 'later' || result === 'busy' || result === 'unsaved')
-    await markDirty(deps, connection.id, [id]);
-  return result;
 }
 
 /** Returns the user as the write and its attempt have left it, without reading it again. */
@@ -307,101 +283,6 @@ function withStoredActive(current: ScimResource, changed: ScimResource): ScimRes
   return typeof changed.active === 'boolean' ? changed : { ...changed, active: current.active ?? true };
 }
 
-interface UserRemoval {
-  id: string;
-  check: ((version: number) => void) | undefined;
-  requestId: string | undefined;
-}
-
-async function remove(
-  deps: UserServiceDeps,
-  connection: Connection,
-  { id, check, requestId }: UserRemoval,
-): Promise<void> {
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const stored = await deps.identities.findForWrite(connection.id, id);
-    if (!stored) throw notFoundError();
-    const before = stored.parse();
-    if (stored.isDeleted) await throwDeleted(deps, connection, { tombstone: before, requestId });
-    const isOwn = await isOwnUser(deps, connection.id, stored.view);
-    if (isOwn && !before.claimed) throw notFoundError();
-    check?.(before.version);
-    if (isOwn) await refuseToEndOwnUser(deps, before);
-    const memberOf = stored.view.inGroups ? await deps.groups.membershipsOf(connection.id, id) : [];
-    const isStranger = isHeldStranger(connection, before);
-    if (isStranger) await throwIfLinkedElsewhere(deps, connection, before);
-    const deleted = toDeleted(before, memberOf, deps.runtime);
-    const identity = isStranger ? { ...deleted, claimed: false } : deleted;
-    const changes: IdentityChange[] = [{ kind: 'update', identity, expected: before.version }];
-    const references = stored.hasReferences ? undefined : [];
-    const write = { identity, before, changes, references, generation: stored.generation, requestId };
-    const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
-      markReferrersDirty(deps, before, identity),
-    );
-    if (attempt === 'stale') continue;
-    if (attempt.result === 'refused') await undoDelete(deps, connection, id);
-    return;
-  }
-  throw busyError();
-}
-
-/** Returns the tombstone of a user. */
-function toDeleted(before: Identity, memberOf: Membership[], runtime: UserServiceDeps['runtime']): Identity {
-  const now = runtime.wallClock();
-  const departure = lastDeparture(before, before.desired, now);
-  const wasLeftActive = isLeftActive(before);
-  const statedDeparture = statedDepartureAfter(before, { isStated: true, wasLeftActive });
-  return {
-    ...withNextVersion(before, runtime),
-    deletedAt: now,
-    origin: { ...before.origin, departure, statedDeparture, ...(memberOf.length > 0 ? { memberOf } : {}) },
-  };
-}
-
-/** Throws 404 for a person whom another connection of the account provisions, and whom an import has listed at the same time. */
-async function throwIfLinkedElsewhere(
-  { identities }: UserServiceDeps,
-  { id: connection, account }: Connection,
-  { id, travelId }: Identity,
-): Promise<void> {
-  if (travelId === undefined || !(await identities.findHolder(account, { travelId }))) return;
-  await identities.commit(connection, [{ kind: 'deleteUnclaimed', id }]);
-  throw notFoundError();
-}
-
-/**
- * True for a person whom the connection has neither written nor found by a filter, and whose traveler therefore stays until an
- * admin decides. The tombstone stays unclaimed, so that other connections of the account still find the person.
- */
-function isHeldStranger({ policies }: Connection, { claimed, origin }: Identity): boolean {
-  return policies.unclaimedDelete === 'hold' && !claimed && origin.found !== true;
-}
-
-/**
- * Answers the DELETE of a tombstone. If an earlier DELETE was committed but the process ended before it was answered, the
- * repeated DELETE must still report a refusal.
- */
-async function throwDeleted(
-  deps: UserServiceDeps,
-  connection: Connection,
-  { tombstone, requestId }: { tombstone: Identity; requestId: string | undefined },
-): Promise<never> {
-  const { id, state, hold, origin } = tombstone;
-  if (isKeptActive(tombstone)) {
-    // The IdP states again that the person leaves, although an admin has discarded that.
-    const statedDeparture = statedDepartureAfter(tombstone, { isStated: true });
-    const { lastModified } = tombstone;
-    const next = withNextVersion(tombstone, deps.runtime);
-    const identity = { ...next, lastModified, origin: { ...origin, statedDeparture } };
-    await deps.identities.commit(connection.id, [{ kind: 'update', identity, expected: tombstone.version }]);
-    deps.wake();
-  }
-  const isOpen = state === 'dirty' || state === 'refused' || hold?.cause === 'guarded';
-  if (isOpen && (await tryAgain(deps, connection, { id, requestId })) === 'refused')
-    await undoDelete(deps, connection, id);
-  throw notFoundError();
-}
-
 async function readView(deps: UserServiceDeps, connection: string, id: string): Promise<UserView> {
   const stored = await deps.identities.findView(connection, id);
   if (!stored || (await isHidden(deps, connection, stored))) throw notFoundError();
@@ -422,8 +303,4 @@ async function toUserView(
   const [user] = await toUserViews(deps, connection, { views: [stored], withGroups: true });
   if (!user) throw notFoundError();
   return user;
-}
-
-function busyError(): ProvisioningError {
-  return new ProvisioningError('unavailable', 'Too many writers change this user at once; try again.');
 }

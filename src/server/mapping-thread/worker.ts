@@ -66,8 +66,8 @@ const tasks: Run = {
     const parsed = parseText(text);
     if ('faults' in parsed) return parsed;
     const next = toRulesSnapshot(parsed, inForce.lookups);
-    const { policies } = connection;
-    return previewPerson(stored, { identity, policies }, { inForce: compile(inForce), next });
+    const { account, policies } = connection;
+    return previewPerson(stored, { identity, account, policies }, { inForce: compile(inForce), next });
   },
   previewEverybody: async ({ text, connection, inForce, ownUser, examples, maxMs }) => {
     const parsed = parseText(text);

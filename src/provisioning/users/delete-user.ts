@@ -1,0 +1,122 @@
+import type { Connection } from '../connection.ts';
+import type { Groups } from '../groups/group-ports.ts';
+import type { Identity, Membership } from '../identity.ts';
+import { repeatWhileStale } from '../reconcile/commit.ts';
+import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
+import { markReferrersDirty } from '../reconcile/notify-dependents.ts';
+import type { ReconcileWithinBudget } from '../reconcile/within-budget.ts';
+import type { Runtime } from '../runtime-ports.ts';
+import type { Identities, IdentityChange } from '../store-ports.ts';
+import { withNextVersion } from './create-user.ts';
+import {
+  isOwnUser,
+  notFoundError,
+  type RefusalDeps,
+  refuseToEndOwnUser,
+  undoDelete,
+} from './refused-departures.ts';
+import { isLeftActive, lastDeparture } from './update-user.ts';
+
+interface DeleteUserDeps extends RefusalDeps {
+  identities: Pick<Identities, 'findById' | 'findForWrite' | 'findHolder' | 'commit'>;
+  groups: Pick<Groups, 'findById' | 'change' | 'membershipsOf'>;
+  reconcileWithinBudget: Pick<ReconcileWithinBudget, 'commit' | 'retry'>;
+}
+
+interface UserRemoval {
+  id: string;
+  check: ((version: number) => void) | undefined;
+  requestId: string | undefined;
+}
+
+/**
+ * Deletes a user: a tombstone remains, and the traveler is archived or deleted, as the policy `deprovision` says. Throws `notFound`, and
+ * `refused` if the travel API or a guard refuses; the user is only inactive then.
+ */
+export async function deleteUser(
+  deps: DeleteUserDeps,
+  connection: Connection,
+  { id, check, requestId }: UserRemoval,
+): Promise<void> {
+  await repeatWhileStale(async () => {
+    const stored = await deps.identities.findForWrite(connection.id, id);
+    if (!stored) throw notFoundError();
+    const before = stored.parse();
+    if (stored.isDeleted) await throwDeleted(deps, connection, { tombstone: before, requestId });
+    const isOwn = await isOwnUser(deps, connection.id, stored.view);
+    if (isOwn && !before.claimed) throw notFoundError();
+    check?.(before.version);
+    if (isOwn) await refuseToEndOwnUser(deps, before);
+    const memberOf = stored.view.inGroups ? await deps.groups.membershipsOf(connection.id, id) : [];
+    const isStranger = isHeldStranger(connection, before);
+    if (isStranger) await throwIfLinkedElsewhere(deps, connection, before);
+    const deleted = toDeleted(before, memberOf, deps.runtime);
+    const identity = isStranger ? { ...deleted, claimed: false } : deleted;
+    const changes: IdentityChange[] = [{ kind: 'update', identity, expected: before.version }];
+    const references = stored.hasReferences ? undefined : [];
+    const write = { identity, before, changes, references, generation: stored.generation, requestId };
+    const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
+      markReferrersDirty(deps, before, identity),
+    );
+    if (attempt === 'stale') return 'stale';
+    if (attempt.result === 'refused') await undoDelete(deps, connection, id);
+    return attempt.result;
+  });
+}
+
+/** Returns the tombstone of a user. */
+function toDeleted(before: Identity, memberOf: Membership[], runtime: Runtime): Identity {
+  const now = runtime.wallClock();
+  const departure = lastDeparture(before, before.desired, now);
+  const wasLeftActive = isLeftActive(before);
+  const statedDeparture = statedDepartureAfter(before, { isStated: true, wasLeftActive });
+  return {
+    ...withNextVersion(before, runtime),
+    deletedAt: now,
+    origin: { ...before.origin, departure, statedDeparture, ...(memberOf.length > 0 ? { memberOf } : {}) },
+  };
+}
+
+/** Throws 404 for a person whom another connection of the account provisions, and whom an import has listed at the same time. */
+async function throwIfLinkedElsewhere(
+  { identities }: DeleteUserDeps,
+  { id: connection, account }: Connection,
+  { id, travelId }: Identity,
+): Promise<void> {
+  if (travelId === undefined || !(await identities.findHolder(account, { travelId }))) return;
+  await identities.commit(connection, [{ kind: 'deleteUnclaimed', id }]);
+  throw notFoundError();
+}
+
+/**
+ * True for a person whom the connection has neither written nor found by a filter, and whose traveler therefore stays until an
+ * admin decides. The tombstone stays unclaimed, so that other connections of the account still find the person.
+ */
+function isHeldStranger({ policies }: Connection, { claimed, origin }: Identity): boolean {
+  return policies.unclaimedDelete === 'hold' && !claimed && origin.found !== true;
+}
+
+/**
+ * Answers the DELETE of a tombstone. If an earlier DELETE was committed but the process ended before it was answered, the
+ * repeated DELETE must still report a refusal.
+ */
+async function throwDeleted(
+  deps: DeleteUserDeps,
+  connection: Connection,
+  { tombstone, requestId }: { tombstone: Identity; requestId: string | undefined },
+): Promise<never> {
+  const { id, state, hold, origin } = tombstone;
+  if (isKeptActive(tombstone)) {
+    // The IdP states again that the person leaves, although an admin has discarded that.
+    const statedDeparture = statedDepartureAfter(tombstone, { isStated: true });
+    const { lastModified } = tombstone;
+    const next = withNextVersion(tombstone, deps.runtime);
+    const identity = { ...next, lastModified, origin: { ...origin, statedDeparture } };
+    await deps.identities.commit(connection.id, [{ kind: 'update', identity, expected: tombstone.version }]);
+    deps.wake();
+  }
+  const isOpen = state === 'dirty' || state === 'refused' || hold?.cause === 'guarded';
+  if (isOpen && (await deps.reconcileWithinBudget.retry(connection, id, requestId)) === 'refused')
+    await undoDelete(deps, connection, id);
+  throw notFoundError();
+}
