@@ -37,6 +37,7 @@ export const reads = [
     route: '/Users',
     requestOf: (targets) => ({ path: `/Users?startIndex=${targets.total - PAGE + 1}&count=${PAGE}` }),
     isRight: isPage,
+    isFar: true,
     amount: { service: 100, stock: 15 },
   },
 ];
