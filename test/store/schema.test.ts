@@ -146,6 +146,7 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     delete from kysely_migration where name > '0002'`);
   raw.close();
   const database = await open(folder);
+  expect(database.migrated).toEqual(expect.arrayContaining(['0002-unclaimed-people', '0006-one-log']));
   const query = { ...listQuery<UserField>({ all: [] }), limit: 0 };
   const hidden = { areUnclaimed: true, travelId: undefined };
   const { list } = provisioningStore(database).identities;

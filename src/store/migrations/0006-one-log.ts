@@ -57,16 +57,13 @@ export const exchangeTables = {
 /** Replaces the log of exchanges in segments and the request log of the travel service by one log, which begins empty. */
 export function oneLogMigration(types: ColumnTypes): Record<string, Migration> {
   const statements = [
-    `insert into travel_turn (type, seq, latest)
-      select '${EMPTIED_LOGS}', 0, 0
-      where exists (select 1 from exchange_segment) or exists (select 1 from request_log)`,
     'drop table exchange_person',
     'drop table exchange_segment',
     'drop table request_log',
     ...createTables(exchangeTables, types),
   ];
   return {
-    '0006-one-log': {
+    [ONE_LOG]: {
       up: async (db) => {
         for (const statement of statements) await sql.raw(statement).execute(db);
       },
@@ -74,5 +71,5 @@ export function oneLogMigration(types: ColumnTypes): Record<string, Migration> {
   };
 }
 
-/** A feed with this name stands for the message that the logs of an earlier version were emptied. */
-export const EMPTIED_LOGS = 'emptied logs';
+/** The name of the migration, which deletes the entries of an earlier version. */
+export const ONE_LOG = '0006-one-log';
