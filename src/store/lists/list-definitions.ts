@@ -32,7 +32,7 @@ export interface ListDefinition<Field extends string, By extends string, Row> {
   columns: Sql;
   toRow(columns: object): Row;
   fields: Record<Field, SearchColumn>;
-  orders: Record<By, OrderColumn<Field>>;
+  orders: Record<By, OrderColumn>;
   /** Returns the counter that tells how many rows meet all these conditions; undefined if none does. */
   counterOf(conditions: Where<Field>[]): ListCounter | undefined;
 }
@@ -54,13 +54,11 @@ export interface SearchColumn {
   owned?: { table: 'identity_email' | 'group_member'; id: string };
 }
 
-/** A column by which rows are sorted. Its index contains the column and the id. */
-export interface OrderColumn<Field extends string> {
+/** A column by which rows are sorted. Its index contains the column and the id, and that of `position` the column `active`. */
+export interface OrderColumn {
   column: string;
   /** Rows may have no value. */
   nullable: boolean;
-  /** The field whose comparisons the same index answers. */
-  field: Field | undefined;
 }
 
 function folded(value: string | number | boolean): string {
@@ -111,13 +109,13 @@ export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
     active: { column: 'active', rank: 10_000, key: Number },
   },
   orders: {
-    position: { column: 'position', nullable: false, field: 'active' },
-    id: { column: 'id', nullable: false, field: 'id' },
-    userName: { column: 'user_name_key', nullable: false, field: 'userName' },
-    externalId: { column: 'external_id', nullable: true, field: 'externalId' },
-    displayName: { column: 'display_name_key', nullable: true, field: 'displayName' },
-    created: { column: 'created_at', nullable: false, field: 'created' },
-    lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
+    position: { column: 'position', nullable: false },
+    id: { column: 'id', nullable: false },
+    userName: { column: 'user_name_key', nullable: false },
+    externalId: { column: 'external_id', nullable: true },
+    displayName: { column: 'display_name_key', nullable: true },
+    created: { column: 'created_at', nullable: false },
+    lastModified: { column: 'last_modified', nullable: false },
   },
   counterOf: (conditions) => counterOfUsers('live', conditions),
 };
@@ -167,12 +165,12 @@ export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
     lastModified: { column: 'last_modified', rank: 1000, key: Number },
   },
   orders: {
-    position: { column: 'position', nullable: false, field: undefined },
-    id: { column: 'id', nullable: false, field: 'id' },
-    displayName: { column: 'display_name_key', nullable: true, field: 'displayName' },
-    externalId: { column: 'external_id', nullable: true, field: 'externalId' },
-    created: { column: 'created_at', nullable: false, field: 'created' },
-    lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
+    position: { column: 'position', nullable: false },
+    id: { column: 'id', nullable: false },
+    displayName: { column: 'display_name_key', nullable: true },
+    externalId: { column: 'external_id', nullable: true },
+    created: { column: 'created_at', nullable: false },
+    lastModified: { column: 'last_modified', nullable: false },
   },
   counterOf: (conditions) =>
     conditions.length > 0 ? undefined : { rows: 'group', toTotal: ({ count }) => count },
