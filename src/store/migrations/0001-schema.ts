@@ -4,12 +4,10 @@ import type { ColumnTypes } from './column-types.ts';
 import { createTables } from './columns.ts';
 import { connectionTables } from './connection-tables.ts';
 import { credentialTables } from './credential-tables.ts';
-import { exchangeTables } from './exchange-tables.ts';
 import { groupTables } from './group-tables.ts';
 import { holdTables } from './hold-tables.ts';
 import { identityTables } from './identity-tables.ts';
 import { replicaTables } from './replica-tables.ts';
-import { requestLogTable } from './request-log-table.ts';
 import { travelTables } from './travel-tables.ts';
 import { webhookTables } from './webhook-tables.ts';
 
@@ -27,11 +25,10 @@ const tables = {
 };
 
 /**
- * Returns the migration that creates all tables and indexes, under its name. Its effect stays as it is: later changes of the schema are
- * migrations of their own. The name tells the databases that it has made from those that earlier statements have made, which are refused.
+ * Returns the migration that creates all tables and indexes, under its name. Later changes of the schema are migrations of their own. The name tells the databases that it has made from those that earlier statements have made, which are refused.
  */
 export function schemaMigration(types: ColumnTypes): Record<string, Migration> {
-  const statements = [...createTables(tables, types), ...requestLogTable(types), ...exchangeTables(types)];
+  const statements = createTables(tables, types);
   const up: Migration['up'] = async (db) => {
     for (const statement of statements) await sql.raw(statement).execute(db);
   };

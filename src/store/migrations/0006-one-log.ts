@@ -54,12 +54,15 @@ export const exchangeTables = {
   },
 } as const satisfies TableDeclarations;
 
-/** Replaces the log of exchanges in segments and the request log of the travel service by one log, which begins empty. */
+/**
+ * Replaces the log of exchanges in segments and the request log of the travel service, which databases of earlier versions have, by one
+ * log, which begins empty.
+ */
 export function oneLogMigration(types: ColumnTypes): Record<string, Migration> {
   const statements = [
-    'drop table exchange_person',
-    'drop table exchange_segment',
-    'drop table request_log',
+    'drop table if exists exchange_person',
+    'drop table if exists exchange_segment',
+    'drop table if exists request_log',
     ...createTables(exchangeTables, types),
   ];
   return {
