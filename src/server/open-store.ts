@@ -12,7 +12,7 @@ import { leaseDuration } from '../provisioning/reconcile/lease.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { type ScimTokens, scimTokens } from '../store/credentials/credentials.ts';
-import { ONE_LOG } from '../store/migrations/0006-one-log.ts';
+import { ONE_LOG } from '../store/migrations/index.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/queues/replicas.ts';
 import { type MaxDelays, repairAfterSetBack, repairFutureTimes } from '../store/sql/clock-repair.ts';

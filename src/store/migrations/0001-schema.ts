@@ -1,4 +1,3 @@
-import { type Migration, sql } from 'kysely';
 import { adminTables } from './admin-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { createTables } from './columns.ts';
@@ -24,13 +23,7 @@ const tables = {
   ...adminTables,
 };
 
-/**
- * Returns the migration that creates all tables and indexes, under its name. Later changes of the schema are migrations of their own. The name tells the databases that it has made from those that earlier statements have made, which are refused.
- */
-export function schemaMigration(types: ColumnTypes): Record<string, Migration> {
-  const statements = createTables(tables, types);
-  const up: Migration['up'] = async (db) => {
-    for (const statement of statements) await sql.raw(statement).execute(db);
-  };
-  return { [types.firstMigration]: { up } };
+/** Returns the statements that create the tables and indexes of the first version. Later changes of the schema are migrations of their own. */
+export function createSchema(types: ColumnTypes): string[] {
+  return createTables(tables, types);
 }

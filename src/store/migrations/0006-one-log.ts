@@ -1,4 +1,3 @@
-import { type Migration, sql } from 'kysely';
 import type { ColumnTypes } from './column-types.ts';
 import { createTables, type TableDeclarations } from './columns.ts';
 
@@ -58,21 +57,11 @@ export const exchangeTables = {
  * Replaces the log of exchanges in segments and the request log of the travel service, which databases of earlier versions have, by one
  * log, which begins empty.
  */
-export function oneLogMigration(types: ColumnTypes): Record<string, Migration> {
-  const statements = [
+export function replaceLogs(types: ColumnTypes): string[] {
+  return [
     'drop table if exists exchange_person',
     'drop table if exists exchange_segment',
     'drop table if exists request_log',
     ...createTables(exchangeTables, types),
   ];
-  return {
-    [ONE_LOG]: {
-      up: async (db) => {
-        for (const statement of statements) await sql.raw(statement).execute(db);
-      },
-    },
-  };
 }
-
-/** The name of the migration, which deletes the entries of an earlier version. */
-export const ONE_LOG = '0006-one-log';
