@@ -146,6 +146,12 @@ describe('a list uses an index', () => {
     expect(slowLines(lines)).toEqual([]);
   });
 
+  it.each([[['a']], [['a', 'b']]])('for the groups of the users %j', async (users) => {
+    const lines = await listPlans((store) => store.groups.groupsOf('okta', users));
+    expect(lines.length).toBeGreaterThan(0);
+    expect(slowLines(lines)).toEqual([]);
+  });
+
   it('reads the rows that searches find by their ids', async () => {
     const conditions: Where<UserField>[] = [
       { all: [{ field: 'active', operator: 'eq', value: true }, ...users.slice(5)] },
