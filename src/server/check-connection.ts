@@ -6,7 +6,6 @@ import type { Database } from '../store/sql/database.ts';
 import { NoDatabase } from '../store/sql/migrate.ts';
 import type { NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
-import type { Mapping } from '../translator/mapping-file.ts';
 import { findLimitFaults } from '../translator/mapping-limits.ts';
 import { probeTravel, readConnectionMapping, readLookups } from './offline.ts';
 
@@ -32,39 +31,24 @@ interface CheckOptions {
   database?: Database | undefined;
 }
 
-/** Tries the credential of a connection, and looks up each name of its mapping in the travel API. */
+/** Tries the credential of a connection, and checks its mapping. */
 export async function checkConnection(
   settings: Settings,
   connection: ConnectionSettings,
   options: CheckOptions = {},
 ): Promise<ConnectionCheck> {
-  const { mappingFile = MAPPING_IN_FORCE } = connection;
-  const mapping = await findMapping(settings, connection, options);
-  const unknown = mapping ? findUnknownExtensionNames(mapping) : [];
-  const tooLarge = mapping ? findLimitFaults(mapping) : [];
-  const warnings = [...unknown, ...tooLarge].map((warning) => ({ file: mappingFile, ...warning }));
   const credential = await checkCredential(settings, connection, options);
-  const names = await checkMappingNames(settings, connection, options);
+  const { warnings, faults, unchecked } = await checkMapping(settings, connection, options);
   return {
     warnings,
-    faults: [...credential.faults, ...names.faults],
-    unchecked: [...credential.unchecked, ...names.unchecked],
+    faults: [...credential.faults, ...faults],
+    unchecked: [...credential.unchecked, ...unchecked],
   };
 }
 
 type Found = Pick<ConnectionCheck, 'faults' | 'unchecked'>;
 
 const nothingFound: Found = { faults: [], unchecked: [] };
-
-/** Returns the mapping of a connection; undefined if it is in the database and no call may be made. */
-async function findMapping(
-  settings: Settings,
-  connection: ConnectionSettings,
-  { isOffline, database }: CheckOptions,
-): Promise<Mapping | undefined> {
-  if (isOffline) return connection.mapping;
-  return readConnectionMapping(settings, connection, database);
-}
 
 /** The bridge makes its credential for the embedded service itself, so that one is not tried. */
 async function checkCredential(
@@ -85,31 +69,35 @@ async function checkCredential(
 }
 
 /** Looks up each name of the mapping. Calls the travel API only if the mapping names something in it. */
-export async function checkMappingNames(
+export async function checkMapping(
   settings: Settings,
   connection: ConnectionSettings,
-  options: CheckOptions = {},
-): Promise<Found> {
+  { isOffline = false, database }: CheckOptions = {},
+): Promise<ConnectionCheck> {
   const { id, mappingFile = MAPPING_IN_FORCE } = connection;
-  const mapping = await findMapping(settings, connection, options);
-  if (!mapping) return { faults: [], unchecked: [{ subject: 'names', reason: 'offline' }] };
+  const mapping = isOffline
+    ? connection.mapping
+    : await readConnectionMapping(settings, connection, database);
+  if (!mapping) return { faults: [], warnings: [], unchecked: [{ subject: 'names', reason: 'offline' }] };
   const toFaults = (found: NameFault[]): Fault[] =>
     found.map(({ path, problem, remedy, origin }) => {
       const file = origin === 'file' ? mappingFile : `connection ${id}:`;
       return { file, path, problem, remedy };
     });
   const { faults, unchecked } = await findNameFaults<UncheckedReason>(mapping, async () => {
-    if (options.isOffline) return { unchecked: 'offline' };
+    if (isOffline) return { unchecked: 'offline' };
     try {
-      const read = await readLookups(settings, connection, options.database);
+      const read = await readLookups(settings, connection, database);
       return read.kind === 'ok' ? { lookups: read.value } : { unchecked: read };
     } catch (error) {
       if (error instanceof NoDatabase) return { unchecked: 'neverStarted' };
       throw error;
     }
   });
+  const warnings = [...findUnknownExtensionNames(mapping), ...findLimitFaults(mapping)];
   return {
     faults: toFaults(faults),
+    warnings: warnings.map((warning) => ({ file: mappingFile, ...warning })),
     unchecked: unchecked === undefined ? [] : [{ subject: 'names', reason: unchecked }],
   };
 }

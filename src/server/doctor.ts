@@ -13,7 +13,7 @@ import type { Database } from '../store/sql/database.ts';
 import { databaseFacts } from '../store/sql/database-facts.ts';
 import { displayLocation, openExistingDatabase } from '../store/sql/open-database.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel/travel-secrets.ts';
-import { checkConnection } from './check-connection.ts';
+import { checkMapping } from './check-connection.ts';
 import { findOpenidProblem } from './check-settings.ts';
 import { existingEncryptionKey } from './encryption-keys.ts';
 import { isExchangeLogReadable } from './exchange-log.ts';
@@ -287,7 +287,7 @@ async function connectionResults(
     return toResults(`travel API of ${connection.id}`, travel);
   return [
     ...toResults(`travel API of ${connection.id}`, travel),
-    ...toResults(`mapping of ${connection.id}`, await checkMapping(settings, connection, database)),
+    ...toResults(`mapping of ${connection.id}`, await mappingFindings(settings, connection, database)),
   ];
 }
 
@@ -358,14 +358,14 @@ function travelRemedy(text: string): string {
   return 'Check TRAVEL_API_URL, travelApi.paths and the network, or try again later.';
 }
 
-async function checkMapping(
+async function mappingFindings(
   settings: Settings,
   connection: ConnectionSettings,
   database: Database | undefined,
 ): Promise<Finding[]> {
   // Without the database, the mapping in force is unknown.
   if (!database && !connection.mapping) return [];
-  const { faults, warnings } = await checkConnection(settings, connection, { database });
+  const { faults, warnings } = await checkMapping(settings, connection, { database });
   const toFinding =
     (state: Finding['state']) =>
     ({ file, path, problem, remedy }: (typeof faults)[number]): Finding => ({
@@ -373,10 +373,7 @@ async function checkMapping(
       text: `${file} ${path}: ${problem}`,
       remedy,
     });
-  const ofNames = [
-    ...faults.filter(({ file }) => file !== 'environment').map(toFinding('fault')),
-    ...warnings.map(toFinding('warning')),
-  ];
+  const ofNames = [...faults.map(toFinding('fault')), ...warnings.map(toFinding('warning'))];
   const sample = database && (await translateSample({ settings, database, connection }, SAMPLE));
   if (!sample || sample.findings.size === 0) {
     const text = sample
