@@ -17,10 +17,10 @@ import {
 } from './list-walk.ts';
 
 /** A request for one page of a list. */
-export interface ListTask<Field extends string, By extends string, Row> {
-  definition: ListDefinition<Field, By, Row>;
+export interface ListTask<Field extends string, Row> {
+  definition: ListDefinition<Field, Row>;
   scope: ListScope;
-  query: ListQuery<Field, By>;
+  query: ListQuery<Field, Field | 'position'>;
   scan: ListScan<Row>;
 }
 
@@ -34,21 +34,22 @@ const BATCH = 50;
  * Reads one page of a list with its exact total. A counter tells the number of all, active and inactive rows. If searches in indexes
  * find few enough rows, these are sorted. Otherwise the list is walked through in its order.
  */
-export async function listRows<Field extends string, By extends string, Row>(
-  task: ListTask<Field, By, Row>,
+export async function listRows<Field extends string, Row>(
+  task: ListTask<Field, Row>,
 ): Promise<ListPage<Row>> {
   const { definition, scope, query, scan } = task;
   const conditions = conjunctsOf(query.where);
   const counter = scan.residual ? undefined : definition.counterOf(conditions);
   const total = counter && readCounter(scope.db, scope, counter.rows).then(counter.toTotal);
-  // The index of the order answers the conditions that have a counter, which are of `active`.
-  if (total && (conditions.length === 0 || query.order.by === 'position')) return readPage(task, total);
-  const known = await total;
   const search: KeySearch = {
     order: orderOf(task),
     condition: toCondition(definition, query.where),
     cursor: cursorOf(query),
   };
+  // Conditions that have a counter are of `active`, which the index of `position` has, too.
+  if (total && (conditions.length === 0 || query.order.by === 'position'))
+    return readPage(task, search, total);
+  const known = await total;
   const found = known === undefined || known <= MANY ? await findByIndexes(task, search) : undefined;
   if (found) return collectPage(task, [found], known);
   // If the total is known, the rows before the cursor need not be counted.
@@ -57,27 +58,31 @@ export async function listRows<Field extends string, By extends string, Row>(
 }
 
 /** Reads a page along the index of its order, which answers the whole condition. */
-async function readPage<Field extends string, By extends string, Row>(
-  task: ListTask<Field, By, Row>,
+async function readPage<Row>(
+  task: ListTask<string, Row>,
+  search: KeySearch,
   counted: Promise<number>,
 ): Promise<ListPage<Row>> {
-  const { definition, query } = task;
-  const condition = toCondition(definition, query.where);
-  const page = { order: orderOf(task), condition, start: query.start, limit: wantedRows(query.limit) };
+  const { start, limit } = task.query;
+  const page = { ...search, start, limit: wantedRows(limit) };
   const [total, rows] = await Promise.all([counted, readRows(task, page)]);
-  return toPage(query, rows, total);
+  return toPage(task.query, rows, total);
 }
 
-function orderOf<Field extends string, By extends string>({
-  definition,
-  query: { order },
-}: Pick<ListTask<Field, By, unknown>, 'definition' | 'query'>): RowOrder {
-  return { ...definition.orders[order.by], descending: order.descending };
+function orderOf<Field extends string>({
+  definition: { fields },
+  query: {
+    order: { by, descending },
+  },
+}: Pick<ListTask<Field, unknown>, 'definition' | 'query'>): RowOrder {
+  if (by === 'position') return { column: by, nullable: false, descending };
+  const { column, isNullable = false } = fields[by];
+  return { column, nullable: isNullable, descending };
 }
 
 /** Returns the keys that meet the conditions on columns, in order; undefined if searches in indexes find too many or do not exist. */
-async function findByIndexes<Field extends string, By extends string, Row>(
-  task: ListTask<Field, By, Row>,
+async function findByIndexes<Field extends string, Row>(
+  task: ListTask<Field, Row>,
   search: KeySearch,
 ): Promise<FoundKey[] | undefined> {
   const { definition, scope, query, scan } = task;
@@ -93,8 +98,8 @@ async function findByIndexes<Field extends string, By extends string, Row>(
 }
 
 /** Collects a page from the keys that meet the conditions on columns, in order, and counts those that match unless the total is known. */
-async function collectPage<Field extends string, By extends string, Row>(
-  task: ListTask<Field, By, Row>,
+async function collectPage<Row>(
+  task: ListTask<string, Row>,
   found: Iterable<FoundKey[]> | AsyncIterable<FoundKey[]>,
   known: number | undefined,
 ): Promise<ListPage<Row>> {
@@ -136,10 +141,7 @@ function toPage<Row>(
 }
 
 /** Applies the residual condition. Rows that have been deleted meanwhile do not match. */
-async function keepMatching<Field extends string, By extends string, Row>(
-  task: ListTask<Field, By, Row>,
-  found: FoundKey[],
-): Promise<FoundKey[]> {
+async function keepMatching<Row>(task: ListTask<string, Row>, found: FoundKey[]): Promise<FoundKey[]> {
   const { residual, yieldBetweenSteps } = task.scan;
   if (!residual) return found;
   const matching = new Set<string>();

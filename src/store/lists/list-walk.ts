@@ -1,17 +1,20 @@
 import { sql } from 'kysely';
 import type { ListQuery, ListScan, SortKey } from '../../provisioning/users/list-ports.ts';
 import { inScope } from '../connection-scopes.ts';
-import type { ListDefinition, ListScope, OrderColumn, Sql } from './list-definitions.ts';
+import type { ListDefinition, ListScope, Sql } from './list-definitions.ts';
 import { allOf } from './list-filter.ts';
 
 /** The table of a list, and the connection. */
 export interface List<Row = unknown> {
-  definition: Pick<ListDefinition<string, string, Row>, 'table' | 'live' | 'columns' | 'toRow'>;
+  definition: Pick<ListDefinition<string, Row>, 'table' | 'live' | 'columns' | 'toRow'>;
   scope: ListScope;
 }
 
 /** An order in which an index contains all rows of a list. Equal values are ordered by id. */
-export interface RowOrder extends OrderColumn {
+export interface RowOrder {
+  column: string;
+  /** Rows may have no value. */
+  nullable: boolean;
   descending: boolean;
 }
 
