@@ -13,7 +13,8 @@ import {
   readKeysOf,
   readRows,
   readRowsAt,
-  walkKeys,
+  type Step,
+  walk,
 } from './list-walk.ts';
 
 /** A request for one page of a list. */
@@ -51,10 +52,15 @@ export async function listRows<Field extends string, Row>(
     return readPage(task, search, total);
   const known = await total;
   const found = known === undefined || known <= MANY ? await findByIndexes(task, search) : undefined;
-  if (found) return collectPage(task, [found], known);
+  if (found) return collectPage(task, [toStep(found)], known);
   // If the total is known, the rows before the cursor need not be counted.
   const from = known === undefined ? undefined : search.cursor;
-  return collectPage(task, walkKeys(task, search, { from, ...scan }), known);
+  return collectPage(task, walk(task, search, { from, ...scan }), known);
+}
+
+function toStep(found: FoundKey[]): Step {
+  const following = found.filter(({ isAfterCursor }) => isAfterCursor).length;
+  return { matching: found.length, following, readKeys: async () => found };
 }
 
 /** Reads a page along the index of its order, which answers the whole condition. */
@@ -97,10 +103,10 @@ async function findByIndexes<Field extends string, Row>(
   return rows.filter(({ matches }) => matches);
 }
 
-/** Collects a page from the keys that meet the conditions on columns, in order, and counts those that match unless the total is known. */
+/** Collects a page from the rows that meet the conditions on columns, and counts those that match unless the total is known. */
 async function collectPage<Row>(
   task: ListTask<string, Row>,
-  found: Iterable<FoundKey[]> | AsyncIterable<FoundKey[]>,
+  steps: Iterable<Step> | AsyncIterable<Step>,
   known: number | undefined,
 ): Promise<ListPage<Row>> {
   const { start, limit } = task.query;
@@ -108,12 +114,17 @@ async function collectPage<Row>(
   let skip = 'offset' in start ? start.offset : 0;
   let total = 0;
   const keys: SortKey[] = [];
-  for await (const step of found) {
-    for (const { key, isAfterCursor } of await keepMatching(task, step)) {
-      total += 1;
-      if (!isAfterCursor) continue;
-      if (skip > 0) skip -= 1;
-      else if (keys.length < wanted) keys.push(key);
+  for await (const { matching, following, readKeys } of steps) {
+    const isFull = keys.length === wanted;
+    if (!task.scan.residual && (isFull || following <= skip)) {
+      total += matching;
+      skip -= following;
+    } else {
+      const found = await keepMatching(task, await readKeys());
+      const after = found.filter(({ isAfterCursor }) => isAfterCursor).map(({ key }) => key);
+      total += found.length;
+      keys.push(...after.slice(Math.max(0, skip), Math.max(0, skip) + wanted - keys.length));
+      skip -= after.length;
     }
     if (known !== undefined && keys.length === wanted) break;
   }

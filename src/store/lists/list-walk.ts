@@ -161,22 +161,39 @@ function toFoundKeys({ rows }: { rows: FoundKeyColumns[] }): FoundKey[] {
 /** The number of rows of one step: some milliseconds of work, during which SQLite does nothing else. */
 const STEP = 1000;
 
-/** Walks through a list in steps, between which other requests run, and yields the keys of each step that meet the condition. */
-export async function* walkKeys(
+/** Some rows of a list that follow each other. */
+export interface Step {
+  /** The number of them that meet the condition. */
+  matching: number;
+  /** The number of these that come after the cursor. */
+  following: number;
+  /** Reads the keys of those that meet the condition, in order. */
+  readKeys(): Promise<FoundKey[]>;
+}
+
+/** Walks through a list in steps, between which other requests run. */
+export async function* walk(
   list: List,
   search: KeySearch,
   { from, yieldBetweenSteps }: { from: SortKey | undefined } & Pick<ListScan<unknown>, 'yieldBetweenSteps'>,
-): AsyncGenerator<FoundKey[]> {
+): AsyncGenerator<Step> {
   const { order } = search;
+  const { db } = list.scope;
+  const backwards = { ...order, descending: !order.descending };
   let [range, ...others] = rangesFrom(order, from);
   while (range) {
     await yieldBetweenSteps();
     const where = allOf([inScope(list.scope), list.definition.live, range]);
-    const rows = sql<FoundKeyColumns>`${selectKeys(list, search, where)} limit ${STEP}`;
-    const step = toFoundKeys(await rows.execute(list.scope.db));
-    yield step.filter(({ matches }) => matches);
-    const last = step.at(-1);
+    const step = sql<FoundKeyColumns>`${selectKeys(list, search, where)} limit ${STEP}`;
+    const { rows } = await sql<KeyColumns & { seen: number; matching: number; following: number }>`
+      with step as materialized (${step})
+      select key_value, key_id, (select count(*) from step) as seen, (select sum(matches) from step) as matching,
+        (select sum(matches * is_after_cursor) from step) as following
+      from step order by ${orderBy(backwards, sql.ref('key_value'), sql.ref('key_id'))} limit 1`.execute(db);
+    const [last] = rows;
+    const readKeys = async () => toFoundKeys(await step.execute(db)).filter(({ matches }) => matches);
+    if (last) yield { matching: last.matching, following: last.following, readKeys };
     // A full step may be followed by more rows of the same range.
-    [range, ...others] = last && step.length === STEP ? rangesAfter(order, last.key) : others;
+    [range, ...others] = last?.seen === STEP ? rangesAfter(order, toSortKey(last)) : others;
   }
 }
