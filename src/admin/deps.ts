@@ -13,7 +13,7 @@ import type { TravelDeps } from '../travel/collection.ts';
 import type { Webhooks } from '../travel/webhooks/webhooks.ts';
 import type { DemoDay } from './demo-day.ts';
 import { AdminError } from './errors.ts';
-import type { MappingTasks } from './mapping-tasks.ts';
+import type { MappingTasks } from './mapping-thread/tasks.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
 import type { RouterDeps } from './router.ts';

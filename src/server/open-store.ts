@@ -28,7 +28,7 @@ import { currentEncryptionKey, reencryptSecrets } from './encryption-keys.ts';
 import { isExchangeLogReadable, startExchangeLog } from './exchange-log.ts';
 import { registerStoreGauges } from './gauges.ts';
 import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
-import type { ThreadLimits } from './mapping-thread/thread.ts';
+import type { ThreadLimits } from '../admin/mapping-thread/thread.ts';
 import { type RestoreWatch, watchForRestore } from './restore-watch.ts';
 import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
 import { openSignIns, type SignIns } from './sign-ins.ts';

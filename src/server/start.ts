@@ -48,7 +48,7 @@ import {
   stopServer,
 } from './http-server.ts';
 import { reloadMappingFiles } from './mapping-files.ts';
-import { type MappingThread, mappingThread } from './mapping-thread/thread.ts';
+import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
 import {
   type EmbeddedAddress,
   findRefusedCredentials,

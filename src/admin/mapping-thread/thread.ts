@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { AdminError } from '../../admin/errors.ts';
-import type { MappingTasks, StoredReads, TaskContext, Tasks } from '../../admin/mapping-tasks.ts';
+import { AdminError } from '../errors.ts';
+import type { MappingTasks, StoredReads, TaskContext, Tasks } from './tasks.ts';
 import type { Runtime } from '../../provisioning/runtime-ports.ts';
 
 /** The limits of the thread. */

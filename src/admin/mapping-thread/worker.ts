@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { RulesData, StoredReads, Tasks } from '../../admin/mapping-tasks.ts';
+import type { RulesData, StoredReads, Tasks } from './tasks.ts';
 import { parseJsonText } from '../../config/faults.ts';
 import type { Connection } from '../../provisioning/connection.ts';
 import { findNameFaults } from '../../provisioning/rules/check-mapping.ts';

@@ -1,14 +1,14 @@
-import type { Connection } from '../provisioning/connection.ts';
-import type { Identity } from '../provisioning/identity.ts';
-import type { MappingPreview } from '../provisioning/rules/preview-mapping.ts';
-import type { PersonPreview } from '../provisioning/rules/preview-person.ts';
-import type { RulesSnapshot } from '../provisioning/rules/rules-snapshot.ts';
-import type { Identities, References } from '../provisioning/store-ports.ts';
-import type { TravelAnswer } from '../provisioning/travel-ports.ts';
-import type { MappingFault } from '../translator/mapping-faults.ts';
-import type { Mapping } from '../translator/mapping-file.ts';
-import type { Lookups } from '../translator/translation.ts';
-import type { TravelUser } from '../translator/traveler.ts';
+import type { Connection } from '../../provisioning/connection.ts';
+import type { Identity } from '../../provisioning/identity.ts';
+import type { MappingPreview } from '../../provisioning/rules/preview-mapping.ts';
+import type { PersonPreview } from '../../provisioning/rules/preview-person.ts';
+import type { RulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
+import type { Identities, References } from '../../provisioning/store-ports.ts';
+import type { TravelAnswer } from '../../provisioning/travel-ports.ts';
+import type { MappingFault } from '../../translator/mapping-faults.ts';
+import type { Mapping } from '../../translator/mapping-file.ts';
+import type { Lookups } from '../../translator/translation.ts';
+import type { TravelUser } from '../../translator/traveler.ts';
 
 // The tasks that compute with mappings run in a thread: they get and return data only. The database stays in the main thread, which the
 // thread asks for it.
