@@ -94,11 +94,11 @@ module.exports = {
     // Handlers work on the records of the database and on the embedded travel service, below HTTP.
     folder(
       'admin',
-      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(faults|settings).ts$|sample-data/(company|removal|sample-data).ts$',
+      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(faults|settings).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
     ),
     folder(
       'server',
-      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/|replay/(exchanges|recorder|report|scenario).ts$',
+      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/|replay/(report|scenario).ts$',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),

@@ -34,20 +34,6 @@ interface EmbeddedService {
   webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
 }
 
-/** The part of the log that becomes scenarios. Times are epoch milliseconds. */
-export interface RecordedPart {
-  connection: string;
-  person: string | undefined;
-  since: number;
-  until: number;
-}
-
-/** Scenario files of a part of the log. */
-export interface RecordedScenarios {
-  scenarios: object[];
-  leftOut: { reason: string }[];
-}
-
 /** The parts of the service that the admin page works with. */
 export interface AdminParts {
   settings: Settings;
@@ -62,8 +48,6 @@ export interface AdminParts {
   /** Undefined if no connection uses the embedded travel service. */
   embedded: EmbeddedService | undefined;
   exchanges: ExchangeLog;
-  /** Converts SCIM requests to scenarios. Undefined if there are too many. */
-  recordScenarios(part: RecordedPart): Promise<RecordedScenarios | undefined>;
   writes: Pick<WriteHealth, 'failure'>;
   limit: SignInLimit;
   refusedSignIns: RefusedSignIns;

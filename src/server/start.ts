@@ -1,7 +1,6 @@
 import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
 import type { DemoDay } from '../admin/demo-day.ts';
-import type { RecordedPart } from '../admin/deps.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
@@ -56,7 +55,6 @@ import {
   openConnection,
 } from './open-connection.ts';
 import { openStore, type ServerDeps, type StartOptions } from './open-store.ts';
-import { recordPart } from './recorded-part.ts';
 import { announceReturnPolicy } from './return-notice.ts';
 import { wait } from './runtime.ts';
 
@@ -268,8 +266,7 @@ function createApp(
     const encryptionKey = currentEncryptionKey(settings);
     const shared = { provisioning, connections, demoDay, tasks, isSecure, publicUrl, page, encryptionKey };
     const exchanges = exchangeReader(deps.database, exchangeKeys(settings));
-    const recordScenarios = (part: RecordedPart) => recordPart(exchanges, part);
-    app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, exchanges, recordScenarios }));
+    app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, exchanges }));
     app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl(settings) ?? url));
     app.use(healthRoutes(health), metricsRoutes(http.metrics, { now: http.now, wait }));
