@@ -29,12 +29,12 @@ import { isExchangeLogReadable, startExchangeLog } from './exchange-log.ts';
 import { registerStoreGauges } from './gauges.ts';
 import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
 import type { ThreadLimits } from '../admin/mapping-thread/thread.ts';
-import { type RestoreWatch, watchForRestore } from './restore-watch.ts';
+import { type RestoreWatch, watchForRestore } from '../store/restore/restore-watch.ts';
 import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
 import { openSignIns, type SignIns } from './sign-ins.ts';
 import { sumUpStrangers } from './stranger-lines.ts';
 import { type TokenUses, writeTokenUses } from './token-uses.ts';
-import { writeFileOf } from './write-file.ts';
+import { writeFileOf } from '../store/restore/write-file.ts';
 
 /** Differences from production, for tests and commands. */
 export interface StartOptions {

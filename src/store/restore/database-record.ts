@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { pauseConnections } from '../connection-modes.ts';
-import type { Database } from './database.ts';
-import type { Tables } from './tables.ts';
+import type { Database } from '../sql/database.ts';
+import type { Tables } from '../sql/tables.ts';
 
 /**
  * What a database says about itself. It is compared with what is known outside of it: a database that is behind was restored

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DatabaseLocation, displayLocation } from '../store/sql/open-database.ts';
+import { type DatabaseLocation, displayLocation } from '../sql/open-database.ts';
 
 /** What is known of a database outside of it: its identity, and the number of writes that it had at least. */
 export interface KnownDatabase {

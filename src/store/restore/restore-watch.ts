@@ -1,14 +1,14 @@
-import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
-import type { ConnectionModes } from '../store/connection-modes.ts';
-import type { Database } from '../store/sql/database.ts';
+import type { Log, Runtime } from '../../provisioning/runtime-ports.ts';
+import type { ConnectionModes } from '../connection-modes.ts';
+import type { Database } from '../sql/database.ts';
 import {
   addWrites,
   type DatabaseRecord,
   ensureDatabaseRecord,
   pauseRestored,
   readDatabaseRecord,
-} from '../store/sql/database-record.ts';
-import type { DatabaseLocation } from '../store/sql/open-database.ts';
+} from './database-record.ts';
+import type { DatabaseLocation } from '../sql/open-database.ts';
 import { type KnownDatabase, type WriteFile, writeFileOf } from './write-file.ts';
 
 /** The interval at which the database is compared with what is known of it, and writes are counted in it, in milliseconds. */

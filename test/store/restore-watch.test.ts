@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type RestoreWatch, watchForRestore } from '../../src/server/restore-watch.ts';
-import { writeFileOf } from '../../src/server/write-file.ts';
+import { type RestoreWatch, watchForRestore } from '../../src/store/restore/restore-watch.ts';
+import { writeFileOf } from '../../src/store/restore/write-file.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Database } from '../../src/store/sql/database.ts';
