@@ -11,7 +11,7 @@ import {
 } from '../provisioning/people/explain-person.ts';
 import { findSimilarUserNames } from '../provisioning/people/people.ts';
 import type { Json } from '../schema/resource.ts';
-import { openExchangeLog } from '../server/exchange-log.ts';
+import { openExchangeLog } from '../log/open-log.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Finding, TraceEntry } from '../translator/translation.ts';
 import { findConnections, withDatabase } from './database.ts';

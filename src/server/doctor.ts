@@ -7,7 +7,7 @@ import { certificateWarning } from '../config/transport.ts';
 import { hasExchanges } from '../log/exchange-store.ts';
 import { adminTokens } from '../store/credentials/admins.ts';
 import { oauthClients, scimTokens } from '../store/credentials/credentials.ts';
-import { encryption, KeyFileFault } from '../store/credentials/encryption.ts';
+import { encryption, existingEncryptionKey, KeyFileFault } from '../store/credentials/encryption.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { databaseFacts } from '../store/sql/database-facts.ts';
@@ -15,8 +15,7 @@ import { displayLocation, openExistingDatabase } from '../store/sql/open-databas
 import { countUnreadableSecrets, hasSecrets } from '../store/travel/travel-secrets.ts';
 import { checkMapping } from './check-connection.ts';
 import { findOpenidProblem } from './check-settings.ts';
-import { existingEncryptionKey } from './encryption-keys.ts';
-import { isExchangeLogReadable } from './exchange-log.ts';
+import { isExchangeLogReadable } from '../log/open-log.ts';
 import { type ErrorResponses, probeErrorResponses, probeTravel, translateSample } from './offline.ts';
 import { operatorMessage } from './operator-message.ts';
 

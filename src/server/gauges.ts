@@ -153,6 +153,16 @@ export function registerUnconfirmed(metrics: HttpMetrics, read: () => Promise<Al
   });
 }
 
+/** Registers a metric: the exchanges that could not be written to the log. Returns the function that counts some. */
+export function countLostExchanges({ registry }: HttpMetrics): (count: number) => void {
+  const lost = new Counter({
+    name: 'jetbridge_exchanges_lost_total',
+    help: 'Exchanges that could not be written to the log of exchanges.',
+    registers: [registry],
+  });
+  return (count) => lost.inc(count);
+}
+
 /** The labels of refused sign-ins, by the operation. */
 const waysToSignIn = new Map([
   ['signIn', 'password'],

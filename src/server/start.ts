@@ -34,8 +34,8 @@ import { reportedHolds } from '../store/queues/hold-alarms.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { alertSender } from './alerts.ts';
 import { demoDay, type ServedDemoDay } from './demo-day/demo-day.ts';
-import { currentEncryptionKey } from './encryption-keys.ts';
-import { exchangeKeys } from './exchange-log.ts';
+import { currentEncryptionKey } from '../store/credentials/encryption.ts';
+import { exchangeKeys } from '../log/open-log.ts';
 import { registerServiceGauges, registerUnconfirmed } from './gauges.ts';
 import {
   createHttpServer,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createLog } from '../../src/http/log.ts';
 import type { LoggedExchange } from '../../src/log/exchange.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { openExchangeLog } from '../../src/server/exchange-log.ts';
+import { openExchangeLog } from '../../src/log/open-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
 import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';

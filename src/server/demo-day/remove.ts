@@ -23,7 +23,7 @@ import { type JsonObject, stringMember } from '../../travel/json.ts';
 import { readResource } from '../../travel/ports.ts';
 import { customField } from '../../travel/resources/custom-field.ts';
 import { user } from '../../travel/resources/user.ts';
-import { exchangeKeys } from '../exchange-log.ts';
+import { exchangeKeys } from '../../log/open-log.ts';
 import type { ServerDeps } from '../open-store.ts';
 
 /** The demo day to remove, which no replica serves any more. */

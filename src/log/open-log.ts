@@ -1,25 +1,23 @@
-import { Counter } from 'prom-client';
-import type { Settings } from '../config/settings.ts';
-import type { HttpMetrics } from '../http/monitoring.ts';
-import type { ExchangeRecorder } from '../log/exchange.ts';
-import { exchangeStore, isNewestExchangeReadable, reencryptExchanges } from '../log/exchange-store.ts';
-import { type LogKey, type LogKeys, type LogReadKeys, logKey } from '../log/keys.ts';
-import { exchangeRecorder } from '../log/recorder.ts';
-import { type ExchangeReader, exchangeReader } from '../log/search.ts';
-import type { Runtime } from '../provisioning/runtime-ports.ts';
-import { parseEncryptionKey } from '../store/credentials/encryption.ts';
+import {
+  currentEncryptionKey,
+  existingEncryptionKey,
+  type KeySettings,
+  previousEncryptionKey,
+} from '../store/credentials/encryption.ts';
 import type { Database } from '../store/sql/database.ts';
-import { currentEncryptionKey, existingEncryptionKey } from './encryption-keys.ts';
-
-type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
+import type { ExchangeRecorder } from './exchange.ts';
+import { exchangeStore, isNewestExchangeReadable, reencryptExchanges } from './exchange-store.ts';
+import { type LogKey, type LogKeys, type LogReadKeys, logKey } from './keys.ts';
+import { type ExchangeRecorderDeps, exchangeRecorder } from './recorder.ts';
+import { type ExchangeReader, exchangeReader } from './search.ts';
 
 /** Returns the keys of the log of exchanges: the present one, which is created if missing, and JETBRIDGE_KEY_PREVIOUS if it is set. */
 export function exchangeKeys(settings: KeySettings): LogKeys {
   return [logKey(currentEncryptionKey(settings)), ...previousKeys(settings)];
 }
 
-function previousKeys({ previousKey }: KeySettings): LogKey[] {
-  const previous = previousKey && parseEncryptionKey(previousKey);
+function previousKeys(settings: KeySettings): LogKey[] {
+  const previous = previousEncryptionKey(settings);
   return previous ? [logKey(previous)] : [];
 }
 
@@ -46,12 +44,8 @@ function existingKeys(settings: KeySettings): LogReadKeys {
   return [...(current ? [logKey(current)] : []), ...previousKeys(settings)];
 }
 
-interface RecordingDeps {
+interface RecordingDeps extends Pick<ExchangeRecorderDeps, 'clock' | 'log' | 'onLoss'> {
   database: Database;
-  /** `now` returns epoch milliseconds. */
-  clock: { now(): number; wait: Runtime['wait'] };
-  log: Runtime['log'];
-  metrics: HttpMetrics;
 }
 
 /**
@@ -59,19 +53,13 @@ interface RecordingDeps {
  * is undefined if the settings disable the log; what is older than they allow is deleted nevertheless.
  */
 export function startExchangeLog(
-  settings: Settings,
-  { database, clock, log, metrics }: RecordingDeps,
+  settings: KeySettings & { requestLog: ExchangeRecorderDeps['keep'] },
+  { database, log, ...deps }: RecordingDeps,
 ): { recorder: ExchangeRecorder | undefined; close(): Promise<void> } {
-  const lost = new Counter({
-    name: 'jetbridge_exchanges_lost_total',
-    help: 'Exchanges that could not be written to the log of exchanges.',
-    registers: [metrics.registry],
-  });
   const keys = exchangeKeys(settings);
   const recorder = exchangeRecorder({
+    ...{ ...deps, log, keep: settings.requestLog },
     store: exchangeStore(database, keys[0]),
-    ...{ clock, log, keep: settings.requestLog },
-    onLoss: (count) => lost.inc(count),
   });
   const end = new AbortController();
   const reencrypting = reencryptExchanges(database, keys, end.signal).then(
