@@ -141,7 +141,7 @@ module.exports = {
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
-    builtin('admin/', 'crypto|fs|path|timers/promises|worker_threads'),
+    builtin('admin/', 'crypto|events|fs|path|timers/promises|worker_threads'),
     builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),

@@ -28,14 +28,14 @@ import { LEASE_MS } from '../travel/webhooks/dispatcher.ts';
 import { refusalDeps } from './access.ts';
 import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
 import { isExchangeLogReadable, startExchangeLog } from '../log/open-log.ts';
-import { countLostExchanges, registerStoreGauges } from './gauges.ts';
-import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
+import { countLostExchanges, countRefusedSignIns, registerStoreGauges } from './gauges.ts';
+import { joinReplicas, type LiveReplicas, sharedClock } from '../store/queues/live-replicas.ts';
 import type { ThreadLimits } from '../admin/mapping-thread/thread.ts';
 import { type RestoreWatch, watchForRestore } from '../store/restore/restore-watch.ts';
-import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
-import { openSignIns, type SignIns } from './sign-ins.ts';
-import { sumUpStrangers } from './stranger-lines.ts';
-import { type TokenUses, writeTokenUses } from './token-uses.ts';
+import { steadyClock, systemRuntime, wait } from './runtime.ts';
+import { openSignIns, type SignIns } from '../admin/sign-ins.ts';
+import { sumUpStrangers } from '../http/stranger-lines.ts';
+import { type TokenUses, writeTokenUses } from '../store/credentials/token-uses.ts';
 import { writeFileOf } from '../store/restore/write-file.ts';
 
 /** Differences from production, for tests and commands. */
@@ -118,7 +118,9 @@ export async function openStore(settings: Settings, options: StartOptions): Prom
   let live: LiveReplicas | undefined;
   try {
     const repair = (time: number) => repairSetBack(settings, database, time);
-    live = await joinReplicas({ replicas: replicas(database), clock, log, connections, repair, role });
+    live = await joinReplicas({
+      ...{ replicas: replicas(database), clock, wait, log, connections, repair, role },
+    });
     const strangerClock = options.strangerClock ?? { now: runtime.wallClock, wait: runtime.wait };
     const parts = await openStores(settings, { ...deps, writes, strangerClock }, started);
     return { ...parts, live, close };
@@ -176,9 +178,10 @@ async function openStores(
   const tokens = scimTokens(database);
   const tokenUses = writeTokenUses({ tokens, wait: runtime.wait, log });
   started.push(tokenUses);
-  const lines = sumUpStrangers({ clock: strangerClock, log });
+  const lines = sumUpStrangers(strangerClock, log);
   const signIns = openSignIns({
-    ...{ database, clock: strangerClock, wallClock: runtime.wallClock, log, metrics },
+    ...{ database, clock: strangerClock, wallClock: runtime.wallClock, log },
+    onRefusal: countRefusedSignIns(metrics),
   });
   started.push(lines, signIns);
   return {

@@ -55,7 +55,7 @@ import {
   openConnection,
 } from './open-connection.ts';
 import { openStore, type ServerDeps, type StartOptions } from './open-store.ts';
-import { announceReturnPolicy } from './return-notice.ts';
+import { announceReturnPolicy } from '../provisioning/people/return-notice.ts';
 import { wait } from './runtime.ts';
 
 /** A running service. */

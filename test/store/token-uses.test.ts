@@ -1,4 +1,4 @@
-import { writeTokenUses } from '../../src/server/token-uses.ts';
+import { writeTokenUses } from '../../src/store/credentials/token-uses.ts';
 import { clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';
 

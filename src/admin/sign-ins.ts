@@ -1,13 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { type RefusedSignIns, recordRefusedSignIns } from '../admin/refused-sign-ins.ts';
-import { createSignInLimit, type SignInLimit } from '../admin/sign-in-limit.ts';
-import type { HttpMetrics } from '../http/monitoring.ts';
+import { type RefusedSignIns, recordRefusedSignIns } from './refused-sign-ins.ts';
+import { createSignInLimit, type SignInLimit } from './sign-in-limit.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
-import type { AuditLog } from '../store/credentials/audit-log.ts';
-import { auditLog } from '../store/credentials/audit-log.ts';
+import { type AuditLog, auditLog } from '../store/credentials/audit-log.ts';
 import { signInFailures } from '../store/credentials/sign-in-failures.ts';
 import type { Database } from '../store/sql/database.ts';
-import { countRefusedSignIns } from './gauges.ts';
 
 /** The parts of the admin page that guard its sign-in and have timers. */
 export interface SignIns {
@@ -25,18 +22,19 @@ interface SignInDeps {
   /** The times of entries, in epoch milliseconds. */
   wallClock(): number;
   log: Pick<Log, 'warn' | 'error'>;
-  metrics: HttpMetrics;
+  /** Receives the operation of each refused sign-in. */
+  onRefusal(action: string): void;
 }
 
 /** Starts to guard the sign-in to the admin page, and to remove old entries of the audit log. */
-export function openSignIns({ database, clock, wallClock, log, metrics }: SignInDeps): SignIns {
+export function openSignIns({ database, clock, wallClock, log, onRefusal }: SignInDeps): SignIns {
   const audit = auditLog(database);
   const end = new AbortController();
   const { signal } = end;
   // Each refusal that waits listens to it, and their number is limited.
   setMaxListeners(0, signal);
   const refusedSignIns = recordRefusedSignIns({
-    ...{ audit, log, onRefusal: countRefusedSignIns(metrics) },
+    ...{ audit, log, onRefusal },
     clock: { now: wallClock, wait: clock.wait },
   });
   const removing = removeOldEntries({ audit, clock, log }, signal);

@@ -1,5 +1,5 @@
-import { everyMinute, MinuteQuota } from '../http/minute-quota.ts';
-import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
+import { everyMinute, MinuteQuota, type Timer } from './minute-quota.ts';
+import type { Logger } from 'pino';
 
 /** The lines of requests without a valid credential in one minute: of one address, and in all. */
 const LIMITS = { ofAddress: 50, all: 200 };
@@ -12,16 +12,10 @@ export interface StrangerLines {
 }
 
 /** Logs each minute how many requests without a valid credential had no line of their own, by status. */
-export function sumUpStrangers({
-  clock: { wait },
-  log,
-}: {
-  clock: { wait: Runtime['wait'] };
-  log: Pick<Log, 'info'>;
-}): StrangerLines {
+export function sumUpStrangers(clock: Timer, log: Pick<Logger, 'info'>): StrangerLines {
   const quota = new MinuteQuota<number>(LIMITS);
   const end = new AbortController();
-  const summing = everyMinute({ wait }, end.signal, () => {
+  const summing = everyMinute(clock, end.signal, () => {
     const counted = quota.next();
     if (counted.size === 0) return;
     const requests = [...counted.values()].reduce((sum, count) => sum + count, 0);

@@ -1,7 +1,7 @@
-import type { Connection } from '../provisioning/connection.ts';
-import type { People } from '../provisioning/people/people.ts';
-import type { Log } from '../provisioning/runtime-ports.ts';
-import type { BackgroundTasks } from '../store/queues/background-tasks.ts';
+import type { Connection } from '../connection.ts';
+import type { People } from './people.ts';
+import type { Log } from '../runtime-ports.ts';
+import type { BackgroundTasks } from '../../store/queues/background-tasks.ts';
 
 interface NoticeDeps {
   people: Pick<People, 'findPage'>;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Log } from '../provisioning/runtime-ports.ts';
-import type { Replicas } from '../store/queues/replicas.ts';
-import { type SharedClock, wait } from './runtime.ts';
+import type { Log, Runtime } from '../../provisioning/runtime-ports.ts';
+import type { Replicas } from './replicas.ts';
 
 /** The interval between two heartbeats, in milliseconds. A replica without any for 20 s counts as dead. */
 const HEARTBEAT_MS = 5_000;
@@ -26,6 +25,7 @@ export interface LiveReplicas {
 interface LiveReplicasDeps {
   replicas: Replicas;
   clock: SharedClock;
+  wait: Runtime['wait'];
   log: Pick<Log, 'info' | 'warn' | 'error'>;
   /** The connections that this process serves. */
   connections: string[];
@@ -54,7 +54,7 @@ export async function joinReplicas(deps: LiveReplicasDeps): Promise<LiveReplicas
     await followDatabase(deps);
     return command;
   }
-  const { replicas, log, role } = deps;
+  const { replicas, role } = deps;
   const id = randomUUID();
   const state: ReplicaState = { connections: deps.connections, alive: 1, repairs: 0, listeners: [] };
   let last = Promise.resolve();
@@ -67,7 +67,7 @@ export async function joinReplicas(deps: LiveReplicasDeps): Promise<LiveReplicas
   if (role === 'only') await replicas.reset();
   await beat();
   const stop = new AbortController();
-  const ended = role === 'replica' ? repeatHeartbeats(beat, { log, signal: stop.signal }) : undefined;
+  const ended = role === 'replica' ? repeatHeartbeats(beat, deps, stop.signal) : undefined;
   return {
     count: () => state.alive,
     onDeath: (listener) => void state.listeners.push(listener),
@@ -127,7 +127,8 @@ async function sendHeartbeat(
 
 async function repeatHeartbeats(
   beat: () => Promise<void>,
-  { log, signal }: Pick<LiveReplicasDeps, 'log'> & { signal: AbortSignal },
+  { log, wait }: Pick<LiveReplicasDeps, 'log' | 'wait'>,
+  signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     await wait(HEARTBEAT_MS, signal);
@@ -137,4 +138,26 @@ async function repeatHeartbeats(
       log.error({ err: error }, 'the heartbeat could not be saved; retrying'),
     );
   }
+}
+
+/** A clock that follows the database's, so that all replicas agree on times. */
+export interface SharedClock {
+  now(): number;
+  /** Sets the clock to a time of the database, which was asked for it between two times by this clock. */
+  follow(time: number, asked: { from: number; to: number }): void;
+}
+
+/** Differences below this, in milliseconds, are left: a clock should not go back by a little at each comparison. */
+const CLOCK_TOLERANCE_MS = 50;
+
+/** Creates a clock that runs steadily, and is set again if it differs from the database's. */
+export function sharedClock(steady: () => number): SharedClock {
+  let offset = 0;
+  return {
+    now: () => steady() + offset,
+    follow: (time, { from, to }) => {
+      if (time < from - CLOCK_TOLERANCE_MS) offset += time - from;
+      else if (time > to + CLOCK_TOLERANCE_MS) offset += time - to;
+    },
+  };
 }

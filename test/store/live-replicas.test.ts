@@ -1,5 +1,5 @@
-import { joinReplicas } from '../../src/server/live-replicas.ts';
-import { sharedClock } from '../../src/server/runtime.ts';
+import { wait } from '../../src/server/runtime.ts';
+import { joinReplicas, sharedClock } from '../../src/store/queues/live-replicas.ts';
 import type { Beat, Heartbeat } from '../../src/store/queues/replicas.ts';
 
 /** The time by the clock of the database. */
@@ -30,6 +30,7 @@ describe('a replica', () => {
     reset: async () => void served.push('reset'),
     leave: async (id: string) => void left.push(id),
   };
+  const common = { replicas, wait, log: silent };
   beforeEach(() => {
     jest.useFakeTimers();
     next = { alive: 1, died: 0, time: 0 };
@@ -41,7 +42,7 @@ describe('a replica', () => {
     jest.useRealTimers();
   });
   const join = (role: 'replica' | 'only' | 'command' = 'replica') =>
-    joinReplicas({ replicas, clock: sharedClock(() => 0), log: silent, connections: ['okta'], role });
+    joinReplicas({ ...common, clock: sharedClock(() => 0), connections: ['okta'], role });
 
   it('knows the number of live replicas from its last heartbeat, which it repeats every five seconds', async () => {
     next = { alive: 2, died: 0, time: 0 };
@@ -88,14 +89,7 @@ describe('a replica', () => {
     const repairs: number[] = [];
     const repair = async (time: number) => void repairs.push(time);
     const clock = sharedClock(() => 0);
-    const live = await joinReplicas({
-      replicas,
-      clock,
-      log: silent,
-      connections: [],
-      repair,
-      role: 'replica',
-    });
+    const live = await joinReplicas({ ...common, clock, connections: [], repair, role: 'replica' });
     await nextHeartbeat();
     expect(repairs).toEqual([]);
     isSetBack = true;
@@ -128,7 +122,7 @@ describe('a replica', () => {
 
   it('uses the clock of the database if it is a command, too', async () => {
     const clock = sharedClock(() => DATABASE_TIME + 600_000);
-    await joinReplicas({ replicas, clock, log: silent, connections: ['okta'], role: 'command' });
+    await joinReplicas({ ...common, clock, connections: ['okta'], role: 'command' });
     expect(clock.now()).toBe(DATABASE_TIME);
   });
 
@@ -137,5 +131,27 @@ describe('a replica', () => {
     await live.recordServed(['okta']);
     await live.stop();
     expect([served, live.count()]).toEqual([[], 1]);
+  });
+});
+
+describe('the clock that replicas share', () => {
+  it('follows the clock of the database, however the machine is set', () => {
+    let machine = 1_000_000;
+    const { now, follow } = sharedClock(() => machine);
+    const asked = () => ({ from: now(), to: now() });
+    follow(5_000_000, asked());
+    expect(now()).toBe(5_000_000);
+    machine += 250;
+    expect(now()).toBe(5_000_250);
+    follow(4_000_000, asked());
+    expect(now()).toBe(4_000_000);
+  });
+
+  it('stays as it is for a time that may be its own, and for small differences', () => {
+    const { now, follow } = sharedClock(() => 1_000);
+    follow(1_400, { from: 1_000, to: 1_500 });
+    follow(960, { from: 1_000, to: 1_000 });
+    follow(1_040, { from: 1_000, to: 1_000 });
+    expect(now()).toBe(1_000);
   });
 });

@@ -1,5 +1,5 @@
-import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
-import type { ScimTokens } from '../store/credentials/credentials.ts';
+import type { Log, Runtime } from '../../provisioning/runtime-ports.ts';
+import type { ScimTokens } from './credentials.ts';
 
 /** The interval at which uses are written, in milliseconds. */
 const WRITE_EVERY_MS = 30_000;
