@@ -2,6 +2,7 @@ import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
 import type { DemoDay } from '../admin/demo-day.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
+import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
 import { healthRoutes, metricsRoutes } from '../http/monitoring.ts';
@@ -46,7 +47,6 @@ import {
   refusePlainHttp,
   stopServer,
 } from './http-server.ts';
-import { reloadMappingFiles } from './mapping-files.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
 import {
   type EmbeddedAddress,
@@ -132,10 +132,8 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     },
     close: () => closeInTime(deps, { ...servers, ...opened, demo, tasks, background }),
     renewCertificate: server.renewCertificate,
-    reloadMappingFiles: () => {
-      const findConnection = (id: string) => connectionNamed(connections, id);
-      return reloadMappingFiles({ ...deps, provisioning, connectionNamed: findConnection });
-    },
+    reloadMappingFiles: () =>
+      reloadMappingFiles(settings, { applyMapping: provisioning.applyMappingFile, log: deps.log }),
   };
 }
 

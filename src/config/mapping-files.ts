@@ -1,29 +1,31 @@
 import { resolve } from 'node:path';
-import type { Logger } from 'pino';
-import type { Fault } from '../config/faults.ts';
-import { readMapping, type Settings } from '../config/settings.ts';
-import type { Connection } from '../provisioning/connection.ts';
-import type { ProvisioningService } from '../provisioning/service.ts';
-import { parseMappingOfAnySize } from '../translator/mapping-file.ts';
+import { type Mapping, parseMappingOfAnySize } from '../translator/mapping-file.ts';
+import type { Fault } from './faults.ts';
+import { readMapping, type Settings } from './settings.ts';
 
 interface MappingFilesDeps {
-  settings: Pick<Settings, 'connections'>;
-  log: Logger;
-  provisioning: Pick<ProvisioningService, 'applyMappingFile'>;
-  connectionNamed(id: string): Connection;
+  /** Puts the mapping in force that the file of a connection has now. */
+  applyMapping(
+    connection: string,
+    mapping: Mapping,
+  ): Promise<{ outcome: keyof typeof outcomeTexts; generation: number }>;
+  log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
 /**
  * Reads the mapping files of the settings again and puts those that have changed in force. A faulty file is refused as
  * a whole. Logs the result of each file in one line.
  */
-export async function reloadMappingFiles(deps: MappingFilesDeps): Promise<void> {
-  for (const { id, mappingFile } of deps.settings.connections)
+export async function reloadMappingFiles(
+  { connections }: Pick<Settings, 'connections'>,
+  deps: MappingFilesDeps,
+): Promise<void> {
+  for (const { id, mappingFile } of connections)
     if (mappingFile !== undefined) await reloadMappingFile(deps, { id, file: mappingFile });
 }
 
 async function reloadMappingFile(
-  { log, provisioning, connectionNamed }: MappingFilesDeps,
+  { applyMapping, log }: MappingFilesDeps,
   { id, file }: { id: string; file: string },
 ): Promise<void> {
   const about = { connection: id, file };
@@ -35,7 +37,7 @@ async function reloadMappingFile(
     return;
   }
   try {
-    const { outcome, generation } = await provisioning.applyMappingFile(connectionNamed(id), mapping);
+    const { outcome, generation } = await applyMapping(id, mapping);
     log.info({ ...about, generation }, outcomeTexts[outcome]);
   } catch (err) {
     log.error({ ...about, err }, 'the mapping file could not be applied; send SIGHUP again');
