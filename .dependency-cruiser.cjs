@@ -54,6 +54,7 @@ module.exports = {
       'config',
       'contract',
       'admin',
+      'alerts',
       'server',
       'cli',
     ].map(within),
@@ -96,9 +97,14 @@ module.exports = {
       'admin',
       'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(faults|settings).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
     ),
+    // An alert is signed like a message of a webhook.
+    folder(
+      'alerts',
+      'config/settings.ts$|provisioning/(runtime-ports|holds/hold-alarms|import/foreign-values).ts$|admin/refused-sign-ins.ts$|travel/webhooks/attempt.ts$',
+    ),
     folder(
       'server',
-      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/|replay/(report|scenario).ts$',
+      'admin/|alerts/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/|replay/(report|scenario).ts$',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -142,6 +148,7 @@ module.exports = {
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('admin/', 'crypto|events|fs|path|timers/promises|worker_threads'),
+    builtin('alerts/', 'crypto'),
     builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),

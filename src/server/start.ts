@@ -33,7 +33,7 @@ import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } fr
 import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
 import { reportedHolds } from '../store/queues/hold-alarms.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
-import { alertSender } from './alerts.ts';
+import { alertSender } from '../alerts/alert-sender.ts';
 import { demoDay, type ServedDemoDay } from './demo-day/demo-day.ts';
 import { currentEncryptionKey } from '../store/credentials/encryption.ts';
 import { exchangeKeys } from '../log/open-log.ts';
