@@ -55,6 +55,7 @@ module.exports = {
       'contract',
       'admin',
       'alerts',
+      'demo-day',
       'server',
       'cli',
     ].map(within),
@@ -102,9 +103,14 @@ module.exports = {
       'alerts',
       'config/settings.ts$|provisioning/(runtime-ports|holds/hold-alarms|import/foreign-values).ts$|admin/refused-sign-ins.ts$|travel/webhooks/attempt.ts$',
     ),
+    // The demo day is played through the SCIM interface of the running service, and removed below HTTP.
+    folder(
+      'demo-day',
+      'admin/(demo-day|errors|scim-credentials|contract/overview).ts$|config/|log/(erasure|open-log).ts$|provisioning/(policies|runtime-ports).ts$|replay/(report|scenario).ts$|schema/(case-fold|resource).ts$|store/|travel/',
+    ),
     folder(
       'server',
-      'admin/|alerts/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/|replay/(report|scenario).ts$',
+      'admin/|alerts/|demo-day/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -148,7 +154,8 @@ module.exports = {
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('admin/', 'crypto|events|fs|path|timers/promises|worker_threads'),
-    builtin('alerts/', 'crypto'),
+    builtin('(alerts|demo-day)/', 'crypto'),
+    builtin('demo-day/', 'path'),
     builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),

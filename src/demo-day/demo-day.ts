@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { DemoDayState } from '../../admin/contract/overview.ts';
-import { DEMO_CONNECTION, type DemoDay } from '../../admin/demo-day.ts';
-import { AdminError } from '../../admin/errors.ts';
-import { type Fault, SettingsFault } from '../../config/faults.ts';
-import { type ConnectionSettings, readMapping } from '../../config/settings.ts';
-import { readScenarios, type Scenario } from '../../replay/scenario.ts';
-import { ensureConnection } from '../../store/connections.ts';
-import { hasRecords } from '../../store/demo-day.ts';
-import { countServers } from '../../store/queues/replicas.ts';
+import type { DemoDayState } from '../admin/contract/overview.ts';
+import { DEMO_CONNECTION, type DemoDay } from '../admin/demo-day.ts';
+import { AdminError } from '../admin/errors.ts';
+import { type Fault, SettingsFault } from '../config/faults.ts';
+import { type ConnectionSettings, readMapping } from '../config/settings.ts';
+import { readScenarios, type Scenario } from '../replay/scenario.ts';
+import { ensureConnection } from '../store/connections.ts';
+import { hasRecords } from '../store/demo-day.ts';
+import { countServers } from '../store/queues/replicas.ts';
 import { type DemoConnection, type DemoConnectionDeps, demoConnection } from './connection.ts';
 import { acquireDemoDay, type DemoDayLease, readSavedDemoDay, type SavedDemoDay } from './lease.ts';
 import { type PlayDeps, playDemoDay } from './play.ts';
@@ -45,7 +45,7 @@ export function demoDay(deps: DemoDayDeps): ServedDemoDay {
     day ??= readRecordedDay(folder);
     return day;
   };
-  return storedDemoDay({ ...deps, embedded, readDay });
+  return storedDemoDay({ ...deps, travel: embedded.travel, readDay });
 }
 
 function withoutDemoDay(refusal: string): ServedDemoDay {
@@ -71,7 +71,7 @@ function readRecordedDay(folder: string): RecordedDay {
   return { scenario, mapping };
 }
 
-type StoredDeps = DemoDayDeps & Pick<PlayDeps, 'embedded'> & { readDay(): RecordedDay };
+type StoredDeps = DemoDayDeps & Pick<PlayDeps, 'travel'> & { readDay(): RecordedDay };
 
 function storedDemoDay(deps: StoredDeps): ServedDemoDay {
   const { parts } = deps;
@@ -164,9 +164,9 @@ async function acquireNew(
   }
 }
 
-function newState({ readDay, embedded, parts: { runtime } }: StoredDeps): SavedDemoDay {
+function newState({ readDay, travel, parts: { runtime } }: StoredDeps): SavedDemoDay {
   const [since, total] = [runtime.wallClock(), readDay().scenario.steps.length];
-  return { phase: 'playing', since, done: 0, total, fieldId: embedded.travel.newId('A') };
+  return { phase: 'playing', since, done: 0, total, fieldId: travel.newId('A') };
 }
 
 /** First no replica serves the connection any more, so that nothing is created while everything is removed. */

@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { AdminError } from '../../admin/errors.ts';
-import { eraseFromLog } from '../../log/erasure.ts';
-import { foldCase } from '../../schema/case-fold.ts';
-import type { Json } from '../../schema/resource.ts';
-import type { Scope } from '../../store/connection-scopes.ts';
-import { deleteConnection } from '../../store/connections.ts';
-import { type DemoIdentity, listIdentities } from '../../store/demo-day.ts';
+import { AdminError } from '../admin/errors.ts';
+import { eraseFromLog } from '../log/erasure.ts';
+import { foldCase } from '../schema/case-fold.ts';
+import type { Json } from '../schema/resource.ts';
+import type { Scope } from '../store/connection-scopes.ts';
+import { deleteConnection } from '../store/connections.ts';
+import { type DemoIdentity, listIdentities } from '../store/demo-day.ts';
 import {
   deleteUserCredentials,
   leaseIdentities,
   recordErasedTravelers,
   releaseIdentities,
-} from '../../store/erasure/delete-person.ts';
-import { findLinkedTravelers } from '../../store/erasure/find-person.ts';
-import { nameMatcher, redactNames } from '../../store/erasure/matchers.ts';
-import { countServers } from '../../store/queues/replicas.ts';
-import { travelStore } from '../../store/travel/travel-writes.ts';
-import { remove } from '../../travel/changes.ts';
-import { type ErasureDeps, eraseTraveler, reduceEvents } from '../../travel/erasure.ts';
-import { ApiError } from '../../travel/errors.ts';
-import { type JsonObject, stringMember } from '../../travel/json.ts';
-import { readResource } from '../../travel/ports.ts';
-import { customField } from '../../travel/resources/custom-field.ts';
-import { user } from '../../travel/resources/user.ts';
-import { exchangeKeys } from '../../log/open-log.ts';
-import type { ServerDeps } from '../open-store.ts';
+} from '../store/erasure/delete-person.ts';
+import { findLinkedTravelers } from '../store/erasure/find-person.ts';
+import { nameMatcher, redactNames } from '../store/erasure/matchers.ts';
+import { countServers } from '../store/queues/replicas.ts';
+import { travelStore } from '../store/travel/travel-writes.ts';
+import { remove } from '../travel/changes.ts';
+import { type ErasureDeps, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
+import { ApiError } from '../travel/errors.ts';
+import { type JsonObject, stringMember } from '../travel/json.ts';
+import { readResource } from '../travel/ports.ts';
+import { customField } from '../travel/resources/custom-field.ts';
+import { user } from '../travel/resources/user.ts';
+import { exchangeKeys } from '../log/open-log.ts';
+import type { ServiceParts } from './connection.ts';
 
 /** The demo day to remove, which no replica serves any more. */
 interface RemovedDemoDay {
@@ -55,7 +55,7 @@ const RETRY_MS = 500;
  * connection goes last, so that an interrupted removal can be repeated. Events about the travelers are reduced to what such
  * records must have, and the log of requests loses them, as by an erasure.
  */
-export async function removeDemoDay(parts: ServerDeps, day: RemovedDemoDay): Promise<void> {
+export async function removeDemoDay(parts: ServiceParts, day: RemovedDemoDay): Promise<void> {
   const { database, runtime } = parts;
   await runtime.wait(QUIET_MS);
   const token = randomUUID();
@@ -76,7 +76,7 @@ export async function removeDemoDay(parts: ServerDeps, day: RemovedDemoDay): Pro
   }
 }
 
-async function removePeople(parts: ServerDeps, people: DemoIdentity[], day: RemovedDemoDay): Promise<void> {
+async function removePeople(parts: ServiceParts, people: DemoIdentity[], day: RemovedDemoDay): Promise<void> {
   const { database, runtime } = parts;
   const travelIds = await findTravelers(parts, people, day.since);
   const ids = people.map(({ id }) => id);
@@ -103,7 +103,7 @@ async function removePeople(parts: ServerDeps, people: DemoIdentity[], day: Remo
  * traveler of somebody else may have it.
  */
 async function findTravelers(
-  { database }: ServerDeps,
+  { database }: ServiceParts,
   people: DemoIdentity[],
   since: number,
 ): Promise<string[]> {
@@ -115,7 +115,7 @@ async function findTravelers(
   return [...new Set([...linked, ...created.filter((id) => !ofOthers.has(id))])];
 }
 
-async function removeTraveler(parts: ServerDeps, id: string): Promise<void> {
+async function removeTraveler(parts: ServiceParts, id: string): Promise<void> {
   const store = travelStore(parts.database);
   const traveler = await readResource(store, user.type, id);
   const deps = erasureDeps(parts, { id, email: traveler && stringMember(traveler.doc, 'email') });
@@ -125,7 +125,7 @@ async function removeTraveler(parts: ServerDeps, id: string): Promise<void> {
 }
 
 function erasureDeps(
-  { database, embedded, settings, runtime }: ServerDeps,
+  { database, embedded, settings, runtime }: ServiceParts,
   { id, email }: { id: string; email: string | undefined },
 ): ErasureDeps {
   if (!embedded) throw new Error('there is no embedded travel service');
@@ -144,7 +144,7 @@ function erasureDeps(
 }
 
 /** The field stays if somebody uses it: a mapping of the travel service or another user. */
-async function removeField({ embedded }: ServerDeps, id: string): Promise<void> {
+async function removeField({ embedded }: ServiceParts, id: string): Promise<void> {
   if (!embedded) return;
   try {
     await remove({ resource: customField, deps: embedded.travel }, { parentId: '', id, caller: '' });
@@ -153,7 +153,7 @@ async function removeField({ embedded }: ServerDeps, id: string): Promise<void> 
   }
 }
 
-async function retry<T>({ runtime }: ServerDeps, attempt: () => Promise<T | undefined>): Promise<T> {
+async function retry<T>({ runtime }: ServiceParts, attempt: () => Promise<T | undefined>): Promise<T> {
   for (let left = ATTEMPTS; left > 0; left -= 1) {
     const result = await attempt();
     if (result !== undefined) return result;

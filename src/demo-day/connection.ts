@@ -1,23 +1,36 @@
-import { DEMO_CONNECTION } from '../../admin/demo-day.ts';
-import { connectionSchema } from '../../config/schema.ts';
-import type { ConnectionSettings } from '../../config/settings.ts';
-import { defaultPolicies } from '../../provisioning/policies.ts';
-import type { ProvisioningService } from '../../provisioning/service.ts';
-import { findDemoDay, type StoredDemoDay } from '../../store/demo-day.ts';
-import { type EmbeddedAddress, type OpenConnection, openConnection } from '../open-connection.ts';
-import type { ServerDeps } from '../open-store.ts';
+import { DEMO_CONNECTION } from '../admin/demo-day.ts';
+import { connectionSchema } from '../config/schema.ts';
+import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import { defaultPolicies } from '../provisioning/policies.ts';
+import { findDemoDay, type StoredDemoDay } from '../store/demo-day.ts';
+import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
+import type { ProvisioningStore } from '../store/provisioning-store.ts';
+import type { LiveReplicas } from '../store/queues/live-replicas.ts';
+import type { Database } from '../store/sql/database.ts';
+import type { TravelDeps } from '../travel/collection.ts';
 import { readSavedDemoDay } from './lease.ts';
 
 /** The interval at which a replica looks whether another one has created or removed the demo day, in milliseconds. */
 const FOLLOW_MS = 1_000;
 
+/** The parts of the service that the demo day works with. */
+export interface ServiceParts {
+  settings: Settings;
+  database: Database;
+  store: ProvisioningStore;
+  runtime: Runtime;
+  log: Pick<Log, 'warn' | 'error'>;
+  live: Pick<LiveReplicas, 'recordServed'>;
+  embedded: { travel: TravelDeps } | undefined;
+}
+
 /** Dependencies of the connection of the demo day. */
 export interface DemoConnectionDeps {
-  parts: ServerDeps;
-  /** The connections that this process serves. That of the demo day is added to the list, and removed from it. */
-  connections: OpenConnection[];
-  provisioning: ProvisioningService;
-  embeddedAddress: EmbeddedAddress;
+  parts: ServiceParts;
+  /** Serves a connection from now on; the other connections of its account import the travelers whom nobody has linked. */
+  serveConnection(settings: ConnectionSettings): void;
+  /** Ends that; does nothing if the connection is not served. */
+  endConnection(id: string): Promise<void>;
 }
 
 /** The connection of the demo day, as this process serves it. */
@@ -38,11 +51,12 @@ export function demoConnection(
   const { database, runtime, settings, live } = deps.parts;
   const configured = settings.connections.map(({ id }) => id);
   let isRecorded = false;
-  const record = async (isServed: boolean) => {
-    if (isServed === isRecorded) return;
-    await live.recordServed(isServed ? [...configured, DEMO_CONNECTION] : configured);
-    isRecorded = isServed;
+  const record = async (withDemo: boolean) => {
+    if (withDemo === isRecorded) return;
+    await live.recordServed(withDemo ? [...configured, DEMO_CONNECTION] : configured);
+    isRecorded = withDemo;
   };
+  let isServed = false;
   let wasStored = false;
   let removals = 0;
   const syncOnce = async () => {
@@ -51,9 +65,11 @@ export function demoConnection(
     const phase = readSavedDemoDay(found?.state)?.phase;
     if (found && (phase === 'playing' || phase === 'played')) {
       await record(true);
-      serve(deps, found.account, readMapping);
+      if (!isServed) deps.serveConnection(demoSettings(found.account, readMapping()));
+      isServed = true;
     } else {
-      await endServing(deps);
+      await deps.endConnection(DEMO_CONNECTION);
+      isServed = false;
       await record(false);
     }
     if (!found && wasStored) {
@@ -80,37 +96,7 @@ export function demoConnection(
   return { sync, follow, removals: () => removals };
 }
 
-function serve(
-  { parts, connections, provisioning, embeddedAddress }: DemoConnectionDeps,
-  account: string,
-  readMapping: () => ConnectionSettings['mapping'],
-): void {
-  if (connections.some(isDemo)) return;
-  const { settings, live, recorder, runtime } = parts;
-  const shared = { embeddedAddress, common: settings, sharers: live.count, recorder };
-  const open = openConnection(demoSettings({ account, mapping: readMapping() }), shared, runtime);
-  // The other connections of the account import the travelers whom nobody has linked.
-  const connection = { ...open.connection, isImported: false };
-  connections.push({ ...open, connection });
-  provisioning.addConnection(connection);
-}
-
-async function endServing({ connections, provisioning }: DemoConnectionDeps): Promise<void> {
-  const index = connections.findIndex(isDemo);
-  if (index < 0) return;
-  const [open] = connections.splice(index, 1);
-  await provisioning.removeConnection(DEMO_CONNECTION);
-  open?.close();
-}
-
-function isDemo({ connection: { id } }: OpenConnection): boolean {
-  return id === DEMO_CONNECTION;
-}
-
-function demoSettings({
-  account,
-  mapping,
-}: Pick<ConnectionSettings, 'account' | 'mapping'>): ConnectionSettings {
+function demoSettings(account: string, mapping: ConnectionSettings['mapping']): ConnectionSettings {
   return {
     ...{ id: DEMO_CONNECTION, account, mapping, mappingFile: 'demo/mapping.json', scimToken: undefined },
     travelApi: { ...connectionSchema.parse({}).travelApi, url: 'embedded', key: undefined, feed: false },

@@ -1,5 +1,6 @@
-import { DEMO_CONNECTION } from '../../admin/demo-day.ts';
-import type { ServerDeps } from '../open-store.ts';
+import { DEMO_CONNECTION } from '../admin/demo-day.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { ProvisioningStore } from '../store/provisioning-store.ts';
 
 /** The duration of the lease, in milliseconds: for so long a replica that has died seems to be at work. */
 const LEASE_MS = 30_000;
@@ -28,7 +29,13 @@ export interface DemoDayLease {
 }
 
 /** Acquires the lease; undefined while another process holds it. */
-export async function acquireDemoDay({ store, runtime }: ServerDeps): Promise<DemoDayLease | undefined> {
+export async function acquireDemoDay({
+  store,
+  runtime,
+}: {
+  store: Pick<ProvisioningStore, 'tasks'>;
+  runtime: Pick<Runtime, 'newId' | 'now'>;
+}): Promise<DemoDayLease | undefined> {
   const { tasks } = store;
   const token = runtime.newId();
   const leaseNow = () => ({ token, ms: LEASE_MS, now: runtime.now() });

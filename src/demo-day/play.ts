@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { DEMO_CONNECTION } from '../../admin/demo-day.ts';
-import { scimCredentials } from '../../admin/scim-credentials.ts';
-import { replay } from '../../replay/report.ts';
-import type { Scenario } from '../../replay/scenario.ts';
-import { create } from '../../travel/changes.ts';
-import { ApiError } from '../../travel/errors.ts';
-import { customField } from '../../travel/resources/custom-field.ts';
-import type { EmbeddedTravel } from '../embedded.ts';
-import type { LoopbackServer } from '../http-server.ts';
-import type { ServerDeps } from '../open-store.ts';
-import type { DemoConnection } from './connection.ts';
+import { DEMO_CONNECTION } from '../admin/demo-day.ts';
+import { scimCredentials } from '../admin/scim-credentials.ts';
+import { replay } from '../replay/report.ts';
+import type { Scenario } from '../replay/scenario.ts';
+import { create } from '../travel/changes.ts';
+import type { TravelDeps } from '../travel/collection.ts';
+import { ApiError } from '../travel/errors.ts';
+import { customField } from '../travel/resources/custom-field.ts';
+import type { DemoConnection, ServiceParts } from './connection.ts';
 import type { DemoDayLease, SavedDemoDay } from './lease.ts';
 
 /** Requests are in the log this much later at the latest, in milliseconds: then every view has what was played. */
@@ -17,12 +15,12 @@ const LOG_DELAY_MS = 600;
 
 /** The dependencies of playing the demo day. */
 export interface PlayDeps {
-  parts: ServerDeps;
-  embedded: EmbeddedTravel;
+  parts: ServiceParts;
+  travel: TravelDeps;
   scenario: Scenario;
   connection: Pick<DemoConnection, 'sync'>;
   /** Serves SCIM at /scim/v2 of a loopback address, whatever certificates and proxies the settings have. */
-  openScimServer(): Promise<LoopbackServer>;
+  openScimServer(): Promise<{ url: string; close(): Promise<void> }>;
   /** Aborted when the service stops. */
   signal: AbortSignal;
 }
@@ -33,7 +31,7 @@ export async function playDemoDay(
   { lease, begun }: { lease: DemoDayLease; begun: SavedDemoDay },
 ): Promise<void> {
   const { database, runtime } = deps.parts;
-  const isCreated = await createDepartmentField(deps.embedded, begun.fieldId);
+  const isCreated = await createDepartmentField(deps.travel, begun.fieldId);
   const state = isCreated ? begun : { ...begun, fieldId: undefined };
   await lease.save(state);
   await deps.connection.sync();
@@ -74,7 +72,7 @@ async function sendRequests(
 }
 
 /** Creates the custom field that the mapping fills. Returns false if there is one of this name already. */
-async function createDepartmentField({ travel }: EmbeddedTravel, id: string | undefined): Promise<boolean> {
+async function createDepartmentField(travel: TravelDeps, id: string | undefined): Promise<boolean> {
   if (id === undefined) return false;
   const collection = { resource: customField, deps: { ...travel, newId: () => id } };
   const target = { parentId: '', id: '', caller: '' };
