@@ -56,6 +56,7 @@ module.exports = {
       'admin',
       'alerts',
       'demo-day',
+      'checks',
       'server',
       'cli',
     ].map(within),
@@ -112,6 +113,11 @@ module.exports = {
       'server',
       'admin/|alerts/|demo-day/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/',
     ),
+    // The checks open what they ask as the server does.
+    folder(
+      'checks',
+      'admin/(first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|log/(exchange-store|open-log).ts$|provisioning/(service|runtime-ports|travel-ports).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
+    ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
     // Faults of scenarios are told like those of mappings. Recordings keep the names of the schemas, and countries.
@@ -119,7 +125,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|scim-credentials|contract/operation).ts$|config/|server/(start|ids|offline|operator-message|check-connection|check-settings|doctor).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/holds|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|join-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|scim-credentials|contract/operation).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/holds|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|join-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -139,6 +145,7 @@ module.exports = {
     packages('config/', 'zod'),
     packages('admin/', 'express|@types/express|zod|helmet|@zxcvbn-ts/language-common'),
     packages('admin/openid/', 'openid-client'),
+    packages('checks/', 'express|@types/express'),
     packages('server/', 'pino|express|@types/express|prom-client'),
     packages('cli/', 'commander|cli-table3|cli-progress'),
 
@@ -156,6 +163,7 @@ module.exports = {
     builtin('admin/', 'crypto|events|fs|path|timers/promises|worker_threads'),
     builtin('(alerts|demo-day)/', 'crypto'),
     builtin('demo-day/', 'path'),
+    builtin('checks/', 'crypto|fs|http|util'),
     builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),

@@ -13,7 +13,7 @@ import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { normalize } from '../schema/normalize.ts';
 import { isObject, type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import { previewMapping, readConnectionMapping, readLookups, readManagers } from '../server/offline.ts';
+import { previewMapping, readConnectionMapping, readLookups, readManagers } from '../checks/mapping.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';

@@ -13,11 +13,12 @@ import type { Database } from '../store/sql/database.ts';
 import { databaseFacts } from '../store/sql/database-facts.ts';
 import { displayLocation, openExistingDatabase } from '../store/sql/open-database.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel/travel-secrets.ts';
-import { checkMapping } from './check-connection.ts';
-import { findOpenidProblem } from './check-settings.ts';
+import { checkMapping } from './connection.ts';
+import { findOpenidProblem } from './settings.ts';
 import { isExchangeLogReadable } from '../log/open-log.ts';
-import { type ErrorResponses, probeErrorResponses, probeTravel, translateSample } from './offline.ts';
+import { translateSample } from './mapping.ts';
 import { operatorMessage } from './operator-message.ts';
+import { type ErrorResponses, probeErrorResponses, probeTravel } from './travel-api.ts';
 
 /** The result of one check of the doctor. `remedy` tells the operator how to correct a warning or a fault. */
 export interface DoctorResult {

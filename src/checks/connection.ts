@@ -7,7 +7,8 @@ import { NoDatabase } from '../store/sql/migrate.ts';
 import type { NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import { findLimitFaults } from '../translator/mapping-limits.ts';
-import { probeTravel, readConnectionMapping, readLookups } from './offline.ts';
+import { readConnectionMapping, readLookups } from './mapping.ts';
+import { probeTravel } from './travel-api.ts';
 
 /** The name, in messages, of the mapping of a connection whose settings name no mapping file. */
 export const MAPPING_IN_FORCE = 'the mapping in force';

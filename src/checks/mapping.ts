@@ -1,8 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
-import express from 'express';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import { createLog } from '../http/log.ts';
 import { readReferences } from '../provisioning/rules/mapping-effect.ts';
 import { defaultMapping, mappingOf } from '../provisioning/rules/mapping-versions.ts';
 import type { MappingPreview, PreviewOptions } from '../provisioning/rules/preview-mapping.ts';
@@ -10,6 +6,7 @@ import { identityForPreview } from '../provisioning/rules/preview-person.ts';
 import { provisioningService } from '../provisioning/service.ts';
 import type { TravelAnswer, TravelFailure } from '../provisioning/travel-ports.ts';
 import type { ScimResource } from '../schema/resource.ts';
+import type { OpenConnection } from '../server/open-connection.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { RulesInForce, RulesStore } from '../store/queues/rules-in-force.ts';
@@ -19,13 +16,7 @@ import type { Mapping } from '../translator/mapping-file.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Lookups, Reference } from '../translator/translation.ts';
-import type { TravelUser } from '../translator/traveler.ts';
-import { openEmbeddedTravel } from './embedded.ts';
-import { listen, stopServer } from './http-server.ts';
-import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
-import { systemRuntime } from './runtime.ts';
-
-// Functions for commands that run beside a server. They change no stored data and serve no other client.
+import { type ConnectionDeps, silentRuntime, withConnection } from './with-connection.ts';
 
 /**
  * Reads the lookups (names and ids that mappings use) of a connection from its travel API. `database` is the database of
@@ -36,59 +27,7 @@ export function readLookups(
   connection: ConnectionSettings,
   database?: Database,
 ): Promise<TravelAnswer<Lookups>> {
-  const read = ({ connection: { lookups } }: OpenConnection) => lookups.current();
-  if (connection.travelApi.url !== 'embedded')
-    return withConnection({ settings, connection }, noEmbeddedService, read);
-  const ask = (open: Database) => withEmbeddedConnection({ settings, database: open, connection }, read);
-  return database ? ask(database) : withDatabaseAt(settings, ask);
-}
-
-/** The answer of a travel API to the question for the bridge's own user. */
-export interface TravelProbe {
-  answer: TravelAnswer<TravelUser>;
-  latencyMs: number;
-  /** The travel API's clock minus the clock of this machine; undefined if its response has no date. */
-  clockDifferenceMs: number | undefined;
-}
-
-/** Makes one call to the travel API of a connection and measures it. */
-export function probeTravel(settings: Settings, connection: ConnectionSettings): Promise<TravelProbe> {
-  return withConnection(
-    { settings, connection },
-    noEmbeddedService,
-    async ({ connection: { lookups }, serverTime }) => {
-      const begun = performance.now();
-      const answer = await lookups.readOwnUser();
-      const latencyMs = Math.round(performance.now() - begun);
-      const time = serverTime();
-      return { answer, latencyMs, clockDifferenceMs: time === undefined ? undefined : time - Date.now() };
-    },
-  );
-}
-
-/** An id that no traveler has. */
-const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
-
-/**
- * The error responses about travelers: `coded` and `bare` as in the setting `travelApi.errors`; `gateway`: a 403 or 404 without an
- * error code, and the bridge's own user cannot be read either; `unknown`: another failure.
- */
-export type ErrorResponses = 'coded' | 'bare' | 'gateway' | 'unknown';
-
-/** Reads a traveler that does not exist, and looks whether the response has an error code. */
-export function probeErrorResponses(
-  settings: Settings,
-  { travelApi, ...others }: ConnectionSettings,
-): Promise<ErrorResponses> {
-  const connection: ConnectionSettings = { ...others, travelApi: { ...travelApi, errors: 'coded' } };
-  return withConnection({ settings, connection }, noEmbeddedService, async ({ connection: opened }) => {
-    const answer = await opened.travel.read(UNKNOWN_ID);
-    if (answer.kind === 'notFound') return 'coded';
-    if (answer.kind !== 'unavailable' || answer.bareStatus === undefined) return 'unknown';
-    const own = await opened.lookups.readOwnUser();
-    if (own.kind !== 'ok') return 'unknown';
-    return (await opened.travel.read(own.value.id)).kind === 'ok' ? 'bare' : 'gateway';
-  });
+  return withConnection({ settings, connection, database }, ({ connection: { lookups } }) => lookups.current());
 }
 
 /** The findings of translated people: how many people were translated, and the number of findings by code. */
@@ -99,7 +38,7 @@ export interface SampleFindings {
 
 /** Translates up to `limit` people of a connection with its mapping. Returns undefined if the travel API cannot be read. */
 export async function translateSample(
-  { settings, database, connection }: OfflineDeps,
+  { settings, database, connection }: ConnectionDeps & { database: Database },
   limit: number,
 ): Promise<SampleFindings | undefined> {
   const lookups = await readLookups(settings, connection, database);
@@ -180,9 +119,7 @@ export function previewMapping(
         writeBudgetMs,
       }).mappingPreviewer.run(one, options);
     };
-    if (connection.travelApi.url !== 'embedded')
-      return withConnection({ settings, connection }, noEmbeddedService, run);
-    return withEmbeddedConnection({ settings, database, connection }, run);
+    return withConnection({ settings, connection, database }, run);
   });
 }
 
@@ -201,55 +138,4 @@ function temporaryRules(stored: RulesInForce | undefined): RulesStore {
     recordFile: async () => {},
     forgetFiles: async () => {},
   };
-}
-
-const noEmbeddedService: EmbeddedAddress = { url: '', key: '' };
-
-function silentRuntime() {
-  return systemRuntime(createLog('silent'));
-}
-
-/** The database, and a connection in it that the settings have. */
-export interface OfflineDeps {
-  settings: Settings;
-  database: Database;
-  connection: ConnectionSettings;
-}
-
-/** Serves the embedded travel service on a free loopback port until the work is done. */
-async function withEmbeddedConnection<T>(
-  { settings, database, connection }: OfflineDeps,
-  work: (connected: OpenConnection) => Promise<T>,
-): Promise<T> {
-  const embedded = await openEmbeddedTravel(settings, {
-    ...{ database, log: createLog('silent') },
-    // Nothing is encrypted or decrypted here, so that the key file is not needed.
-    encryptionKey: randomBytes(32),
-    onChange: () => {},
-  });
-  const server = createServer();
-  try {
-    const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
-    server.on('request', express().use('/api', embedded?.app ?? express()));
-    return await withConnection({ settings, connection }, { url, key: embedded?.bridgeKey ?? '' }, work);
-  } finally {
-    await stopServer(server);
-  }
-}
-
-async function withConnection<T>(
-  { settings, connection }: Pick<OfflineDeps, 'settings' | 'connection'>,
-  embeddedAddress: EmbeddedAddress,
-  work: (connected: OpenConnection) => Promise<T>,
-): Promise<T> {
-  const connected = openConnection(
-    connection,
-    { embeddedAddress, common: settings, sharers: () => 1 },
-    silentRuntime(),
-  );
-  try {
-    return await work(connected);
-  } finally {
-    connected.close();
-  }
 }

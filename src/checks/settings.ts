@@ -9,7 +9,7 @@ import {
 } from '../config/settings.ts';
 import { hideUrlCredentials } from '../http/redaction.ts';
 import { displayLocation } from '../store/sql/open-database.ts';
-import { type ConnectionCheck, checkConnection } from './check-connection.ts';
+import { type ConnectionCheck, checkConnection } from './connection.ts';
 
 /** The settings in effect, without their secrets, and what is wrong with them. */
 export interface SettingsCheck {
