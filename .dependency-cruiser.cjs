@@ -111,7 +111,7 @@ module.exports = {
     ),
     folder(
       'server',
-      'admin/|alerts/|demo-day/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/',
+      'admin/|alerts/|demo-day/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/',
     ),
     // The checks open what they ask as the server does.
     folder(
@@ -164,7 +164,7 @@ module.exports = {
     builtin('(alerts|demo-day)/', 'crypto'),
     builtin('demo-day/', 'path'),
     builtin('checks/', 'crypto|fs|http|util'),
-    builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util'),
+    builtin('server/', 'crypto|events|http|https'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
   ],

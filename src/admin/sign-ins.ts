@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { type RefusedSignIns, recordRefusedSignIns } from './refused-sign-ins.ts';
-import { createSignInLimit, type SignInLimit } from './sign-in-limit.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
 import { type AuditLog, auditLog } from '../store/credentials/audit-log.ts';
 import { signInFailures } from '../store/credentials/sign-in-failures.ts';
 import type { Database } from '../store/sql/database.ts';
+import { type RefusedSignIns, recordRefusedSignIns } from './refused-sign-ins.ts';
+import { createSignInLimit, type SignInLimit } from './sign-in-limit.ts';
 
 /** The parts of the admin page that guard its sign-in and have timers. */
 export interface SignIns {

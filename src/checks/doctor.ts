@@ -5,6 +5,7 @@ import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { certificateWarning } from '../config/transport.ts';
 import { hasExchanges } from '../log/exchange-store.ts';
+import { isExchangeLogReadable } from '../log/open-log.ts';
 import { adminTokens } from '../store/credentials/admins.ts';
 import { oauthClients, scimTokens } from '../store/credentials/credentials.ts';
 import { encryption, existingEncryptionKey, KeyFileFault } from '../store/credentials/encryption.ts';
@@ -14,10 +15,9 @@ import { databaseFacts } from '../store/sql/database-facts.ts';
 import { displayLocation, openExistingDatabase } from '../store/sql/open-database.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel/travel-secrets.ts';
 import { checkMapping } from './connection.ts';
-import { findOpenidProblem } from './settings.ts';
-import { isExchangeLogReadable } from '../log/open-log.ts';
 import { translateSample } from './mapping.ts';
 import { operatorMessage } from './operator-message.ts';
+import { findOpenidProblem } from './settings.ts';
 import { type ErrorResponses, probeErrorResponses, probeTravel } from './travel-api.ts';
 
 /** The result of one check of the doctor. `remedy` tells the operator how to correct a warning or a fault. */

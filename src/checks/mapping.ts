@@ -27,7 +27,9 @@ export function readLookups(
   connection: ConnectionSettings,
   database?: Database,
 ): Promise<TravelAnswer<Lookups>> {
-  return withConnection({ settings, connection, database }, ({ connection: { lookups } }) => lookups.current());
+  return withConnection({ settings, connection, database }, ({ connection: { lookups } }) =>
+    lookups.current(),
+  );
 }
 
 /** The findings of translated people: how many people were translated, and the number of findings by code. */

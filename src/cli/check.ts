@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { type Fault, SettingsFault } from '../config/faults.ts';
-import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
 import { type ConnectionCheck, checkMapping, MAPPING_IN_FORCE } from '../checks/connection.ts';
 import { type CheckedConnection, checkSettings, type SettingsCheck } from '../checks/settings.ts';
+import { type Fault, SettingsFault } from '../config/faults.ts';
+import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
 import { examples } from './help.ts';
 import { type Action, countText, printJson, type Shell, toIsoTime, travelFailureText } from './output.ts';
 

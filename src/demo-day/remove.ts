@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AdminError } from '../admin/errors.ts';
 import { eraseFromLog } from '../log/erasure.ts';
+import { exchangeKeys } from '../log/open-log.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Scope } from '../store/connection-scopes.ts';
@@ -23,7 +24,6 @@ import { type JsonObject, stringMember } from '../travel/json.ts';
 import { readResource } from '../travel/ports.ts';
 import { customField } from '../travel/resources/custom-field.ts';
 import { user } from '../travel/resources/user.ts';
-import { exchangeKeys } from '../log/open-log.ts';
 import type { ServiceParts } from './connection.ts';
 
 /** The demo day to remove, which no replica serves any more. */

@@ -1,5 +1,5 @@
-import { everyMinute, MinuteQuota, type Timer } from './minute-quota.ts';
 import type { Logger } from 'pino';
+import { everyMinute, MinuteQuota, type Timer } from './minute-quota.ts';
 
 /** The lines of requests without a valid credential in one minute: of one address, and in all. */
 const LIMITS = { ofAddress: 50, all: 200 };

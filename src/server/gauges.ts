@@ -6,8 +6,8 @@ import type { ForeignValues } from '../provisioning/import/foreign-values.ts';
 import { countImportsAtMaximum, isIncompleteImport } from '../provisioning/import/import.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
-import type { WriteHealth } from '../store/sql/write-health.ts';
 import type { LiveReplicas } from '../store/queues/live-replicas.ts';
+import type { WriteHealth } from '../store/sql/write-health.ts';
 import type { OpenConnection } from './open-connection.ts';
 
 /** The value of one series. Its labels are members too; members that are no labels are ignored. */

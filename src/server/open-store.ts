@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import type { ThreadLimits } from '../admin/mapping-thread/thread.ts';
+import { openSignIns, type SignIns } from '../admin/sign-ins.ts';
 import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
 import { SettingsFault } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
@@ -7,16 +9,22 @@ import { createLog } from '../http/log.ts';
 import { httpMetrics, measureProcess } from '../http/monitoring.ts';
 import { addressPredicate } from '../http/proxies.ts';
 import type { SocketLimits } from '../http/sockets.ts';
+import { sumUpStrangers } from '../http/stranger-lines.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
+import { isExchangeLogReadable, startExchangeLog } from '../log/open-log.ts';
 import { MAX_DELAY_MS } from '../provisioning/circuit-breaker.ts';
 import { leaseDuration } from '../provisioning/reconcile/lease.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { type ScimTokens, scimTokens } from '../store/credentials/credentials.ts';
 import { currentEncryptionKey, encryption, previousEncryptionKey } from '../store/credentials/encryption.ts';
+import { type TokenUses, writeTokenUses } from '../store/credentials/token-uses.ts';
 import { ONE_LOG } from '../store/migrations/index.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
+import { joinReplicas, type LiveReplicas, sharedClock } from '../store/queues/live-replicas.ts';
 import { replicas } from '../store/queues/replicas.ts';
+import { type RestoreWatch, watchForRestore } from '../store/restore/restore-watch.ts';
+import { writeFileOf } from '../store/restore/write-file.ts';
 import { type MaxDelays, repairAfterSetBack, repairFutureTimes } from '../store/sql/clock-repair.ts';
 import type { Database } from '../store/sql/database.ts';
 import { openDatabase } from '../store/sql/open-database.ts';
@@ -27,16 +35,8 @@ import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
 import { LEASE_MS } from '../travel/webhooks/dispatcher.ts';
 import { refusalDeps } from './access.ts';
 import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
-import { isExchangeLogReadable, startExchangeLog } from '../log/open-log.ts';
 import { countLostExchanges, countRefusedSignIns, registerStoreGauges } from './gauges.ts';
-import { joinReplicas, type LiveReplicas, sharedClock } from '../store/queues/live-replicas.ts';
-import type { ThreadLimits } from '../admin/mapping-thread/thread.ts';
-import { type RestoreWatch, watchForRestore } from '../store/restore/restore-watch.ts';
 import { steadyClock, systemRuntime, wait } from './runtime.ts';
-import { openSignIns, type SignIns } from '../admin/sign-ins.ts';
-import { sumUpStrangers } from '../http/stranger-lines.ts';
-import { type TokenUses, writeTokenUses } from '../store/credentials/token-uses.ts';
-import { writeFileOf } from '../store/restore/write-file.ts';
 
 /** Differences from production, for tests and commands. */
 export interface StartOptions {

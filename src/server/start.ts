@@ -2,6 +2,8 @@ import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
 import type { DemoDay } from '../admin/demo-day.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
+import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
+import { alertSender } from '../alerts/alert-sender.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { demoDay, type ServedDemoDay } from '../demo-day/demo-day.ts';
@@ -15,6 +17,7 @@ import {
   transportReader,
 } from '../http/proxies.ts';
 import { type LimitHandlers, socketLimits } from '../http/sockets.ts';
+import { exchangeKeys } from '../log/open-log.ts';
 import { exchangeReader } from '../log/search.ts';
 import type { Background } from '../provisioning/background.ts';
 import { holdAlarms } from '../provisioning/holds/hold-alarms.ts';
@@ -25,17 +28,16 @@ import {
   type ImportOptions,
   type ImportResult,
 } from '../provisioning/import/import.ts';
+import { announceReturnPolicy } from '../provisioning/people/return-notice.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { type ScimDeps, scimApp } from '../scim/app.ts';
 import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
+import { currentEncryptionKey } from '../store/credentials/encryption.ts';
 import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
 import { reportedHolds } from '../store/queues/hold-alarms.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
-import { alertSender } from '../alerts/alert-sender.ts';
-import { currentEncryptionKey } from '../store/credentials/encryption.ts';
-import { exchangeKeys } from '../log/open-log.ts';
 import { registerUnconfirmed } from './gauges.ts';
 import {
   createHttpServer,
@@ -46,11 +48,9 @@ import {
   refusePlainHttp,
   stopServer,
 } from './http-server.ts';
-import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
 import { type EmbeddedAddress, findRefusedCredentials, type OpenConnection } from './open-connection.ts';
 import { type OpenProvisioning, openProvisioning } from './open-provisioning.ts';
 import { openStore, type ServerDeps, type StartOptions } from './open-store.ts';
-import { announceReturnPolicy } from '../provisioning/people/return-notice.ts';
 import { wait } from './runtime.ts';
 
 /** A running service. */
@@ -212,7 +212,8 @@ function createApp(
     demoDay,
     tasks,
     page,
-  }: Servers & OpenProvisioning & { scim: ScimDeps; demoDay: DemoDay; tasks: MappingThread; page: string | undefined },
+  }: Servers &
+    OpenProvisioning & { scim: ScimDeps; demoDay: DemoDay; tasks: MappingThread; page: string | undefined },
 ): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);

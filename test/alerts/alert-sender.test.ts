@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import type { HoldAlert } from '../../src/provisioning/holds/hold-alarms.ts';
 import { type AlertSender, alertSender } from '../../src/alerts/alert-sender.ts';
+import type { HoldAlert } from '../../src/provisioning/holds/hold-alarms.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runDoctor } from '../../src/checks/doctor.ts';
 import { createToken } from '../../src/cli/credentials.ts';
 import { doctor } from '../../src/cli/doctor.ts';
 import { showRequests } from '../../src/cli/requests.ts';
 import { makeSampleCompany } from '../../src/cli/travel-service.ts';
 import { readSettings } from '../../src/config/settings.ts';
-import { runDoctor } from '../../src/checks/doctor.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { adminTokens } from '../../src/store/credentials/admins.ts';
 import { scimTokens } from '../../src/store/credentials/credentials.ts';

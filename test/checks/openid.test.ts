@@ -1,6 +1,6 @@
+import { runDoctor } from '../../src/checks/doctor.ts';
 import { check } from '../../src/cli/check.ts';
 import { readSettings } from '../../src/config/settings.ts';
-import { runDoctor } from '../../src/checks/doctor.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { recordedShell } from '../fixtures/shell.ts';

@@ -1,5 +1,5 @@
-import type { Policies } from '../../src/provisioning/policies.ts';
 import { announceReturnPolicy } from '../../src/provisioning/people/return-notice.ts';
+import type { Policies } from '../../src/provisioning/policies.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
 /** Announces the policy and returns the connections that were named. */

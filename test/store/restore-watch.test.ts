@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type RestoreWatch, watchForRestore } from '../../src/store/restore/restore-watch.ts';
-import { writeFileOf } from '../../src/store/restore/write-file.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import { type RestoreWatch, watchForRestore } from '../../src/store/restore/restore-watch.ts';
+import { writeFileOf } from '../../src/store/restore/write-file.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 import { createDataFolder } from '../fixtures/data-folder.ts';

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
+import type { Runtime } from '../../provisioning/runtime-ports.ts';
 import { AdminError } from '../errors.ts';
 import type { MappingTasks, StoredReads, TaskContext, Tasks } from './tasks.ts';
-import type { Runtime } from '../../provisioning/runtime-ports.ts';
 
 /** The limits of the thread. */
 export interface ThreadLimits {

@@ -1,5 +1,4 @@
 import { parentPort } from 'node:worker_threads';
-import type { RulesData, StoredReads, Tasks } from './tasks.ts';
 import { parseJsonText } from '../../config/faults.ts';
 import type { Connection } from '../../provisioning/connection.ts';
 import { findNameFaults } from '../../provisioning/rules/check-mapping.ts';
@@ -10,6 +9,7 @@ import { findUnknownExtensionNames } from '../../translator/extension-names.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
 import { type ParsedMapping, parseMapping } from '../../translator/mapping-file.ts';
 import { compileRules } from '../../translator/rules.ts';
+import type { RulesData, StoredReads, Tasks } from './tasks.ts';
 import type { FromThread, ToThread } from './thread.ts';
 
 // The program of the thread that computes with the mappings of admins (docs/decisions/0045-mappings-have-limits.md).

@@ -1,7 +1,7 @@
-import type { Connection } from '../connection.ts';
-import type { People } from './people.ts';
-import type { Log } from '../runtime-ports.ts';
 import type { BackgroundTasks } from '../../store/queues/background-tasks.ts';
+import type { Connection } from '../connection.ts';
+import type { Log } from '../runtime-ports.ts';
+import type { People } from './people.ts';
 
 interface NoticeDeps {
   people: Pick<People, 'findPage'>;

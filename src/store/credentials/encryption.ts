@@ -93,12 +93,17 @@ export function currentEncryptionKey({ key, data }: Omit<KeySettings, 'previousK
 }
 
 /** Returns the same key, but creates none: undefined if JETBRIDGE_KEY is not set and there is no key file. */
-export function existingEncryptionKey({ key, data }: Omit<KeySettings, 'previousKey'>): Uint8Array | undefined {
+export function existingEncryptionKey({
+  key,
+  data,
+}: Omit<KeySettings, 'previousKey'>): Uint8Array | undefined {
   return (key && parseEncryptionKey(key)) || readKeyFile(data);
 }
 
 /** Returns JETBRIDGE_KEY_PREVIOUS; undefined if it is not set. */
-export function previousEncryptionKey({ previousKey }: Pick<KeySettings, 'previousKey'>): Uint8Array | undefined {
+export function previousEncryptionKey({
+  previousKey,
+}: Pick<KeySettings, 'previousKey'>): Uint8Array | undefined {
   return previousKey === undefined ? undefined : parseEncryptionKey(previousKey);
 }
 

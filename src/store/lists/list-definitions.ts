@@ -2,12 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Group, ListedGroup } from '../../provisioning/groups/group-ports.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { IdentityView, ListedIdentity } from '../../provisioning/store-ports.ts';
-import type {
-  GroupField,
-  HiddenPeople,
-  UserField,
-  Where,
-} from '../../provisioning/users/list-ports.ts';
+import type { GroupField, HiddenPeople, UserField, Where } from '../../provisioning/users/list-ports.ts';
 import type { Scope } from '../connection-scopes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';

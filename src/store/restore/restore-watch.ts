@@ -1,6 +1,7 @@
 import type { Log, Runtime } from '../../provisioning/runtime-ports.ts';
 import type { ConnectionModes } from '../connection-modes.ts';
 import type { Database } from '../sql/database.ts';
+import type { DatabaseLocation } from '../sql/open-database.ts';
 import {
   addWrites,
   type DatabaseRecord,
@@ -8,7 +9,6 @@ import {
   pauseRestored,
   readDatabaseRecord,
 } from './database-record.ts';
-import type { DatabaseLocation } from '../sql/open-database.ts';
 import { type KnownDatabase, type WriteFile, writeFileOf } from './write-file.ts';
 
 /** The interval at which the database is compared with what is known of it, and writes are counted in it, in milliseconds. */
