@@ -13,7 +13,7 @@ import type { TravelDeps } from '../travel/collection.ts';
 import type { Webhooks } from '../travel/webhooks/webhooks.ts';
 import type { DemoDay } from './demo-day.ts';
 import { AdminError } from './errors.ts';
-import type { MappingTasks } from './mapping-thread/tasks.ts';
+import type { MappingThread } from './mapping-thread/thread.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
 import type { RouterDeps } from './router.ts';
@@ -29,7 +29,7 @@ export interface ServedConnection {
 }
 
 /** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
-interface EmbeddedService {
+export interface EmbeddedService {
   travel: TravelDeps;
   webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
 }
@@ -44,7 +44,7 @@ export interface AdminParts {
   connections: readonly ServedConnection[];
   demoDay: DemoDay;
   /** Computes with mappings, beside the requests that do not. */
-  tasks: MappingTasks;
+  tasks: Pick<MappingThread, 'run'>;
   /** Undefined if no connection uses the embedded travel service. */
   embedded: EmbeddedService | undefined;
   exchanges: ExchangeLog;

@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import type { Logger } from 'pino';
+import type { EmbeddedService } from '../admin/deps.ts';
 import type { Settings } from '../config/settings.ts';
 import { resolveName } from '../http/address-guard.ts';
 import { type FailedAuthenticationDeps, hashSecret, newSecret } from '../http/authentication.ts';
@@ -22,11 +23,8 @@ import { travelResourceId } from './ids.ts';
 import { steadyClock, wait } from './runtime.ts';
 
 /** The embedded travel service, and the credentials that it creates. */
-export interface EmbeddedTravel {
+export interface EmbeddedTravel extends EmbeddedService {
   app: Express;
-  /** Its resources and webhooks, for calls without HTTP. */
-  travel: TravelDeps;
-  webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
   /** The API key of the bridge itself. It exists only in memory, while the process runs. */
   bridgeKey: string;
   /** Returns true for an active user with the role admin. */

@@ -72,16 +72,3 @@ export interface TaskContext {
   reads: StoredReads;
   signal: AbortSignal;
 }
-
-/** Computes with the mappings of admins: one task at a time, in a thread, so that all other requests are served meanwhile. */
-export interface MappingTasks {
-  /**
-   * Runs a task. Throws an `AdminError` if it cannot begin in time (`busy`) or takes too long (`tooCostly`). A signal that is aborted
-   * ends it.
-   */
-  run<Name extends keyof Tasks>(
-    name: Name,
-    input: Tasks[Name]['input'],
-    context: TaskContext,
-  ): Promise<Tasks[Name]['result']>;
-}

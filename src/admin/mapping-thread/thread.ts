@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Runtime } from '../../provisioning/runtime-ports.ts';
 import { AdminError } from '../errors.ts';
-import type { MappingTasks, StoredReads, TaskContext, Tasks } from './tasks.ts';
+import type { StoredReads, TaskContext, Tasks } from './tasks.ts';
 
 /** The limits of the thread. */
 export interface ThreadLimits {
@@ -23,8 +23,18 @@ const MAX_WAITING_OF_CALLER = 3;
 /** The thread ends if it has had no task for this time, in milliseconds: it takes some 40 MB. */
 const IDLE_MS = 60_000;
 
-/** The thread with its end. */
-export interface MappingThread extends MappingTasks {
+/** Computes with the mappings of admins: one task at a time, in a thread, so that all other requests are served meanwhile. */
+export interface MappingThread {
+  /**
+   * Runs a task. Throws an `AdminError` if it cannot begin in time (`busy`) or takes too long (`tooCostly`). A signal that is aborted
+   * ends it.
+   */
+  run<Name extends keyof Tasks>(
+    name: Name,
+    input: Tasks[Name]['input'],
+    context: TaskContext,
+  ): Promise<Tasks[Name]['result']>;
+  /** Ends the thread. */
   close(): Promise<void>;
 }
 
