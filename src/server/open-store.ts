@@ -47,7 +47,7 @@ export interface StartOptions {
   /** The folder of the built admin page; without it only the API of the page is served. */
   page?: string;
   /**
-   * The program of the thread that computes with mappings (`mapping-thread/worker.ts`); without it the admin API checks, previews and
+   * The program of the thread that computes with mappings (`admin/mapping-thread/worker.ts`); without it the admin API checks, previews and
    * applies none.
    */
   mappingProgram?: string;
