@@ -54,6 +54,9 @@ module.exports = {
       'config',
       'contract',
       'admin',
+      'alerts',
+      'demo-day',
+      'checks',
       'server',
       'cli',
     ].map(within),
@@ -94,11 +97,26 @@ module.exports = {
     // Handlers work on the records of the database and on the embedded travel service, below HTTP.
     folder(
       'admin',
-      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(faults|settings).ts$|sample-data/(company|removal|sample-data).ts$',
+      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(faults|settings).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
+    ),
+    // An alert is signed like a message of a webhook.
+    folder(
+      'alerts',
+      'config/settings.ts$|provisioning/(runtime-ports|holds/hold-alarms|import/foreign-values).ts$|admin/refused-sign-ins.ts$|travel/webhooks/attempt.ts$',
+    ),
+    // The demo day is played through the SCIM interface of the running service, and removed below HTTP.
+    folder(
+      'demo-day',
+      'admin/(demo-day|errors|scim-credentials|contract/overview).ts$|config/|log/(erasure|open-log).ts$|provisioning/(policies|runtime-ports).ts$|replay/(report|scenario).ts$|schema/(case-fold|resource).ts$|store/|travel/',
     ),
     folder(
       'server',
-      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/|translator/|schema/|replay/(exchanges|recorder|report|scenario).ts$',
+      'admin/|alerts/|demo-day/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/',
+    ),
+    // The checks open what they ask as the server does.
+    folder(
+      'checks',
+      'admin/(first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|log/(exchange-store|open-log).ts$|provisioning/(service|runtime-ports|travel-ports).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -107,7 +125,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|scim-credentials|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|offline|operator-message|check-connection|check-settings|doctor).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/holds|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|join-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|scim-credentials|contract/operation).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/holds|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|join-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -127,6 +145,7 @@ module.exports = {
     packages('config/', 'zod'),
     packages('admin/', 'express|@types/express|zod|helmet|@zxcvbn-ts/language-common'),
     packages('admin/openid/', 'openid-client'),
+    packages('checks/', 'express|@types/express'),
     packages('server/', 'pino|express|@types/express|prom-client'),
     packages('cli/', 'commander|cli-table3|cli-progress'),
 
@@ -141,8 +160,11 @@ module.exports = {
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
-    builtin('admin/', 'crypto|fs|path|timers/promises'),
-    builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util|worker_threads'),
+    builtin('admin/', 'crypto|events|fs|path|timers/promises|worker_threads'),
+    builtin('(alerts|demo-day)/', 'crypto'),
+    builtin('demo-day/', 'path'),
+    builtin('checks/', 'crypto|fs|http|util'),
+    builtin('server/', 'crypto|events|http|https'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
   ],

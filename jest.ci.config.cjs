@@ -15,7 +15,6 @@ const postgres = {
     '**/test/log/exchange-log.test.ts',
     '**/test/provisioning/{background-*,bare-answers,event-feed,hold-alarms,import*,pause,reconcile,replicas,rules*,safety-valve}.test.ts',
     '**/test/provisioning/{email-conflicts,group*,held-departures,moving-between-connections,references,returns,scan-queue,strangers,unconfirmed-values,writes}.test.ts',
-    '**/test/server/restore-watch.test.ts',
     '**/test/scim/{filter-equivalence,group-concurrency,lists}.test.ts',
     '**/test/**/erasure*.test.ts',
     '**/test/travel/webhooks/{delivery,lease,schedule}.test.ts',
@@ -30,7 +29,7 @@ const postgresProcesses = {
   testMatch: [
     '**/test/process/{crash-random-other,feed,import,lookups}.slow.test.ts',
     '**/test/cli/{connections,erase-elsewhere}.slow.test.ts',
-    '**/test/server/restored.slow.test.ts',
+    '**/test/store/restored.slow.test.ts',
     '**/test/travel/webhooks/model.slow.test.ts',
   ],
 };

@@ -2,12 +2,11 @@
 // calls the store's code, with many rows in one transaction. SIZE is the number of people and of exchanges.
 import { hashSecret } from '../../dist/http/authentication.js';
 import { exchangeStore } from '../../dist/log/exchange-store.js';
-import { currentEncryptionKey } from '../../dist/server/encryption-keys.js';
-import { exchangeKeys } from '../../dist/server/exchange-log.js';
+import { exchangeKeys } from '../../dist/log/open-log.js';
 import { ensureConnection } from '../../dist/store/connections.js';
 import { adminTokens } from '../../dist/store/credentials/admins.js';
 import { scimTokens } from '../../dist/store/credentials/credentials.js';
-import { encryption } from '../../dist/store/credentials/encryption.js';
+import { currentEncryptionKey, encryption } from '../../dist/store/credentials/encryption.js';
 import { insertEmailKeys } from '../../dist/store/identities/email-keys.js';
 import { toRow } from '../../dist/store/identities/identity-row.js';
 import { countIdentities } from '../../dist/store/lists/list-counters.js';

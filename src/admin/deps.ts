@@ -13,7 +13,7 @@ import type { TravelDeps } from '../travel/collection.ts';
 import type { Webhooks } from '../travel/webhooks/webhooks.ts';
 import type { DemoDay } from './demo-day.ts';
 import { AdminError } from './errors.ts';
-import type { MappingTasks } from './mapping-tasks.ts';
+import type { MappingThread } from './mapping-thread/thread.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
 import type { RouterDeps } from './router.ts';
@@ -29,23 +29,9 @@ export interface ServedConnection {
 }
 
 /** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
-interface EmbeddedService {
+export interface EmbeddedService {
   travel: TravelDeps;
   webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
-}
-
-/** The part of the log that becomes scenarios. Times are epoch milliseconds. */
-export interface RecordedPart {
-  connection: string;
-  person: string | undefined;
-  since: number;
-  until: number;
-}
-
-/** Scenario files of a part of the log. */
-export interface RecordedScenarios {
-  scenarios: object[];
-  leftOut: { reason: string }[];
 }
 
 /** The parts of the service that the admin page works with. */
@@ -58,12 +44,10 @@ export interface AdminParts {
   connections: readonly ServedConnection[];
   demoDay: DemoDay;
   /** Computes with mappings, beside the requests that do not. */
-  tasks: MappingTasks;
+  tasks: Pick<MappingThread, 'run'>;
   /** Undefined if no connection uses the embedded travel service. */
   embedded: EmbeddedService | undefined;
   exchanges: ExchangeLog;
-  /** Converts SCIM requests to scenarios. Undefined if there are too many. */
-  recordScenarios(part: RecordedPart): Promise<RecordedScenarios | undefined>;
   writes: Pick<WriteHealth, 'failure'>;
   limit: SignInLimit;
   refusedSignIns: RefusedSignIns;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { type ConnectionCheck, checkMapping, MAPPING_IN_FORCE } from '../checks/connection.ts';
+import { type CheckedConnection, checkSettings, type SettingsCheck } from '../checks/settings.ts';
 import { type Fault, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
-import { type ConnectionCheck, checkMappingNames, MAPPING_IN_FORCE } from '../server/check-connection.ts';
-import { type CheckedConnection, checkSettings, type SettingsCheck } from '../server/check-settings.ts';
 import { examples } from './help.ts';
 import { type Action, countText, printJson, type Shell, toIsoTime, travelFailureText } from './output.ts';
 
@@ -91,7 +91,7 @@ export async function checkConnectionNames(
   settings: Settings,
   connection: ConnectionSettings,
 ): Promise<{ faults: Fault[]; unchecked?: string }> {
-  const { faults, unchecked } = await checkMappingNames(settings, connection);
+  const { faults, unchecked } = await checkMapping(settings, connection);
   const [first] = unchecked;
   return first ? { faults, unchecked: uncheckedText(connection, first) } : { faults };
 }

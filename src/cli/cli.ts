@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { openExchangeLog } from '../server/exchange-log.ts';
+import { openExchangeLog } from '../log/open-log.ts';
 import { addAdminCommands } from './admins.ts';
 import { addCheckCommand } from './check.ts';
 import { addConnectionCommands, addImportCommand } from './connections.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { type DoctorResult, runDoctor } from '../checks/doctor.ts';
 import { readSettings } from '../config/settings.ts';
-import { type DoctorResult, runDoctor } from '../server/doctor.ts';
 import { examples } from './help.ts';
 import { type Action, type Color, escapeLine, printJson, type Shell } from './output.ts';
 

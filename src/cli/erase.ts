@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import { eraseFromLog } from '../log/erasure.ts';
-import { exchangeKeys } from '../server/exchange-log.ts';
+import { exchangeKeys } from '../log/open-log.ts';
 import { travelResourceId } from '../server/ids.ts';
 import {
   deletePersonIdentities,

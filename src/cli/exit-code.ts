@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { operatorMessage } from '../server/operator-message.ts';
+import { operatorMessage } from '../checks/operator-message.ts';
 
 /** Thrown if Ctrl-C is pressed at a question. */
 export class Interrupted extends Error {

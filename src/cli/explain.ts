@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { LoggedExchange } from '../log/exchange.ts';
+import { openExchangeLog } from '../log/open-log.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import type { ExplainedField, FieldStanding } from '../provisioning/people/explain-fields.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../provisioning/people/explain-person.ts';
 import { findSimilarUserNames } from '../provisioning/people/people.ts';
 import type { Json } from '../schema/resource.ts';
-import { openExchangeLog } from '../server/exchange-log.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Finding, TraceEntry } from '../translator/translation.ts';
 import { findConnections, withDatabase } from './database.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import { lastImportOf } from '../provisioning/import/import.ts';
-import { pauseAfterRestore } from '../server/restore-watch.ts';
 import type { PausedConnection } from '../store/connection-modes.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/queues/replicas.ts';
+import { pauseAfterRestore } from '../store/restore/restore-watch.ts';
 import type { Database } from '../store/sql/database.ts';
 import { withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';

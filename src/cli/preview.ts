@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { previewMapping, readConnectionMapping, readLookups, readManagers } from '../checks/mapping.ts';
 import { type Fault, readJsonFile, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../config/settings.ts';
 import { namesById } from '../provisioning/people/explain-fields.ts';
@@ -13,7 +14,6 @@ import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { normalize } from '../schema/normalize.ts';
 import { isObject, type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import { previewMapping, readConnectionMapping, readLookups, readManagers } from '../server/offline.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';

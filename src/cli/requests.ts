@@ -6,10 +6,10 @@ import {
   type KeptBody,
   type LoggedExchange,
 } from '../log/exchange.ts';
+import { type OpenedExchangeLog, openExchangeLog } from '../log/open-log.ts';
 import { findPeople } from '../provisioning/people/explain-person.ts';
 import { searchedNames } from '../provisioning/people/identity-names.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import { type OpenedExchangeLog, openExchangeLog } from '../server/exchange-log.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';

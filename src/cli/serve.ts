@@ -31,7 +31,7 @@ export async function serve({ environment, home, printError: complain }: Shell):
   const service = await start(settings, {
     page: join(home, 'dist/admin/ui'),
     demo: join(home, 'demo'),
-    mappingProgram: join(home, 'dist/server/mapping-thread/worker.js'),
+    mappingProgram: join(home, 'dist/admin/mapping-thread/worker.js'),
   });
   try {
     // A listener is needed without a certificate, too: by default, SIGHUP ends the process.

@@ -1,7 +1,7 @@
 import { addressGroup } from './proxies.ts';
 
 /** Waits some milliseconds, or until aborted; never rejects. */
-interface Timer {
+export interface Timer {
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import { EMPTIED_LOGS } from '../store/migrations/0006-one-log.ts';
 import type { Database } from '../store/sql/database.ts';
 import { compiledInsert, yieldToEventLoop } from '../store/sql/queries.ts';
 import { takeFeedNumbers } from '../store/sql/sequences.ts';
@@ -139,16 +138,6 @@ export async function isNewestExchangeReadable(
     .limit(1)
     .executeTakeFirst();
   return newest === undefined || keys.some(({ id }) => id === newest.key_id);
-}
-
-/** True once after a migration has deleted the entries of an earlier version. */
-export async function takeEmptiedLogsNotice({ db }: Pick<Database, 'db'>): Promise<boolean> {
-  const taken = await db
-    .deleteFrom('travel_turn')
-    .where('type', '=', EMPTIED_LOGS)
-    .returning('type')
-    .execute();
-  return taken.length > 0;
 }
 
 /** Exchanges that are encrypted anew in one transaction. */

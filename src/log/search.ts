@@ -92,11 +92,10 @@ async function listExchanges(reading: Reading, query: ExchangeQuery): Promise<Ex
     const after = Math.max(range.after, upTo - step);
     const limit = query.limit + 1 - exchanges.length;
     const found = await readMatching(reading, { query, range: { after, upTo }, limit });
-    if (found.length === limit) {
-      exchanges.push(...found.slice(0, -1).flatMap(({ exchange }) => exchange ?? []));
-      return page(String(found.at(-2)?.position ?? upTo + 1));
-    }
-    exchanges.push(...found.flatMap(({ exchange }) => exchange ?? []));
+    // One more than the page has shows that there is another one.
+    const isFull = found.length === limit;
+    exchanges.push(...(isFull ? found.slice(0, -1) : found).flatMap(({ exchange }) => exchange ?? []));
+    if (isFull) return page(String(found.at(-2)?.position ?? upTo + 1));
     upTo = after;
     if (steps === MAX_STEPS && upTo > range.after) return page(String(upTo + 1));
     await yieldToEventLoop();
@@ -135,17 +134,25 @@ async function findNearest(db: Kysely<Tables>, side: '<' | '>=', time: number): 
   return row?.position;
 }
 
-/** Reads the newest matching exchanges of a range. Those that no key decrypts have a position only. */
+interface Selection {
+  query: Omit<ExchangeQuery, 'limit'>;
+  range: Range;
+  limit: number;
+  /** `desc`: the newest ones, the newest first. */
+  order?: 'asc' | 'desc';
+}
+
+/** Reads matching exchanges of a range. Those that no key decrypts have a position only. */
 async function readMatching(
   reading: Reading,
-  { query, range, limit }: { query: ExchangeQuery; range: Range; limit: number },
+  { query, range, limit, order = 'desc' }: Selection,
 ): Promise<{ position: number; exchange: LoggedExchange | undefined }[]> {
   const matching = reading.db
     .selectFrom('exchange')
     .where('position', '>', range.after)
     .where('position', '<=', Math.min(range.upTo, Number.MAX_SAFE_INTEGER))
     .where((row) => row.and(conditionsOf(row, query, reading.keys)))
-    .orderBy('position', 'desc')
+    .orderBy('position', order)
     .limit(limit);
   if (query.isBrief) {
     const rows = await matching.select(briefColumns).execute();
@@ -163,7 +170,7 @@ function readRow({ keys, onUnreadable }: Reading, row: Tables['exchange']): Logg
 
 type Row = ExpressionBuilder<Tables, 'exchange'>;
 
-function conditionsOf(row: Row, query: ExchangeQuery, keys: LogReadKeys): Expression<SqlBool>[] {
+function conditionsOf(row: Row, query: Selection['query'], keys: LogReadKeys): Expression<SqlBool>[] {
   const { connection, person, direction, method, status, isFailed, pathPrefix, pathBelow } = query;
   const { userId, requestId, hidesOwnCalls, since, until } = query;
   const conditions: (Expression<SqlBool> | undefined | false)[] = [
@@ -239,22 +246,13 @@ async function readRequests(
   const since = 'since' in from ? from.since : 0;
   let position = 'since' in from ? (await findRange(reading.db, { since, limit })).after : Number(from.after);
   const exchanges: RecordedExchange[] = [];
+  const query = { connection, direction: 'scim', since } as const;
   while (position < head && exchanges.length < limit) {
-    const upTo = Math.min(head, position + STEP);
+    const range = { after: position, upTo: Math.min(head, position + STEP) };
     const wanted = limit - exchanges.length;
-    const rows = await reading.db
-      .selectFrom('exchange')
-      .selectAll()
-      .where('position', '>', position)
-      .where('position', '<=', upTo)
-      .where('connection_id', '=', connection)
-      .where('direction', '=', 'scim')
-      .where('at', '>=', since)
-      .orderBy('position')
-      .limit(wanted)
-      .execute();
-    exchanges.push(...rows.flatMap((row) => readRow(reading, row) ?? []).map(toRecorded));
-    position = rows.length === wanted ? (rows.at(-1)?.position ?? upTo) : upTo;
+    const found = await readMatching(reading, { query, range, limit: wanted, order: 'asc' });
+    exchanges.push(...found.flatMap(({ exchange }) => exchange ?? []).map(toRecorded));
+    position = found.length === wanted ? (found.at(-1)?.position ?? range.upTo) : range.upTo;
     await yieldToEventLoop();
   }
   return { exchanges, position: String(position) };

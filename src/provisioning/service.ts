@@ -60,9 +60,10 @@ export function provisioningService(options: ServiceOptions) {
     mappingPreviewer: mappingPreviewer(deps),
     mappingFaults: deps.rulesSnapshots.mappingFaults,
     /** Puts a mapping file in force that was read again, if its content has changed. */
-    applyMappingFile: async (connection: Connection, mapping: Mapping): Promise<MappingFileResult> => {
-      const result = await deps.rulesSnapshots.applyFile(stateOf(connection).connection, mapping);
-      if (result.outcome === 'applied') stateOf(connection).rulesSignal.wake();
+    applyMappingFile: async (connection: string, mapping: Mapping): Promise<MappingFileResult> => {
+      const state = stateOf({ id: connection });
+      const result = await deps.rulesSnapshots.applyFile(state.connection, mapping);
+      if (result.outcome === 'applied') state.rulesSignal.wake();
       return result;
     },
     /** Puts a mapping of an admin in force, unless another one has replaced the expected one. */

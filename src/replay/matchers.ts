@@ -117,20 +117,14 @@ function toRegExp(pattern: string): RegExp {
   return new RegExp(rest, flags);
 }
 
-type Segment =
-  | { kind: 'member'; name: string }
-  | { kind: 'item'; index: number }
-  | { kind: 'filter'; key: string; value: unknown }
-  | { kind: 'nulls' };
-
 /**
  * Reads the value at a path of `a.b`, `[0]`, `["urn:…"]`, `[?(key=="v")]` (the first item that matches) and `$nulls` (the number of
  * nulls in the value before it). Returns undefined if there is no value. Throws a SyntaxError for an invalid path.
  */
 export function readPath(value: unknown, path: string): unknown {
-  const segments = parsePath(path);
-  if (!segments) throw new SyntaxError(`"${path}" is no path`);
-  return segments.reduce(readSegment, value);
+  const readers = parsePath(path);
+  if (!readers) throw new SyntaxError(`"${path}" is no path`);
+  return readers.reduce((part, read) => read(part), value);
 }
 
 /** Returns true if a path is valid for `readPath`. */
@@ -138,19 +132,35 @@ export function isPath(path: string): boolean {
   return parsePath(path) !== undefined;
 }
 
-function readSegment(value: unknown, segment: Segment): unknown {
-  switch (segment.kind) {
-    case 'member':
-      return memberOf(value, segment.name);
-    case 'item':
-      return Array.isArray(value) ? value[segment.index] : undefined;
-    case 'filter':
-      return Array.isArray(value)
-        ? value.find((item) => memberOf(item, segment.key) === segment.value)
-        : undefined;
-    case 'nulls':
-      return countNulls(value);
+/** Reads a part of a value. */
+type Reader = (value: unknown) => unknown;
+
+const literal = String.raw`"(?:[^"\\]|\\.)*"`;
+const segment = new RegExp(
+  [
+    String.raw`\[\?\(\s*(?:@\.)?(?<key>[\w$.:-]+)\s*==\s*(?<operand>${literal}|[\w.+-]+)\s*\)\]`,
+    String.raw`\[(?<quoted>${literal})\]`,
+    String.raw`\[(?<index>\d+)\]`,
+    String.raw`\.?(?<name>[^.[\]]+)`,
+  ].join('|'),
+  'g',
+);
+
+function parsePath(path: string): Reader[] | undefined {
+  const segments = [...path.matchAll(segment)];
+  if (segments.map(([text]) => text).join('') !== path) return undefined;
+  return segments.map(({ groups = {} }) => toReader(groups));
+}
+
+function toReader({ key, operand = '', quoted, index, name = '' }: Record<string, string>): Reader {
+  if (key !== undefined) {
+    const wanted = parseLiteral(operand);
+    return (list) => (Array.isArray(list) ? list.find((item) => memberOf(item, key) === wanted) : undefined);
   }
+  if (index !== undefined) return (list) => (Array.isArray(list) ? list[Number(index)] : undefined);
+  if (name === '$nulls') return countNulls;
+  const member = quoted === undefined ? name : String(parseLiteral(quoted));
+  return (object) => memberOf(object, member);
 }
 
 function memberOf(value: unknown, name: string): unknown {
@@ -162,39 +172,6 @@ function countNulls(value: unknown): number {
   if (value === null) return 1;
   if (typeof value !== 'object') return 0;
   return Object.values(value).reduce((sum: number, member) => sum + countNulls(member), 0);
-}
-
-const filter = /^\[\?\(\s*(?:@\.)?([\w$.:-]+)\s*==\s*("(?:[^"\\]|\\.)*"|[\w.+-]+)\s*\)\]/;
-const quoted = /^\[("(?:[^"\\]|\\.)*")\]/;
-const index = /^\[(\d+)\]/;
-const member = /^\.?([^.[\]]+)/;
-
-function parsePath(path: string): Segment[] | undefined {
-  const segments: Segment[] = [];
-  let rest = path;
-  while (rest !== '') {
-    const next = parseSegment(rest);
-    if (!next) return undefined;
-    segments.push(next.segment);
-    rest = rest.slice(next.length);
-  }
-  return segments;
-}
-
-function parseSegment(rest: string): { segment: Segment; length: number } | undefined {
-  const [all = '', key = '', value = ''] = filter.exec(rest) ?? [];
-  if (all) return { segment: { kind: 'filter', key, value: parseLiteral(value) }, length: all.length };
-  const [name, quotedName = ''] = quoted.exec(rest) ?? [];
-  if (name)
-    return { segment: { kind: 'member', name: String(parseLiteral(quotedName)) }, length: name.length };
-  const [item, at] = index.exec(rest) ?? [];
-  if (item) return { segment: { kind: 'item', index: Number(at) }, length: item.length };
-  const [plain, word = ''] = member.exec(rest) ?? [];
-  if (!plain) return undefined;
-  return {
-    segment: word === '$nulls' ? { kind: 'nulls' } : { kind: 'member', name: word },
-    length: plain.length,
-  };
 }
 
 function parseLiteral(text: string): unknown {

@@ -132,7 +132,8 @@ function inventDigits(original: string, faker: Faker, attempt: number): string {
 /** Keeps hyphens and case. */
 function replaceGuid(text: string, faker: Faker, remember: Remember): string {
   const plain = text.replaceAll('-', '');
-  const invented = remember(plain.toLowerCase(), () => faker.string.uuid().replaceAll('-', ''));
+  // With its hyphens, because each part of it is a word that must not be one of the recording.
+  const invented = remember(plain.toLowerCase(), () => faker.string.uuid()).replaceAll('-', '');
   let next = 0;
   const replaced = text.replace(/[0-9a-f]/gi, () => {
     next += 1;

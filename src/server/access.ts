@@ -21,9 +21,9 @@ import {
   type ScimTokens,
   usedAssertions,
 } from '../store/credentials/credentials.ts';
+import type { TokenUses } from '../store/credentials/token-uses.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { EmbeddedTravel } from './embedded.ts';
-import type { TokenUses } from './token-uses.ts';
 
 interface AccessDeps {
   settings: Settings;

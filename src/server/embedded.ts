@@ -1,31 +1,30 @@
 import type { Express } from 'express';
 import type { Logger } from 'pino';
+import type { EmbeddedService } from '../admin/deps.ts';
 import type { Settings } from '../config/settings.ts';
 import { resolveName } from '../http/address-guard.ts';
 import { type FailedAuthenticationDeps, hashSecret, newSecret } from '../http/authentication.ts';
-import { BRIDGE_CREDENTIAL, type ExchangeRecorder } from '../log/exchange.ts';
+import type { ExchangeRecorder } from '../log/exchange.ts';
 import { apiKeys, oauthAccessTokens } from '../store/credentials/credentials.ts';
 import { type Encryption, encryption } from '../store/credentials/encryption.ts';
 import type { Database } from '../store/sql/database.ts';
 import { deliveryQueue } from '../store/travel/delivery-queue.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { webhookRecords } from '../store/travel/webhook-deliveries.ts';
-import { apiKeyAuthenticator, ensureFirstAdmin } from '../travel/api-keys.ts';
+import { apiKeyAuthenticator, createFirstApiKey, ensureFirstAdmin } from '../travel/api-keys.ts';
 import { createTravelApp } from '../travel/app.ts';
 import { isActiveAdmin, openidAuthenticator } from '../travel/authentication.ts';
 import { cleanupJobs, runCleanupJobs } from '../travel/cleanup.ts';
 import type { TravelDeps } from '../travel/collection.ts';
+import { bridgeAuthenticator, firstAccepting, memoryKeyAuthenticator } from '../travel/memory-keys.ts';
 import type { Authenticator, TravelStore } from '../travel/ports.ts';
 import { createWebhooks, type Webhooks } from '../travel/webhooks/webhooks.ts';
 import { travelResourceId } from './ids.ts';
 import { steadyClock, wait } from './runtime.ts';
 
 /** The embedded travel service, and the credentials that it creates. */
-export interface EmbeddedTravel {
+export interface EmbeddedTravel extends EmbeddedService {
   app: Express;
-  /** Its resources and webhooks, for calls without HTTP. */
-  travel: TravelDeps;
-  webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
   /** The API key of the bridge itself. It exists only in memory, while the process runs. */
   bridgeKey: string;
   /** Returns true for an active user with the role admin. */
@@ -85,11 +84,12 @@ export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<Em
   const secrets = encryption(deps.encryptionKey);
   const store = travelStore(database, secrets);
   const keys = apiKeys(database);
-  const admin = await ensureFirstAdmin({ store, now: Date.now, newId: travelResourceId });
+  const resources = { store, now: Date.now, newId: travelResourceId };
+  const admin = await ensureFirstAdmin(resources);
   const bridgeKey = newSecret('bridge');
   const authenticator = firstAccepting([
-    bridgeAuthenticator(bridgeKey, store, admin),
-    inMemoryAuthenticator('apiKey:environment', chosenKey, () => admin),
+    bridgeAuthenticator(bridgeKey, resources, admin),
+    memoryKeyAuthenticator('apiKey:environment', chosenKey, () => admin),
     apiKeyAuthenticator({ keys, now: Date.now, log }),
     accessTokenAuthenticator(database),
     ...(openid ? [openidAuthenticator({ ...openid, reader: store, now: Date.now, log })] : []),
@@ -102,13 +102,10 @@ export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<Em
     }),
     ...{ travel, webhooks, bridgeKey, run },
     isActiveAdmin: (userId) => isActiveAdmin(store, userId),
-    createFirstKey: async () => {
-      if (chosenKey !== undefined || (await keys.hasAny(admin))) return undefined;
-      const key = newSecret('travel');
-      const row = { id: travelResourceId('B'), name: 'first key', userId: admin, createdAt: Date.now() };
-      await keys.add({ ...row, hash: hashSecret(key) });
-      return key;
-    },
+    createFirstKey: async () =>
+      chosenKey === undefined
+        ? createFirstApiKey({ keys, now: Date.now, newId: () => travelResourceId('B') }, admin)
+        : undefined,
   };
 }
 
@@ -158,38 +155,4 @@ function accessTokenAuthenticator(database: Database): Authenticator {
     if (found?.grant.kind !== 'travel') return undefined;
     return { userId: found.grant.userId, credential: `oauth:${found.clientId}` };
   };
-}
-
-/** Combines authenticators: they are called in order until one accepts the token. */
-function firstAccepting(authenticators: Authenticator[]): Authenticator {
-  return async (token, onRefused) => {
-    for (const authenticate of authenticators) {
-      const admission = await authenticate(token, onRefused);
-      if (admission) return admission;
-    }
-    return undefined;
-  };
-}
-
-/**
- * The bridge acts on behalf of the first admin. When that user is no active admin any more, the bridge acts on behalf of
- * another, so that changes among the admins do not end the provisioning.
- */
-function bridgeAuthenticator(key: string, store: TravelStore, firstAdmin: string): Authenticator {
-  let admin = firstAdmin;
-  return inMemoryAuthenticator(BRIDGE_CREDENTIAL, key, async () => {
-    if (!(await isActiveAdmin(store, admin)))
-      admin = await ensureFirstAdmin({ store, now: Date.now, newId: travelResourceId });
-    return admin;
-  });
-}
-
-/** Accepts one key that is not stored. `credential` is its name in the log. */
-function inMemoryAuthenticator(
-  credential: string,
-  key: string | undefined,
-  owner: () => string | Promise<string>,
-): Authenticator {
-  const hash = key === undefined ? undefined : hashSecret(key);
-  return async (token) => (hashSecret(token) === hash ? { userId: await owner(), credential } : undefined);
 }

@@ -6,8 +6,8 @@ import type { ForeignValues } from '../provisioning/import/foreign-values.ts';
 import { countImportsAtMaximum, isIncompleteImport } from '../provisioning/import/import.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
+import type { LiveReplicas } from '../store/queues/live-replicas.ts';
 import type { WriteHealth } from '../store/sql/write-health.ts';
-import type { LiveReplicas } from './live-replicas.ts';
 import type { OpenConnection } from './open-connection.ts';
 
 /** The value of one series. Its labels are members too; members that are no labels are ignored. */
@@ -151,6 +151,16 @@ export function registerUnconfirmed(metrics: HttpMetrics, read: () => Promise<Al
     labels: ['connection', 'cause'],
     read,
   });
+}
+
+/** Registers a metric: the exchanges that could not be written to the log. Returns the function that counts some. */
+export function countLostExchanges({ registry }: HttpMetrics): (count: number) => void {
+  const lost = new Counter({
+    name: 'jetbridge_exchanges_lost_total',
+    help: 'Exchanges that could not be written to the log of exchanges.',
+    registers: [registry],
+  });
+  return (count) => lost.inc(count);
 }
 
 /** The labels of refused sign-ins, by the operation. */

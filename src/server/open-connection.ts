@@ -2,18 +2,14 @@ import { defaultPaths, travelClient } from '../adapter/client.ts';
 import { travelFeed } from '../adapter/events.ts';
 import { travelLookups } from '../adapter/lookups.ts';
 import { travelUsers } from '../adapter/users.ts';
+import type { ServedConnection } from '../admin/deps.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
-import type { Connection } from '../provisioning/connection.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { steadyClock } from './runtime.ts';
 
 /** A connection with its client for the travel API. */
-export interface OpenConnection {
-  connection: Connection;
-  settings: ConnectionSettings;
-  /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
-  staleLookups(): string[];
+export interface OpenConnection extends ServedConnection {
   /** The environment variable with the credential, if the travel API refuses it. */
   findRefusedKey(): Promise<string | undefined>;
   /** The travel API's clock in epoch milliseconds; undefined before its first response. */

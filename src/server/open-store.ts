@@ -1,40 +1,42 @@
 import type { Logger } from 'pino';
+import type { ThreadLimits } from '../admin/mapping-thread/thread.ts';
+import { openSignIns, type SignIns } from '../admin/sign-ins.ts';
 import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
+import { SettingsFault } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { HttpDeps } from '../http/app.ts';
 import { createLog } from '../http/log.ts';
 import { httpMetrics, measureProcess } from '../http/monitoring.ts';
 import { addressPredicate } from '../http/proxies.ts';
 import type { SocketLimits } from '../http/sockets.ts';
+import { sumUpStrangers } from '../http/stranger-lines.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
-import { takeEmptiedLogsNotice } from '../log/exchange-store.ts';
+import { isExchangeLogReadable, startExchangeLog } from '../log/open-log.ts';
 import { MAX_DELAY_MS } from '../provisioning/circuit-breaker.ts';
 import { leaseDuration } from '../provisioning/reconcile/lease.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { type ScimTokens, scimTokens } from '../store/credentials/credentials.ts';
+import { currentEncryptionKey, encryption, previousEncryptionKey } from '../store/credentials/encryption.ts';
+import { type TokenUses, writeTokenUses } from '../store/credentials/token-uses.ts';
+import { ONE_LOG } from '../store/migrations/index.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
+import { joinReplicas, type LiveReplicas, sharedClock } from '../store/queues/live-replicas.ts';
 import { replicas } from '../store/queues/replicas.ts';
+import { type RestoreWatch, watchForRestore } from '../store/restore/restore-watch.ts';
+import { writeFileOf } from '../store/restore/write-file.ts';
 import { type MaxDelays, repairAfterSetBack, repairFutureTimes } from '../store/sql/clock-repair.ts';
 import type { Database } from '../store/sql/database.ts';
 import { openDatabase } from '../store/sql/open-database.ts';
 import { WriteHealth } from '../store/sql/write-health.ts';
 import { deliveryQueue } from '../store/travel/delivery-queue.ts';
+import { hasSecrets, reencryptStoredSecrets } from '../store/travel/travel-secrets.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
 import { LEASE_MS } from '../travel/webhooks/dispatcher.ts';
 import { refusalDeps } from './access.ts';
 import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
-import { currentEncryptionKey, reencryptSecrets } from './encryption-keys.ts';
-import { isExchangeLogReadable, startExchangeLog } from './exchange-log.ts';
-import { registerStoreGauges } from './gauges.ts';
-import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
-import type { ThreadLimits } from './mapping-thread/thread.ts';
-import { type RestoreWatch, watchForRestore } from './restore-watch.ts';
-import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
-import { openSignIns, type SignIns } from './sign-ins.ts';
-import { sumUpStrangers } from './stranger-lines.ts';
-import { type TokenUses, writeTokenUses } from './token-uses.ts';
-import { writeFileOf } from './write-file.ts';
+import { countLostExchanges, countRefusedSignIns, registerStoreGauges } from './gauges.ts';
+import { steadyClock, systemRuntime, wait } from './runtime.ts';
 
 /** Differences from production, for tests and commands. */
 export interface StartOptions {
@@ -45,7 +47,7 @@ export interface StartOptions {
   /** The folder of the built admin page; without it only the API of the page is served. */
   page?: string;
   /**
-   * The program of the thread that computes with mappings (`mapping-thread/worker.ts`); without it the admin API checks, previews and
+   * The program of the thread that computes with mappings (`admin/mapping-thread/worker.ts`); without it the admin API checks, previews and
    * applies none.
    */
   mappingProgram?: string;
@@ -116,7 +118,9 @@ export async function openStore(settings: Settings, options: StartOptions): Prom
   let live: LiveReplicas | undefined;
   try {
     const repair = (time: number) => repairSetBack(settings, database, time);
-    live = await joinReplicas({ replicas: replicas(database), clock, log, connections, repair, role });
+    live = await joinReplicas({
+      ...{ replicas: replicas(database), clock, wait, log, connections, repair, role },
+    });
     const strangerClock = options.strangerClock ?? { now: runtime.wallClock, wait: runtime.wait };
     const parts = await openStores(settings, { ...deps, writes, strangerClock }, started);
     return { ...parts, live, close };
@@ -145,7 +149,7 @@ async function openStores(
   started: Started[],
 ): Promise<Omit<ServerDeps, 'live' | 'close'>> {
   const encryptionKey = currentEncryptionKey(settings);
-  await reencryptSecrets(settings, { database, log, now: Date.now() });
+  await reencryptSecrets(settings, { database, log });
   if (!(await isExchangeLogReadable(database, settings))) log.warn(UNREADABLE_LOG);
   for (const warning of settings.warnings) log.warn(warning);
   const store = provisioningStore(database);
@@ -157,9 +161,11 @@ async function openStores(
   started.push(restoreWatch);
   const http = createHttpDeps(settings, { log, runtime, store, writes });
   const { metrics } = http;
-  const exchanges = startExchangeLog(settings, { database, clock: strangerClock, log: runtime.log, metrics });
+  const exchanges = startExchangeLog(settings, {
+    ...{ database, clock: strangerClock, log: runtime.log, onLoss: countLostExchanges(metrics) },
+  });
   started.push(exchanges);
-  if (await takeEmptiedLogsNotice(database)) log.warn(EMPTIED);
+  if (database.migrated.includes(ONE_LOG)) log.warn(EMPTIED);
   const { recorder } = exchanges;
   const embeddedChanges: ServerDeps['embeddedChanges'] = { listener: () => {} };
   const refusals = refusalDeps(database);
@@ -172,9 +178,10 @@ async function openStores(
   const tokens = scimTokens(database);
   const tokenUses = writeTokenUses({ tokens, wait: runtime.wait, log });
   started.push(tokenUses);
-  const lines = sumUpStrangers({ clock: strangerClock, log });
+  const lines = sumUpStrangers(strangerClock, log);
   const signIns = openSignIns({
-    ...{ database, clock: strangerClock, wallClock: runtime.wallClock, log, metrics },
+    ...{ database, clock: strangerClock, wallClock: runtime.wallClock, log },
+    onRefusal: countRefusedSignIns(metrics),
   });
   started.push(lines, signIns);
   return {
@@ -188,6 +195,48 @@ const UNREADABLE_LOG =
 
 const EMPTIED =
   'the log of exchanges and the request log of the travel service are one log now, which begins empty: the entries of the earlier version were deleted';
+
+/**
+ * Decrypts secrets with JETBRIDGE_KEY_PREVIOUS and encrypts them with the current key, so that the variable can be unset. Throws a
+ * SettingsFault if the variable is set and does not decrypt all of them. Without the variable, unreadable secrets are only logged:
+ * provisioning does not need them, and an admin can give their webhooks new ones.
+ */
+async function reencryptSecrets(
+  settings: Settings,
+  { database, log }: Pick<ServerDeps, 'database' | 'log'>,
+): Promise<void> {
+  if (!(await hasSecrets(database.db))) return;
+  const previousKey = previousEncryptionKey(settings);
+  const keys = {
+    current: encryption(currentEncryptionKey(settings)),
+    previous: previousKey ? encryption(previousKey) : undefined,
+  };
+  const { resealed, unreadable } = await reencryptStoredSecrets(database, keys, Date.now());
+  if (unreadable > 0 && previousKey) throw previousKeyFault(unreadable);
+  if (unreadable > 0)
+    log.error(
+      { secrets: unreadable },
+      'secrets of webhooks were encrypted with another key than JETBRIDGE_KEY or jetbridge.key: set JETBRIDGE_KEY_PREVIOUS to it, or make new secrets',
+    );
+  if (previousKey)
+    log.info(
+      { secrets: resealed },
+      'secrets were encrypted with the new key; JETBRIDGE_KEY_PREVIOUS can be unset',
+    );
+}
+
+function previousKeyFault(count: number): SettingsFault {
+  const secrets = count === 1 ? 'the secret of a webhook' : `${count} secrets of webhooks`;
+  return new SettingsFault([
+    {
+      file: 'environment',
+      path: 'JETBRIDGE_KEY_PREVIOUS',
+      problem: `does not open ${secrets}, and neither does the present key`,
+      remedy:
+        'Set it to the key they were encrypted with; if that is lost, unset it, start, and make new secrets.',
+    },
+  ]);
+}
 
 /** Ends the leases of earlier processes, which have died: only one process at a time uses the database. */
 async function takeOver(

@@ -14,28 +14,6 @@ export function steadyClock(
   return () => Math.floor(offset + monotonic());
 }
 
-/** A clock that follows the database's, so that all replicas agree on times. */
-export interface SharedClock {
-  now(): number;
-  /** Sets the clock to a time of the database, which was asked for it between two times by this clock. */
-  follow(time: number, asked: { from: number; to: number }): void;
-}
-
-/** Differences below this, in milliseconds, are left: a clock should not go back by a little at each comparison. */
-const CLOCK_TOLERANCE_MS = 50;
-
-/** Creates a clock that runs steadily, and is set again if it differs from the database's. */
-export function sharedClock(steady: () => number): SharedClock {
-  let offset = 0;
-  return {
-    now: () => steady() + offset,
-    follow: (time, { from, to }) => {
-      if (time < from - CLOCK_TOLERANCE_MS) offset += time - from;
-      else if (time > to + CLOCK_TOLERANCE_MS) offset += time - to;
-    },
-  };
-}
-
 /** The runtime of production: the machine's clocks, random numbers, timers, and the given log. */
 export function systemRuntime(
   log: Logger,

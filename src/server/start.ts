@@ -1,9 +1,12 @@
 import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
 import type { DemoDay } from '../admin/demo-day.ts';
-import type { RecordedPart } from '../admin/deps.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
+import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
+import { alertSender } from '../alerts/alert-sender.ts';
+import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
+import { demoDay, type ServedDemoDay } from '../demo-day/demo-day.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
 import { healthRoutes, metricsRoutes } from '../http/monitoring.ts';
 import {
@@ -14,30 +17,28 @@ import {
   transportReader,
 } from '../http/proxies.ts';
 import { type LimitHandlers, socketLimits } from '../http/sockets.ts';
+import { exchangeKeys } from '../log/open-log.ts';
 import { exchangeReader } from '../log/search.ts';
 import type { Background } from '../provisioning/background.ts';
 import { holdAlarms } from '../provisioning/holds/hold-alarms.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import { isLookedUp } from '../provisioning/import/event-feed.ts';
-import { type ForeignValues, foreignValues } from '../provisioning/import/foreign-values.ts';
 import {
   countImportsAtMaximum,
   type ImportOptions,
   type ImportResult,
 } from '../provisioning/import/import.ts';
+import { announceReturnPolicy } from '../provisioning/people/return-notice.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
-import { type ProvisioningService, provisioningService } from '../provisioning/service.ts';
+import type { ProvisioningService } from '../provisioning/service.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { type ScimDeps, scimApp } from '../scim/app.ts';
 import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
+import { currentEncryptionKey } from '../store/credentials/encryption.ts';
 import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
 import { reportedHolds } from '../store/queues/hold-alarms.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
-import { alertSender } from './alerts.ts';
-import { demoDay, type ServedDemoDay } from './demo-day/demo-day.ts';
-import { currentEncryptionKey } from './encryption-keys.ts';
-import { exchangeKeys } from './exchange-log.ts';
-import { registerServiceGauges, registerUnconfirmed } from './gauges.ts';
+import { registerUnconfirmed } from './gauges.ts';
 import {
   createHttpServer,
   type HttpServer,
@@ -47,17 +48,9 @@ import {
   refusePlainHttp,
   stopServer,
 } from './http-server.ts';
-import { reloadMappingFiles } from './mapping-files.ts';
-import { type MappingThread, mappingThread } from './mapping-thread/thread.ts';
-import {
-  type EmbeddedAddress,
-  findRefusedCredentials,
-  type OpenConnection,
-  openConnection,
-} from './open-connection.ts';
+import { type EmbeddedAddress, findRefusedCredentials, type OpenConnection } from './open-connection.ts';
+import { type OpenProvisioning, openProvisioning } from './open-provisioning.ts';
 import { openStore, type ServerDeps, type StartOptions } from './open-store.ts';
-import { recordPart } from './recorded-part.ts';
-import { announceReturnPolicy } from './return-notice.ts';
 import { wait } from './runtime.ts';
 
 /** A running service. */
@@ -103,7 +96,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const { connections, provisioning } = opened;
   const scim = scimParts(deps, { ...servers, ...opened });
   const demo = demoDay({
-    ...{ parts: deps, folder: options.demo, ...opened, embeddedAddress: servers.embeddedAddress },
+    ...{ parts: deps, folder: options.demo, ...opened },
     openScimServer: () => openLoopbackServer(deps.http, (app) => app.use('/scim/v2', scimApp(scim))),
   });
   const { page, mappingProgram: program, mappingLimits: limits } = options;
@@ -134,10 +127,8 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     },
     close: () => closeInTime(deps, { ...servers, ...opened, demo, tasks, background }),
     renewCertificate: server.renewCertificate,
-    reloadMappingFiles: () => {
-      const findConnection = (id: string) => connectionNamed(connections, id);
-      return reloadMappingFiles({ ...deps, provisioning, connectionNamed: findConnection });
-    },
+    reloadMappingFiles: () =>
+      reloadMappingFiles(settings, { applyMapping: provisioning.applyMappingFile, log: deps.log }),
   };
 }
 
@@ -182,32 +173,6 @@ async function openServers(
   }
 }
 
-interface Opened {
-  /** The list changes while the service runs: it has the connection of the demo day as long as that exists. */
-  connections: OpenConnection[];
-  provisioning: ProvisioningService;
-  suspicion: ForeignValues;
-}
-
-function openProvisioning(
-  { settings, store, runtime, live, restoreWatch, recorder, http: { metrics } }: ServerDeps,
-  embeddedAddress: EmbeddedAddress,
-): Opened {
-  const connections = settings.connections.map((connection) =>
-    openConnection(connection, { embeddedAddress, common: settings, sharers: live.count, recorder }, runtime),
-  );
-  const suspicion = foreignValues({ gapMs: restoreWatch.gapMs, runtime });
-  const provisioning = provisioningService({
-    ...{ store, runtime },
-    connections: connections.map(({ connection }) => connection),
-    writeBudgetMs: settings.writeBudgetMs,
-    onWrite: restoreWatch.countWrite,
-    foreignValues: suspicion,
-  });
-  registerServiceGauges(metrics, { store, provisioning, connections, live, suspicion });
-  return { connections, provisioning, suspicion };
-}
-
 /** The application, and handlers for requests that never reach it; these log and count their requests as well. */
 function requestHandlers(handle: Express, http: HttpDeps): LimitHandlers {
   return {
@@ -221,7 +186,7 @@ function requestHandlers(handle: Express, http: HttpDeps): LimitHandlers {
 /** Returns the dependencies of the SCIM interface. `meta.location` begins with the address of the settings, or of this server. */
 function scimParts(
   deps: ServerDeps,
-  { connections, provisioning: { users, groups }, url }: Opened & Pick<Servers, 'url'>,
+  { connections, provisioning: { users, groups }, url }: OpenProvisioning & Pick<Servers, 'url'>,
 ): ScimDeps {
   const { settings, refusals, recorder, http } = deps;
   const isServed = (id: string) => connections.some(({ connection }) => connection.id === id);
@@ -247,7 +212,8 @@ function createApp(
     demoDay,
     tasks,
     page,
-  }: Servers & Opened & { scim: ScimDeps; demoDay: DemoDay; tasks: MappingThread; page: string | undefined },
+  }: Servers &
+    OpenProvisioning & { scim: ScimDeps; demoDay: DemoDay; tasks: MappingThread; page: string | undefined },
 ): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
@@ -268,8 +234,7 @@ function createApp(
     const encryptionKey = currentEncryptionKey(settings);
     const shared = { provisioning, connections, demoDay, tasks, isSecure, publicUrl, page, encryptionKey };
     const exchanges = exchangeReader(deps.database, exchangeKeys(settings));
-    const recordScenarios = (part: RecordedPart) => recordPart(exchanges, part);
-    app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, exchanges, recordScenarios }));
+    app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, exchanges }));
     app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl(settings) ?? url));
     app.use(healthRoutes(health), metricsRoutes(http.metrics, { now: http.now, wait }));
@@ -279,7 +244,7 @@ function createApp(
 /** Starts the loops of the bridge and of the embedded travel service. */
 function startBackground(
   { settings, runtime, log, database, store, live, restoreWatch, embedded, http, signIns }: ServerDeps,
-  { provisioning, connections, suspicion }: Opened,
+  { provisioning, connections, suspicion }: OpenProvisioning,
 ): Background {
   const loops = provisioning.startBackground();
   const retryUnresolved = () =>
@@ -344,7 +309,7 @@ const STOP_MS = 10_000;
 /** The time that everything gets, the last writes to the database included. A database that does not answer would take 30 s for each. */
 const CLOSE_MS = 12_000;
 
-interface RunningParts extends Servers, Opened {
+interface RunningParts extends Servers, OpenProvisioning {
   demo: ServedDemoDay;
   tasks: MappingThread;
   background: Background | undefined;

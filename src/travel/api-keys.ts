@@ -23,10 +23,26 @@ export async function createApiKey(
   { keys, reader, now, newId }: ApiKeyDeps,
   { email, name }: { email: string; name: string },
 ): Promise<{ id: string; key: string }> {
-  const admin = await requireAdminByEmail(reader, email);
+  const { id: userId } = await requireAdminByEmail(reader, email);
+  return addApiKey({ keys, now, newId }, { userId, name });
+}
+
+/** Creates an API key for an admin who has none, and returns its value; undefined if the admin has one. */
+export async function createFirstApiKey(
+  deps: Omit<ApiKeyDeps, 'reader'>,
+  userId: string,
+): Promise<string | undefined> {
+  if (await deps.keys.hasAny(userId)) return undefined;
+  return (await addApiKey(deps, { userId, name: 'first key' })).key;
+}
+
+async function addApiKey(
+  { keys, now, newId }: Omit<ApiKeyDeps, 'reader'>,
+  { userId, name }: { userId: string; name: string },
+): Promise<{ id: string; key: string }> {
   const id = newId();
   const key = newSecret('travel');
-  await keys.add({ id, hash: hashSecret(key), name, userId: admin.id, createdAt: now() });
+  await keys.add({ id, hash: hashSecret(key), name, userId, createdAt: now() });
   return { id, key };
 }
 

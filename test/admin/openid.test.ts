@@ -1,6 +1,5 @@
 import { listAdmins, resetAdmin } from '../../src/cli/admins.ts';
-import { currentEncryptionKey } from '../../src/server/encryption-keys.ts';
-import { encryption } from '../../src/store/credentials/encryption.ts';
+import { currentEncryptionKey, encryption } from '../../src/store/credentials/encryption.ts';
 import { type AdminFixture, adminClient, signIn, startAdmin } from '../fixtures/admin.ts';
 import { clock } from '../fixtures/clock.ts';
 import type { SomeClaims } from '../fixtures/openid-provider.ts';

@@ -1,7 +1,7 @@
+import { runDoctor } from '../../src/checks/doctor.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { runDoctor } from '../../src/server/doctor.ts';
 import { type AdminClient, type AdminFixture, adminClient, signIn, startAdmin } from '../fixtures/admin.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
 import { startService } from '../fixtures/service.ts';

@@ -1,7 +1,7 @@
+import { runDoctor } from '../../src/checks/doctor.ts';
 import { resetAdmin } from '../../src/cli/admins.ts';
 import { check } from '../../src/cli/check.ts';
 import { readSettings } from '../../src/config/settings.ts';
-import { runDoctor } from '../../src/server/doctor.ts';
 import { adminClient, signIn } from '../fixtures/admin.ts';
 import { createDataFolder } from '../fixtures/data-folder.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/erase.ts';
-import { openExchangeLog } from '../../src/server/exchange-log.ts';
+import { openExchangeLog } from '../../src/log/open-log.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { eventually } from '../fixtures/eventually.ts';

@@ -1,4 +1,4 @@
-import { openExchangeLog } from '../../src/server/exchange-log.ts';
+import { openExchangeLog } from '../../src/log/open-log.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';
 import {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openExchangeLog } from '../../src/server/exchange-log.ts';
+import { openExchangeLog } from '../../src/log/open-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type RawRequest, rawExchange, requestText } from '../fixtures/raw-http.ts';

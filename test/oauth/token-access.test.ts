@@ -1,5 +1,5 @@
 import { listClients, revokeClient } from '../../src/cli/oauth-clients.ts';
-import { openExchangeLog } from '../../src/server/exchange-log.ts';
+import { openExchangeLog } from '../../src/log/open-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { sendBodyLate } from '../fixtures/late-body.ts';

@@ -92,6 +92,13 @@ describe('pseudonyms of a recording', () => {
     expect(guid).not.toBe(original);
   });
 
+  test('no part of an object id is a part of another one of the recording', () => {
+    const parts = Array.from({ length: 500 }, (_, at) => (0x8000 + at).toString(16));
+    const replaced = replaceAll(...parts.map((part) => `1b4e28ba-2fa1-41d2-${part}-b9a7635a2c11`));
+    const words = replaced.flatMap((id) => id.split('-'));
+    expect(words.filter((word) => parts.includes(word))).toEqual([]);
+  });
+
   test('equal texts get equal replacements, and texts that differ by more than form get different ones', () => {
     // Case of single letters, scripts and the form of a number are not kept.
     const distinct = (text: string) =>

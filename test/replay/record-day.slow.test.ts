@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { runCommand } from '../../src/cli/cli.ts';
+import { openExchangeLog } from '../../src/log/open-log.ts';
 import { readScenarios } from '../../src/replay/scenario.ts';
-import { openExchangeLog } from '../../src/server/exchange-log.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';

@@ -1,5 +1,5 @@
 import { createLimiter } from '../../src/adapter/client.ts';
-import { sharedClock, steadyClock } from '../../src/server/runtime.ts';
+import { steadyClock } from '../../src/server/runtime.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -54,26 +54,4 @@ describe('the clock of the process', () => {
       expect(waits).toEqual([1_000]);
     },
   );
-});
-
-describe('the clock that replicas share', () => {
-  it('follows the clock of the database, however the machine is set', () => {
-    let machine = 1_000_000;
-    const { now, follow } = sharedClock(() => machine);
-    const asked = () => ({ from: now(), to: now() });
-    follow(5_000_000, asked());
-    expect(now()).toBe(5_000_000);
-    machine += 250;
-    expect(now()).toBe(5_000_250);
-    follow(4_000_000, asked());
-    expect(now()).toBe(4_000_000);
-  });
-
-  it('stays as it is for a time that may be its own, and for small differences', () => {
-    const { now, follow } = sharedClock(() => 1_000);
-    follow(1_400, { from: 1_000, to: 1_500 });
-    follow(960, { from: 1_000, to: 1_000 });
-    follow(1_040, { from: 1_000, to: 1_000 });
-    expect(now()).toBe(1_000);
-  });
 });

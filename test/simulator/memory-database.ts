@@ -38,7 +38,12 @@ async function memoryDatabase(
   const file = { ...(await openSqlite(':memory:')), syncLog: async () => {} };
   file.exec('pragma foreign_keys = on; pragma temp_store = memory; pragma journal_mode = memory');
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: file }) });
-  await migrate(db, { dialect: sqlite, place: 'memory', setting: 'JETBRIDGE_DATA', mayCreate: true });
+  const migrated = await migrate(db, {
+    dialect: sqlite,
+    place: 'memory',
+    setting: 'JETBRIDGE_DATA',
+    mayCreate: true,
+  });
   const scopes = await readScopes(db);
   const tables = await tableNames(db);
   const copyAll = (from: (table: string) => string, to: (table: string) => string) => {
@@ -50,7 +55,7 @@ async function memoryDatabase(
   const counting = file.prepare('select total_changes() as changes');
   const kept = new Set<string>();
   const database: MemoryDatabase = {
-    ...{ db, dialect: sqlite, transaction: new GroupCommit({ db, file }).run, scopes },
+    ...{ db, dialect: sqlite, transaction: new GroupCommit({ db, file }).run, scopes, migrated },
     scopeOf: (connection) => scopes.of(connection),
     isDuplicate: sqlite.isDuplicate,
     onUnavailable: () => {},

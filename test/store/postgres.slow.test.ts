@@ -54,13 +54,13 @@ test('processes that start together migrate the database once', async () => {
 
 test('a migration that fails leaves nothing behind but the tables of the migrator', async () => {
   const name = await server.newDatabase();
-  // A type with the name of the last table that the migration creates makes it fail.
-  await server.administer(name, 'create type request_log as (seq integer)');
+  // A type with the name of the last table that the migrations create makes it fail.
+  await server.administer(name, 'create type exchange_name as (seq integer)');
   await expect(openPostgres(server.url(name))).rejects.toThrow(
-    'relation "request_log" already exists. Point DATABASE_URL at an empty database.',
+    'relation "exchange_name" already exists. Point DATABASE_URL at an empty database.',
   );
   expect(await server.tablesOf(name)).toEqual(['kysely_migration', 'kysely_migration_lock']);
-  await server.administer(name, 'drop type request_log');
+  await server.administer(name, 'drop type exchange_name');
   await (await open(server.url(name))).ping();
 });
 

@@ -23,7 +23,13 @@ import type { HandlerRequest, Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import { type AdminDeps, findConnection, type ServedConnection } from '../deps.ts';
 import { AdminError } from '../errors.ts';
-import type { CheckedMapping, KnownNames, PreviewInput, StoredReads, TaskContext } from '../mapping-tasks.ts';
+import type {
+  CheckedMapping,
+  KnownNames,
+  PreviewInput,
+  StoredReads,
+  TaskContext,
+} from '../mapping-thread/tasks.ts';
 import type { AdminContext } from '../router.ts';
 
 /** Handles the mapping of each connection: reading, checking, previewing and changing it. */

@@ -1,6 +1,10 @@
 import type { z } from 'zod';
 import { bridgeDirections, type ExchangeQuery, isOfBridge, type LoggedExchange } from '../../log/exchange.ts';
+import { toRecorded } from '../../log/search.ts';
 import { searchedNames } from '../../provisioning/people/identity-names.ts';
+import type { RecordedExchange } from '../../replay/exchanges.ts';
+import { recordScenarios } from '../../replay/recorder.ts';
+import { travelRoles } from '../../translator/translation.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import type { trafficContract } from '../contract/traffic.ts';
@@ -111,17 +115,39 @@ type ScenarioBody = z.output<(typeof trafficContract)['saveScenario']['body']>;
 
 async function saveScenario({ connection, person, since, until }: ScenarioBody, deps: AdminDeps) {
   findConnection(deps, connection);
-  const recorded = await deps.recordScenarios({
-    ...{ connection, person, since, until: until ?? deps.now() },
-  });
-  if (!recorded)
-    throw invalidField('since', 'There are too many requests in that time. Choose a shorter one.');
+  const recorded = await recordScenarios(
+    await readRecorded(deps, { connection, person, since, until: until ?? deps.now() }),
+    { vocabulary: travelRoles },
+  );
   const counts = new Map<string, number>();
   for (const { reason } of recorded.leftOut) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   return {
     scenarios: recorded.scenarios.map((scenario) => ({ ...scenario })),
     leftOut: [...counts].map(([reason, count]) => ({ reason, count })),
   };
+}
+
+/** The most requests that become scenarios at once: more would take long to read, and nobody would read their steps. */
+const MAX_RECORDED = 2_000;
+const PAGE = 500;
+
+/** Reads SCIM requests of the log, the oldest first. */
+async function readRecorded(
+  { exchanges }: AdminDeps,
+  { connection, person, since, until }: ScenarioBody & { until: number },
+): Promise<RecordedExchange[]> {
+  const collected: RecordedExchange[] = [];
+  let before: string | undefined;
+  do {
+    const sought = person === undefined ? undefined : { id: person, names: [] };
+    const query = { connection, person: sought, since, until, before, direction: 'scim' } as const;
+    const page = await exchanges.list({ ...query, limit: PAGE });
+    collected.push(...page.exchanges.map(toRecorded));
+    if (collected.length > MAX_RECORDED)
+      throw invalidField('since', 'There are too many requests in that time. Choose a shorter one.');
+    before = page.next;
+  } while (before !== undefined);
+  return collected.reverse();
 }
 
 const DAY_MS = 24 * 60 * 60_000;

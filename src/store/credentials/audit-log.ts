@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database } from '../sql/database.ts';
 import { takeFeedNumbers } from '../sql/sequences.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -113,28 +113,11 @@ function likePattern(text: string): string {
 const MAX_CHOICES = 500;
 
 async function listChoices(db: Kysely<Tables>): Promise<{ actors: string[]; actions: string[] }> {
-  const actors = await readDistinct(db, 'actor', sql`actor_kind <> 'nobody'`);
-  return { actors, actions: await readDistinct(db, 'action', sql`true`) };
-}
-
-/**
- * Returns the different texts of a column, sorted. Each step searches the index of the column for the next text, because neither database
- * skips equal entries by itself: with `select distinct` they read all of them.
- */
-async function readDistinct(
-  db: Kysely<Tables>,
-  column: 'actor' | 'action',
-  condition: RawBuilder<unknown>,
-): Promise<string[]> {
-  const text = sql.ref(column);
-  const { rows } = await sql<{ text: string }>`
-    with recursive choice (text, place) as (
-      select min(${text}), 1 from audit_entry where ${condition}
-      union all
-      select (select min(${text}) from audit_entry where ${condition} and ${text} > choice.text), place + 1
-        from choice where text is not null and place < ${sql.lit(MAX_CHOICES)}
-    ) select text from choice where text is not null`.execute(db);
-  return rows.map(({ text }) => text);
+  const entries = db.selectFrom('audit_entry').distinct().limit(MAX_CHOICES);
+  const named = entries.select('actor').where('actor_kind', '<>', sql.lit('nobody')).orderBy('actor');
+  const actors = await named.execute();
+  const actions = await entries.select('action').orderBy('action').execute();
+  return { actors: actors.map(({ actor }) => actor), actions: actions.map(({ action }) => action) };
 }
 
 function toEntry(row: Selectable<Tables['audit_entry']>): AuditEntry {

@@ -80,6 +80,33 @@ export function parseEncryptionKey(text: string): Buffer | undefined {
   return key.length === KEY_BYTES ? key : undefined;
 }
 
+/** The settings of keys: JETBRIDGE_KEY, JETBRIDGE_KEY_PREVIOUS, and the data folder, which may have a key file. */
+export interface KeySettings {
+  key: string | undefined;
+  previousKey: string | undefined;
+  data: string;
+}
+
+/** Returns the key that encrypts secrets: JETBRIDGE_KEY, else the key file in the data folder, which is created if missing. */
+export function currentEncryptionKey({ key, data }: Omit<KeySettings, 'previousKey'>): Uint8Array {
+  return (key && parseEncryptionKey(key)) || readOrCreateKeyFile(data);
+}
+
+/** Returns the same key, but creates none: undefined if JETBRIDGE_KEY is not set and there is no key file. */
+export function existingEncryptionKey({
+  key,
+  data,
+}: Omit<KeySettings, 'previousKey'>): Uint8Array | undefined {
+  return (key && parseEncryptionKey(key)) || readKeyFile(data);
+}
+
+/** Returns JETBRIDGE_KEY_PREVIOUS; undefined if it is not set. */
+export function previousEncryptionKey({
+  previousKey,
+}: Pick<KeySettings, 'previousKey'>): Uint8Array | undefined {
+  return previousKey === undefined ? undefined : parseEncryptionKey(previousKey);
+}
+
 /**
  * Reads the encryption key from the data directory. Creates the key file if it is missing; only its owner can read
  * it.
@@ -90,7 +117,7 @@ export function readOrCreateKeyFile(directory: string): Buffer {
 }
 
 /** Reads the encryption key from the data directory. Returns undefined if there is no key file. */
-export function readKeyFile(directory: string): Buffer | undefined {
+function readKeyFile(directory: string): Buffer | undefined {
   const text = readFileIfExists(keyFile(directory));
   return text === undefined ? undefined : parseKeyFile(directory, text);
 }

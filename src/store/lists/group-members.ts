@@ -20,7 +20,7 @@ export async function readMembers(
   db: Kysely<Tables>,
   group: GroupKey,
 ): Promise<ResolvedMember[] | AsyncIterable<ResolvedMember[]>> {
-  const { rows } = await selectResolvedPage(db, { ...group, after: -1 });
+  const { rows } = await selectPage(db, { ...group, after: -1 });
   if (rows.length < PAGE_SIZE) return rows.map(toResolvedMember);
   const beyond = await db
     .selectFrom('group_member')
@@ -36,7 +36,7 @@ export async function readMembers(
 
 async function* readMemberPages(db: Kysely<Tables>, group: GroupKey): AsyncGenerator<ResolvedMember[]> {
   for (let after = -1; ; ) {
-    const { rows } = await selectResolvedPage(db, { ...group, after });
+    const { rows } = await selectPage(db, { ...group, after });
     yield rows.map(toResolvedMember);
     const last = rows.at(-1);
     if (!last || rows.length < PAGE_SIZE) return;
@@ -48,42 +48,14 @@ async function* readMemberPages(db: Kysely<Tables>, group: GroupKey): AsyncGener
 export async function readAllMembers(
   db: Kysely<Tables>,
   group: GroupKey,
-  pause?: () => Promise<void>,
+  pause: () => Promise<void> = yieldToEventLoop,
 ): Promise<ResolvedMember[]> {
   const members: ResolvedMember[] = [];
-  await readPages(async (after) => {
-    const { rows } = await selectResolvedPage(db, { ...group, after });
-    for (const row of rows) members.push(toResolvedMember(row));
-    return rows;
-  }, pause);
-  return members;
-}
-
-/**
- * Reads the members as stored, without the types of their ids. The caller prevents or detects changes during the read.
- */
-export async function readStoredMembers(db: Kysely<Tables>, group: GroupKey): Promise<Member[]> {
-  const members: Member[] = [];
-  await readPages(async (after) => {
-    const { rows } = await selectStoredPage(db, { ...group, after });
-    for (const row of rows) members.push(toMember(row));
-    return rows;
-  });
-  return members;
-}
-
-/** Reads page after page until the last one, and pauses in between. */
-async function readPages(
-  read: (after: number) => Promise<{ position: number }[]>,
-  pause: () => Promise<void> = yieldToEventLoop,
-): Promise<void> {
-  for (let after = -1; ; ) {
-    const rows = await read(after);
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE_SIZE) return;
-    after = last.position;
+  for await (const page of readMemberPages(db, group)) {
+    for (const member of page) members.push(member);
     await pause();
   }
+  return members;
 }
 
 /**
@@ -153,21 +125,8 @@ const namedResourceType = sql<'User' | 'Group' | null>`case
   when exists (select 1 from scim_group as own where own.account = member.account
     and own.connection_id = member.connection_id and own.id = member.value) then 'Group' end`.as('names');
 
-type MemberPageQuery = GroupKey & { after: number };
-
-const selectStoredPage = compiledQuery((db, page: MemberPageQuery) =>
-  db
-    .selectFrom('group_member')
-    .select(['value', 'display', 'type', 'position'])
-    .where(inScope(page))
-    .where('group_id', '=', page.id)
-    .where('position', '>', page.after)
-    .orderBy('position')
-    .limit(PAGE_SIZE),
-);
-
-/** Like `selectStoredPage`, with the type of the resource that each id names. */
-const selectResolvedPage = compiledQuery((db, page: MemberPageQuery) =>
+/** A page of members, with the type of the resource that each id names. */
+const selectPage = compiledQuery((db, page: GroupKey & { after: number }) =>
   db
     .selectFrom('group_member as member')
     .select(['member.value', 'member.display', 'member.type', 'member.position', namedResourceType])

@@ -8,14 +8,7 @@ import { nextPosition } from '../sql/positions.ts';
 import { batches, compiledQuery, parseJson, toJson } from '../sql/queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
-import {
-  type GroupKey,
-  readAllMembers,
-  readMembers,
-  readSmallGroups,
-  readStoredMembers,
-  toMember,
-} from './group-members.ts';
+import { type GroupKey, readAllMembers, readMembers, readSmallGroups, toMember } from './group-members.ts';
 import { countGroups } from './list-counters.ts';
 import { groupList, toGroup } from './list-definitions.ts';
 import { listRows } from './list-query.ts';
@@ -39,14 +32,7 @@ export function groups(database: Database): Groups {
         found.set(id, await readAllMembers(db, { ...scopeOf(connection), id }, pause));
       return found;
     },
-    groupsOf: async (connection, userIds) => {
-      const [first = '', ...others] = userIds;
-      if (others.length > 0) return readGroupsOf(db, scopeOf(connection), userIds);
-      const { rows } = await selectGroupsOfUser(db, { ...scopeOf(connection), user: first });
-      return new Map([
-        [first, rows.map(({ id, attributes }) => ({ value: id, display: displayNameOf(attributes) }))],
-      ]);
-    },
+    groupsOf: (connection, userIds) => readGroupsOf(db, scopeOf(connection), userIds),
     membershipsOf: async (connection, user) => {
       const { rows } = await selectMembershipsOfUser(db, { ...scopeOf(connection), user });
       return rows.map(({ group_id, ...row }) => {
@@ -63,57 +49,30 @@ const selectGroupById = compiledQuery((db, key: Scope & { id: string }) =>
   db.selectFrom('scim_group').selectAll().where(inScope(key)).where('id', '=', key.id),
 );
 
-type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;
-
-/**
- * Reads the groups of many users in two queries. The users of a page share few groups, so each group is read and parsed
- * once.
- */
-async function readGroupsOf(db: Kysely<Tables>, scope: Scope, userIds: string[]): Promise<GroupsOf> {
-  const memberships: { user: string; group: string }[] = [];
-  for (const batch of batches(userIds)) {
-    const rows = await db
-      .selectFrom('group_member')
-      .select(['value as user', 'group_id as group'])
-      .where(inScope(scope))
-      .where('value', 'in', batch)
-      .execute();
-    memberships.push(...rows);
-  }
-  const positioned = new Map<string, PositionedGroup>();
-  for (const batch of batches([...new Set(memberships.map(({ group }) => group))])) {
-    const rows = await db
-      .selectFrom('scim_group')
-      .select(['id', 'attributes', 'position'])
-      .where(inScope(scope))
-      .where('id', 'in', batch)
-      .execute();
-    for (const { id, attributes, position } of rows)
-      positioned.set(id, { position, group: { value: id, display: displayNameOf(attributes) } });
-  }
-  const found = new Map(userIds.map((id): [string, PositionedGroup[]] => [id, []]));
-  for (const { user, group } of memberships) {
-    const positionedGroup = positioned.get(group);
-    if (positionedGroup) found.get(user)?.push(positionedGroup);
-  }
-  return new Map([...found].map(([user, own]) => [user, sortByPosition(own)]));
+async function readGroupsOf(
+  db: Kysely<Tables>,
+  scope: Scope,
+  userIds: string[],
+): ReturnType<Groups['groupsOf']> {
+  const rows: GroupOfUser[] = [];
+  // Every read of a user has a single one.
+  if (userIds.length === 1)
+    rows.push(...(await selectGroupsOfUser(db, { ...scope, user: userIds[0] ?? '' })).rows);
+  else
+    for (const batch of batches(userIds))
+      rows.push(...(await selectGroups(db, scope).where('group_member.value', 'in', batch).execute()));
+  // Sorted here: for an order, SQLite would look at all groups of the connection.
+  rows.sort((one, other) => one.position - other.position || (one.id < other.id ? -1 : 1));
+  const found = new Map(userIds.map((id): [string, { value: string; display: string }[]] => [id, []]));
+  for (const { user, id, attributes } of rows)
+    found.get(user)?.push({ value: id, display: displayNameOf(attributes) });
+  return found;
 }
 
-/** A group in the form in which a user refers to it, with the group's position in the stable order. */
-interface PositionedGroup {
-  position: number;
-  group: { value: string; display: string };
-}
+type GroupOfUser = Pick<Tables['scim_group'], 'id' | 'attributes' | 'position'> & { user: string };
 
-function sortByPosition(positioned: PositionedGroup[]): PositionedGroup['group'][] {
-  return positioned
-    .sort((left, right) => left.position - right.position || (left.group.value < right.group.value ? -1 : 1))
-    .map(({ group }) => group);
-}
-
-/** Reads the groups of one user in a single query, because every read of a user needs it. */
-const selectGroupsOfUser = compiledQuery((db, member: Scope & { user: string }) =>
-  db
+function selectGroups(db: Kysely<Tables>, scope: Scope) {
+  return db
     .selectFrom('group_member')
     .innerJoin('scim_group', (join) =>
       join
@@ -121,12 +80,18 @@ const selectGroupsOfUser = compiledQuery((db, member: Scope & { user: string }) 
         .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
         .onRef('scim_group.id', '=', 'group_member.group_id'),
     )
-    .select(['scim_group.id', 'scim_group.attributes'])
-    .where(inScope(member, 'group_member'))
-    .where('group_member.value', '=', member.user)
-    .orderBy('scim_group.position')
-    .orderBy('scim_group.id'),
+    .select(['group_member.value as user', 'scim_group.id', 'scim_group.attributes', 'scim_group.position'])
+    .where(inScope(scope, 'group_member'));
+}
+
+const selectGroupsOfUser = compiledQuery((db, member: Scope & { user: string }) =>
+  selectGroups(db, member).where('group_member.value', '=', member.user),
 );
+
+function displayNameOf(attributes: string): string {
+  const { displayName } = parseJson<Group['attributes']>(attributes);
+  return typeof displayName === 'string' ? displayName : '';
+}
 
 const selectMembershipsOfUser = compiledQuery((db, member: Scope & { user: string }) =>
   db
@@ -135,11 +100,6 @@ const selectMembershipsOfUser = compiledQuery((db, member: Scope & { user: strin
     .where(inScope(member))
     .where('value', '=', member.user),
 );
-
-function displayNameOf(attributes: string): string {
-  const { displayName } = parseJson<Group['attributes']>(attributes);
-  return typeof displayName === 'string' ? displayName : '';
-}
 
 type GroupChange = Parameters<Groups['change']>[2];
 type GroupChangeResult = 'done' | 'unchanged' | 'stale' | 'noTarget';
@@ -223,7 +183,7 @@ async function readMembersToCompare(
   change: GroupChange,
 ): Promise<Member[] | undefined> {
   const isReplacement = change !== 'delete' && change.members[0]?.kind === 'replace';
-  return isReplacement ? readStoredMembers(db, key) : undefined;
+  return isReplacement ? readAllMembers(db, key) : undefined;
 }
 
 async function updateGroup(

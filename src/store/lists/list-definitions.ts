@@ -2,14 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Group, ListedGroup } from '../../provisioning/groups/group-ports.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { IdentityView, ListedIdentity } from '../../provisioning/store-ports.ts';
-import type {
-  GroupField,
-  GroupOrder,
-  HiddenPeople,
-  UserField,
-  UserOrder,
-  Where,
-} from '../../provisioning/users/list-ports.ts';
+import type { GroupField, HiddenPeople, UserField, Where } from '../../provisioning/users/list-ports.ts';
 import type { Scope } from '../connection-scopes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
@@ -25,14 +18,13 @@ export type Sql = RawBuilder<unknown>;
 export interface ListScope extends Scope, Pick<Database, 'db'> {}
 
 /** A list: its table, the columns of its rows, and the columns by which it can be searched and sorted. */
-export interface ListDefinition<Field extends string, By extends string, Row> {
+export interface ListDefinition<Field extends string, Row> {
   table: 'identity' | 'scim_group';
   /** The condition that all listed rows meet. */
   live: Sql;
   columns: Sql;
   toRow(columns: object): Row;
   fields: Record<Field, SearchColumn>;
-  orders: Record<By, OrderColumn<Field>>;
   /** Returns the counter that tells how many rows meet all these conditions; undefined if none does. */
   counterOf(conditions: Where<Field>[]): ListCounter | undefined;
 }
@@ -43,24 +35,17 @@ export interface ListCounter {
   toTotal(counts: Counts): number;
 }
 
-/** A column that answers comparisons, and its index. */
+/** A column that answers comparisons and by which rows are sorted. Its index also has the id. */
 export interface SearchColumn {
   column: string;
+  /** Rows may have no value. */
+  isNullable?: true;
   /** Converts a value to the form that the column contains. */
   key(value: string | number | boolean): string | number;
   /** Fields with a lower rank match fewer rows. */
   rank: number;
   /** The table that contains the column, if a row has several values, and its column with the id of the row. */
   owned?: { table: 'identity_email' | 'group_member'; id: string };
-}
-
-/** A column by which rows are sorted. Its index contains the column and the id. */
-export interface OrderColumn<Field extends string> {
-  column: string;
-  /** Rows may have no value. */
-  nullable: boolean;
-  /** The field whose comparisons the same index answers. */
-  field: Field | undefined;
 }
 
 function folded(value: string | number | boolean): string {
@@ -91,7 +76,7 @@ const viewColumns = sql`id, extensions, version, created_at, last_modified, trav
 export const shownColumns = sql`desired, ${viewColumns}`;
 
 /** The live identities of a connection. */
-export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
+export const userList: ListDefinition<UserField, ListedIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
   columns: sql`${viewColumns}, case when octet_length(desired) <= ${sql.lit(LARGE)} then desired end as desired,
@@ -104,20 +89,11 @@ export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
       ...{ column: 'email_key', rank: 2, key: folded },
       owned: { table: 'identity_email', id: 'identity_id' },
     },
-    externalId: { column: 'external_id', rank: 2, key: exact },
-    displayName: { column: 'display_name_key', rank: 3, key: folded },
+    externalId: { column: 'external_id', isNullable: true, rank: 2, key: exact },
+    displayName: { column: 'display_name_key', isNullable: true, rank: 3, key: folded },
     created: { column: 'created_at', rank: 1000, key: Number },
     lastModified: { column: 'last_modified', rank: 1000, key: Number },
     active: { column: 'active', rank: 10_000, key: Number },
-  },
-  orders: {
-    position: { column: 'position', nullable: false, field: 'active' },
-    id: { column: 'id', nullable: false, field: 'id' },
-    userName: { column: 'user_name_key', nullable: false, field: 'userName' },
-    externalId: { column: 'external_id', nullable: true, field: 'externalId' },
-    displayName: { column: 'display_name_key', nullable: true, field: 'displayName' },
-    created: { column: 'created_at', nullable: false, field: 'created' },
-    lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
   },
   counterOf: (conditions) => counterOfUsers('live', conditions),
 };
@@ -141,14 +117,14 @@ export function userListWithout(scope: Scope, { areUnclaimed, travelId }: Hidden
 }
 
 /** The same list with complete identities. */
-export const identityList: ListDefinition<UserField, UserOrder, Identity> = {
+export const identityList: ListDefinition<UserField, Identity> = {
   ...userList,
   columns: sql.raw('identity.*'),
   toRow: (columns) => toIdentity(columns as IdentityTable), // The row has the columns of `columns`.
 };
 
 /** The groups of a connection. */
-export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
+export const groupList: ListDefinition<GroupField, ListedGroup> = {
   table: 'scim_group',
   live: sql.raw('1 = 1'),
   columns: sql.raw(`
@@ -157,22 +133,14 @@ export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
   toRow: (columns) => toListedGroup(columns as ListedGroupColumns), // The row has the columns of `columns`.
   fields: {
     id: { column: 'id', rank: 1, key: String },
-    displayName: { column: 'display_name_key', rank: 1, key: folded },
-    externalId: { column: 'external_id', rank: 2, key: exact },
+    displayName: { column: 'display_name_key', isNullable: true, rank: 1, key: folded },
+    externalId: { column: 'external_id', isNullable: true, rank: 2, key: exact },
     member: {
       ...{ column: 'value', rank: 3, key: String },
       owned: { table: 'group_member', id: 'group_id' },
     },
     created: { column: 'created_at', rank: 1000, key: Number },
     lastModified: { column: 'last_modified', rank: 1000, key: Number },
-  },
-  orders: {
-    position: { column: 'position', nullable: false, field: undefined },
-    id: { column: 'id', nullable: false, field: 'id' },
-    displayName: { column: 'display_name_key', nullable: true, field: 'displayName' },
-    externalId: { column: 'external_id', nullable: true, field: 'externalId' },
-    created: { column: 'created_at', nullable: false, field: 'created' },
-    lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
   },
   counterOf: (conditions) =>
     conditions.length > 0 ? undefined : { rows: 'group', toTotal: ({ count }) => count },

@@ -4,10 +4,7 @@ import { inScope, type Scope } from '../connection-scopes.ts';
 import type { ListDefinition, SearchColumn, Sql } from './list-definitions.ts';
 
 /** The part of a definition that a condition needs. */
-type Searched<Field extends string> = Pick<
-  ListDefinition<Field, string, unknown>,
-  'table' | 'live' | 'fields'
->;
+type Searched<Field extends string> = Pick<ListDefinition<Field, unknown>, 'table' | 'live' | 'fields'>;
 
 /** The SQL of each operator. A closed list, so that no text of a client becomes part of a statement. */
 const operators: Record<ComparisonOperator, Sql> = {

@@ -1,17 +1,20 @@
 import { sql } from 'kysely';
 import type { ListQuery, ListScan, SortKey } from '../../provisioning/users/list-ports.ts';
 import { inScope } from '../connection-scopes.ts';
-import type { ListDefinition, ListScope, OrderColumn, Sql } from './list-definitions.ts';
+import type { ListDefinition, ListScope, Sql } from './list-definitions.ts';
 import { allOf } from './list-filter.ts';
 
 /** The table of a list, and the connection. */
 export interface List<Row = unknown> {
-  definition: Pick<ListDefinition<string, string, Row>, 'table' | 'live' | 'columns' | 'toRow'>;
+  definition: Pick<ListDefinition<string, Row>, 'table' | 'live' | 'columns' | 'toRow'>;
   scope: ListScope;
 }
 
 /** An order in which an index contains all rows of a list. Equal values are ordered by id. */
-export interface RowOrder extends OrderColumn<string> {
+export interface RowOrder {
+  column: string;
+  /** Rows may have no value. */
+  nullable: boolean;
   descending: boolean;
 }
 
@@ -27,20 +30,11 @@ interface KeyColumns {
   key_id: string;
 }
 
-/** A row that meets the conditions on columns. */
+/** A row that was tested for a condition. */
 export interface FoundKey {
   key: SortKey;
+  matches: boolean;
   isAfterCursor: boolean;
-}
-
-/** A found row as a statement returns it. */
-export interface FoundKeyColumns extends KeyColumns {
-  is_after_cursor: 0 | 1;
-}
-
-/** Converts the columns of a found row. */
-export function toFoundKey(columns: FoundKeyColumns): FoundKey {
-  return { key: toSortKey(columns), isAfterCursor: columns.is_after_cursor === 1 };
 }
 
 function toSortKey({ key_value, key_id }: KeyColumns): SortKey {
@@ -48,7 +42,7 @@ function toSortKey({ key_value, key_id }: KeyColumns): SortKey {
 }
 
 /** Returns the terms of ORDER BY. Rows without a value come last in ascending and first in descending order. */
-export function orderBy({ nullable, descending }: RowOrder, value: Sql, id: Sql): Sql {
+function orderBy({ nullable, descending }: RowOrder, value: Sql, id: Sql): Sql {
   const direction = sql.raw(descending ? 'desc' : 'asc');
   const nulls = nullable ? sql.raw(descending ? ' nulls first' : ' nulls last') : sql.raw('');
   return sql`${value} ${direction}${nulls}, ${id} ${direction}`;
@@ -67,7 +61,7 @@ function rangesAfter({ column, nullable, descending }: RowOrder, { value, id }: 
 }
 
 /** Returns an expression that is 1 for the rows after a key, and for all rows without a key. */
-export function isAfterKey(order: RowOrder, key: SortKey | undefined): Sql {
+function isAfterKey(order: RowOrder, key: SortKey | undefined): Sql {
   if (!key) return sql.raw('1');
   return sql`case when ${sql.join(rangesAfter(order, key), sql` or `)} then 1 else 0 end`;
 }
@@ -119,68 +113,87 @@ export async function readRowsAt<Row>(list: List<Row>, keys: SortKey[]): Promise
   });
 }
 
-/** The number of rows of one step: some milliseconds of work, during which SQLite does nothing else. */
-const STEP = 1000;
-
-/** A scan of a list in an order, from a key on. */
-export interface Walk extends Pick<ListScan<unknown>, 'yieldBetweenSteps'> {
+/** The keys to read: their order, the condition for which each row is tested, and the cursor of the request. */
+export interface KeySearch {
   order: RowOrder;
-  /** The condition that each row is tested for. */
   condition: Sql;
-  /** The walk begins after this row, or else with the first one. */
-  from: SortKey | undefined;
-  /** The cursor of the request. */
   cursor: SortKey | undefined;
 }
 
-/** Some rows of a walk that follow each other, and the number of them that meet the condition. */
+/** Reads the keys of rows with these ids, in order. */
+export async function readKeysOf(list: List, search: KeySearch, ids: string[]): Promise<FoundKey[]> {
+  const { account, connection } = list.scope;
+  // The whole primary key is compared, because SQLite would read all rows of the scope if it knew the ids alone.
+  const keys = ids.map((id) => sql`(${account}, ${connection}, ${id})`);
+  const condition = allOf([list.definition.live, search.condition]);
+  const where = sql`(account, connection_id, id) in (values ${sql.join(keys)})`;
+  return toFoundKeys(
+    await sql<FoundKeyColumns>`${selectKeys(list, { ...search, condition }, where)}`.execute(list.scope.db),
+  );
+}
+
+/** The condition is not part of WHERE, so that the database reads the rows along the index of the order, or by their ids. */
+function selectKeys(
+  { definition: { table } }: List,
+  { order, condition, cursor }: KeySearch,
+  where: Sql,
+): Sql {
+  const value = sql.ref(order.column);
+  return sql`
+    select case when ${condition} then 1 else 0 end as matches, ${isAfterKey(order, cursor)} as is_after_cursor,
+      ${value} as key_value, id as key_id
+    from ${sql.table(table)} where ${where} order by ${orderBy(order, value, sql.ref('id'))}`;
+}
+
+interface FoundKeyColumns extends KeyColumns {
+  matches: 0 | 1;
+  is_after_cursor: 0 | 1;
+}
+
+function toFoundKeys({ rows }: { rows: FoundKeyColumns[] }): FoundKey[] {
+  return rows.map(({ matches, is_after_cursor, ...key }) => ({
+    key: toSortKey(key),
+    matches: matches === 1,
+    isAfterCursor: is_after_cursor === 1,
+  }));
+}
+
+/** The number of rows of one step: some milliseconds of work, during which SQLite does nothing else. */
+const STEP = 1000;
+
+/** Some rows of a list that follow each other. */
 export interface Step {
-  range: Sql;
+  /** The number of them that meet the condition. */
   matching: number;
+  /** The number of these that come after the cursor. */
+  following: number;
+  /** Reads the keys of those that meet the condition, in order. */
+  readKeys(): Promise<FoundKey[]>;
 }
 
 /** Walks through a list in steps, between which other requests run. */
-export async function* stepsOf(list: List, walk: Walk): AsyncGenerator<Step> {
-  const { order, from, yieldBetweenSteps } = walk;
+export async function* walk(
+  list: List,
+  search: KeySearch,
+  { from, yieldBetweenSteps }: { from: SortKey | undefined } & Pick<ListScan<unknown>, 'yieldBetweenSteps'>,
+): AsyncGenerator<Step> {
+  const { order } = search;
+  const { db } = list.scope;
+  const backwards = { ...order, descending: !order.descending };
   let [range, ...others] = rangesFrom(order, from);
   while (range) {
     await yieldBetweenSteps();
-    const { rows } = await sql<KeyColumns & { seen: number; matching: number }>`
-      with ${selectStep(list, walk, range)}
-      select key_value, key_id, (select count(*) from step) as seen, (select sum(matches) from step) as matching
-      from step order by ${keyOrder({ ...order, descending: !order.descending })} limit 1
-    `.execute(list.scope.db);
+    const where = allOf([inScope(list.scope), list.definition.live, range]);
+    const step = sql<FoundKeyColumns>`${selectKeys(list, search, where)} limit ${STEP}`;
+    const { rows } = await sql<KeyColumns & { seen: number; matching: number; following: number }>`
+      with step as materialized (${step})
+      select key_value, key_id, (select count(*) from step) as seen, (select sum(matches) from step) as matching,
+        (select sum(matches * is_after_cursor) from step) as following
+      from step order by ${orderBy(backwards, sql.ref('key_value'), sql.ref('key_id'))} limit 1`.execute(db);
     const [last] = rows;
-    if (last) yield { range, matching: last.matching };
+    const readKeys = async () => toFoundKeys(await step.execute(db)).filter(({ matches }) => matches);
+    if (last) yield { matching: last.matching, following: last.following, readKeys };
     // A full step may be followed by more rows of the same range.
     [range, ...others] = last?.seen === STEP ? rangesAfter(order, toSortKey(last)) : others;
   }
-}
-
-function keyOrder(order: RowOrder): Sql {
-  return orderBy(order, sql.ref('key_value'), sql.ref('key_id'));
-}
-
-/** The condition is not part of WHERE, so that the database reads along the index of the order. */
-function selectStep(list: List, { order, condition, cursor }: Walk, range: Sql): Sql {
-  const value = sql.ref(order.column);
-  return sql`step as materialized (
-    select case when ${condition} then 1 else 0 end as matches, ${isAfterKey(order, cursor)} as is_after_cursor,
-      ${value} as key_value, id as key_id
-    from ${sql.table(list.definition.table)}
-    where ${allOf([inScope(list.scope), list.definition.live, range])}
-    order by ${orderBy(order, value, sql.ref('id'))} limit ${STEP})`;
-}
-
-/** Reads the keys of a step that meet the condition, after skipping some of them. */
-export async function readMatchingKeys(
-  list: List,
-  walk: Walk,
-  { step, skip, limit }: { step: Step; skip: number; limit: number },
-): Promise<FoundKey[]> {
-  const { rows } = await sql<FoundKeyColumns>`
-    with ${selectStep(list, walk, step.range)}
-    select key_value, key_id, is_after_cursor from step where matches = 1
-    order by ${keyOrder(walk.order)} limit ${limit} offset ${skip}`.execute(list.scope.db);
-  return rows.map(toFoundKey);
 }

@@ -3,7 +3,7 @@ import type { Member, MemberChange } from '../../provisioning/groups/group-ports
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import { batches, yieldToEventLoop } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
-import { type GroupKey, readStoredMembers, toMember } from './group-members.ts';
+import { type GroupKey, readAllMembers, toMember } from './group-members.ts';
 
 /** Members deleted per statement; some milliseconds of work. */
 const MEMBERS_AT_ONCE = 500;
@@ -37,7 +37,7 @@ export async function changeMembers(
         await removeMembersByValue(tx, group, { values: step.values, difference });
         break;
       case 'replace': {
-        const current = (index === 0 ? before : undefined) ?? (await readStoredMembers(tx, group));
+        const current = (index === 0 ? before : undefined) ?? (await readAllMembers(tx, group));
         await replaceMembers(tx, group, { members: step.members, difference, current });
       }
     }

@@ -1,15 +1,12 @@
-import { type Migration, sql } from 'kysely';
 import { adminTables } from './admin-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { createTables } from './columns.ts';
 import { connectionTables } from './connection-tables.ts';
 import { credentialTables } from './credential-tables.ts';
-import { exchangeTables } from './exchange-tables.ts';
 import { groupTables } from './group-tables.ts';
 import { holdTables } from './hold-tables.ts';
 import { identityTables } from './identity-tables.ts';
 import { replicaTables } from './replica-tables.ts';
-import { requestLogTable } from './request-log-table.ts';
 import { travelTables } from './travel-tables.ts';
 import { webhookTables } from './webhook-tables.ts';
 
@@ -26,14 +23,7 @@ const tables = {
   ...adminTables,
 };
 
-/**
- * Returns the migration that creates all tables and indexes, under its name. Its effect stays as it is: later changes of the schema are
- * migrations of their own. The name tells the databases that it has made from those that earlier statements have made, which are refused.
- */
-export function schemaMigration(types: ColumnTypes): Record<string, Migration> {
-  const statements = [...createTables(tables, types), ...requestLogTable(types), ...exchangeTables(types)];
-  const up: Migration['up'] = async (db) => {
-    for (const statement of statements) await sql.raw(statement).execute(db);
-  };
-  return { [types.firstMigration]: { up } };
+/** Returns the statements that create the tables and indexes of the first version. Later changes of the schema are migrations of their own. */
+export function createSchema(types: ColumnTypes): string[] {
+  return createTables(tables, types);
 }

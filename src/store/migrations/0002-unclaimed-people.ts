@@ -1,18 +1,8 @@
-import { type Migration, sql } from 'kysely';
-
 /**
  * Counts the unclaimed people, whom a connection may leave out of its lists, and adds the indexes of the lists without them and of the
  * people about whom an admin has decided.
  */
-export const unclaimedPeopleMigration: Record<string, Migration> = {
-  '0002-unclaimed-people': {
-    up: async (db) => {
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  },
-};
-
-const statements = [
+export const countUnclaimedPeople = [
   `insert into list_counter (account, connection_id, kind, slot, count, active)
     select account, connection_id, 'unclaimed', 0, count(*), sum(active) from identity
     where claimed = 0 and deleted_at is null group by account, connection_id`,

@@ -1,4 +1,3 @@
-import { type Migration, sql } from 'kysely';
 import type { ColumnTypes } from './column-types.ts';
 import { addColumns, type Columns, createTables, type TableDeclarations } from './columns.ts';
 
@@ -26,16 +25,9 @@ export const databaseRecordTables = {
 } as const satisfies TableDeclarations;
 
 /** Adds the mode of connections, and the record of the database. */
-export function connectionModesMigration(types: ColumnTypes): Record<string, Migration> {
-  const statements = [
+export function addConnectionModes(types: ColumnTypes): string[] {
+  return [
     ...addColumns(types, 'connection', connectionModeColumns),
     ...createTables(databaseRecordTables, types),
   ];
-  return {
-    '0003-connection-modes': {
-      up: async (db) => {
-        for (const statement of statements) await sql.raw(statement).execute(db);
-      },
-    },
-  };
 }

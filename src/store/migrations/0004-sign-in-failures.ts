@@ -1,4 +1,3 @@
-import { type Migration, sql } from 'kysely';
 import type { ColumnTypes } from './column-types.ts';
 import { createTables, type TableDeclarations } from './columns.ts';
 
@@ -15,13 +14,6 @@ export const signInFailureTables = {
 } as const satisfies TableDeclarations;
 
 /** Adds the counts of refused sign-ins, by which the answers to further ones wait (docs/decisions/0046). */
-export function signInFailuresMigration(types: ColumnTypes): Record<string, Migration> {
-  const statements = createTables(signInFailureTables, types);
-  return {
-    '0004-sign-in-failures': {
-      up: async (db) => {
-        for (const statement of statements) await sql.raw(statement).execute(db);
-      },
-    },
-  };
+export function addSignInFailures(types: ColumnTypes): string[] {
+  return createTables(signInFailureTables, types);
 }

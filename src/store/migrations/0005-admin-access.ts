@@ -1,4 +1,3 @@
-import { type Migration, sql } from 'kysely';
 import type { ColumnTypes } from './column-types.ts';
 import { addColumns, type Columns, createTables, type TableDeclarations } from './columns.ts';
 
@@ -26,17 +25,10 @@ export const openidAttemptTables = {
 } as const satisfies TableDeclarations;
 
 /** Adds the makers of admin tokens, what is known of the browsers of sessions, and the used attempts to sign in through OpenID. */
-export function adminAccessMigration(types: ColumnTypes): Record<string, Migration> {
-  const statements = [
+export function addAdminAccess(types: ColumnTypes): string[] {
+  return [
     ...addColumns(types, 'admin_token', tokenMakerColumns, 'references admin_account (id)'),
     ...addColumns(types, 'admin_session', sessionOriginColumns),
     ...createTables(openidAttemptTables, types),
   ];
-  return {
-    '0005-admin-access': {
-      up: async (db) => {
-        for (const statement of statements) await sql.raw(statement).execute(db);
-      },
-    },
-  };
 }

@@ -1,4 +1,3 @@
-import { type Migration, sql } from 'kysely';
 import type { ColumnTypes } from './column-types.ts';
 import { createTables, type TableDeclarations } from './columns.ts';
 
@@ -54,25 +53,15 @@ export const exchangeTables = {
   },
 } as const satisfies TableDeclarations;
 
-/** Replaces the log of exchanges in segments and the request log of the travel service by one log, which begins empty. */
-export function oneLogMigration(types: ColumnTypes): Record<string, Migration> {
-  const statements = [
-    `insert into travel_turn (type, seq, latest)
-      select '${EMPTIED_LOGS}', 0, 0
-      where exists (select 1 from exchange_segment) or exists (select 1 from request_log)`,
-    'drop table exchange_person',
-    'drop table exchange_segment',
-    'drop table request_log',
+/**
+ * Replaces the log of exchanges in segments and the request log of the travel service, which databases of earlier versions have, by one
+ * log, which begins empty.
+ */
+export function replaceLogs(types: ColumnTypes): string[] {
+  return [
+    'drop table if exists exchange_person',
+    'drop table if exists exchange_segment',
+    'drop table if exists request_log',
     ...createTables(exchangeTables, types),
   ];
-  return {
-    '0006-one-log': {
-      up: async (db) => {
-        for (const statement of statements) await sql.raw(statement).execute(db);
-      },
-    },
-  };
 }
-
-/** A feed with this name stands for the message that the logs of an earlier version were emptied. */
-export const EMPTIED_LOGS = 'emptied logs';

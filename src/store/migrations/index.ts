@@ -1,20 +1,35 @@
-import type { Migration } from 'kysely';
-import { schemaMigration } from './0001-schema.ts';
-import { unclaimedPeopleMigration } from './0002-unclaimed-people.ts';
-import { connectionModesMigration } from './0003-connection-modes.ts';
-import { signInFailuresMigration } from './0004-sign-in-failures.ts';
-import { adminAccessMigration } from './0005-admin-access.ts';
-import { oneLogMigration } from './0006-one-log.ts';
+import { type Migration, sql } from 'kysely';
+import { createSchema } from './0001-schema.ts';
+import { countUnclaimedPeople } from './0002-unclaimed-people.ts';
+import { addConnectionModes } from './0003-connection-modes.ts';
+import { addSignInFailures } from './0004-sign-in-failures.ts';
+import { addAdminAccess } from './0005-admin-access.ts';
+import { replaceLogs } from './0006-one-log.ts';
 import type { ColumnTypes } from './column-types.ts';
 
-/** All migrations, by name, in order; written once for every database. */
+/** The name of the migration that deletes the entries of the former logs. */
+export const ONE_LOG = '0006-one-log';
+
+/**
+ * Returns all migrations, by name, in order; written once for every database. The effect of a migration stays as it is. The name of the first
+ * one tells the databases that it has made from those that earlier statements have made, which are refused.
+ */
 export function migrations(types: ColumnTypes): Record<string, Migration> {
+  const statements: Record<string, readonly string[]> = {
+    [types.firstMigration]: createSchema(types),
+    '0002-unclaimed-people': countUnclaimedPeople,
+    '0003-connection-modes': addConnectionModes(types),
+    '0004-sign-in-failures': addSignInFailures(types),
+    '0005-admin-access': addAdminAccess(types),
+    [ONE_LOG]: replaceLogs(types),
+  };
+  return Object.fromEntries(Object.entries(statements).map(([name, all]) => [name, toMigration(all)]));
+}
+
+function toMigration(statements: readonly string[]): Migration {
   return {
-    ...schemaMigration(types),
-    ...unclaimedPeopleMigration,
-    ...connectionModesMigration(types),
-    ...signInFailuresMigration(types),
-    ...adminAccessMigration(types),
-    ...oneLogMigration(types),
+    up: async (db) => {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
   };
 }

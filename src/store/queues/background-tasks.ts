@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { timeAfter } from '../sql/dialect.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
@@ -24,17 +25,17 @@ export type BackgroundTasks = ReturnType<typeof backgroundTasks>;
  * the state that it saved for the next time, such as the position in a feed. Times are compared by the database's clock.
  */
 export function backgroundTasks(database: Database) {
-  const { db } = database;
+  const { db, scopeOf } = database;
   return {
     /**
      * Acquires the lease for `ms` milliseconds if the work is due and no other replica holds it. Otherwise returns in how
      * many milliseconds that may be so.
      */
     acquire: (connection: string, kind: TaskKind, lease: Lease) =>
-      acquireTask(database, taskKeyOf(database, connection, kind), lease),
+      acquireTask(database, { ...scopeOf(connection), kind }, lease),
     /** Extends the lease. Returns false if it has ended. */
     extend: async (connection: string, kind: TaskKind, lease: Lease): Promise<boolean> => {
-      const { numUpdatedRows } = await updateHeld(database, taskKeyOf(database, connection, kind), lease)
+      const { numUpdatedRows } = await updateHeld(database, { ...scopeOf(connection), kind }, lease)
         .set({ lease_until: leaseEnd(database, lease) })
         .executeTakeFirst();
       return numUpdatedRows > 0n;
@@ -48,7 +49,7 @@ export function backgroundTasks(database: Database) {
       kind: TaskKind,
       { token, state, dueMs, now }: { token: string; state: unknown; dueMs: number; now: number },
     ): Promise<boolean> => {
-      const { numUpdatedRows } = await updateHeld(database, taskKeyOf(database, connection, kind), { token })
+      const { numUpdatedRows } = await updateHeld(database, { ...scopeOf(connection), kind }, { token })
         .set({ lease_token: null, lease_until: null, due_at: leaseEnd(database, { ms: dueMs, now }) })
         .$if(state !== undefined, (query) => query.set({ state: toJson(state) }))
         .executeTakeFirst();
@@ -59,13 +60,13 @@ export function backgroundTasks(database: Database) {
       const text = toJson(state);
       await db
         .insertInto('background_task')
-        .values({ ...taskKeyOf(database, connection, kind), ...newTask, state: text })
+        .values({ ...rowOf({ ...scopeOf(connection), kind }), state: text })
         .onConflict((conflict) => conflict.columns(keyColumns).doUpdateSet({ state: text }))
         .execute();
     },
     /** Makes the work due now; if a replica does it at present, once more when that has finished. */
     request: async (connection: string, kind: TaskKind): Promise<void> => {
-      await updateTask(database, taskKeyOf(database, connection, kind))
+      await updateTask(database, { ...scopeOf(connection), kind })
         .set({ requested: 1 })
         .execute();
     },
@@ -88,9 +89,7 @@ export function backgroundTasks(database: Database) {
 const keyColumns = ['account', 'connection_id', 'kind'] as const;
 const newTask = { due_at: 0, requested: 0, lease_token: null, lease_until: null, state: '' } as const;
 
-interface TaskKey {
-  account: string;
-  connection_id: string;
+interface TaskKey extends Scope {
   kind: TaskKind;
 }
 
@@ -100,16 +99,12 @@ interface Lease {
   now: number;
 }
 
-function taskKeyOf(database: Database, connection: string, kind: TaskKind): TaskKey {
-  return { account: database.scopeOf(connection).account, connection_id: connection, kind };
+function updateTask({ db }: Database, key: TaskKey) {
+  return db.updateTable('background_task').where(inScope(key)).where('kind', '=', key.kind);
 }
 
-function updateTask({ db }: Database, { account, connection_id, kind }: TaskKey) {
-  return db
-    .updateTable('background_task')
-    .where('account', '=', account)
-    .where('connection_id', '=', connection_id)
-    .where('kind', '=', kind);
+function rowOf(key: TaskKey) {
+  return { ...scopeColumns(key), kind: key.kind, ...newTask };
 }
 
 function updateHeld(database: Database, key: TaskKey, { token }: Pick<Lease, 'token'>) {
@@ -141,8 +136,7 @@ async function acquireTask(
       row
         .selectFrom('rules_in_force')
         .select('generation')
-        .where('rules_in_force.account', '=', key.account)
-        .where('rules_in_force.connection_id', '=', key.connection_id)
+        .where(inScope(key, 'rules_in_force'))
         .as('generation'),
     ])
     .executeTakeFirst();
@@ -159,8 +153,7 @@ async function findDelay(database: Database, key: TaskKey, lease: Lease): Return
     .select(['state', 'requested'])
     .select(sql<number>`due_at - ${clock}`.as('dueMs'))
     .select(sql<number>`coalesce(lease_until, 0) - ${clock}`.as('leasedMs'))
-    .where('account', '=', key.account)
-    .where('connection_id', '=', key.connection_id)
+    .where(inScope(key))
     .where('kind', '=', key.kind)
     .executeTakeFirst();
   if (task) {
@@ -169,7 +162,7 @@ async function findDelay(database: Database, key: TaskKey, lease: Lease): Return
   }
   await db
     .insertInto('background_task')
-    .values({ ...key, ...newTask })
+    .values(rowOf(key))
     .onConflict((conflict) => conflict.columns(keyColumns).doNothing())
     .execute();
   return acquireTask(database, key, lease);

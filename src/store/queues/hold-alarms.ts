@@ -1,4 +1,5 @@
 import type { AlarmCount } from '../../provisioning/holds/holds.ts';
+import { inScope, scopeColumns } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 
 export type ReportedHolds = ReturnType<typeof reportedHolds>;
@@ -8,11 +9,6 @@ export type ReportedHolds = ReturnType<typeof reportedHolds>;
  * claimed by one conditional statement. `open`, `grow` and `clear` return true to the one that must report it.
  */
 export function reportedHolds({ db, scopeOf }: Database) {
-  const keyOf = (connection: string, cause: AlarmCount['cause']) => ({
-    account: scopeOf(connection).account,
-    connection_id: connection,
-    cause,
-  });
   return {
     list: async (): Promise<{ hold: AlarmCount; at: number }[]> => {
       const rows = await db.selectFrom('hold_alarm').selectAll().execute();
@@ -24,7 +20,7 @@ export function reportedHolds({ db, scopeOf }: Database) {
     open: async ({ connection, cause, count, since }: AlarmCount, now: number): Promise<boolean> => {
       const inserted = await db
         .insertInto('hold_alarm')
-        .values({ ...keyOf(connection, cause), count, since, reported_at: now })
+        .values({ ...scopeColumns(scopeOf(connection)), cause, count, since, reported_at: now })
         .onConflict((conflict) => conflict.columns(['account', 'connection_id', 'cause']).doNothing())
         .returning('cause')
         .executeTakeFirst();
@@ -36,12 +32,10 @@ export function reportedHolds({ db, scopeOf }: Database) {
       now: number,
       againMs: number,
     ): Promise<boolean> => {
-      const key = keyOf(connection, cause);
       const { numUpdatedRows } = await db
         .updateTable('hold_alarm')
         .set({ count, reported_at: now })
-        .where('account', '=', key.account)
-        .where('connection_id', '=', connection)
+        .where(inScope(scopeOf(connection)))
         .where('cause', '=', cause)
         // A time in the future is that of a clock that was set back.
         .where((row) => row.or([row('reported_at', '<=', now - againMs), row('reported_at', '>', now)]))
@@ -51,8 +45,7 @@ export function reportedHolds({ db, scopeOf }: Database) {
     clear: async ({ connection, cause }: AlarmCount): Promise<boolean> => {
       const { numDeletedRows } = await db
         .deleteFrom('hold_alarm')
-        .where('account', '=', keyOf(connection, cause).account)
-        .where('connection_id', '=', connection)
+        .where(inScope(scopeOf(connection)))
         .where('cause', '=', cause)
         .executeTakeFirst();
       return numDeletedRows > 0n;

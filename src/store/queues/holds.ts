@@ -212,11 +212,7 @@ function selectAfter(selection: ReturnType<typeof selectUndecided>, place: Place
   if (!place) return selection;
   const { since, connection, id } = place;
   return selection.where((row) =>
-    row.or([
-      row('hold_since', '>', since),
-      row.and([row('hold_since', '=', since), row('connection_id', '>', connection)]),
-      row.and([row('hold_since', '=', since), row('connection_id', '=', connection), row('id', '>', id)]),
-    ]),
+    row(row.refTuple('hold_since', 'connection_id', 'id'), '>', row.tuple(since, connection, id)),
   );
 }
 
@@ -236,76 +232,75 @@ function toHeldPerson(row: HeldRow): HeldPerson {
   };
 }
 
-/** Counts people without a decision in SQL; the few with a decision are checked one by one. */
-async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
-  const undecided = await selectUndecided(db, {})
-    .select((row) => ['connection_id', 'hold_cause', row.fn.countAll<number>().as('count')])
-    .select((row) => row.fn.min('hold_since').as('since'))
-    .where('decision', '=', '')
-    .groupBy(['connection_id', 'hold_cause'])
-    .execute();
-  const decided = await selectUndecided(db, {})
-    .select(['connection_id', 'hold_cause', 'hold_since as since', 'version', 'decision'])
-    .where('decision', '<>', '')
-    .execute();
-  const again = decided.filter((row) => !isDecided(row)).map((row) => ({ ...row, count: 1 }));
-  const rules = await db.selectFrom('rules_change').selectAll().where('answer', 'is', null).execute();
-  const waiting = rules.map((row) => ({ ...row, hold_cause: 'rules', count: row.people }));
-  // The people held because of a change of rules are already included in the number of that change.
-  const others = [...undecided, ...again].filter(
-    ({ connection_id, hold_cause }) =>
-      hold_cause !== 'rules' || !waiting.some((change) => change.connection_id === connection_id),
-  );
-  return sumByCause([...waiting, ...others]);
-}
-
-/** Counts people without a decision in SQL; the few with a decision are checked one by one. */
-async function countRequestedChanges(db: Kysely<Tables>): Promise<RequestedChanges[]> {
+/** Counts the people whose hold waits for a decision, in SQL; the few who have a decision already are checked one by one. */
+async function countUndecided(db: Kysely<Tables>): Promise<CountedHolds[]> {
   const undecided = await selectUndecided(db, {})
     .select((row) => ['connection_id', 'hold_cause', 'active', row.fn.countAll<number>().as('count')])
-    .select((row) => row.fn.count<number>('deleted_at').as('deleted'))
+    .select(({ fn }) => [fn.count<number>('deleted_at').as('deleted'), fn.min('hold_since').as('since')])
     .where('decision', '=', '')
     .groupBy(['connection_id', 'hold_cause', 'active'])
     .execute();
   const decided = await selectUndecided(db, {})
-    .select(['connection_id', 'hold_cause', 'active', 'deleted_at', 'version', 'decision'])
+    .select([
+      'connection_id',
+      'hold_cause',
+      'hold_since as since',
+      'active',
+      'deleted_at',
+      'version',
+      'decision',
+    ])
     .where('decision', '<>', '')
     .execute();
   const again = decided
     .filter((row) => !isDecided(row))
     .map(({ deleted_at, ...row }) => ({ ...row, count: 1, deleted: deleted_at === null ? 0 : 1 }));
-  const sums = new Map<string, RequestedChanges>();
-  for (const { connection_id: connection, hold_cause, active, count, deleted } of [...undecided, ...again]) {
-    const cause = hold_cause as HoldCause; // The column contains only hold causes.
-    const key = `${connection} ${cause}`;
-    const sum = sums.get(key) ?? { connection, cause, change: 0, deactivate: 0, delete: 0 };
-    sums.set(key, sum);
-    sum[active === 1 ? 'change' : 'deactivate'] += Number(count) - Number(deleted);
-    sum.delete += Number(deleted);
-  }
-  return [...sums.values()];
+  return [...undecided, ...again];
 }
 
-interface CountRow {
+interface CountedHolds {
   connection_id: string;
   hold_cause: string | null;
+  active: 0 | 1;
   count: number;
+  deleted: number;
   since: number | null;
 }
 
-function sumByCause(rows: CountRow[]): HoldCount[] {
-  const sums = new Map<string, HoldCount>();
-  for (const { connection_id: connection, hold_cause, count, since } of rows) {
-    const cause = hold_cause as HoldCause; // The column contains only hold causes.
-    const key = `${connection} ${cause}`;
-    const sum = sums.get(key) ?? { connection, cause, count: 0, since: Number.MAX_SAFE_INTEGER };
-    sums.set(key, {
-      ...sum,
-      count: sum.count + Number(count),
-      since: Math.min(sum.since, Number(since ?? 0)),
-    });
+async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
+  const rules = await db.selectFrom('rules_change').selectAll().where('answer', 'is', null).execute();
+  const waiting = rules.map((row) => ({ ...row, hold_cause: 'rules', count: row.people }));
+  // The people held because of a change of rules are already included in the number of that change.
+  const others = (await countUndecided(db)).filter(
+    ({ connection_id, hold_cause }) =>
+      hold_cause !== 'rules' || !waiting.some((change) => change.connection_id === connection_id),
+  );
+  return [...groupByCause([...waiting, ...others])].map(([key, rows]) => ({
+    ...key,
+    count: rows.reduce((sum, { count }) => sum + count, 0),
+    since: Math.min(...rows.map(({ since }) => since ?? 0)),
+  }));
+}
+
+async function countRequestedChanges(db: Kysely<Tables>): Promise<RequestedChanges[]> {
+  return [...groupByCause(await countUndecided(db))].map(([key, rows]) => {
+    const counts = { change: 0, deactivate: 0, delete: 0 };
+    for (const { active, count, deleted } of rows) {
+      counts[active === 1 ? 'change' : 'deactivate'] += count - deleted;
+      counts.delete += deleted;
+    }
+    return { ...key, ...counts };
+  });
+}
+
+function groupByCause<Row extends Pick<CountedHolds, 'connection_id' | 'hold_cause'>>(rows: Row[]) {
+  const groups = new Map<string, [key: Pick<HoldCount, 'connection' | 'cause'>, rows: Row[]]>();
+  for (const row of rows) {
+    const key = { connection: row.connection_id, cause: row.hold_cause as HoldCause }; // The column contains only hold causes.
+    const text = JSON.stringify(key);
+    groups.set(text, [key, [...(groups.get(text)?.[1] ?? []), row]]);
   }
-  return [...sums.values()];
+  return groups.values();
 }
 
 async function readRulesChange(db: Kysely<Tables>, scope: Scope): Promise<HeldRules | undefined> {

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { MappingSource } from '../../translator/mapping-file.ts';
 import type { Lookups } from '../../translator/translation.ts';
+import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -53,19 +54,18 @@ export type RulesStore = ReturnType<typeof rulesStore>;
  * between replicas that change the rules at the same time.
  */
 export function rulesStore(database: Database) {
-  const { db, dialect } = database;
-  const keyOf = (connection: string) => {
-    const { account } = database.scopeOf(connection);
-    return { account, connection_id: connection };
-  };
+  const { db, dialect, scopeOf } = database;
   return {
     findHead: (connection: string, now: number): Promise<RulesHead | undefined> =>
-      ofConnection(db, keyOf(connection))
+      db
+        .selectFrom('rules_in_force')
+        .where(inScope(scopeOf(connection)))
         .select(['generation', 'edition', 'digest', 'source'])
         .select(sql<number>`${dialect.now(now)} - file_seen_at`.as('fileAgeMs'))
         .executeTakeFirst(),
     find: async (connection: string): Promise<RulesInForce | undefined> => {
-      const row = await ofConnection(db, keyOf(connection)).selectAll().executeTakeFirst();
+      const rules = db.selectFrom('rules_in_force').selectAll();
+      const row = await rules.where(inScope(scopeOf(connection))).executeTakeFirst();
       return row && toRulesInForce(row);
     },
     /**
@@ -73,15 +73,15 @@ export function rulesStore(database: Database) {
      * mapping with another digest than the one before is added to the history, with the author.
      */
     replace: (connection: string, next: RulesInForce, now: number, author?: string): Promise<boolean> =>
-      replaceRules(database, keyOf(connection), { next, now, author }),
+      replaceRules(database, scopeOf(connection), { next, now, author }),
     /** True if a mapping with this digest is in the history. */
     wasInForce: async (connection: string, digest: string): Promise<boolean> => {
-      const known = mappingsOf(db, keyOf(connection)).select('generation').where('digest', '=', digest);
+      const known = mappingsOf(db, scopeOf(connection)).select('generation').where('digest', '=', digest);
       return (await known.limit(1).executeTakeFirst()) !== undefined;
     },
     /** Returns the history of the mapping, the newest first. */
     listMappings: async (connection: string, limit: number): Promise<MappingVersion[]> => {
-      const newest = mappingsOf(db, keyOf(connection)).selectAll().orderBy('generation', 'desc');
+      const newest = mappingsOf(db, scopeOf(connection)).selectAll().orderBy('generation', 'desc');
       return (await newest.limit(limit).execute()).map(toMappingVersion);
     },
     /** Records that a replica has a mapping file with the content in force, or uses it without a file. */
@@ -89,8 +89,7 @@ export function rulesStore(database: Database) {
       await db
         .updateTable('rules_in_force')
         .set({ file_seen_at: dialect.now(now) })
-        .where('account', '=', keyOf(connection).account)
-        .where('connection_id', '=', connection)
+        .where(inScope(scopeOf(connection)))
         .where('digest', '=', digest)
         .execute();
     },
@@ -101,23 +100,8 @@ export function rulesStore(database: Database) {
   };
 }
 
-interface ConnectionKey {
-  account: string;
-  connection_id: string;
-}
-
-function ofConnection(db: Kysely<Tables>, { account, connection_id }: ConnectionKey) {
-  return db
-    .selectFrom('rules_in_force')
-    .where('account', '=', account)
-    .where('connection_id', '=', connection_id);
-}
-
-function mappingsOf(db: Kysely<Tables>, { account, connection_id }: ConnectionKey) {
-  return db
-    .selectFrom('mapping_version')
-    .where('account', '=', account)
-    .where('connection_id', '=', connection_id);
+function mappingsOf(db: Kysely<Tables>, scope: Scope) {
+  return db.selectFrom('mapping_version').where(inScope(scope));
 }
 
 function toMappingVersion(row: Tables['mapping_version']): MappingVersion {
@@ -144,7 +128,7 @@ function toRulesInForce({
 /** The condition on the generation lets one of several replicas win that change the rules at the same time. */
 function replaceRules(
   { transaction, dialect }: Database,
-  key: ConnectionKey,
+  scope: Scope,
   { next, now, author }: { next: RulesInForce; now: number; author: string | undefined },
 ): Promise<boolean> {
   const { mapping, lookups, ...columns } = next;
@@ -153,27 +137,30 @@ function replaceRules(
   const seen = { file_seen_at: dialect.now(now) };
   return transaction(
     async (tx) => {
-      const before = await ofConnection(tx, key).select(['generation', 'digest']).executeTakeFirst();
+      const before = await tx
+        .selectFrom('rules_in_force')
+        .select(['generation', 'digest'])
+        .where(inScope(scope))
+        .executeTakeFirst();
       const isNewMapping = before?.digest !== next.digest;
       const written = before
         ? await tx
             .updateTable('rules_in_force')
             .set({ ...content, ...(isNewMapping ? seen : {}) })
-            .where('account', '=', key.account)
-            .where('connection_id', '=', key.connection_id)
+            .where(inScope(scope))
             .where('generation', '=', next.generation - 1)
             .returning('generation')
             .executeTakeFirst()
         : await tx
             .insertInto('rules_in_force')
-            .values({ ...key, ...content, ...seen })
+            .values({ ...scopeColumns(scope), ...content, ...seen })
             .onConflict((conflict) => conflict.columns(['account', 'connection_id']).doNothing())
             .returning('generation')
             .executeTakeFirst();
       if (written && isNewMapping)
         await tx
           .insertInto('mapping_version')
-          .values({ ...key, ...version, applied_at: now, author: author ?? null })
+          .values({ ...scopeColumns(scope), ...version, applied_at: now, author: author ?? null })
           .execute();
       return written !== undefined;
     },

@@ -18,13 +18,13 @@ interface MigrateOptions extends DatabasePlace {
 }
 
 /**
- * Migrates a database to the current schema. Before anything is changed, throws UnknownSchema if another version of Jetbridge made
+ * Migrates a database to the current schema, and returns the names of the migrations that have changed an existing one. Before anything is changed, throws UnknownSchema if another version of Jetbridge made
  * the schema, ForeignTables if another program made tables, and NoDatabase if there is no schema and none may be created.
  */
 export async function migrate(
   db: Kysely<Tables>,
   { dialect, mayCreate, ...place }: MigrateOptions,
-): Promise<void> {
+): Promise<string[]> {
   const known = migrations(dialect.columnTypes);
   const applied = await readAppliedMigrations(db, dialect);
   if (applied.some((name) => !(name in known))) {
@@ -32,14 +32,15 @@ export async function migrate(
     const isNewer = Object.keys(known).every((name) => applied.includes(name));
     throw new UnknownSchema(isNewer ? 'newer' : 'earlier', place);
   }
-  if (applied.length === Object.keys(known).length) return;
+  if (applied.length === Object.keys(known).length) return [];
   if (applied.length === 0) {
     if (!mayCreate) throw new NoDatabase(place);
     if (hasForeignTables(await readTables(db, dialect))) throw new ForeignTables(place);
   }
   const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
-  const { error } = await migrator.migrateToLatest();
+  const { error, results = [] } = await migrator.migrateToLatest();
   if (error) throw error;
+  return applied.length === 0 ? [] : results.map(({ migrationName }) => migrationName);
 }
 
 /**

@@ -44,10 +44,11 @@ export async function openPostgres(
   const relaxed = kyselyOn(pool, { translate, retry, durable: false });
   try {
     await requireUtf8(db);
-    await migrateOnce(db, { dialect, place: displayUrl(url), setting: 'DATABASE_URL', mayCreate });
+    const place = { place: displayUrl(url), setting: 'DATABASE_URL' } as const;
+    const migrated = await migrateOnce(db, { dialect, ...place, mayCreate });
     const scopes = await readScopes(db);
     return {
-      ...{ db, dialect, scopes },
+      ...{ db, dialect, scopes, migrated },
       transaction: (work, { durable = true, commitIf = () => true } = {}) =>
         retry(() => commitOrRollBack(durable ? db : relaxed, work, commitIf)),
       scopeOf: (connection) => scopes.of(connection),
@@ -92,7 +93,7 @@ class WrongEncoding extends Error {
  */
 const MIGRATION_ATTEMPTS = 5;
 
-async function migrateOnce(db: Kysely<Tables>, options: Parameters<typeof migrate>[1]): Promise<void> {
+async function migrateOnce(db: Kysely<Tables>, options: Parameters<typeof migrate>[1]): Promise<string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await migrate(db, options);

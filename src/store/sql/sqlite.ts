@@ -32,10 +32,10 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     const open = await openMigrated(directory, (error) => {
       for (const listener of listeners) listener(error);
     });
-    const { db } = open;
+    const { db, migrated } = open;
     const scopes = await readScopes(db);
     return {
-      db,
+      ...{ db, migrated },
       dialect: sqlite,
       transaction: new GroupCommit(open).run,
       scopes,
@@ -87,6 +87,7 @@ function createPrivateFile(file: string): void {
 interface OpenFile {
   db: Kysely<Tables>;
   file: SqliteFile;
+  migrated: string[];
 }
 
 const PRAGMAS = [
@@ -114,8 +115,9 @@ async function openMigrated(
   try {
     file.exec(PRAGMAS.map((pragma) => `pragma ${pragma}`).join('; '));
     const db = new Kysely<Tables>({ dialect: new EmbeddedDialect(file) });
-    await migrate(db, { dialect: sqlite, place: directory, setting: 'JETBRIDGE_DATA', mayCreate: true });
-    return { db, file };
+    const place = { place: directory, setting: 'JETBRIDGE_DATA' } as const;
+    const migrated = await migrate(db, { dialect: sqlite, ...place, mayCreate: true });
+    return { db, file, migrated };
   } catch (error) {
     file.close();
     throw error;

@@ -8,6 +8,7 @@ import type {
   DueQuery,
 } from '../../travel/webhooks/ports.ts';
 import type { Database } from '../sql/database.ts';
+import { timeAfter } from '../sql/dialect.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 
@@ -95,7 +96,7 @@ async function takeQueueLease(
 ): Promise<boolean> {
   const taken = await db
     .updateTable('travel_delivery_queue')
-    .set({ lease_token: lease.token, lease_until: endOf(lease, now) })
+    .set({ lease_token: lease.token, lease_until: timeAfter(now, lease.ms) })
     .where('webhook_id', '=', lease.webhookId)
     .where((queue) => isUnleased(queue, now))
     .returning('webhook_id')
@@ -111,15 +112,11 @@ async function extendQueueLease(
 ): Promise<{ failing_since: number | null } | undefined> {
   return tx
     .updateTable('travel_delivery_queue')
-    .set({ lease_until: endOf(lease, now) })
+    .set({ lease_until: timeAfter(now, lease.ms) })
     .where('webhook_id', '=', lease.webhookId)
     .where('lease_token', '=', lease.token)
     .returning('failing_since')
     .executeTakeFirst();
-}
-
-function endOf({ ms }: DeliveryLease, now: Expression<number>): Expression<number> {
-  return sql<number>`${now} + cast(${ms} as bigint)`;
 }
 
 async function readNextDelivery(

@@ -284,7 +284,17 @@ export function describeLists(open: OpenDatabase): void {
           people.filter((one) => holds(where, one)),
           order,
         );
-        for (const offset of [0, 9_999, 10_000, 11_998, 12_000, 19_999, 20_001, 23_995]) {
+        for (const offset of [
+          0,
+          9_999,
+          10_000,
+          11_998,
+          12_000,
+          19_999,
+          20_001,
+          23_995,
+          expected.length - 1,
+        ]) {
           const query = { where, order, start: { offset }, limit: 7 };
           const page = await identities.list('okta', query, plainScan);
           expect(page.total).toBe(expected.length);

@@ -1,0 +1,406 @@
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { types } from 'node:util';
+import { adminPasswordWeakness } from '../admin/first-admin.ts';
+import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
+import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import { certificateWarning } from '../config/transport.ts';
+import { hasExchanges } from '../log/exchange-store.ts';
+import { isExchangeLogReadable } from '../log/open-log.ts';
+import { adminTokens } from '../store/credentials/admins.ts';
+import { oauthClients, scimTokens } from '../store/credentials/credentials.ts';
+import { encryption, existingEncryptionKey, KeyFileFault } from '../store/credentials/encryption.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import type { Database } from '../store/sql/database.ts';
+import { databaseFacts } from '../store/sql/database-facts.ts';
+import { displayLocation, openExistingDatabase } from '../store/sql/open-database.ts';
+import { countUnreadableSecrets, hasSecrets } from '../store/travel/travel-secrets.ts';
+import { checkMapping } from './connection.ts';
+import { translateSample } from './mapping.ts';
+import { operatorMessage } from './operator-message.ts';
+import { findOpenidProblem } from './settings.ts';
+import { type ErrorResponses, probeErrorResponses, probeTravel } from './travel-api.ts';
+
+/** The result of one check of the doctor. `remedy` tells the operator how to correct a warning or a fault. */
+export interface DoctorResult {
+  check: string;
+  state: 'ok' | 'warning' | 'fault';
+  text: string;
+  remedy?: string;
+}
+
+type Finding = Omit<DoctorResult, 'check'>;
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Certificates and tokens that expire within this time are reported, in milliseconds. */
+const SOON_MS = 30 * DAY_MS;
+const MEGABYTE = 1024 * 1024;
+const LITTLE_SPACE = 1024 * MEGABYTE;
+const NO_SPACE = 100 * MEGABYTE;
+/** A larger difference between the clocks is reported, in milliseconds. The `Date` header has whole seconds. */
+const CLOCK_TOLERANCE_MS = 5_000;
+/** The number of people whose translation is tried. */
+const SAMPLE = 100;
+
+/** Returns the free space of the disk that contains a folder, in bytes. */
+type MeasureFreeSpace = (folder: string) => number;
+
+/** Runs all checks, beside a running server or without one. Changes no data, except for a probe write to the database. */
+export async function runDoctor(
+  settings: Settings,
+  now: number,
+  measureFreeSpace: MeasureFreeSpace = freeSpace,
+): Promise<DoctorResult[]> {
+  const { results, database } = await openForChecks(settings);
+  try {
+    results.push(
+      ...toResults('database connection', checkEncryption(settings)),
+      ...toResults('data folder', checkFolder(settings, measureFreeSpace)),
+      ...toResults('certificate', checkCertificate(settings, now)),
+      ...toResults('OpenID provider', await checkOpenid(settings)),
+      ...toResults('ADMIN_PASSWORD', await checkAdminPassword(settings)),
+    );
+    if (database)
+      for (const { check, run } of databaseChecks)
+        results.push(...toResults(check, await run({ settings, database, now })));
+    for (const connection of settings.connections)
+      results.push(...(await connectionResults(settings, connection, database)));
+    return results;
+  } finally {
+    await database?.close();
+  }
+}
+
+interface OpenForChecks {
+  results: DoctorResult[];
+  database: Database | undefined;
+}
+
+async function openForChecks(settings: Settings): Promise<OpenForChecks> {
+  const check = 'database';
+  try {
+    const database = await openExistingDatabase(settings);
+    try {
+      await database.probeWrite();
+      const { name, bytes } = await databaseFacts(database);
+      const text = `${name} in ${displayLocation(settings)} can be written, ${megabytes(bytes)}`;
+      return { results: [{ check, state: 'ok', text }], database };
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  } catch (error) {
+    return { results: [{ check, state: 'fault', ...databaseFault(error, settings) }], database: undefined };
+  }
+}
+
+function checkEncryption({ postgres }: Settings): Finding[] {
+  if (!postgres || !isUnencrypted(postgres.url)) return [];
+  const { problem, remedy } = UNENCRYPTED_DATABASE;
+  return [{ state: 'warning', text: problem, remedy }];
+}
+
+function databaseFault(error: unknown, { data }: Settings): Pick<DoctorResult, 'text' | 'remedy'> {
+  const text = operatorMessage(error, data);
+  if (text !== undefined) return { text, remedy: 'Then run this again: checks that need it were left out.' };
+  return {
+    text: types.isNativeError(error) ? error.message : String(error),
+    remedy: 'Make the database available, then run this again: checks that need it were left out.',
+  };
+}
+
+function freeSpace(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/** On PostgreSQL, the data folder need not exist, and this user need not be able to use it. */
+function checkFolder({ data, postgres }: Settings, measureFreeSpace: MeasureFreeSpace): Finding[] {
+  try {
+    const folder = statSync(data, { throwIfNoEntry: false });
+    if (!folder) return [];
+    if (folder.isDirectory()) {
+      accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK);
+      return folderFindings(data, { mode: folder.mode, free: measureFreeSpace(data) });
+    }
+    const remedy = 'Set JETBRIDGE_DATA to a folder.';
+    return postgres ? [] : [{ state: 'fault', text: `${data} is a file`, remedy }];
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const remedy = 'Run this as the user of the server, who must have the right to read and write there.';
+    return postgres ? [] : [{ state: 'fault', text, remedy }];
+  }
+}
+
+function folderFindings(data: string, { mode, free }: { mode: number; free: number }): Finding[] {
+  const isOpen = (mode & 0o077) !== 0;
+  const space: Finding[] =
+    free >= LITTLE_SPACE
+      ? []
+      : [
+          {
+            state: free < NO_SPACE ? 'fault' : 'warning',
+            text: `only ${megabytes(free)} are free on the disk of ${data}`,
+            remedy: 'Make room on the disk.',
+          },
+        ];
+  const permissions: Finding[] = isOpen
+    ? [{ state: 'warning', text: `other users may enter ${data}`, remedy: `Run: chmod 700 ${data}` }]
+    : [];
+  const findings = [...space, ...permissions];
+  return findings.length > 0 ? findings : [ok(`${data} is private, ${megabytes(free)} are free`)];
+}
+
+function checkCertificate({ tls }: Settings, now: number): Finding[] {
+  if (!tls) return [];
+  const invalid = certificateWarning(tls.certificate, now);
+  const remedy = 'Renew it in the files of TLS_CERT and TLS_KEY, then send SIGHUP to the server.';
+  if (invalid !== undefined) return [{ state: 'fault', text: invalid, remedy }];
+  const text = `the certificate in TLS_CERT ends on ${new Date(tls.certificate.validTo).toISOString()}`;
+  return [tls.certificate.validTo - now < SOON_MS ? { state: 'warning', text, remedy } : ok(text)];
+}
+
+/** Not a fault while the provider is away, if passwords open the page. */
+async function checkOpenid({ adminOpenid, passwordSignIn }: Settings): Promise<Finding[]> {
+  if (!adminOpenid) return [];
+  const problem = await findOpenidProblem(adminOpenid);
+  if (!problem) return [ok(`${adminOpenid.issuer} lets people sign in to the admin page`)];
+  const others = passwordSignIn
+    ? 'passwords work meanwhile'
+    : 'nobody can sign in meanwhile, unless adminPage.passwordSignIn is removed';
+  const remedy = `Check adminPage.openid in the settings file and the network; ${others}.`;
+  const text = `${adminOpenid.issuer} cannot be used: ${problem.text}`;
+  return [{ state: problem.isFault || !passwordSignIn ? 'fault' : 'warning', text, remedy }];
+}
+
+async function checkAdminPassword(settings: Settings): Promise<Finding[]> {
+  if (settings.adminPassword === undefined) return [];
+  const weakness = await adminPasswordWeakness(settings);
+  if (weakness === undefined) return [ok('is long enough and none of the most common passwords')];
+  const remedy = 'Set it to a longer one, and restart the server.';
+  return [{ state: 'warning', text: `${weakness}, so it could be guessed`, remedy }];
+}
+
+interface DatabaseCheckContext {
+  settings: Settings;
+  database: Database;
+  now: number;
+}
+
+const databaseChecks: { check: string; run(context: DatabaseCheckContext): Promise<Finding[]> }[] = [
+  { check: 'encryption key', run: checkKey },
+  { check: 'tokens', run: checkTokens },
+  { check: 'admin tokens', run: checkAdminTokens },
+  { check: 'held changes', run: checkHolds },
+];
+
+async function checkKey({ settings, database, now }: DatabaseCheckContext): Promise<Finding[]> {
+  const { db } = database;
+  const key = readKey(settings);
+  if (key instanceof KeyFileFault) return [{ state: 'fault', text: key.problem, remedy: key.remedy }];
+  if (!key) {
+    const file = `${settings.data}/jetbridge.key`;
+    if (!(await hasSecrets(db)) && !(await hasExchanges(db)))
+      return [ok(`nothing is encrypted yet; the next start creates ${file}`)];
+    const text = `${file} is missing, so that the secrets of webhooks and the log of exchanges cannot be read`;
+    return [{ state: 'fault', text, remedy: 'Restore it from a backup, or set JETBRIDGE_KEY.' }];
+  }
+  const findings: Finding[] = [];
+  const count = await countUnreadableSecrets(db, encryption(key), now);
+  if (count > 0) {
+    const text = `decrypts not all stored secrets of webhooks: ${count} were encrypted with another key`;
+    const remedy =
+      'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
+    findings.push({ state: 'fault', text, remedy });
+  }
+  if (!(await isExchangeLogReadable(database, settings))) {
+    const text = 'the log of exchanges was encrypted with another key';
+    const remedy = 'Set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to that key.';
+    findings.push({ state: 'fault', text, remedy });
+  }
+  return findings.length > 0 ? findings : [ok('decrypts all stored secrets')];
+}
+
+/** Returns a fault of the key file instead of throwing it, so that the other checks are made. */
+function readKey(settings: Settings): Uint8Array | KeyFileFault | undefined {
+  try {
+    return existingEncryptionKey(settings);
+  } catch (error) {
+    if (error instanceof KeyFileFault) return error;
+    throw error;
+  }
+}
+
+async function checkTokens({ settings, database, now }: DatabaseCheckContext): Promise<Finding[]> {
+  const tokens = (await scimTokens(database).list()).filter(({ revokedAt }) => revokedAt === undefined);
+  const clients = (await oauthClients(database).list()).filter(({ revokedAt }) => revokedAt === undefined);
+  const findings = settings.connections.flatMap(({ id, scimToken }): Finding[] => {
+    const own = tokens.filter(({ connection }) => connection === id);
+    const active = own.filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > now);
+    const hasClient = clients.some(({ grant }) => grant.kind === 'scim' && grant.connection === id);
+    const remedy = `Run: npx jetbridge tokens create --connection ${id}`;
+    if (scimToken === undefined && active.length === 0 && !hasClient)
+      return [{ state: 'fault', text: `no valid credential opens the connection ${id}`, remedy }];
+    return active
+      .filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt - now < SOON_MS)
+      .map(({ name, expiresAt = now }) => {
+        const text = `the token "${name}" of the connection ${id} ends on ${new Date(expiresAt).toISOString()}`;
+        return { state: 'warning', text, remedy };
+      });
+  });
+  return findings.length > 0 ? findings : [ok('no token ends within 30 days')];
+}
+
+/** Earlier versions made tokens of scripts without an end. */
+async function checkAdminTokens({ database }: DatabaseCheckContext): Promise<Finding[]> {
+  const endless = (await adminTokens(database).list()).filter(
+    ({ expiresAt, revokedAt }) => expiresAt === undefined && revokedAt === undefined,
+  );
+  if (endless.length === 0) return [ok('every token of a script has an end')];
+  return endless.map(({ name, role }) => {
+    const text = `the token "${name}" of a script, with the role ${role}, never ends`;
+    const remedy = 'Create one with an end in the view Accounts, give it to the script, and revoke this one.';
+    return { state: 'warning', text, remedy };
+  });
+}
+
+async function checkHolds({ database }: DatabaseCheckContext): Promise<Finding[]> {
+  const counts = await provisioningStore(database).holds.countHolds();
+  if (counts.length === 0) return [ok('no change waits for an approval')];
+  return counts.map(({ connection, cause, count }) => {
+    const text = `changes of ${peopleText(count)} of the connection ${connection} wait for an approval (${cause})`;
+    return { state: 'warning', text, remedy: 'See them with: npx jetbridge holds list' };
+  });
+}
+
+async function connectionResults(
+  settings: Settings,
+  connection: ConnectionSettings,
+  database: Database | undefined,
+): Promise<DoctorResult[]> {
+  const isEmbedded = connection.travelApi.url === 'embedded';
+  if (isEmbedded && !database) return [];
+  const travel = isEmbedded
+    ? [ok('is the embedded service, which runs with the server')]
+    : await checkTravel(settings, connection);
+  // Without a travel API, each further call would end by its time limit only.
+  if (travel.some(({ state }) => state === 'fault'))
+    return toResults(`travel API of ${connection.id}`, travel);
+  return [
+    ...toResults(`travel API of ${connection.id}`, travel),
+    ...toResults(`mapping of ${connection.id}`, await mappingFindings(settings, connection, database)),
+  ];
+}
+
+async function checkTravel(settings: Settings, connection: ConnectionSettings): Promise<Finding[]> {
+  const { keyEnv } = connection.travelApi;
+  const { answer, latencyMs, clockDifferenceMs = 0 } = await probeTravel(settings, connection);
+  const clock: Finding[] =
+    Math.abs(clockDifferenceMs) <= CLOCK_TOLERANCE_MS
+      ? []
+      : [
+          {
+            state: 'warning',
+            text: `its clock differs by ${Math.round(clockDifferenceMs / 1_000)} s from the clock of this machine`,
+            remedy: 'Synchronize the clock of this machine (NTP).',
+          },
+        ];
+  if (answer.kind === 'ok')
+    return [
+      ok(`answers in ${latencyMs} ms and accepts ${keyEnv}`),
+      ...clock,
+      ...errorFindings(connection, await probeErrorResponses(settings, connection)),
+    ];
+  if (answer.kind === 'unauthorized') {
+    const remedy = `Set ${keyEnv} to a valid credential and restart the server.`;
+    return [{ state: 'fault', text: `refuses the credential in ${keyEnv} (401)`, remedy }, ...clock];
+  }
+  const text =
+    answer.kind === 'unavailable'
+      ? answer.text
+      : `does not tell whose credential ${keyEnv} is (${answer.kind})`;
+  return [{ state: 'fault', text, remedy: travelRemedy(text) }, ...clock];
+}
+
+/** Compares the error responses of the travel API with the setting `travelApi.errors`. */
+function errorFindings(
+  { id, travelApi: { errors } }: ConnectionSettings,
+  responses: ErrorResponses,
+): Finding[] {
+  const setting = `connections.${id}.travelApi.errors`;
+  if (responses === 'gateway')
+    return [
+      {
+        state: 'warning',
+        text: 'answers 403 or 404 without an error code to the id of a traveler, also to that of the bridge’s own user',
+        remedy:
+          'Check what stands between this machine and the travel API, what the credential may read, and travelApi.paths.users.',
+      },
+    ];
+  if (responses === 'unknown' || responses === errors) return [];
+  return [
+    responses === 'bare'
+      ? {
+          state: 'warning',
+          text: 'answers without an error code for a traveler that does not exist',
+          remedy: `If it never sends error codes, set ${setting} to "bare": until then a deleted traveler is believed after a minute, and a 403 is tried again.`,
+        }
+      : {
+          state: 'warning',
+          text: `sends error codes, although ${setting} is "bare"`,
+          remedy: 'Remove that setting: with "bare", the 404 of a gateway counts as a deleted traveler.',
+        },
+  ];
+}
+
+function travelRemedy(text: string): string {
+  if (/CERT|SIGNATURE|ALTNAME|SSL|TLS/.test(text))
+    return 'Name the certificate authority of the travel API in NODE_EXTRA_CA_CERTS, or renew its certificate.';
+  return 'Check TRAVEL_API_URL, travelApi.paths and the network, or try again later.';
+}
+
+async function mappingFindings(
+  settings: Settings,
+  connection: ConnectionSettings,
+  database: Database | undefined,
+): Promise<Finding[]> {
+  // Without the database, the mapping in force is unknown.
+  if (!database && !connection.mapping) return [];
+  const { faults, warnings } = await checkMapping(settings, connection, { database });
+  const toFinding =
+    (state: Finding['state']) =>
+    ({ file, path, problem, remedy }: (typeof faults)[number]): Finding => ({
+      state,
+      text: `${file} ${path}: ${problem}`,
+      remedy,
+    });
+  const ofNames = [...faults.map(toFinding('fault')), ...warnings.map(toFinding('warning'))];
+  const sample = database && (await translateSample({ settings, database, connection }, SAMPLE));
+  if (!sample || sample.findings.size === 0) {
+    const text = sample
+      ? `translates ${peopleText(sample.people)} without findings`
+      : 'was not tried with people';
+    return ofNames.length > 0 ? ofNames : [ok(text)];
+  }
+  const kinds = [...sample.findings].map(([code, count]) => `${code} ${count}`).join(', ');
+  const remedy = 'See the people with: npx jetbridge preview --people';
+  return [
+    ...ofNames,
+    { state: 'warning', text: `findings about ${peopleText(sample.people)}: ${kinds}`, remedy },
+  ];
+}
+
+function peopleText(count: number): string {
+  return count === 1 ? '1 person' : `${count} people`;
+}
+
+function toResults(check: string, findings: Finding[]): DoctorResult[] {
+  return findings.map((finding) => ({ check, ...finding }));
+}
+
+function ok(text: string): Finding {
+  return { state: 'ok', text };
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / MEGABYTE)} MB`;
+}

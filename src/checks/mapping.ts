@@ -1,0 +1,143 @@
+import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import { readReferences } from '../provisioning/rules/mapping-effect.ts';
+import { defaultMapping, mappingOf } from '../provisioning/rules/mapping-versions.ts';
+import type { MappingPreview, PreviewOptions } from '../provisioning/rules/preview-mapping.ts';
+import { identityForPreview } from '../provisioning/rules/preview-person.ts';
+import { provisioningService } from '../provisioning/service.ts';
+import type { TravelAnswer, TravelFailure } from '../provisioning/travel-ports.ts';
+import type { ScimResource } from '../schema/resource.ts';
+import type { OpenConnection } from '../server/open-connection.ts';
+import { ensureConnection } from '../store/connections.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import type { RulesInForce, RulesStore } from '../store/queues/rules-in-force.ts';
+import type { Database } from '../store/sql/database.ts';
+import { withDatabaseAt, withDatabaseIfAny } from '../store/sql/open-database.ts';
+import type { Mapping } from '../translator/mapping-file.ts';
+import { compileRules, type Rules } from '../translator/rules.ts';
+import { toTravel } from '../translator/to-travel.ts';
+import type { Lookups, Reference } from '../translator/translation.ts';
+import { type ConnectionDeps, silentRuntime, withConnection } from './with-connection.ts';
+
+/**
+ * Reads the lookups (names and ids that mappings use) of a connection from its travel API. `database` is the database of
+ * the settings, if the caller has opened it: the embedded travel service needs it.
+ */
+export function readLookups(
+  settings: Settings,
+  connection: ConnectionSettings,
+  database?: Database,
+): Promise<TravelAnswer<Lookups>> {
+  return withConnection({ settings, connection, database }, ({ connection: { lookups } }) =>
+    lookups.current(),
+  );
+}
+
+/** The findings of translated people: how many people were translated, and the number of findings by code. */
+export interface SampleFindings {
+  people: number;
+  findings: Map<string, number>;
+}
+
+/** Translates up to `limit` people of a connection with its mapping. Returns undefined if the travel API cannot be read. */
+export async function translateSample(
+  { settings, database, connection }: ConnectionDeps & { database: Database },
+  limit: number,
+): Promise<SampleFindings | undefined> {
+  const lookups = await readLookups(settings, connection, database);
+  if (lookups.kind !== 'ok') return undefined;
+  const mapping = await readConnectionMapping(settings, connection, database);
+  const rules = compileRules(mapping, lookups.value.scimUserMappings);
+  if (!database.scopes.has(connection.id)) return { people: 0, findings: new Map() };
+  const { identities, references } = provisioningStore(database);
+  const page = await identities.findPage(connection.id, 0, limit);
+  const people = page.identities.filter(({ claimed }) => claimed);
+  const found = new Map<string, number>();
+  for (const identity of people) {
+    const managers = await readReferences({ identities, references }, identity, { rules, ...connection });
+    const { countedParts } = identity.origin;
+    const snapshot = { lookups: lookups.value, references: managers, countedParts };
+    for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
+      found.set(code, (found.get(code) ?? 0) + 1);
+  }
+  return { people: people.length, findings: found };
+}
+
+/** Resolves the managers that a user's attributes name, from the stored identities of the connection. */
+export async function readManagers(
+  settings: Settings,
+  connection: ConnectionSettings,
+  { rules, user }: { rules: Rules; user: ScimResource },
+): Promise<ReadonlyMap<string, Reference>> {
+  const found = await withDatabaseIfAny(settings, async (database) => {
+    // The server has not been started with this connection.
+    if (!database.scopes.has(connection.id)) return undefined;
+    const { identities, references } = provisioningStore(database);
+    const deps = { identities, references };
+    const identity = await identityForPreview(deps, { connection, user }, silentRuntime());
+    return readReferences(deps, identity, { rules, ...connection });
+  });
+  return found ?? new Map();
+}
+
+/**
+ * Returns the mapping file of a connection; if the settings name none, the mapping in force, or the default rules if the
+ * server has never been started.
+ */
+export async function readConnectionMapping(
+  settings: Settings,
+  connection: ConnectionSettings,
+  database?: Database,
+): Promise<Mapping> {
+  if (connection.mapping) return connection.mapping;
+  const find = async (open: Database) => {
+    if (!open.scopes.has(connection.id)) return defaultMapping;
+    const inForce = await provisioningStore(open).rules.find(connection.id);
+    return (inForce && mappingOf(inForce)) ?? defaultMapping;
+  };
+  if (database) return find(database);
+  return (await withDatabaseIfAny(settings, find)) ?? defaultMapping;
+}
+
+/**
+ * Computes what another mapping would change for the people of a connection, compared with the mapping file of the
+ * settings; if they name none, with the mapping in force. Nothing is sent or stored.
+ */
+export function previewMapping(
+  settings: Settings,
+  connection: ConnectionSettings,
+  options: PreviewOptions,
+): Promise<MappingPreview | TravelFailure> {
+  return withDatabaseAt(settings, async (database) => {
+    // A connection that exists stays in its account, which a running server uses.
+    if (!database.scopes.has(connection.id)) await ensureConnection(database, connection);
+    const inForce = await provisioningStore(database).rules.find(connection.id);
+    const run = ({ connection: one }: OpenConnection) => {
+      const { writeBudgetMs } = settings;
+      const store = provisioningStore(database);
+      return provisioningService({
+        store: { ...store, rules: temporaryRules(inForce) },
+        connections: [one],
+        runtime: silentRuntime(),
+        writeBudgetMs,
+      }).mappingPreviewer.run(one, options);
+    };
+    return withConnection({ settings, connection, database }, run);
+  });
+}
+
+/** The preview of a mapping must not put it in force. */
+function temporaryRules(stored: RulesInForce | undefined): RulesStore {
+  let inForce = stored;
+  return {
+    findHead: async () => inForce && { ...inForce, fileAgeMs: 0 },
+    find: async () => inForce,
+    replace: async (_connection, next) => {
+      inForce = next;
+      return true;
+    },
+    wasInForce: async () => false,
+    listMappings: async () => [],
+    recordFile: async () => {},
+    forgetFiles: async () => {},
+  };
+}

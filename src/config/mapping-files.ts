@@ -1,0 +1,51 @@
+import { resolve } from 'node:path';
+import { type Mapping, parseMappingOfAnySize } from '../translator/mapping-file.ts';
+import type { Fault } from './faults.ts';
+import { readMapping, type Settings } from './settings.ts';
+
+interface MappingFilesDeps {
+  /** Puts the mapping in force that the file of a connection has now. */
+  applyMapping(
+    connection: string,
+    mapping: Mapping,
+  ): Promise<{ outcome: keyof typeof outcomeTexts; generation: number }>;
+  log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
+}
+
+/**
+ * Reads the mapping files of the settings again and puts those that have changed in force. A faulty file is refused as
+ * a whole. Logs the result of each file in one line.
+ */
+export async function reloadMappingFiles(
+  { connections }: Pick<Settings, 'connections'>,
+  deps: MappingFilesDeps,
+): Promise<void> {
+  for (const { id, mappingFile } of connections)
+    if (mappingFile !== undefined) await reloadMappingFile(deps, { id, file: mappingFile });
+}
+
+async function reloadMappingFile(
+  { applyMapping, log }: MappingFilesDeps,
+  { id, file }: { id: string; file: string },
+): Promise<void> {
+  const about = { connection: id, file };
+  const faults: Fault[] = [];
+  const mapping = readMapping(resolve(file), faults, parseMappingOfAnySize);
+  if (!mapping) {
+    const places = faults.map(({ path, problem, remedy }) => `${path}: ${problem}. ${remedy}`);
+    log.error({ ...about, faults: places }, 'the mapping file has faults; the mapping in force stays');
+    return;
+  }
+  try {
+    const { outcome, generation } = await applyMapping(id, mapping);
+    log.info({ ...about, generation }, outcomeTexts[outcome]);
+  } catch (err) {
+    log.error({ ...about, err }, 'the mapping file could not be applied; send SIGHUP again');
+  }
+}
+
+const outcomeTexts = {
+  applied: 'the mapping file has come into force',
+  unchanged: 'the mapping file has not changed',
+  replaced: 'the mapping file has not changed; the mapping that has replaced it stays in force',
+};

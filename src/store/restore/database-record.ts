@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { pauseConnections } from '../connection-modes.ts';
+import type { Database } from '../sql/database.ts';
+import type { Tables } from '../sql/tables.ts';
+
+/**
+ * What a database says about itself. It is compared with what is known outside of it: a database that is behind was restored
+ * (docs/architecture.md, A restored backup).
+ */
+export interface DatabaseRecord {
+  /** The identity of the database. */
+  database: string;
+  /** The number of writes of IdPs, which never falls. */
+  writes: number;
+  /** The last time at which a server recorded itself, by `Runtime.now`. */
+  aliveAt: number;
+}
+
+/** Reads the record; makes one for a database that has none yet. */
+export async function ensureDatabaseRecord({ db }: Database, now: number): Promise<DatabaseRecord> {
+  await db
+    .insertInto('database_record')
+    .values({ id: 1, database_id: randomUUID(), writes: 0, alive_at: now })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+  return readDatabaseRecord(db);
+}
+
+export async function readDatabaseRecord(db: Kysely<Tables>): Promise<DatabaseRecord> {
+  const row = await db
+    .selectFrom('database_record')
+    .select(['database_id', 'writes', 'alive_at'])
+    .executeTakeFirstOrThrow();
+  return toRecord(row);
+}
+
+function toRecord(row: Omit<Selectable<Tables['database_record']>, 'id'>): DatabaseRecord {
+  return { database: row.database_id, writes: Number(row.writes), aliveAt: Number(row.alive_at) };
+}
+
+/**
+ * Adds writes to the record, and the time. Returns the record afterwards; undefined, without a change, if the database is behind the known
+ * one. The commit is durable: a count that is known outside must not be lost by a power failure.
+ */
+export async function addWrites(
+  { transaction }: Database,
+  { writes, now, known }: { writes: number; now: number; known: Pick<DatabaseRecord, 'database' | 'writes'> },
+): Promise<DatabaseRecord | undefined> {
+  const row = await transaction((tx) =>
+    tx
+      .updateTable('database_record')
+      .set((record) => ({ writes: record('writes', '+', sql.val(writes)), alive_at: sql<number>`${now}` }))
+      .where('database_id', '=', known.database)
+      .where('writes', '>=', sql<number>`${known.writes}`)
+      .returning(['database_id', 'writes', 'alive_at'])
+      .executeTakeFirst(),
+  );
+  return row && toRecord(row);
+}
+
+/**
+ * Pauses all connections of a database that was restored, and returns the names of those whose pause begins now. The database takes the identity and
+ * a higher count than the known ones, in the same transaction: it is found to be behind once.
+ */
+export async function pauseRestored(
+  { transaction }: Database,
+  known: Pick<DatabaseRecord, 'database' | 'writes'> | undefined,
+  now: number,
+): Promise<string[]> {
+  return transaction(async (tx) => {
+    const paused = await pauseConnections(tx, now);
+    // An import shows what has become of the travelers since the backup.
+    await tx.updateTable('background_task').set({ requested: 1 }).where('kind', '=', 'import').execute();
+    if (!known) return paused;
+    const { writes } = await readDatabaseRecord(tx);
+    await tx
+      .updateTable('database_record')
+      .set({ database_id: known.database, writes: Math.max(writes, known.writes) + 1 })
+      .execute();
+    return paused;
+  });
+}
