@@ -1,7 +1,6 @@
 import type { CallCause } from '../log/exchange.ts';
-import type { JsonObject } from '../schema/resource.ts';
 import type { Lookups } from '../translator/translation.ts';
-import type { TravelUser } from '../translator/traveler.ts';
+import type { TravelerChange, TravelUser } from '../translator/traveler.ts';
 
 /** A field that the travel API rejected, by its dotted name, e.g. `address.countryCode`. */
 export interface InvalidField {
@@ -69,10 +68,10 @@ export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
  * names the cause of a call.
  */
 export interface TravelUsers {
-  create(user: JsonObject, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
+  create(traveler: TravelerChange, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
   read(id: string, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
-  /** JSON merge patch (RFC 7396). */
-  patch(id: string, patch: JsonObject, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
+  /** Changes the fields that the change names, and no others. */
+  patch(id: string, change: TravelerChange, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
   remove(id: string, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
   /** Searches for exact email addresses without case, archived travelers included. */
   findByEmails(emails: string[], timeoutMs?: number, cause?: CallCause): Promise<TravelAnswer<TravelUser[]>>;

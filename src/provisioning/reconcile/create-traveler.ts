@@ -1,13 +1,8 @@
-import type { JsonObject } from '../../schema/resource.ts';
 import { toAnnouncedFields } from '../../translator/announced.ts';
-import {
-  findInvalidFields,
-  makePlan,
-  type Plan,
-  toAppliedFields,
-  toCreateBody,
-} from '../../translator/plan.ts';
+import { findInvalidFields, makePlan, type Plan, toAppliedFields } from '../../translator/plan.ts';
 import type { Finding } from '../../translator/translation.ts';
+import type { TravelerChange } from '../../translator/traveler.ts';
+import { toNewTraveler } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
 import { type Identity, predecessorOf } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
@@ -123,8 +118,8 @@ function* createTraveler(
   if (announcement === 'taken')
     return yield* createTraveler(context, withTakenEmail(addressed, email), { rounds: rounds - 1, free });
   if (announcement === 'lost') return endInFailure(addressed, leaseLostFailure);
-  const body = toCreateBody(next);
-  const answer = yield* perform('createTraveler', body);
+  const traveler = toNewTraveler(next);
+  const answer = yield* perform('createTraveler', traveler);
   if (answer.kind === 'ok') {
     const linked = withLinkedTraveler(announced, answer.value, toAppliedFields({}, next, answer.value));
     const checked = withAnsweredValues(context, linked, { plan: next, before: {} });
@@ -136,7 +131,7 @@ function* createTraveler(
     failure: answer,
     rounds,
     plan: next,
-    body,
+    traveler,
     begunAt,
   });
 }
@@ -250,7 +245,7 @@ interface FailedCreate {
   failure: TravelFailure;
   rounds: number;
   plan: Plan;
-  body: JsonObject;
+  traveler: TravelerChange;
   /** The time of the reservation by `now`. */
   begunAt: number;
 }
@@ -269,7 +264,7 @@ function* handleCreateFailure(
       const named = findInvalidFields(
         failure.fields.map(({ field }) => field),
         tried.plan,
-        tried.body,
+        tried.traveler,
       );
       const reason = failure.fields.map(({ message }) => message).join('; ');
       if (named.length === 0) {

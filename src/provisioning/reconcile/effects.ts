@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../schema/resource.ts';
 import type { Lookups } from '../../translator/translation.ts';
-import type { TravelUser } from '../../translator/traveler.ts';
+import type { TravelerChange, TravelUser } from '../../translator/traveler.ts';
 import type { Identity } from '../identity.ts';
 import type { FoundReferences } from '../manager-chains.ts';
 import type { SafetyValve } from '../policies.ts';
@@ -42,8 +41,8 @@ export interface Effects {
   readOwnUser(): TravelAnswer<TravelUser>;
   findTravelers(emails: string[]): TravelAnswer<TravelUser[]>;
   readTraveler(id: string): TravelAnswer<TravelUser>;
-  createTraveler(body: JsonObject): TravelAnswer<TravelUser>;
-  patchTraveler(id: string, body: JsonObject): TravelAnswer<TravelUser>;
+  createTraveler(traveler: TravelerChange): TravelAnswer<TravelUser>;
+  patchTraveler(id: string, change: TravelerChange): TravelAnswer<TravelUser>;
   removeTraveler(id: string): TravelAnswer<TravelUser>;
 
   // Writes of the store.

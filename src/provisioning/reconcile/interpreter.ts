@@ -172,8 +172,8 @@ function calls(
   return {
     findTravelers: (emails) => call(() => travel.findByEmails(emails, undefined, cause)),
     readTraveler: (travelId) => call(() => travel.read(travelId, cause)),
-    createTraveler: (body) => changingCall(() => travel.create(body, cause)),
-    patchTraveler: (travelId, body) => changingCall(() => travel.patch(travelId, body, cause)),
+    createTraveler: (traveler) => changingCall(() => travel.create(traveler, cause)),
+    patchTraveler: (travelId, change) => changingCall(() => travel.patch(travelId, change, cause)),
     removeTraveler: (travelId) => changingCall(() => travel.remove(travelId, cause)),
   };
 }
