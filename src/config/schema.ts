@@ -74,6 +74,14 @@ const travelApi = z.strictObject({
     .describe(
       'The name of the travel account. Connections with the same one share its travelers; it is needed where two connections use different credentials of one account. Default: a hash of URL and keyEnv.',
     ),
+  profile: z
+    .enum(['jetbridge', 'generic-rest'], {
+      error: faultText('is no travel API that is known', 'Write "jetbridge" or "generic-rest".'),
+    })
+    .default('jetbridge')
+    .describe(
+      'The kind of travel API: "jetbridge" is that of the embedded service; "generic-rest" has no envelope, names in snake_case, page tokens, PUT in place of PATCH, and people who are deactivated by a sub-resource. See docs/travel-apis.md. The embedded service always has "jetbridge".',
+    ),
   paths: paths.default({}),
   feed: z
     .union([z.literal(false), eventFeed], {

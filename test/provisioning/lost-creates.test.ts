@@ -57,11 +57,11 @@ async function settle(fixture: ProvisioningFixture): Promise<void> {
 /** Makes the travel API cut texts. */
 function cutTexts({ travel }: ProvisioningFixture): void {
   const { create } = travel.users;
-  travel.users.create = (user) =>
-    create({
-      ...user,
-      ...(typeof user.lastName === 'string' ? { lastName: user.lastName.slice(0, 4) } : {}),
-    });
+  travel.users.create = (user, key) =>
+    create(
+      { ...user, ...(typeof user.lastName === 'string' ? { lastName: user.lastName.slice(0, 4) } : {}) },
+      key,
+    );
 }
 
 /** Makes `createdAt` differ from the clock of the `Date` header, in milliseconds. */
@@ -206,10 +206,10 @@ test('the time of a failed create is that of its reservation if it is the first 
     const { travel, clock, bridge } = fixture;
     travel.now = undefined;
     const { create: send } = travel.users;
-    travel.users.create = async (user) => {
+    travel.users.create = async (user, key) => {
       travel.now = clock.now;
       clock.advance(3_000);
-      return send(user);
+      return send(user, key);
     };
     const ada = await create(first, 'lose');
     await bridge.users.remove(users, ada);

@@ -133,20 +133,22 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   ) => {
     const answer = await carryOut();
     if (answer.kind !== 'ok') return answer;
-    if (kind === 'user.deleted') {
-      feed.addEvent(kind, answer.value);
-      return answer;
-    }
     store(answer.value);
     const stored = fake.travelers.get(answer.value.id) ?? answer.value;
     feed.addEvent(kind, stored, before?.email);
     return { kind: 'ok' as const, value: stored };
   };
+  const removed = async (id: string) => {
+    const traveler = fake.travelers.get(id);
+    const answer = await fake.users.remove(id);
+    if (answer.kind === 'ok') feed.addEvent('user.deleted', traveler);
+    return answer;
+  };
   const users: TravelUsers = {
-    create: (body) =>
+    create: (body, key) =>
       call(
         `create ${JSON.stringify(body)}`,
-        () => changed('user.created', () => fake.users.create(body)),
+        () => changed('user.created', () => fake.users.create(body, key)),
         true,
       ),
     read: (id) => call(`read ${id}`, () => fake.users.read(id), false),
@@ -156,7 +158,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
         () => changed('user.updated', () => fake.users.patch(id, body), fake.travelers.get(id)),
         true,
       ),
-    remove: (id) => call(`remove ${id}`, () => changed('user.deleted', () => fake.users.remove(id)), true),
+    remove: (id) => call(`remove ${id}`, () => removed(id), true),
     findByEmails: (emails) => call(`find ${emails}`, () => fake.users.findByEmails(emails), false),
     readPage: (offset, limit) => call('page', () => fake.users.readPage(offset, limit), false),
     serverTime: () => (habits.hasDate ? time.now() - (time.now() % 1_000) : undefined),

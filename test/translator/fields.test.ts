@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readTravelUser } from '../../src/adapter/users.ts';
+import { toTravelUser } from '../../src/adapter/traveler.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { readCountry } from '../../src/translator/countries.ts';
 import { extensionField, fields, travelExtensionAttributes } from '../../src/translator/fields.ts';
@@ -39,7 +39,7 @@ function userWith(homeAirportCountry: Json): JsonObject {
 /** A response of the travel API, read as the adapter reads it. */
 function travelerWith(members: JsonObject): TravelUser {
   const body = { id: 't', email: 'ada@x.example', archived: false, createdAt: '2026-01-01T00:00:00Z' };
-  const traveler = readTravelUser({ ...body, ...members }, table);
+  const traveler = toTravelUser({ ...body, ...members }, new Set(), table);
   if (!traveler) throw new Error('The traveler cannot be read.');
   return traveler;
 }

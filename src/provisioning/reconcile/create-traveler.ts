@@ -30,7 +30,7 @@ import {
   withEmailWait,
   withEmailWaitForHolder,
 } from './email-conflicts.ts';
-import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
+import { isLateCheckDue, isSameCreate, withoutLateCalls } from './late-calls.ts';
 import { linkExistingTraveler, linkOwnCreate } from './link-traveler.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { withAnsweredValues } from './unconfirmed-values.ts';
@@ -113,13 +113,14 @@ function* createTraveler(
     rules: context.rulesSnapshot.rules,
   });
   const begunAt = context.time.now;
-  const announced = withReservation(context, addressed, { email, next, free });
+  const key = yield* keyOfCreate(addressed, email, next);
+  const announced = withReservation(context, addressed, { email, next, free, key });
   const announcement = yield* announceCreate(announced, email);
   if (announcement === 'taken')
     return yield* createTraveler(context, withTakenEmail(addressed, email), { rounds: rounds - 1, free });
   if (announcement === 'lost') return endInFailure(addressed, leaseLostFailure);
   const traveler = toNewTraveler(next);
-  const answer = yield* perform('createTraveler', traveler);
+  const answer = yield* perform('createTraveler', traveler, key);
   if (answer.kind === 'ok') {
     const linked = withLinkedTraveler(announced, answer.value, toAppliedFields({}, next, answer.value));
     const checked = withAnsweredValues(context, linked, { plan: next, before: {} });
@@ -136,13 +137,20 @@ function* createTraveler(
   });
 }
 
+/** Returns the key of a create: that of an earlier one with an unknown outcome, if this one repeats it, else a new one. */
+function* keyOfCreate({ progress }: OutcomeDraft, email: string, next: Plan): Program<string> {
+  const create = { reservation: { email }, fields: toAnnouncedFields(next, {}, undefined) };
+  const earlier = progress.late?.creates.find((one) => isSameCreate(one, create));
+  return earlier?.reservation.key ?? (yield* perform('newId'));
+}
+
 function withReservation(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { email, next, free }: { email: string; next: Plan; free: string | undefined },
+  { email, next, free, key }: { email: string; next: Plan; free: string | undefined; key: string },
 ): OutcomeDraft {
   const wasFree = free !== undefined && addressKey(free) === addressKey(email);
-  const reservation = { email, wasFree, reservedAt: context.time.server };
+  const reservation = { email, wasFree, reservedAt: context.time.server, key };
   const announced = toAnnouncedFields(next, {}, undefined);
   return withProgress({ ...draft, creating: email }, { announced, reservation });
 }

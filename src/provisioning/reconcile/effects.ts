@@ -41,9 +41,10 @@ export interface Effects {
   readOwnUser(): TravelAnswer<TravelUser>;
   findTravelers(emails: string[]): TravelAnswer<TravelUser[]>;
   readTraveler(id: string): TravelAnswer<TravelUser>;
-  createTraveler(traveler: TravelerChange): TravelAnswer<TravelUser>;
+  /** The key is equal if the same create is repeated. */
+  createTraveler(traveler: TravelerChange, key: string): TravelAnswer<TravelUser>;
   patchTraveler(id: string, change: TravelerChange): TravelAnswer<TravelUser>;
-  removeTraveler(id: string): TravelAnswer<TravelUser>;
+  removeTraveler(id: string): TravelAnswer<unknown>;
 
   // Writes of the store.
   /** Commits a call before it is sent (`Leases.announce`). */

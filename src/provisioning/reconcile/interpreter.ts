@@ -172,7 +172,7 @@ function calls(
   return {
     findTravelers: (emails) => call(() => travel.findByEmails(emails, undefined, cause)),
     readTraveler: (travelId) => call(() => travel.read(travelId, cause)),
-    createTraveler: (traveler) => changingCall(() => travel.create(traveler, cause)),
+    createTraveler: (traveler, key) => changingCall(() => travel.create(traveler, key, cause)),
     patchTraveler: (travelId, change) => changingCall(() => travel.patch(travelId, change, cause)),
     removeTraveler: (travelId) => changingCall(() => travel.remove(travelId, cause)),
   };
