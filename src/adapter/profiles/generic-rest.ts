@@ -109,7 +109,7 @@ function readPerson(item: unknown): TravelUser | undefined {
   if (!source) return undefined;
   const { status } = source;
   const { address, customFields, ...members } = rename(source, fieldNames);
-  const parts = asObject(address);
+  const [parts, filled] = [asObject(address), asObject(customFields)];
   return toTravelUser(
     {
       ...members,
@@ -117,7 +117,7 @@ function readPerson(item: unknown): TravelUser | undefined {
       createdAt: source.created_at,
       archived: status === 'active' || status === 'inactive' ? status === 'inactive' : undefined,
       address: parts && rename(parts, partNames),
-      customFields: Object.entries(asObject(customFields) ?? {}).map(readCustomFieldValue),
+      customFields: filled && Object.entries(filled).map(readCustomFieldValue),
     },
     readOnlyMembers,
   );
