@@ -201,6 +201,25 @@ test.each(['deleted', 'deactivated'])(
     ),
 );
 
+test.each([
+  ['the same fields has the same key', {}, 1],
+  ['other fields has another key', { preferredLanguage: 'fr' }, 2],
+] as const)('a create that is repeated after an unknown outcome with %s', (_title, change, count) =>
+  withUsers(async (fixture, create) => {
+    const keys: string[] = [];
+    const { create: send } = fixture.travel.users;
+    fixture.travel.users.create = (traveler, key) => {
+      keys.push(key);
+      return send(traveler, key);
+    };
+    const ada = await create(first, notCarriedOut);
+    await fixture.patch(ada, change);
+    await settle(fixture);
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(count);
+  }),
+);
+
 test('the time of a failed create is that of its reservation if it is the first answer', () =>
   withUsers(async (fixture, create) => {
     const { travel, clock, bridge } = fixture;
