@@ -1,5 +1,8 @@
 import type { InvalidField, TravelAnswer, TravelFailure } from '../provisioning/travel-ports.ts';
 import { isNestedTooDeep } from '../schema/json-depth.ts';
+import type { TravelerChange } from '../translator/traveler.ts';
+import { asObject, asString, type JsonRecord } from './json.ts';
+import type { ErrorForm } from './profile.ts';
 
 /** The parts of an HTTP response that are needed to interpret it. */
 export interface HttpResponse {
@@ -10,12 +13,8 @@ export interface HttpResponse {
   date: string | undefined;
   /** The media types of the `Accept-Patch` header (RFC 5789 §3.1). */
   acceptPatch: string | undefined;
-}
-
-/** The members of a successful response (specification, "Envelope"). */
-export interface Envelope {
-  data: unknown;
-  meta: unknown;
+  /** The version of the resource (RFC 9110 §8.8.3). */
+  etag: string | undefined;
 }
 
 /** Maximum length of a text of the travel API in a finding, in characters; longer texts are cut. */
@@ -25,15 +24,17 @@ const MAX_RETRY_AFTER = 1_000_000_000;
 
 /** The facts about a request that the meaning of its response depends on. */
 interface AnsweredRequest {
-  /** The data of the request. */
-  sent?: object | undefined;
-  /** True if a 403 or 404 counts only with the error code of the travel API. */
-  needsErrorCode?: boolean | undefined;
+  /** How the travel API says what it refuses. */
+  errors: ErrorForm;
+  /** The change of a traveler that the request says. */
+  change?: TravelerChange | undefined;
+  /** True if a 403 or 404 counts only if it is the travel API's own. */
+  needsOwnError?: boolean | undefined;
 }
 
 /**
- * Converts an HTTP response to its meaning for provisioning. `call` is the method and path for the log, without personal
- * data.
+ * Converts an HTTP response to its meaning for provisioning: the JSON object in its body, which is undefined for a 204, or a
+ * failure. `call` is the method and path for the log, without personal data.
  *
  * A 422 is `invalid` even if it names no field, because the same values would be refused again. A 400 is `invalid` only if
  * it names fields. Any status without a meaning of its own is `unavailable`: it is logged, and the call is repeated later.
@@ -42,23 +43,24 @@ export function toTravelAnswer(
   call: string,
   response: HttpResponse,
   now: number,
-  { sent, needsErrorCode = false }: AnsweredRequest = {},
-): TravelAnswer<Envelope> {
+  { errors, change, needsOwnError = false }: AnsweredRequest,
+): TravelAnswer<JsonRecord | undefined> {
   const { status } = response;
   if (status === 401) return { kind: 'unauthorized' };
+  if (status === 204) return { kind: 'ok', value: undefined };
   const body = parseJsonObject(response.body);
-  if (status === 200 || status === 201) return readEnvelope(body) ?? toUnreadableFailure(call);
-  if (needsErrorCode && (status === 403 || status === 404) && !hasErrorCode(status, body))
+  if (status === 200 || status === 201) return body ? { kind: 'ok', value: body } : toUnreadableFailure(call);
+  if (needsOwnError && (status === 403 || status === 404) && !errors.isOwn(status, body))
     return toBareFailure(call, status);
   // A 403 or 404 of the travel API changes the state of a user. An error page of a gateway is not JSON and must not
   // have this effect.
   if (body === undefined && response.body.trim() !== '') return toUnavailable(call, response, now);
-  if (status === 422) return { kind: 'invalid', fields: readInvalidFields(body) };
+  if (status === 422) return { kind: 'invalid', fields: readInvalidFields(errors, body) };
   if (status === 400) {
-    const fields = fieldsRefusedBy400(readInvalidFields(body), sent);
+    const fields = fieldsRefusedBy400(readInvalidFields(errors, body), change);
     return fields.length > 0 ? { kind: 'invalid', fields } : toRejected(call, status);
   }
-  if (status === 413 || status === 415) return toRejected(call, status);
+  if (status === 412 || status === 413 || status === 415) return toRejected(call, status);
   if (status === 403) return { kind: 'forbidden' };
   if (status === 404) return { kind: 'notFound' };
   if (status === 409) return { kind: 'conflict' };
@@ -93,7 +95,7 @@ export function toCollectionAnswer<T>(call: string, answer: TravelAnswer<T>): Tr
 }
 
 /** Returns undefined for a text that is no JSON object, or nested too deep for recursive code. */
-function parseJsonObject(body: string): Record<string, unknown> | undefined {
+function parseJsonObject(body: string): JsonRecord | undefined {
   try {
     const json: unknown = JSON.parse(body);
     return isNestedTooDeep(json) ? undefined : asObject(json);
@@ -102,20 +104,12 @@ function parseJsonObject(body: string): Record<string, unknown> | undefined {
   }
 }
 
-function readEnvelope(body: Record<string, unknown> | undefined): TravelAnswer<Envelope> | undefined {
-  return body && Object.hasOwn(body, 'data')
-    ? { kind: 'ok', value: { data: body.data, meta: body.meta } }
-    : undefined;
-}
-
-function readInvalidFields(body: Record<string, unknown> | undefined): InvalidField[] {
-  return asArray(body?.invalid).flatMap((item) => {
-    const source = asObject(item);
-    const field = asString(source?.field);
-    if (field === undefined) return [];
-    const code = asString(source?.code) ?? 'invalid';
-    return [{ field, code, message: (asString(source?.message) ?? code).slice(0, MAX_MESSAGE_LENGTH) }];
-  });
+function readInvalidFields(
+  { readInvalidFields: read }: ErrorForm,
+  body: JsonRecord | undefined,
+): InvalidField[] {
+  const named = body ? read(body) : [];
+  return named.map(({ message, ...field }) => ({ ...field, message: message.slice(0, MAX_MESSAGE_LENGTH) }));
 }
 
 /**
@@ -123,21 +117,16 @@ function readInvalidFields(body: Record<string, unknown> | undefined): InvalidFi
  * If `archived` was sent, fields that were not sent are left out as well, because provisioning takes a refusal that matches
  * no sent field as a refusal of all fields.
  */
-function fieldsRefusedBy400(fields: InvalidField[], sent: object = {}): InvalidField[] {
-  const isArchiving = Object.hasOwn(sent, 'archived');
+function fieldsRefusedBy400(fields: InvalidField[], change: TravelerChange = {}): InvalidField[] {
+  const isArchiving = Object.hasOwn(change, 'archived');
   return fields.filter(({ field }) => {
     const [name = ''] = field.split(/[.[]/);
-    return name !== 'archived' && (!isArchiving || Object.hasOwn(sent, name));
+    return name !== 'archived' && (!isArchiving || Object.hasOwn(change, name));
   });
 }
 
 function toRejected(call: string, status: number): TravelFailure {
   return { kind: 'unavailable', text: `${call}: ${status}`, isRejected: true };
-}
-
-/** A 404 counts only with the code `notFound`: gateways have codes of their own. A 403 counts with any code. */
-function hasErrorCode(status: 403 | 404, body: Record<string, unknown> | undefined): boolean {
-  return status === 404 ? body?.code === 'notFound' : typeof body?.code === 'string';
 }
 
 /**
@@ -180,44 +169,4 @@ function parseHttpDate(value: string): number | undefined {
   const isAsctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/.test(value);
   const date = Date.parse(isAsctime ? `${value} GMT` : value.endsWith('GMT') ? value : '');
   return Number.isNaN(date) ? undefined : date;
-}
-
-/** Returns the value if it is a JSON object, otherwise undefined. */
-export function asObject(value: unknown): Record<string, unknown> | undefined {
-  return isRecord(value) ? value : undefined;
-}
-
-/** Returns the value if it is an array, otherwise an empty array. */
-export function asArray(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** Returns the value if it is a string, otherwise undefined. */
-export function asString(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** Returns those of the named members that are strings. */
-export function readStrings<Name extends string>(
-  source: Record<string, unknown>,
-  names: readonly Name[],
-): { [N in Name]?: string } {
-  const found: { [N in Name]?: string } = {};
-  for (const name of names) {
-    const value = asString(source[name]);
-    if (value !== undefined) found[name] = value;
-  }
-  return found;
-}
-
-/** Reads each item of an array; unreadable items are left out. */
-export function readItems<T>(items: unknown, read: (item: unknown) => T | undefined): T[] {
-  return asArray(items).flatMap((item) => {
-    const value = read(item);
-    return value === undefined ? [] : [value];
-  });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

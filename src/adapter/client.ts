@@ -2,8 +2,8 @@ import { type AxiosAdapter, AxiosHeaders, type AxiosResponse } from 'axios';
 import type { CallCause } from '../log/exchange.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
+import type { TravelerChange } from '../translator/traveler.ts';
 import {
-  type Envelope,
   type HttpResponse,
   toNetworkFailure,
   toTimeoutFailure,
@@ -12,17 +12,15 @@ import {
 } from './answers.ts';
 import { type CallRecorder, type EndedCall, recordCall } from './exchanges.ts';
 import { acceptEncoding, httpAdapter } from './http-adapter.ts';
-
-/** The media types of merge patches: that of the specification's examples, and that of RFC 7396. */
-const patchMediaTypes = ['application/json', 'application/merge-patch+json'] as const;
-
-type PatchMediaType = (typeof patchMediaTypes)[number];
+import type { JsonRecord } from './json.ts';
+import type { Query, TravelProfile } from './profile.ts';
 
 /** The address and credential of the travel API, and the limits for its use. */
 export interface ClientSettings {
   /** The base URL, to which paths such as `/api/users` are added. */
   url: string;
   token: string;
+  profile: TravelProfile;
   clock: Pick<Runtime, 'now' | 'wallClock' | 'wait'>;
   /** The time limit of a call that has none of its own, in milliseconds. */
   timeoutMs: number;
@@ -32,36 +30,51 @@ export interface ClientSettings {
   perSecond: number | undefined;
   /** The number of processes that share both limits; this client uses its part of them. Default: 1. */
   sharers?: () => number;
-  /** The media type of the first PATCH; after a 415 the other one is used. */
-  patchMediaType: PatchMediaType;
   /** Records the calls; undefined disables it. */
   recorder?: CallRecorder | undefined;
 }
 
 /** A request to the travel API. `path` appears in the log, so it must not contain personal data; ids are allowed. */
 export interface TravelRequest {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
-  query?: Record<string, string | number>;
-  /** The content of the envelope `{ data }`. */
-  data?: object;
-  timeoutMs?: number | undefined;
+  query?: Query;
+  /** The JSON body. */
+  body?: object;
+  /** The media types of the body, the preferred one first. After a 415 another one is used. */
+  mediaTypes?: readonly string[];
+  headers?: Record<string, string>;
+  /** The change of a traveler that the request says. */
+  change?: TravelerChange;
+  deadline?: Deadline | undefined;
   cause?: CallCause | undefined;
   /**
-   * True if a 403 or 404 counts only with the error code of the travel API (docs/architecture.md, Answers of the travel API).
+   * True if a 403 or 404 counts only if it is the travel API's own (docs/architecture.md, Answers of the travel API).
    */
-  needsErrorCode?: boolean;
+  needsOwnError?: boolean;
   /** True for calls that are repeated all day: those that succeed are not recorded. */
   isPolling?: true;
 }
 
+/** The time at which a call ends, or several calls that are one together. */
+export interface Deadline {
+  signal: AbortSignal;
+  ms: number;
+}
+
+/** Converts the body of a response (undefined for a 204) and its `ETag` to the expected value; undefined if it cannot be read. */
+export type ReadBody<T> = (body: JsonRecord | undefined, etag: string | undefined) => T | undefined;
+
 /** The HTTP client for the travel API of one connection. */
 export interface TravelClient {
+  profile: TravelProfile;
   /**
-   * Makes one attempt. Only a PATCH whose media type is refused (415) is sent again. `read` converts the response to
-   * the expected value, or returns undefined if it cannot be parsed. The returned promise never rejects.
+   * Makes one attempt. Only a request whose media type is refused (415) is sent again, if it has another one. The returned
+   * promise never rejects.
    */
-  call<T>(request: TravelRequest, read: (body: Envelope) => T | undefined): Promise<TravelAnswer<T>>;
+  call<T>(request: TravelRequest, read: ReadBody<T>): Promise<TravelAnswer<T>>;
+  /** Returns a deadline from now; without a time, that of a call. */
+  deadline(ms?: number): Deadline;
   /** The travel API's clock in epoch milliseconds, from the last `Date` header; undefined before the first one. */
   serverTime(): number | undefined;
   /** Closes all sockets. Calls under way end without a response. */
@@ -73,15 +86,15 @@ export interface TravelClient {
  * before the lease under which it is made.
  */
 export function travelClient(settings: ClientSettings): TravelClient {
-  const { concurrency, perSecond, sharers, clock, timeoutMs } = settings;
+  const { concurrency, perSecond, sharers, clock, timeoutMs, profile } = settings;
   const adapter = httpAdapter(settings.url);
   const send = createSender(settings, adapter.send);
   const limit = createLimiter({ concurrency, perSecond, sharers, clock });
-  const exchange = createExchange(settings.patchMediaType);
+  const exchange = createExchange();
   let clockOffset: number | undefined;
+  const newDeadline = (ms = timeoutMs): Deadline => ({ signal: AbortSignal.timeout(ms), ms });
   const exchangeInTime = async (request: TravelRequest, name: string) => {
-    const limitMs = request.timeoutMs ?? timeoutMs;
-    const deadline = AbortSignal.timeout(limitMs);
+    const { signal: deadline, ms } = request.deadline ?? newDeadline();
     let isSent = false;
     try {
       return await exchange(request, (type) =>
@@ -91,27 +104,40 @@ export function travelClient(settings: ClientSettings): TravelClient {
         }),
       );
     } catch (error) {
-      return deadline.aborted ? toTimeoutFailure(name, limitMs, isSent) : toNetworkFailure(name, error);
+      return deadline.aborted ? toTimeoutFailure(name, ms, isSent) : toNetworkFailure(name, error);
     }
   };
   return {
+    profile,
+    deadline: newDeadline,
     call: async (request, read) => {
       const name = `${request.method} ${request.path}`;
       const response = await exchangeInTime(request, name);
       if ('kind' in response) return response;
-      const { data: sent, needsErrorCode } = request;
-      const answer = toTravelAnswer(name, response, clock.wallClock(), { sent, needsErrorCode });
+      const answer = toAnswer(settings, request, response, read);
       const date = Date.parse(response.date ?? '');
       // Error pages may come from a gateway, which may have another clock: its time only counts while there is no other.
       const isReliable = answer.kind !== 'unavailable' || clockOffset === undefined;
       if (!Number.isNaN(date) && isReliable) clockOffset = date - clock.now();
-      if (answer.kind !== 'ok') return answer;
-      const value = read(answer.value);
-      return value === undefined ? toUnreadableFailure(name) : { kind: 'ok', value };
+      return answer;
     },
     serverTime: () => (clockOffset === undefined ? undefined : clock.now() + clockOffset),
     close: adapter.close,
   };
+}
+
+function toAnswer<T>(
+  { profile, clock }: ClientSettings,
+  { method, path, change, needsOwnError }: TravelRequest,
+  response: HttpResponse,
+  read: ReadBody<T>,
+): TravelAnswer<T> {
+  const name = `${method} ${path}`;
+  const meaning = { errors: profile.errors, change, needsOwnError };
+  const answer = toTravelAnswer(name, response, clock.wallClock(), meaning);
+  if (answer.kind !== 'ok') return answer;
+  const value = read(answer.value, response.etag);
+  return value === undefined ? toUnreadableFailure(name) : { kind: 'ok', value };
 }
 
 /** Sends one request. The media type is that of its body. */
@@ -131,8 +157,8 @@ function createSender({ url, token, recorder, clock }: ClientSettings, adapter: 
     'User-Agent': 'jetbridge',
   };
   return async (request, { type, deadline }) => {
-    const { method, path, query, data, cause } = request;
-    const body = data && { type, text: JSON.stringify({ data }) };
+    const { method, path, query, headers, cause } = request;
+    const body = request.body && { type, text: JSON.stringify(request.body) };
     const began = clock.now();
     const record = (result: EndedCall['result']) => {
       if (recorder) recordCall(recorder, { request, body, ms: clock.now() - began, result });
@@ -144,8 +170,9 @@ function createSender({ url, token, recorder, clock }: ClientSettings, adapter: 
         params: query,
         data: body?.text,
         headers: new AxiosHeaders({
-          ...(data && { 'Content-Type': type }),
+          ...(body && { 'Content-Type': type }),
           ...common,
+          ...headers,
           // The logs of both sides can be joined by it.
           ...(cause?.requestId !== undefined && { 'X-Request-Id': cause.requestId }),
         }),
@@ -171,6 +198,7 @@ function toHttpResponse({ status, data, headers }: AxiosResponse<string>): HttpR
     retryAfter: header('retry-after'),
     date: header('date'),
     acceptPatch: header('accept-patch'),
+    etag: header('etag'),
   };
 }
 
@@ -180,29 +208,29 @@ type SendAs = (type: string) => Promise<HttpResponse>;
 type Exchange = (request: TravelRequest, sendAs: SendAs) => Promise<HttpResponse>;
 
 /**
- * Sends a PATCH again whose media type is refused (415), in the type that `Accept-Patch` names or else in the other one. A
+ * Sends a request again whose media type is refused (415), in the type that `Accept-Patch` names or else in the other one. A
  * refused request had no effect. Later requests use the type that was accepted.
  */
-function createExchange(first: PatchMediaType = 'application/json'): Exchange {
-  let patchType: string = first;
-  return async (request, sendAs) => {
-    if (request.method !== 'PATCH') return sendAs('application/json');
-    const tried = patchType;
+function createExchange(): Exchange {
+  let accepted: string | undefined;
+  return async ({ mediaTypes }, sendAs) => {
+    if (!mediaTypes) return sendAs('application/json');
+    const tried = accepted ?? mediaTypes[0] ?? 'application/json';
     const response = await sendAs(tried);
     if (response.status !== 415) return response;
-    const other = otherPatchType(tried, response.acceptPatch);
+    const other = otherMediaType(mediaTypes, tried, response.acceptPatch);
     const second = await sendAs(other);
-    if (second.status !== 415) patchType = other;
+    if (second.status !== 415) accepted = other;
     return second;
   };
 }
 
 /** An accepted type may have parameters or a vendor prefix. A JSON patch (RFC 6902) is another format and does not count. */
-function otherPatchType(tried: string, acceptPatch = ''): string {
+function otherMediaType(known: readonly string[], tried: string, acceptPatch = ''): string {
   const accepted = acceptPatch.split(',').map((entry) => entry.trim());
   const isMergePatch = /^application\/(?:json|(?:[\w.-]+\.)?merge-patch\+json)\s*(?:;|$)/i;
   const named = accepted.find((type) => isMergePatch.test(type) && type !== tried);
-  return named ?? patchMediaTypes.find((type) => type !== tried) ?? tried;
+  return named ?? known.find((type) => type !== tried) ?? tried;
 }
 
 /** The limits for the use of a travel API. */
@@ -292,29 +320,3 @@ function createPacer(
     if (at > now) await clock.wait(at - now, deadline);
   };
 }
-
-/** The paths of the travel API. `{id}` in the path of options is replaced by the id of the custom field. */
-export interface TravelPaths {
-  whoami: string;
-  users: string;
-  events: string;
-  customFields: string;
-  customFieldOptions: string;
-  costCenters: string;
-  billingProfiles: string;
-  travelPolicies: string;
-  scimUserMappings: string;
-}
-
-/** The paths of the embedded travel service; the specification fixes only those of whoami and users. */
-export const defaultPaths: TravelPaths = {
-  whoami: '/api/whoami',
-  users: '/api/users',
-  events: '/api/events',
-  customFields: '/api/custom-fields',
-  customFieldOptions: '/api/custom-fields/{id}/options',
-  costCenters: '/api/cost-centers',
-  billingProfiles: '/api/billing-profiles',
-  travelPolicies: '/api/travel-policies',
-  scimUserMappings: '/api/scim-user-mappings',
-};

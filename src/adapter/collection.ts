@@ -1,7 +1,9 @@
 import type { CallCause } from '../log/exchange.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
-import { asObject, asString, type Envelope, toCollectionAnswer } from './answers.ts';
-import type { TravelClient } from './client.ts';
+import { toCollectionAnswer } from './answers.ts';
+import type { Deadline, TravelClient } from './client.ts';
+import type { JsonRecord } from './json.ts';
+import type { PageStart, Query } from './profile.ts';
 
 /** Items per request when a whole collection is read. */
 const PAGE_SIZE = 100;
@@ -35,51 +37,55 @@ export interface Page<T> {
   isLast: boolean;
   /** The number of items received, including unreadable ones. */
   length: number;
+  /** The token of the next page, if the travel API has tokens. */
+  nextToken?: string | undefined;
 }
 
 interface PageRequest<T> {
   path: string;
-  query: Record<string, string | number>;
+  limit: number;
+  /** Where the page begins; undefined for a search, whose result is one page. */
+  start?: PageStart;
+  /** What the items are searched by. */
+  search?: Query;
   read: (item: unknown) => T | undefined;
-  timeoutMs?: number | undefined;
+  deadline?: Deadline;
   cause?: CallCause | undefined;
 }
 
-/** Reads one page of a collection (specification, "Pagination"). */
+/** Reads one page of a collection. */
 export async function readPage<T>(
   client: TravelClient,
-  { path, query, read, timeoutMs, cause }: PageRequest<T>,
+  request: PageRequest<T>,
 ): Promise<TravelAnswer<Page<T>>> {
-  const request = { method: 'GET', path, query, timeoutMs, cause } as const;
-  const answer = await client.call(request, (body) => parsePage(body, query, read));
+  const { path, limit, start, search, deadline, cause } = request;
+  const query = { ...search, ...client.profile.pages.query(limit, start) };
+  const answer = await client.call(
+    { method: 'GET', path, query, deadline, cause },
+    (body) => body && parsePage(client, body, request),
+  );
   return toCollectionAnswer(`GET ${path}`, answer);
 }
 
 function parsePage<T>(
-  { data, meta }: Envelope,
-  query: PageRequest<T>['query'],
-  read: PageRequest<T>['read'],
+  { profile }: TravelClient,
+  body: JsonRecord,
+  { limit, start, read }: PageRequest<T>,
 ): Page<T> | undefined {
-  if (!Array.isArray(data) || data.length > MAX_ITEMS) return undefined;
-  const { length } = data;
-  const end = Number(query.offset ?? 0) + length;
-  const { total, limit } = asObject(meta) ?? {};
-  // A travel API with a lower page limit names it in `meta.limit`.
-  const isFull = length >= Math.min(Number(query.limit), isCount(limit) && limit > 0 ? limit : Infinity);
+  const page = profile.pages.read(body, limit, start);
+  if (!page || page.items.length > MAX_ITEMS) return undefined;
+  const { total, isLast, nextToken } = page;
+  const { length } = page.items;
   const items: T[] = [];
   const unreadable: unknown[] = [];
-  for (const item of data) {
+  for (const item of page.items) {
     const value = read(item);
     if (value === undefined) unreadable.push(item);
     else items.push(value);
   }
-  const common = { items, unreadable, length };
-  if (isCount(total)) return { ...common, total, isTotalGiven: true, isLast: length === 0 || end >= total };
-  return { ...common, total: end + (isFull ? 1 : 0), isTotalGiven: false, isLast: length === 0 || !isFull };
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
+  const known = (start?.offset ?? 0) + length + (isLast ? 0 : 1);
+  const counts = { total: total ?? known, isTotalGiven: total !== undefined };
+  return { items, unreadable, length, isLast, nextToken, ...counts };
 }
 
 /**
@@ -124,32 +130,27 @@ async function readPages<T>(
 ): Promise<TravelAnswer<CollectionReading<T>>> {
   const raw = new Map<string, unknown>();
   const totals = new Set<number>();
-  let offset = 0;
-  while (offset < MAX_ITEMS && budget.left > 0) {
-    const query = { limit: PAGE_SIZE, offset };
-    const answer = await readPage(client, { path, query, read: (item) => ({ item }) });
+  let start: PageStart = { offset: 0 };
+  while (start.offset < MAX_ITEMS && budget.left > 0) {
+    const answer = await readPage(client, { path, limit: PAGE_SIZE, start, read: (item) => ({ item }) });
     if (answer.kind !== 'ok') return answer;
-    const { items, length, total, isTotalGiven, isLast } = answer.value;
+    const { items, length, total, isTotalGiven, isLast, nextToken } = answer.value;
     const before = raw.size;
     for (const { item } of items) {
-      raw.set(keyOf(item), item);
+      raw.set(client.profile.readId(item) ?? JSON.stringify(item), item);
       budget.left -= JSON.stringify(item).length;
     }
     totals.add(total);
-    offset += length;
+    start = { offset: start.offset + length, token: nextToken };
     // Stop when a page brings nothing new: a travel API that ignores the offset sends the same page for ever.
     if (!isLast && raw.size > before) continue;
-    const isTotalStable = isTotalGiven ? totals.size === 1 && offset === total : totals.size === 1;
+    const isTotalStable = isTotalGiven ? totals.size === 1 && start.offset === total : totals.size === 1;
     return {
       kind: 'ok',
-      value: { items: readEntries(raw, read), isComplete: isTotalStable && raw.size === offset },
+      value: { items: readEntries(raw, read), isComplete: isTotalStable && raw.size === start.offset },
     };
   }
   return { kind: 'unavailable', text: `GET ${path}: more than ${MAX_ITEMS} items or ${MAX_SIZE} characters` };
-}
-
-function keyOf(item: unknown): string {
-  return asString(asObject(item)?.id) ?? JSON.stringify(item);
 }
 
 function readEntries<T>(raw: Map<string, unknown>, read: (item: unknown) => T | undefined): Map<string, T> {

@@ -1,6 +1,6 @@
 import type { AxiosResponse } from 'axios';
 import { type CallCause, type ExchangeRecorder, pickHeaders } from '../log/exchange.ts';
-import { asObject, asString } from './answers.ts';
+import { asObject, asString } from './json.ts';
 
 /** The log of exchanges, and the connection whose calls are recorded. */
 export interface CallRecorder {

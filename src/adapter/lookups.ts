@@ -1,17 +1,11 @@
 import type { Log } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer, TravelFailure, TravelLookups } from '../provisioning/travel-ports.ts';
-import type {
-  CustomField,
-  Lookups,
-  NamedCollection,
-  NamedResource,
-  ScimUserMapping,
-} from '../translator/translation.ts';
+import type { CustomField, Lookups, NamedCollection, ScimUserMapping } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import { asObject, asString, readStrings, toCollectionAnswer } from './answers.ts';
-import type { TravelClient, TravelPaths } from './client.ts';
+import { toCollectionAnswer } from './answers.ts';
+import type { TravelClient } from './client.ts';
 import { newSizeBudget, readCollection, type SizeBudget } from './collection.ts';
-import { readTravelUser } from './users.ts';
+import type { TravelProfile } from './profile.ts';
 
 /** The age at which cached lookups are read again, in milliseconds. */
 const FRESH_MS = 60_000;
@@ -33,7 +27,6 @@ const MAX_REQUESTED_DELAY_MS = 60_000;
 /** The source of the lookups, and the time for which they are used. */
 export interface LookupSettings {
   client: TravelClient;
-  paths: TravelPaths;
   now(): number;
   log: Pick<Log, 'warn' | 'error'>;
   /** The name of the connection in the log. */
@@ -65,12 +58,12 @@ type ReadMode = 'current' | 'refresh';
  * no matter how often something changes meanwhile.
  */
 export function travelLookups(settings: LookupSettings): CachedLookups {
-  const { client, paths, now } = settings;
+  const { client, now } = settings;
   let epoch = 0;
   let last: Reading | undefined;
   const stale: StaleParts = new Map();
   const known: KnownLookups = { values: {}, adoptions: 0 };
-  const parts = lookupParts(tolerateForbidden(settings, stale), paths, known);
+  const parts = lookupParts(tolerateForbidden(settings, stale), client.profile, known);
   const read = createReader({ parts, stale, known }, settings, () => epoch);
   const isUsable = (reading: Reading, mode: ReadMode) =>
     reading.epoch === undefined || (reading.epoch === epoch && !isExpired(reading, mode, now()));
@@ -78,7 +71,7 @@ export function travelLookups(settings: LookupSettings): CachedLookups {
     if (!last || !isUsable(last, mode)) last = read(last);
     return last.answer;
   };
-  const ownUser = createOwnUserReader(client, paths.whoami);
+  const ownUser = createOwnUserReader(client);
   return {
     current: () => lookUp('current'),
     refresh: () => lookUp('refresh'),
@@ -227,11 +220,13 @@ function toLookups(values: Partial<Lookups>): Lookups | undefined {
 }
 
 /** Reads the traveler of the credential once: it cannot change while the credential is used. */
-function createOwnUserReader(client: TravelClient, path: string) {
+function createOwnUserReader(client: TravelClient) {
+  const { paths, travelers, unwrap } = client.profile;
+  const path = paths.whoami;
   let reading: Promise<TravelAnswer<TravelUser>> | undefined;
   let isKnown = false;
   const read = async () => {
-    const answer = await client.call({ method: 'GET', path }, ({ data }) => readTravelUser(data));
+    const answer = await client.call({ method: 'GET', path }, (body) => body && travelers.read(unwrap(body)));
     if (answer.kind === 'ok') isKnown = true;
     else reading = undefined;
     return toCollectionAnswer(`GET ${path}`, answer);
@@ -258,15 +253,16 @@ type ReadCollection = <T>(collection: {
 }) => Promise<TravelAnswer<T[]>>;
 
 /** Makes the functions that read the lookups of one travel account. */
-function lookupParts(readAll: ReadCollection, paths: TravelPaths, known: KnownLookups): LookupParts {
+function lookupParts(readAll: ReadCollection, profile: TravelProfile, known: KnownLookups): LookupParts {
+  const { paths, lookups } = profile;
   const readNamed = (part: NamedCollection) => () =>
-    readAll({ part, path: paths[part], read: readNamedResource, known: known.values[part] });
+    readAll({ part, path: paths[part], read: lookups.readNamed, known: known.values[part] });
   return {
-    customFields: () => readCustomFields(readAll, paths, known),
+    customFields: () => readCustomFields(readAll, profile, known),
     costCenters: readNamed('costCenters'),
     billingProfiles: readNamed('billingProfiles'),
     travelPolicies: readNamed('travelPolicies'),
-    scimUserMappings: () => readMappings(readAll, paths, known),
+    scimUserMappings: () => readMappings(readAll, profile, known),
   };
 }
 
@@ -275,30 +271,31 @@ const MAX_MAPPINGS = 1_000;
 
 async function readMappings(
   readAll: ReadCollection,
-  { scimUserMappings: path }: TravelPaths,
+  { lookups: { mappings } }: TravelProfile,
   { values }: KnownLookups,
 ): Promise<TravelAnswer<ScimUserMapping[]>> {
+  if (!mappings) return { kind: 'ok', value: [] };
   const part = 'scimUserMappings';
-  const answer = await readAll({ part, path, read: readMapping, known: values[part] });
+  const answer = await readAll({ ...mappings, part, known: values[part] });
   if (answer.kind !== 'ok' || answer.value.length <= MAX_MAPPINGS) return answer;
-  return { kind: 'unavailable', text: `GET ${path}: more than ${MAX_MAPPINGS} rows` };
+  return { kind: 'unavailable', text: `GET ${mappings.path}: more than ${MAX_MAPPINGS} rows` };
 }
 
 /** Reads the custom fields of users, with the options of those that are not texts. */
 async function readCustomFields(
   readAll: ReadCollection,
-  paths: TravelPaths,
+  { paths, lookups: { readCustomField: read, options } }: TravelProfile,
   { values: { customFields: known = [] } }: KnownLookups,
 ): Promise<TravelAnswer<CustomField[]>> {
   const common = { part: 'customFields', budget: newSizeBudget() } as const;
-  const fields = await readAll({ ...common, path: paths.customFields, read: readCustomField, known });
-  if (fields.kind !== 'ok') return fields;
+  const fields = await readAll({ ...common, path: paths.customFields, read, known });
+  if (fields.kind !== 'ok' || !options) return fields;
   const withOptions = async (field: CustomField): Promise<TravelAnswer<CustomField>> => {
     if (field.dataType === 'text') return { kind: 'ok', value: field };
-    const path = paths.customFieldOptions.replace('{id}', encodeURIComponent(field.id));
+    const path = options.path.replace('{id}', encodeURIComponent(field.id));
     const before = known.find(({ id }) => id === field.id)?.options;
-    const options = await readAll({ ...common, path, read: readOption, known: before });
-    return options.kind === 'ok' ? { kind: 'ok', value: { ...field, options: options.value } } : options;
+    const answer = await readAll({ ...common, path, read: options.read, known: before });
+    return answer.kind === 'ok' ? { kind: 'ok', value: { ...field, options: answer.value } } : answer;
   };
   const value: CustomField[] = [];
   for (const answer of await Promise.all(fields.value.map(withOptions))) {
@@ -306,46 +303,4 @@ async function readCustomFields(
     value.push(answer.value);
   }
   return { kind: 'ok', value };
-}
-
-function readCustomField(value: unknown): CustomField | undefined {
-  const source = asObject(value);
-  const { id, name, dataType, validationRegexp } = stringMembers(source, [
-    'id',
-    'name',
-    'dataType',
-    'validationRegexp',
-  ]);
-  if (id === undefined || name === undefined || dataType === undefined) return undefined;
-  if (source?.resourceType !== undefined && source.resourceType !== 'user') return undefined;
-  const pattern = validationRegexp === undefined ? {} : { validationRegexp };
-  return { id, name, dataType, disabled: source?.disabled === true, ...pattern, options: [] };
-}
-
-function readOption(value: unknown): CustomField['options'][number] | undefined {
-  const source = asObject(value);
-  const { id, data } = stringMembers(source, ['id', 'data']);
-  if (id === undefined || data === undefined) return undefined;
-  return { id, data, disabled: source?.disabled === true };
-}
-
-function readNamedResource(value: unknown): NamedResource | undefined {
-  const source = asObject(value);
-  const { id, name } = stringMembers(source, ['id', 'name']);
-  if (id === undefined || name === undefined) return undefined;
-  return { id, name, archived: source?.archived === true };
-}
-
-function readMapping(value: unknown): ScimUserMapping | undefined {
-  const source = asObject(value);
-  const scimAttribute = asString(source?.scimAttribute);
-  if (scimAttribute === undefined) return undefined;
-  return { scimAttribute, ...stringMembers(source, ['customFieldId', 'userAttribute']) };
-}
-
-function stringMembers<Name extends string>(
-  source: Record<string, unknown> | undefined,
-  names: readonly Name[],
-): { [N in Name]?: string } {
-  return source ? readStrings(source, names) : {};
 }

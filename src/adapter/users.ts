@@ -1,46 +1,45 @@
-import type { TravelAnswer, TravelUsers } from '../provisioning/travel-ports.ts';
+import type { CallCause } from '../log/exchange.ts';
+import type { TravelAnswer, TravelFailure, TravelUsers } from '../provisioning/travel-ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import { type Field, fields } from '../translator/fields.ts';
-import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
-import { asArray, asObject, asString, readItems, readStrings, toCollectionAnswer } from './answers.ts';
-import type { TravelClient, TravelRequest } from './client.ts';
+import type { TravelerChange, TravelUser } from '../translator/traveler.ts';
+import { toCollectionAnswer } from './answers.ts';
+import type { Deadline, ReadBody, TravelClient, TravelRequest } from './client.ts';
 import { readPage } from './collection.ts';
-
-const readEnvelopeUser = ({ data }: { data: unknown }): TravelUser | undefined => readTravelUser(data);
+import { asObject } from './json.ts';
 
 /**
- * Reads and writes travelers over HTTP. Each method makes one request and does not retry. `errors` says whether the travel API
- * sends its error codes, so that a 403 or 404 about one traveler without a code may come from a gateway.
+ * Reads and writes travelers over HTTP. No method retries, and each makes one request, except for changes in a travel API whose profile
+ * needs more of them.
  */
-export function travelUsers(
-  client: TravelClient,
-  { users: path }: { users: string },
-  errors: 'coded' | 'bare' = 'coded',
-): TravelUsers {
-  const needsErrorCode = errors === 'coded';
-  const callOne = async (
-    id: string,
-    request: Omit<TravelRequest, 'path'>,
-  ): Promise<TravelAnswer<TravelUser>> =>
-    isPathSegment(id)
-      ? client.call(
-          { ...request, path: `${path}/${encodeURIComponent(id)}`, needsErrorCode },
-          readEnvelopeUser,
-        )
-      : { kind: 'notFound' };
+export function travelUsers(client: TravelClient): TravelUsers {
+  const { paths, travelers, unwrap, wrap, readId } = client.profile;
+  const path = paths.users;
+  const { call, readTraveler } = travelerCalls(client);
+  const changeTraveler = travelerChanges(client);
   return {
-    create: async (user, cause) => {
-      const request = { method: 'POST', path, data: user, cause, needsErrorCode } as const;
-      return toCollectionAnswer(`POST ${path}`, await client.call(request, readEnvelopeUser));
+    create: async (traveler, key, cause) => {
+      const { idempotencyHeader: header, archiving } = travelers;
+      const headers: Record<string, string> = header ? { [header]: key } : {};
+      const body = wrap(travelers.toResource(traveler, {}));
+      const deadline = client.deadline();
+      const request = { path, body, headers, change: traveler, deadline, cause, needsOwnError: true };
+      const created = await client.call({ method: 'POST', ...request }, readTraveler);
+      if (created.kind !== 'ok' || !archiving || !traveler.archived)
+        return toCollectionAnswer(`POST ${path}`, created);
+      const archived = await changeTraveler(created.value.id, { archived: true }, { deadline, cause });
+      // The traveler exists in any case. Its answer shows that it is not archived, and the reconciler archives it later.
+      return archived.kind === 'ok' ? archived : created;
     },
-    read: (id, cause) => callOne(id, { method: 'GET', cause }),
-    patch: (id, patch, cause) => callOne(id, { method: 'PATCH', data: patch, cause }),
-    remove: (id, cause) => callOne(id, { method: 'DELETE', cause }),
+    read: (id, cause) => call(id, { method: 'GET', cause }, readTraveler),
+    patch: (id, changes, cause) => changeTraveler(id, changes, { deadline: client.deadline(), cause }),
+    remove: (id, cause) => call(id, { method: 'DELETE', cause }, (body) => (body ? unwrap(body) : {})),
     findByEmails: async (emails, timeoutMs, cause) => {
       if (emails.length === 0) return { kind: 'ok', value: [] };
       const wanted = new Set(emails.map(foldCase));
-      const query = { emails: [...new Set(emails.flatMap(spellingsOf))].join(','), limit: 100 };
-      const answer = await readPage(client, { path, query, read: readTravelUser, timeoutMs, cause });
+      const search = travelers.emailQuery([...new Set(emails.flatMap(spellingsOf))]);
+      const deadline = client.deadline(timeoutMs);
+      const request = { path, search, limit: 100, read: travelers.read, deadline, cause };
+      const answer = await readPage(client, request);
       if (answer.kind !== 'ok') return answer;
       // A travel API that ignores the filter returns all travelers; another person must not be linked.
       const found = answer.value.items.filter(({ email }) => wanted.has(foldCase(email)));
@@ -49,14 +48,86 @@ export function travelUsers(
       const rank = ({ email }: TravelUser) => order.indexOf(foldCase(email));
       return { kind: 'ok', value: found.sort((one, other) => rank(one) - rank(other)) };
     },
-    readPage: async (offset, limit) => {
-      const answer = await readPage(client, { path, query: { offset, limit }, read: readTravelUser });
+    readPage: async (offset, limit, token) => {
+      const start = { offset, token };
+      const answer = await readPage(client, { path, limit, start, read: travelers.read });
       if (answer.kind !== 'ok') return answer;
       const { items: users, unreadable, ...rest } = answer.value;
-      return { kind: 'ok', value: { users, unreadable: unreadable.map(readTravelUserId), ...rest } };
+      return { kind: 'ok', value: { users, unreadable: unreadable.map(readId), ...rest } };
     },
     serverTime: client.serverTime,
   };
+}
+
+/** Makes the calls about one traveler. */
+function travelerCalls(client: TravelClient) {
+  const { paths, travelers, unwrap } = client.profile;
+  const call = async <T>(
+    id: string,
+    { segment, ...request }: Omit<TravelRequest, 'path'> & { segment?: string },
+    read: ReadBody<T>,
+  ): Promise<TravelAnswer<T>> => {
+    if (!isPathSegment(id)) return { kind: 'notFound' };
+    const path = [paths.users, encodeURIComponent(id), ...(segment ? [segment] : [])].join('/');
+    return client.call({ ...request, path, needsOwnError: true }, read);
+  };
+  const readTraveler: ReadBody<TravelUser> = (body) => body && travelers.read(unwrap(body));
+  return { call, readTraveler };
+}
+
+/** What the requests of one change share. */
+interface ChangeContext {
+  deadline: Deadline;
+  cause: CallCause | undefined;
+}
+
+/** Makes the function that changes a traveler, in as many requests as the profile needs. */
+function travelerChanges(client: TravelClient) {
+  const { travelers, unwrap, wrap } = client.profile;
+  const { update, archiving, toResource } = travelers;
+  const { call, readTraveler } = travelerCalls(client);
+  const sendFields = async (id: string, change: TravelerChange, context: ChangeContext) => {
+    if (update.method === 'PATCH') {
+      const body = wrap(toResource(change, {}));
+      return call(id, { ...update, body, change, ...context }, readTraveler);
+    }
+    const read = await call(id, { method: 'GET', ...context }, (body, etag) => {
+      const before = body && asObject(unwrap(body));
+      return before && { before, headers: etag === undefined ? {} : { 'If-Match': etag } };
+    });
+    if (read.kind !== 'ok') return read;
+    const { before, headers } = read.value;
+    const body = wrap(toResource(change, before));
+    return call(id, { method: 'PUT', body, headers, change, ...context }, readTraveler);
+  };
+  return async (id: string, change: TravelerChange, context: ChangeContext) => {
+    const { archived, ...fields } = change;
+    if (!archiving || archived === undefined) return sendFields(id, change, context);
+    const segment = archived ? archiving.archive : archiving.restore;
+    const archive = () => call(id, { method: 'POST', segment, change, ...context }, readTraveler);
+    if (Object.keys(fields).length === 0) return archive();
+    const send = () => sendFields(id, fields, context);
+    // A leaver loses access first. A person who returns gets it last: until then the traveler may have the values of somebody else.
+    return archived ? inOrder(archive, send) : inOrder(send, archive);
+  };
+}
+
+type Step = () => Promise<TravelAnswer<TravelUser>>;
+
+/** Makes two requests that are one change. */
+async function inOrder(first: Step, second: Step): Promise<TravelAnswer<TravelUser>> {
+  const begun = await first();
+  if (begun.kind !== 'ok') return begun;
+  const ended = await second();
+  return ended.kind === 'ok' ? ended : toHalfDone(ended);
+}
+
+/** After a half of a change its outcome counts as unknown, so that the traveler is read before the rest is sent again. */
+function toHalfDone(failure: TravelFailure): TravelFailure {
+  if (failure.kind !== 'unavailable')
+    return { kind: 'unavailable', text: `a change was carried out in part, the rest is ${failure.kind}` };
+  const { isRejected: _, ...rest } = failure;
+  return rest.isThrottled ? { ...rest, isDoubtful: true } : rest;
 }
 
 /** Returns false for an id that is not one path segment: `users/..` is not the path of a traveler. */
@@ -71,113 +142,4 @@ function isPathSegment(id: string): boolean {
 function spellingsOf(email: string): string[] {
   const folded = foldCase(email);
   return [email, email.normalize('NFC'), email.normalize('NFD'), folded, folded.normalize('NFD')];
-}
-
-/**
- * Reads a traveler with the fields of the table. Of unknown members and members of another type only the names are read; enum values are
- * taken as they are. Roles and custom fields are sorted, because their order has no meaning. Undefined if the id or the
- * email is missing or blank.
- */
-export function readTravelUser(value: unknown, table: readonly Field[] = fields): TravelUser | undefined {
-  const source = asObject(value);
-  const id = readTravelUserId(value);
-  const email = asString(source?.email);
-  if (!source || id === undefined || email === undefined || email.trim() === '') return undefined;
-  const { address, customFields, roles } = source;
-  const parts = asObject(address);
-  const members = membersOf(table);
-  const traveler: TravelUser = {
-    id,
-    email,
-    archived: source.archived === true,
-    ...(typeof source.archived === 'boolean' ? {} : { isArchivedUnknown: true as const }),
-    createdAt: asString(source.createdAt) ?? '',
-    ...readMembers(source, members.ofTraveler),
-    ...(parts ? { address: readMembers(parts, members.ofAddress) } : {}),
-    ...(Array.isArray(customFields) ? { customFields: readCustomFieldValues(customFields) } : {}),
-    ...(Array.isArray(roles) ? { roles: readItems(roles, asString).sort() } : {}),
-  };
-  const others = Object.keys(source).filter(
-    (name) => !(name in traveler) && isRemovableMember(name, source[name]),
-  );
-  return others.length > 0 ? { ...traveler, otherFields: others.sort() } : traveler;
-}
-
-/** Members that a travel API keeps itself, as far as they are known: a patch that removes one would be refused. */
-const readOnlyMembers = new Set([
-  ...['id', 'type', 'url', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'archivedAt'],
-]);
-
-function isRemovableMember(name: string, value: unknown): boolean {
-  if (readOnlyMembers.has(name) || name.includes('.')) return false;
-  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-  return value !== null && value !== undefined && !isEmpty;
-}
-
-/** The members of travelers and of their addresses that are fields of the table. */
-interface Members {
-  ofTraveler: Member[];
-  ofAddress: Member[];
-}
-
-type Member = Pick<Field, 'type'> & { name: string };
-
-/** Caches the members of each table, which never changes. */
-const membersByTable = new WeakMap<readonly Field[], Members>();
-
-function membersOf(table: readonly Field[]): Members {
-  const known = membersByTable.get(table) ?? {
-    ofTraveler: table.filter(({ key }) => !key.includes('.')).map(({ key, type }) => ({ name: key, type })),
-    ofAddress: table
-      .filter(({ key }) => key.startsWith('address.'))
-      .map(({ key, type }) => ({ name: key.slice('address.'.length), type })),
-  };
-  membersByTable.set(table, known);
-  return known;
-}
-
-/** Reads the members of an object that have the expected type. */
-function readMembers(
-  source: Record<string, unknown>,
-  members: readonly Member[],
-): { [name: string]: string | boolean } {
-  const found: { [name: string]: string | boolean } = {};
-  for (const { name, type } of members) {
-    const value = source[name];
-    if (typeof value === type) found[name] = value as string | boolean; // `type` is one of these two.
-  }
-  return found;
-}
-
-/** Reads only the id of a traveler, even if the traveler cannot be parsed; undefined if there is none. */
-export function readTravelUserId(value: unknown): string | undefined {
-  const id = asString(asObject(value)?.id);
-  return id === '' ? undefined : id;
-}
-
-function readCustomFieldValues(values: unknown[]): CustomFieldValue[] {
-  return readItems(values, readCustomFieldValue).sort(compareBy(({ customFieldId }) => customFieldId));
-}
-
-function readCustomFieldValue(value: unknown): CustomFieldValue | undefined {
-  const source = asObject(value);
-  const customFieldId = asString(source?.customFieldId);
-  if (!source || customFieldId === undefined) return undefined;
-  const values = asArray(source.values).flatMap((item) => {
-    const members = asObject(item);
-    return members ? [readStrings(members, ['customFieldOptionId', 'data', 'displayName'])] : [];
-  });
-  const ordered = values.sort(
-    compareBy(({ customFieldOptionId, data }) => `${customFieldOptionId ?? ''} ${data ?? ''}`),
-  );
-  return { customFieldId, ...readStrings(source, ['name']), values: ordered };
-}
-
-/** Compares by character codes, so that the order does not depend on the locale. */
-function compareBy<T>(keyOf: (item: T) => string): (one: T, other: T) => number {
-  return (one, other) => {
-    const [left, right] = [keyOf(one), keyOf(other)];
-    if (left === right) return 0;
-    return left < right ? -1 : 1;
-  };
 }

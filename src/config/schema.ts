@@ -30,7 +30,7 @@ const paths = z
   })
   .partial()
   .describe(
-    'Paths of the travel API that differ from those of the embedded service, e.g. {"costCenters": "/api/cost-centers"}. The keys are whoami, users, events, billingProfiles, costCenters, customFields, customFieldOptions (with {id}), travelPolicies and scimUserMappings.',
+    'Paths of the travel API that differ from those of its profile, e.g. {"costCenters": "/api/cost-centers"}. The keys are whoami, users, billingProfiles, costCenters, customFields and travelPolicies; with the profile "jetbridge" also events, customFieldOptions (with {id}) and scimUserMappings.',
   );
 
 const variableName = z
@@ -74,6 +74,14 @@ const travelApi = z.strictObject({
     .describe(
       'The name of the travel account. Connections with the same one share its travelers; it is needed where two connections use different credentials of one account. Default: a hash of URL and keyEnv.',
     ),
+  profile: z
+    .enum(['jetbridge', 'generic-rest'], {
+      error: faultText('is no travel API that is known', 'Write "jetbridge" or "generic-rest".'),
+    })
+    .default('jetbridge')
+    .describe(
+      'The kind of travel API: "jetbridge" is that of the embedded service, "generic-rest" one with other habits of REST APIs. See docs/travel-apis.md. For the embedded service it has no effect.',
+    ),
   paths: paths.default({}),
   feed: z
     .union([z.literal(false), eventFeed], {
@@ -84,7 +92,7 @@ const travelApi = z.strictObject({
     })
     .prefault({})
     .describe(
-      'How the event feed of the travel API is polled. With false there is no feed, and the hourly import finds changes that are made in the travel service.',
+      'How the event feed of the travel API is polled, if its profile has one. With false there is no feed, and the hourly import finds changes that are made in the travel service.',
     ),
   timeoutMs: wholeNumber(100, 60_000, 10_000)
     .default(10_000)
@@ -100,13 +108,13 @@ const travelApi = z.strictObject({
     .enum(['coded', 'bare'])
     .default('coded')
     .describe(
-      'The error responses of the travel API: "coded" if they have a member "code", so that a 403 or 404 without one may come from a gateway and is checked before it is believed; "bare" if the travel API never sends codes. See docs/operations/a-gateway-answers.md.',
+      'With the profile "jetbridge", the error responses of the travel API: "coded" if they have a member "code", so that a 403 or 404 without one may come from a gateway and is checked before it is believed; "bare" if the travel API never sends codes. See docs/operations/a-gateway-answers.md.',
     ),
   patchMediaType: z
     .enum(['application/json', 'application/merge-patch+json'])
     .default('application/json')
     .describe(
-      'The media type of a PATCH, "application/json" or "application/merge-patch+json". After a 415 the other one is used.',
+      'With the profile "jetbridge", the media type of a PATCH: "application/json" or "application/merge-patch+json". After a 415 the other one is used.',
     ),
 });
 

@@ -257,13 +257,13 @@ export function withCallsWrapped<C extends TravelAccess>(
   return {
     ...connection,
     travel: {
-      create: (user, cause) => report(user.email, () => travel.create(user, cause)),
+      create: (traveler, key, cause) => report(traveler.email, () => travel.create(traveler, key, cause)),
       read: (id, cause) => report(id, () => travel.read(id, cause)),
-      patch: (id, patch, cause) => report(id, () => travel.patch(id, patch, cause)),
+      patch: (id, change, cause) => report(id, () => travel.patch(id, change, cause)),
       remove: (id, cause) => report(id, () => travel.remove(id, cause)),
       findByEmails: (emails, timeoutMs, cause) =>
         report(emails[0], () => travel.findByEmails(emails, timeoutMs, cause)),
-      readPage: (offset, limit) => report('page', () => travel.readPage(offset, limit)),
+      readPage: (...page) => report('page', () => travel.readPage(...page)),
       serverTime: travel.serverTime,
     },
     lookups: {

@@ -71,6 +71,8 @@ export interface Reservation {
    * known.
    */
   reservedAt: number | undefined;
+  /** The key of the create, which is equal if it is repeated; absent in reservations of earlier versions. */
+  key?: string;
 }
 
 /** Calls whose outcome is unknown: the travel API may still carry them out after their time-out. */

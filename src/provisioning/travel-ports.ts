@@ -1,7 +1,6 @@
 import type { CallCause } from '../log/exchange.ts';
-import type { JsonObject } from '../schema/resource.ts';
 import type { Lookups } from '../translator/translation.ts';
-import type { TravelUser } from '../translator/traveler.ts';
+import type { TravelerChange, TravelUser } from '../translator/traveler.ts';
 
 /** A field that the travel API rejected, by its dotted name, e.g. `address.countryCode`. */
 export interface InvalidField {
@@ -69,14 +68,16 @@ export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
  * names the cause of a call.
  */
 export interface TravelUsers {
-  create(user: JsonObject, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
+  /** Creates a traveler. If the same call is repeated with the same key, a travel API that knows keys creates no second one. */
+  create(traveler: TravelerChange, key: string, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
   read(id: string, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
-  /** JSON merge patch (RFC 7396). */
-  patch(id: string, patch: JsonObject, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
-  remove(id: string, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
+  /** Changes the fields that the change names, and no others. */
+  patch(id: string, change: TravelerChange, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
+  remove(id: string, cause?: CallCause): Promise<TravelAnswer<unknown>>;
   /** Searches for exact email addresses without case, archived travelers included. */
   findByEmails(emails: string[], timeoutMs?: number, cause?: CallCause): Promise<TravelAnswer<TravelUser[]>>;
-  readPage(offset: number, limit: number): Promise<TravelAnswer<TravelUserPage>>;
+  /** Reads the page after so many travelers. `token` is the `nextToken` of the page before, if it has one. */
+  readPage(offset: number, limit: number, token?: string): Promise<TravelAnswer<TravelUserPage>>;
   /**
    * Returns the present time by the travel API's own clock in epoch milliseconds, up to a second behind (RFC 9110 §6.6.1:
    * `Date` has whole seconds). Undefined until the first answer with a `Date`.
@@ -96,6 +97,8 @@ export interface TravelUserPage {
   isTotalGiven: boolean;
   /** True if this is the last page. */
   isLast: boolean;
+  /** What leads to the next page in a travel API with page tokens; otherwise a page is found by its offset. */
+  nextToken?: string | undefined;
 }
 
 /** The collections of the travel API that rules and values refer to: custom fields, cost centers, mappings and so on. */

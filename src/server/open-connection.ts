@@ -1,6 +1,7 @@
-import { defaultPaths, travelClient } from '../adapter/client.ts';
+import { travelClient } from '../adapter/client.ts';
 import { travelFeed } from '../adapter/events.ts';
 import { travelLookups } from '../adapter/lookups.ts';
+import { profiles } from '../adapter/profiles/profiles.ts';
 import { travelUsers } from '../adapter/users.ts';
 import type { ServedConnection } from '../admin/deps.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
@@ -48,30 +49,29 @@ export function openConnection(
   const { parkingDomain, minimumShare, maxImported, tombstoneDays } = common;
   const { lateMs } = travelApi;
   const isEmbedded = travelApi.url === 'embedded';
-  const errors = isEmbedded ? 'coded' : travelApi.errors;
+  const profile = isEmbedded ? profiles.jetbridge({}) : profiles[travelApi.profile](travelApi);
   // `now` of the runtime follows the clock of the database, which jumps if another server takes over.
   const clock = { ...runtime, now: steadyClock() };
   const client = travelClient({
     url: isEmbedded ? embeddedAddress.url : travelApi.url,
     token: isEmbedded ? embeddedAddress.key : (travelApi.key ?? ''),
-    clock,
+    ...{ profile, clock },
     timeoutMs: travelApi.timeoutMs,
     concurrency: travelApi.concurrency,
-    patchMediaType: travelApi.patchMediaType,
     recorder: recorder && { recorder, connection: id },
     // The embedded service runs in this process: it has no rate limit, and no other replica calls it.
     ...(isEmbedded ? { perSecond: undefined } : { perSecond: travelApi.perSecond, sharers }),
   });
-  const paths = { ...defaultPaths, ...omitUndefined(travelApi.paths) };
-  const lookups = travelLookups({ client, paths, now: clock.now, log: runtime.log, connection: id });
+  const lookups = travelLookups({ client, now: clock.now, log: runtime.log, connection: id });
+  const source = travelApi.feed ? travelFeed(client) : undefined;
   return {
     connection: {
       ...{ id, account, mapping, policies, parkingDomain, minimumShare, maxImported, tombstoneDays },
       lateMs,
       callTimeoutMs: travelApi.timeoutMs,
       isImported: true,
-      ...{ travel: travelUsers(client, paths, errors), lookups },
-      ...(travelApi.feed ? { feed: { ...travelApi.feed, source: travelFeed(client, paths) } } : {}),
+      ...{ travel: travelUsers(client), lookups },
+      ...(travelApi.feed && source ? { feed: { ...travelApi.feed, source } } : {}),
     },
     settings,
     staleLookups: lookups.stale,
@@ -95,11 +95,4 @@ export async function findRefusedCredentials(
     return keyEnv === undefined ? [] : [{ connection: id, keyEnv }];
   });
   return (await Promise.all(tried)).flat();
-}
-
-/** Removes members that are undefined, because a spread of them would overwrite default values. */
-function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 }

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
+import type { Json } from '../schema/resource.ts';
 import { withVisibleCharacters } from './clean-text.ts';
 import { areSameSpellings } from './confirmation.ts';
 import { isSetByRules, type Rules } from './rules.ts';
@@ -18,8 +18,8 @@ import {
   parseFieldKey,
   readField,
   requiredKeys,
+  type TravelerChange,
   type TravelUser,
-  toWritableValues,
 } from './traveler.ts';
 import { isEqualJson } from './values.ts';
 
@@ -152,26 +152,6 @@ export function isEmptyPlan({ set, remove }: Plan): boolean {
   return Object.keys(set).length === 0 && remove.length === 0;
 }
 
-/** Builds the merge patch of a plan (RFC 7396). Arrays repeat the elements of `current` that the bridge does not own, except `omit`. */
-export function toPatchBody(
-  { set, remove }: Plan,
-  current: TravelUser | undefined,
-  omit: readonly CustomFieldValue[] = [],
-): JsonObject {
-  const changes: Record<FieldKey, Json> = Object.fromEntries(remove.map((key) => [key, null]));
-  for (const [key, { value }] of Object.entries(set)) changes[key] = value;
-  return mergePatch(changes, current, omit);
-}
-
-/** Builds the body that creates a traveler. `archived` is sent only if it is true, because false is the default. */
-export function toCreateBody({ set }: Plan): JsonObject {
-  const values = Object.entries(set).map(([key, { value }]) => [key, value] as const);
-  return mergePatch(
-    Object.fromEntries(values.filter(([key, value]) => key !== 'archived' || value === true)),
-    undefined,
-  );
-}
-
 /**
  * Returns the fields that the bridge owns after the plan was carried out, with the values of the travel API's response.
  */
@@ -201,38 +181,40 @@ function isPreexisting(key: FieldKey, applied: AppliedFields): boolean {
 }
 
 /**
- * Finds the planned fields that the `invalid` list of a response names. An array element is named by its key or by its
- * index in the request body. If the body is not known or the named element is not planned, all planned elements of the
- * array are returned.
+ * Finds the planned fields that a response refuses by name. An array element is named by its key or by its index in the
+ * change that was sent. If the change is not known or the named element is not planned, all planned elements of the array
+ * are returned.
  */
-export function findInvalidFields(names: string[], { set, remove }: Plan, body?: JsonObject): FieldKey[] {
+export function findInvalidFields(
+  names: string[],
+  { set, remove }: Plan,
+  change?: TravelerChange,
+): FieldKey[] {
   const planned = [...Object.keys(set), ...remove];
-  return planned.filter((key) => names.some((name) => isNamed(key, name, { planned, body })));
+  return planned.filter((key) => names.some((name) => isNamed(key, name, { planned, change })));
 }
 
 function isNamed(
   key: FieldKey,
   name: string,
-  sent: { planned: FieldKey[]; body: JsonObject | undefined },
+  sent: { planned: FieldKey[]; change: TravelerChange | undefined },
 ): boolean {
   const [head = '', index = ''] = name.split(/[.[\]]+/);
   if (key === name || key.startsWith(`${name}.`)) return true;
   if (!isArrayElement(key) || !key.startsWith(`${head}.`)) return name.startsWith(`${key}.`);
   // If the travel service demands a custom field that was not sent, the custom fields that were sent are not at fault.
   if (!isIndex.test(index) && !sent.planned.includes(`${head}.${index}`)) return false;
-  const element = elementKey(head, index, sent.body);
-  return element !== undefined && sent.planned.includes(element) ? element === key : true;
+  const element = elementKey(head, index, sent.change);
+  return sent.planned.includes(element) ? element === key : true;
 }
 
 /** Matches an array index. More than six digits are an id that consists of digits. */
 const isIndex = /^\d{0,6}$/;
 
-function elementKey(head: string, index: string, body: JsonObject | undefined): FieldKey | undefined {
-  const array = body?.[head];
-  const element = Array.isArray(array) ? array[Number(index)] : undefined;
-  if (typeof element === 'string') return `${head}.${element}`;
-  if (typeof element !== 'object' || element === null || Array.isArray(element)) return `${head}.${index}`;
-  return typeof element.customFieldId === 'string' ? `${head}.${element.customFieldId}` : undefined;
+function elementKey(head: string, index: string, change: TravelerChange | undefined): FieldKey {
+  const elements =
+    head === 'roles' ? change?.roles : change?.customFields?.map(({ customFieldId }) => customFieldId);
+  return `${head}.${elements?.[Number(index)] ?? index}`;
 }
 
 /** Finds the owned fields whose values differ from the travel API's response: they were changed in the travel service. */
@@ -258,75 +240,12 @@ export function isDrift(key: FieldKey, { answered, read }: AppliedField, shown: 
   return !areSameSpellings(key, shown, answered) && !isEqualJson(shown, read);
 }
 
-/**
- * Builds a merge patch (RFC 7396) from changes by field key; null removes a field. Because a merge patch replaces
- * arrays whole, it repeats the unchanged elements of `current`, except the custom field values in `omit`.
- */
-export function mergePatch(
-  changes: Record<FieldKey, Json>,
-  current: TravelUser | undefined,
-  omit: readonly CustomFieldValue[] = [],
-): JsonObject {
-  const body: JsonObject = {};
-  const address: JsonObject = {};
-  const customFields = new Map<string, Json>();
-  const roles = new Map<string, Json>();
-  for (const [key, value] of Object.entries(changes)) {
-    const path = parseFieldKey(key);
-    if (path.kind === 'field') body[path.name] = value;
-    else if (path.kind === 'address') address[path.part] = value;
-    else if (path.kind === 'customField') customFields.set(path.id, value);
-    else roles.set(path.value, value);
-  }
-  if (Object.keys(address).length > 0) body.address = addressPatch(address, current);
-  if (customFields.size > 0)
-    body.customFields = customFieldsArray(customFields, withoutValues(current?.customFields ?? [], omit));
-  if (roles.size > 0) body.roles = rolesArray(roles, current);
-  return body;
-}
-
-/** Removes the address whole if no part is left. */
-function addressPatch(parts: JsonObject, current: TravelUser | undefined): Json {
-  if (!current) return parts;
-  const left = Object.entries({ ...current.address, ...parts }).filter(([, value]) => value !== null);
-  return left.length === 0 ? null : parts;
-}
-
-function customFieldsArray(changes: Map<string, Json>, held: CustomFieldValue[]): Json[] {
-  const merged = new Map<string, Json>(held.map((field) => [field.customFieldId, toWritableValues(field)]));
-  for (const [id, values] of changes) {
-    if (values === null) merged.delete(id);
-    else merged.set(id, values);
-  }
-  return [...merged].map(([customFieldId, values]) => ({ customFieldId, values }));
-}
-
-function rolesArray(changes: Map<string, Json>, current: TravelUser | undefined): Json[] {
-  const merged = new Set(current?.roles ?? []);
-  for (const [role, value] of changes) {
-    if (value === null) merged.delete(role);
-    else merged.add(role);
-  }
-  return [...merged];
-}
-
-function withoutValues(held: CustomFieldValue[], omit: readonly CustomFieldValue[]): CustomFieldValue[] {
-  return held.flatMap((field) => {
-    const omitted = omit.filter(({ customFieldId }) => customFieldId === field.customFieldId);
-    if (omitted.length === 0) return [field];
-    const remaining = field.values.filter(
-      (value) => !omitted.some(({ values }) => values.some((other) => isEqualJson(other, value))),
-    );
-    return remaining.length > 0 ? [{ ...field, values: remaining }] : [];
-  });
-}
-
-/** A patch that the travel API refused (422), with the data from which it was built. */
-export interface RefusedPatch {
-  /** The names in the `invalid` list of the answer. */
+/** A change that the travel API refused (422), with the data from which it was built. */
+export interface RefusedChange {
+  /** The names of the fields that the answer refuses. */
   names: string[];
-  body: JsonObject;
-  /** The keys of the fields that the patch was to change. */
+  change: TravelerChange;
+  /** The keys of the fields that were to be changed. */
   planned: FieldKey[];
   current: TravelUser | undefined;
   /** The custom fields of the travel service, read again after the refusal. */
@@ -336,33 +255,33 @@ export interface RefusedPatch {
 /** The result of `findUnsendableValues`. */
 export interface Unsendable {
   /**
-   * Values that a patch only repeated and that the travel API refuses, because their field or option is disabled or
+   * Values that a change only repeated and that the travel API refuses, because their field or option is disabled or
    * deleted.
    */
   values: CustomFieldValue[];
-  /** The names in the `invalid` list that do not refer to such values. */
+  /** The refused names that do not refer to such values. */
   names: string[];
   /**
-   * True if a name refers to a repeated value that should be valid according to the custom fields in `RefusedPatch`;
+   * True if a name refers to a repeated value that should be valid according to the custom fields in `RefusedChange`;
    * these may be outdated.
    */
   isDoubtful: boolean;
 }
 
-/** Finds the repeated custom field values that the next patch must omit. */
+/** Finds the repeated custom field values that the next change must omit. */
 export function findUnsendableValues({
   names,
-  body,
+  change,
   planned,
   current,
   customFields,
-}: RefusedPatch): Unsendable {
+}: RefusedChange): Unsendable {
   const carried = (current?.customFields ?? []).filter(
     ({ customFieldId }) => !planned.includes(`customFields.${customFieldId}`),
   );
   const unsendable = carried.flatMap((field) => disabledPart(field, customFields));
   const meant = (name: string, among: CustomFieldValue[]) => {
-    const ids = elementIds(name, body);
+    const ids = elementIds(name, change);
     return among.filter(({ customFieldId }) => ids.includes(customFieldId));
   };
   const others = names.filter((name) => meant(name, unsendable).length === 0);
@@ -387,14 +306,11 @@ function disabledPart(held: CustomFieldValue, customFields: CustomField[]): Cust
   return values.length > 0 ? [{ ...held, values }] : [];
 }
 
-/**
- * Returns the ids of the custom fields that a name in the `invalid` list refers to: by index in the body, by id, or all
- * of them.
- */
-function elementIds(name: string, { customFields }: JsonObject): Json[] {
+/** Returns the ids of the custom fields that a refused name refers to: by index in the change, by id, or all of them. */
+function elementIds(name: string, { customFields }: TravelerChange): string[] {
   const [head, element = ''] = name.split(/[.[\]]+/);
-  if (head !== 'customFields' || !Array.isArray(customFields)) return [];
-  const ids = customFields.map((element) => (isObject(element) ? (element.customFieldId ?? null) : null));
+  if (head !== 'customFields' || !customFields) return [];
+  const ids = customFields.map(({ customFieldId }) => customFieldId);
   if (element === '') return ids;
   return ids.includes(element) ? [element] : ids.filter((_, index) => String(index) === element);
 }

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../schema/resource.ts';
+import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
 import { type Field, type FieldTypes, fields, findField } from './fields.ts';
 import type { Rules } from './rules.ts';
 import { type FieldKey, noLookups } from './translation.ts';
@@ -34,6 +34,22 @@ export interface CustomFieldValue {
   values: { customFieldOptionId?: string; data?: string; displayName?: string }[];
 }
 
+/**
+ * What a call changes of a traveler: the new value of each field, or null for a field that is removed. The parts of the address are changed
+ * one by one; custom fields and roles are whole lists. A profile of the adapter turns it into a request of the travel API.
+ */
+export interface TravelerChange {
+  [field: string]: Json;
+  email?: string;
+  archived?: boolean;
+  /** Null removes the whole address. */
+  address?: JsonObject | null;
+  /** All custom fields that the traveler has after the change. */
+  customFields?: { customFieldId: string; values: Json }[];
+  /** All roles that the traveler has after the change. */
+  roles?: string[];
+}
+
 /** Fields that every traveler has: they can be changed, and never removed. */
 export const requiredKeys: readonly FieldKey[] = ['email', 'archived'];
 
@@ -55,7 +71,7 @@ export function parseFieldKey(key: FieldKey): FieldPath {
   return { kind: 'field', name: key };
 }
 
-/** True if the field is an element of an array, which a merge patch can only replace whole. */
+/** True if the field is an element of an array, which a change can only replace whole. */
 export function isArrayElement(key: FieldKey): boolean {
   const { kind } = parseFieldKey(key);
   return kind === 'customField' || kind === 'role';

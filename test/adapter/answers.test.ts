@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { ClientSettings } from '../../src/adapter/client.ts';
+import type { ClientSettings, ReadBody } from '../../src/adapter/client.ts';
+import { jetbridgeProfile } from '../../src/adapter/profiles/jetbridge.ts';
 import type { TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 
@@ -31,7 +32,7 @@ const rows: Row[] = [
   {
     title: '200 with data is what was asked for',
     answer: (response) => json(response, 200, { data: { id: 'u1' }, meta: { total: 1 }, more: true }),
-    meaning: { kind: 'ok', value: { data: { id: 'u1' }, meta: { total: 1 } } },
+    meaning: { kind: 'ok', value: { data: { id: 'u1' }, meta: { total: 1 }, more: true } },
   },
   {
     title: '200 with JSON that is nested deeper than 64 levels cannot be read',
@@ -41,7 +42,7 @@ const rows: Row[] = [
   {
     title: '201 with data is what was asked for',
     answer: (response) => json(response, 201, { data: { id: 'u1' } }),
-    meaning: { kind: 'ok', value: { data: { id: 'u1' }, meta: undefined } },
+    meaning: { kind: 'ok', value: { data: { id: 'u1' } } },
   },
   {
     title: '401 with an empty body is our credential',
@@ -228,15 +229,19 @@ const rows: Row[] = [
   },
 ];
 
+/** Returns the whole body if it has the envelope. */
+const readBody: ReadBody<object> = (body) =>
+  body && jetbridgeProfile({}).unwrap(body) !== undefined ? body : undefined;
+
 describe('the meaning of a response of the travel API (docs/architecture.md, Answers of the travel API)', () => {
   let server: TravelServer;
   afterEach(() => server.close());
 
   test.each(rows)('$title', async ({ answer, meaning, settings }) => {
     server = await travelServer((_, response) => answer(response));
-    const request = { method: 'PATCH', path: '/api/users/u1', data: { firstName: 'Ada' } } as const;
+    const request = { method: 'PATCH', path: '/api/users/u1', body: { data: { firstName: 'Ada' } } } as const;
 
-    expect(await server.client(settings).call(request, (body) => body)).toEqual(meaning);
+    expect(await server.client(settings).call(request, readBody)).toEqual(meaning);
 
     expect(server.requests).toEqual([
       {
@@ -258,18 +263,21 @@ describe('the meaning of a response of the travel API (docs/architecture.md, Ans
     ['another field, too', { archived: true, lang: 'de' }, ['archived', 'lang'], ['lang']],
     ['a part of a field', { archived: true, address: { city: 'x' } }, ['address.city'], ['address.city']],
     ['an element', { archived: true, customFields: [] }, ['customFields[0]'], ['customFields[0]']],
-  ])('a 400 never refuses a deactivation: a response that names %s', async (_title, data, named, refused) => {
-    const fields = named.map((field) => ({ field, code: 'required', message: 'Not so.' }));
-    server = await travelServer((_, response) =>
-      json(response, 400, { code: 'badRequest', invalid: fields }),
-    );
-    const request = { method: 'PATCH', path: '/api/users/u1', data } as const;
-    expect(await server.client().call(request, (body) => body)).toEqual(
-      refused
-        ? { kind: 'invalid', fields: fields.filter(({ field }) => refused.includes(field)) }
-        : { kind: 'unavailable', text: `${call}: 400`, isRejected: true },
-    );
-  });
+  ])(
+    'a 400 never refuses a deactivation: a response that names %s',
+    async (_title, change, named, refused) => {
+      const fields = named.map((field) => ({ field, code: 'required', message: 'Not so.' }));
+      server = await travelServer((_, response) =>
+        json(response, 400, { code: 'badRequest', invalid: fields }),
+      );
+      const request = { method: 'PATCH', path: '/api/users/u1', body: { data: change }, change } as const;
+      expect(await server.client().call(request, (body) => body)).toEqual(
+        refused
+          ? { kind: 'invalid', fields: fields.filter(({ field }) => refused.includes(field)) }
+          : { kind: 'unavailable', text: `${call}: 400`, isRejected: true },
+      );
+    },
+  );
 
   test('a refused connection is unavailable', async () => {
     server = await travelServer(() => {});

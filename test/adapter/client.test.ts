@@ -39,7 +39,7 @@ describe('the client of the travel API', () => {
     const client = server.client();
     await client.call({ ...get, cause: { person: 'p', requestId: 'okta-1' } }, body);
     await client.call(
-      { method: 'PATCH', path: '/api/users/1', data: {}, cause: { requestId: 'okta-2' } },
+      { method: 'PATCH', path: '/api/users/1', body: {}, cause: { requestId: 'okta-2' } },
       body,
     );
     await client.call({ ...get, cause: { person: 'p' } }, body);
@@ -119,7 +119,7 @@ describe('the client of the travel API', () => {
     server = await travelServer((_, response) => json(response, 200, { data: {} }));
     const client = server.client({ perSecond: 1, clock });
     await client.call(get, body);
-    expect(await client.call({ ...get, timeoutMs: 50 }, body)).toEqual({
+    expect(await client.call({ ...get, deadline: client.deadline(50) }, body)).toEqual({
       kind: 'unavailable',
       text: 'GET /api/whoami: no answer within 50 ms',
     });
@@ -130,7 +130,7 @@ describe('the client of the travel API', () => {
     server = await travelServer((_, response) => json(response, 200, { data: {} }));
     const client = server.client();
     await client.call(get, body);
-    await client.call({ method: 'POST', path: '/api/users', data: { email: 'é' } }, body);
+    await client.call({ method: 'POST', path: '/api/users', body: { data: { email: 'é' } } }, body);
     expect(server.requests.map(({ headers }) => headers)).toMatchObject([
       {
         authorization: 'Bearer key-1',
@@ -182,7 +182,7 @@ describe('the client of the travel API', () => {
     const client = server.client({ concurrency: 1, timeoutMs: 5_000 });
     const held = client.call(get, body);
     await arrived;
-    const late = await client.call({ ...get, path: '/api/users/late', timeoutMs: 40 }, body);
+    const late = await client.call({ ...get, path: '/api/users/late', deadline: client.deadline(40) }, body);
     expect(late).toEqual({ kind: 'unavailable', text: 'GET /api/users/late: no answer within 40 ms' });
     expect(server.requests.map(({ url }) => url)).toEqual(['/api/whoami']);
     await server.close();
@@ -214,8 +214,10 @@ describe('the client of the travel API', () => {
   });
 
   describe('after a PATCH was refused for its media type (415)', () => {
-    const patch = { method: 'PATCH', path: '/api/users/u1', data: { lang: 'fr' } } as const;
     const merge = 'application/merge-patch+json';
+    const mediaTypes = ['application/json', merge];
+    const post = { method: 'POST', path: '/api/users', body: { email: 'ada@corp.example' } } as const;
+    const patch = { method: 'PATCH', path: '/api/users/u1', body: { lang: 'fr' }, mediaTypes } as const;
     const types = () => server.requests.map(({ headers }) => headers['content-type']);
 
     test.each([
@@ -240,11 +242,12 @@ describe('the client of the travel API', () => {
           ? json(response, 200, { data: {} })
           : json(response, 415, {}, acceptPatch ? { 'accept-patch': acceptPatch } : {}),
       );
-      const client = server.client({ patchMediaType: first });
-      expect((await client.call(patch, body)).kind).toBe('ok');
+      const client = server.client();
+      const preferring = { ...patch, mediaTypes: first === merge ? mediaTypes.toReversed() : mediaTypes };
+      expect((await client.call(preferring, body)).kind).toBe('ok');
       expect(types()).toEqual([first, second]);
-      await client.call({ ...patch, method: 'POST' }, body);
-      await client.call(patch, body);
+      await client.call(post, body);
+      await client.call(preferring, body);
       expect(types().slice(2)).toEqual(['application/json', second]);
     });
 
@@ -259,7 +262,7 @@ describe('the client of the travel API', () => {
 
     test('repeats no other request', async () => {
       server = await travelServer((_, response) => json(response, 415, {}));
-      expect(await server.client().call({ ...patch, method: 'POST' }, body)).toMatchObject({
+      expect(await server.client().call(post, body)).toMatchObject({
         isRejected: true,
       });
       expect(server.requests).toHaveLength(1);

@@ -1,4 +1,3 @@
-import { defaultPaths } from '../../src/adapter/client.ts';
 import { travelLookups } from '../../src/adapter/lookups.ts';
 import type { TravelLookups } from '../../src/provisioning/travel-ports.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -81,7 +80,6 @@ describe('lookups in the travel API', () => {
     const alarms: object[] = [];
     const cached = travelLookups({
       client: server.client(),
-      paths: defaultPaths,
       now: () => clock.now,
       log: { warn: (fields) => warnings.push(fields), error: (fields) => alarms.push(fields) },
       connection: 'acme',

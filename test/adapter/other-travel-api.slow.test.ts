@@ -1,7 +1,13 @@
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { type Habits, type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
+import {
+  type Habits,
+  type OtherTravelApi,
+  otherTravelApi,
+  type Style,
+} from '../fixtures/other-travel-api.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
@@ -15,15 +21,16 @@ interface Fixture {
   comesTo(state: string, codes?: string[]): Promise<void>;
 }
 
-/** `before` furnishes the travel API before the bridge starts. */
 async function withOther(
   habits: Partial<Habits>,
   test: (fixture: Fixture) => Promise<void>,
-  before: (api: OtherTravelApi) => void = () => {},
+  profile: Style = 'jetbridge',
 ): Promise<void> {
-  const api = await otherTravelApi(habits);
-  before(api);
-  const service = await startService({ TRAVEL_API_URL: api.url, TRAVEL_API_KEY: api.key });
+  const api = await otherTravelApi(habits, { style: profile });
+  const settings = writeSettingsFile({}, { default: { mapping: undefined, travelApi: { profile } } });
+  const service = await startService({
+    ...{ TRAVEL_API_URL: api.url, TRAVEL_API_KEY: api.key, JETBRIDGE_CONFIG: settings.path },
+  });
   const scim: Fixture['scim'] = async (target, body) => {
     const [method = '', path = ''] = target.split(' ');
     const response = await fetch(`${service.url}/scim/v2${path}`, {
@@ -49,6 +56,7 @@ async function withOther(
   } finally {
     await service.close();
     await api.close();
+    settings.remove();
   }
 }
 
@@ -75,35 +83,92 @@ function departmentField(api: OtherTravelApi, dataType: string, options: string[
   return { id, options: ids };
 }
 
+describe.each<Style>(['jetbridge', 'generic-rest'])(
+  'with another travel API of the profile %s',
+  (profile) => {
+    test('a person is created, changed, deactivated and deleted', () =>
+      withOther(
+        {},
+        async ({ api, scim, comesTo }) => {
+          const { status, json } = await scim('POST /Users', ada());
+          expect(status).toBe(201);
+          await comesTo('synced');
+          const { id } = api.traveler('ada@corp.example') ?? { id: '' };
+          expect((await scim(`PATCH /Users/${json.id}`, replace('name.givenName', 'Augusta'))).status).toBe(
+            200,
+          );
+          await comesTo('synced');
+          expect(api.traveler(id)).toMatchObject({ firstName: 'Augusta', archived: false });
+          expect((await scim(`PATCH /Users/${json.id}`, replace('active', false))).status).toBe(200);
+          await comesTo('synced');
+          expect(api.traveler(id)?.archived).toBe(true);
+          expect((await scim(`PATCH /Users/${json.id}`, replace('active', true))).status).toBe(200);
+          await eventually(async () => expect(api.traveler(id)?.archived).toBe(false));
+          expect((await scim(`DELETE /Users/${json.id}`)).status).toBe(204);
+          await eventually(async () => expect(api.traveler(id)?.archived).toBe(true));
+          expect(api.travelers()).toHaveLength(2);
+        },
+        profile,
+      ));
+
+    test('an existing traveler is found by an email in another case, and linked', () =>
+      withOther(
+        {},
+        async ({ api, scim, comesTo }) => {
+          const { id } = api.addTraveler({ email: 'ada@corp.example', firstName: 'A.', lastName: 'Smith' });
+          expect((await scim('POST /Users', ada())).status).toBe(201);
+          await comesTo('synced');
+          expect(api.travelers()).toHaveLength(2);
+          expect(api.traveler(id)).toMatchObject({ firstName: 'Ada' });
+        },
+        profile,
+      ));
+
+    test.each([400, 413, 415])(
+      'a %i to a deactivation is not told to the identity provider, and it is carried out later',
+      (status) =>
+        withOther(
+          {},
+          async ({ api, scim, comesTo }) => {
+            const { json } = await scim('POST /Users', ada());
+            await comesTo('synced');
+            api.failCall = ({ method, path }) =>
+              method === 'PATCH' || path.endsWith('/deactivate') ? { answer: status } : undefined;
+            expect((await scim(`PATCH /Users/${json.id}`, replace('active', false))).status).toBe(200);
+            expect((await scim(`GET /Users/${json.id}`)).json.active).toBe(false);
+            expect((await scim(`DELETE /Users/${json.id}`)).status).toBe(204);
+            expect(api.traveler('ada@corp.example')?.archived).toBe(false);
+            api.failCall = () => undefined;
+            await eventually(async () => expect(api.traveler('ada@corp.example')?.archived).toBe(true));
+          },
+          profile,
+        ),
+    );
+
+    test('a call that is carried out late creates no second traveler', () =>
+      withOther(
+        {},
+        async ({ api, scim, comesTo }) => {
+          let isFirst = true;
+          api.failCall = ({ method }) => {
+            if (method !== 'POST' || !isFirst) return undefined;
+            isFirst = false;
+            return { answer: 504, carriedOut: 'onDemand' };
+          };
+          await scim('POST /Users', ada());
+          expect(api.carryOutLate()).toBe(1);
+          await comesTo('synced');
+          expect(api.travelers().map(({ email }) => email)).toEqual([
+            'bridge@travel.example',
+            'ada@corp.example',
+          ]);
+        },
+        profile,
+      ));
+  },
+);
+
 describe('with a travel API that differs from the embedded one', () => {
-  test('a person is created, changed, deactivated and deleted', () =>
-    withOther({}, async ({ api, scim, comesTo }) => {
-      const { status, json } = await scim('POST /Users', ada());
-      expect(status).toBe(201);
-      await comesTo('synced');
-      const { id } = api.traveler('ada@corp.example') ?? { id: '' };
-      expect((await scim(`PATCH /Users/${json.id}`, replace('name.givenName', 'Augusta'))).status).toBe(200);
-      await comesTo('synced');
-      expect(api.traveler(id)).toMatchObject({ firstName: 'Augusta', archived: false });
-      expect((await scim(`PATCH /Users/${json.id}`, replace('active', false))).status).toBe(200);
-      await comesTo('synced');
-      expect(api.traveler(id)?.archived).toBe(true);
-      expect((await scim(`PATCH /Users/${json.id}`, replace('active', true))).status).toBe(200);
-      await eventually(async () => expect(api.traveler(id)?.archived).toBe(false));
-      expect((await scim(`DELETE /Users/${json.id}`)).status).toBe(204);
-      await eventually(async () => expect(api.traveler(id)?.archived).toBe(true));
-      expect(api.travelers()).toHaveLength(2);
-    }));
-
-  test('an existing traveler is found by an email in another case, and linked', () =>
-    withOther({}, async ({ api, scim, comesTo }) => {
-      const { id } = api.addTraveler({ email: 'ada@corp.example', firstName: 'A.', lastName: 'Smith' });
-      expect((await scim('POST /Users', ada())).status).toBe(201);
-      await comesTo('synced');
-      expect(api.travelers()).toHaveLength(2);
-      expect(api.traveler(id)).toMatchObject({ firstName: 'Ada' });
-    }));
-
   test.each([
     ['says which type it takes', true],
     ['does not say which type it takes', false],
@@ -118,22 +183,6 @@ describe('with a travel API that differs from the embedded one', () => {
         }
         const patches = api.writes().filter(({ method }) => method === 'PATCH');
         expect(patches.map(({ status }) => status)).toEqual([415, 200, 200, 200]);
-      }),
-  );
-
-  test.each([400, 413, 415])(
-    'a %i to a deactivation is not told to the identity provider, and it is carried out later',
-    (status) =>
-      withOther({}, async ({ api, scim, comesTo }) => {
-        const { json } = await scim('POST /Users', ada());
-        await comesTo('synced');
-        api.failCall = ({ method }) => (method === 'PATCH' ? { answer: status } : undefined);
-        expect((await scim(`PATCH /Users/${json.id}`, replace('active', false))).status).toBe(200);
-        expect((await scim(`GET /Users/${json.id}`)).json.active).toBe(false);
-        expect((await scim(`DELETE /Users/${json.id}`)).status).toBe(204);
-        expect(api.traveler('ada@corp.example')?.archived).toBe(false);
-        api.failCall = () => undefined;
-        await eventually(async () => expect(api.traveler('ada@corp.example')?.archived).toBe(true));
       }),
   );
 
@@ -201,23 +250,6 @@ describe('with a travel API that differs from the embedded one', () => {
       await scim(`PUT /Users/${json.id}`, inDepartment('Sales'));
       await comesTo('synced');
       expect(api.traveler('ada@corp.example')?.customFields).toMatchObject([{ values: [{ data: 'Sales' }] }]);
-    }));
-
-  test('a call that is carried out late creates no second traveler', () =>
-    withOther({}, async ({ api, scim, comesTo }) => {
-      let isFirst = true;
-      api.failCall = ({ method }) => {
-        if (method !== 'POST' || !isFirst) return undefined;
-        isFirst = false;
-        return { answer: 504, carriedOut: 'onDemand' };
-      };
-      await scim('POST /Users', ada());
-      expect(api.carryOutLate()).toBe(1);
-      await comesTo('synced');
-      expect(api.travelers().map(({ email }) => email)).toEqual([
-        'bridge@travel.example',
-        'ada@corp.example',
-      ]);
     }));
 });
 
@@ -301,3 +333,89 @@ describe.each(['id', 'index'] as const)(
       }));
   },
 );
+
+describe('with the profile generic-rest', () => {
+  const profile = 'generic-rest';
+
+  test('a change by hand between the read and the PUT of a change stays, and the change arrives', () =>
+    withOther(
+      {},
+      async ({ api, scim, comesTo }) => {
+        const { json } = await scim('POST /Users', ada());
+        await comesTo('synced');
+        const { id } = api.traveler('ada@corp.example') ?? { id: '' };
+        let isFirst = true;
+        api.failCall = ({ method }) => {
+          if (method === 'PUT' && isFirst) {
+            isFirst = false;
+            api.editTraveler(id, { seat: 'window' });
+          }
+          return undefined;
+        };
+        await scim(`PATCH /Users/${json.id}`, replace('name.givenName', 'Augusta'));
+        await eventually(async () => expect(api.traveler(id)?.firstName).toBe('Augusta'));
+        expect(api.traveler(id)).toMatchObject({ seat: 'window' });
+      },
+      profile,
+    ));
+
+  test('the rest of a change whose first half has arrived is sent, and nothing twice', () =>
+    withOther(
+      {},
+      async ({ api, scim, comesTo }) => {
+        const { json } = await scim('POST /Users', ada());
+        await comesTo('synced');
+        const count = api.writes().length;
+        let isFirst = true;
+        api.failCall = ({ method }) => {
+          if (method !== 'PUT' || !isFirst) return undefined;
+          isFirst = false;
+          return { answer: 500 };
+        };
+        const user = { ...ada({ active: false }), name: { givenName: 'Augusta', familyName: 'Smith' } };
+        expect((await scim(`PUT /Users/${json.id}`, user)).status).toBe(200);
+        const traveler = () => api.traveler('ada@corp.example');
+        await eventually(async () =>
+          expect(traveler()).toMatchObject({ archived: true, firstName: 'Augusta' }),
+        );
+        await comesTo('synced');
+        expect(
+          api
+            .writes()
+            .slice(count)
+            .map(({ method, status }) => [method, status]),
+        ).toEqual([
+          ['POST', 200],
+          ['PUT', 500],
+          ['PUT', 200],
+        ]);
+      },
+      profile,
+    ));
+
+  test('a leaver whose other values are refused is deactivated, and the refusal is a finding', () =>
+    withOther(
+      { mandatoryUserFields: ['lastName'] },
+      async ({ api, scim, comesTo }) => {
+        const { json } = await scim('POST /Users', ada());
+        await comesTo('synced');
+        const user = { ...ada({ active: false }), name: { givenName: 'Augusta' } };
+        expect((await scim(`PUT /Users/${json.id}`, user)).status).toBe(200);
+        await comesTo('refused', ['refusedByTravelApi']);
+        const names = { firstName: 'Augusta', lastName: 'Smith' };
+        expect(api.traveler('ada@corp.example')).toMatchObject({ archived: true, ...names });
+      },
+      profile,
+    ));
+
+  test('an inactive person is created, and the traveler has no access', () =>
+    withOther(
+      {},
+      async ({ api, scim, comesTo }) => {
+        expect((await scim('POST /Users', ada({ active: false }))).status).toBe(201);
+        await eventually(async () => expect(api.traveler('ada@corp.example')?.archived).toBe(true));
+        await comesTo('synced');
+      },
+      profile,
+    ));
+});

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type ClientSettings, type TravelClient, travelClient } from '../../src/adapter/client.ts';
+import { jetbridgeProfile } from '../../src/adapter/profiles/jetbridge.ts';
 
 export interface Recorded {
   method: string;
@@ -55,12 +56,12 @@ export async function travelServer(answer: Answerer): Promise<TravelServer> {
   };
 }
 
-/** Settings of a client without a rate limit. */
-export const unlimited: Pick<ClientSettings, 'timeoutMs' | 'concurrency' | 'perSecond' | 'patchMediaType'> = {
+/** Settings of a client of our own travel API, without a rate limit. */
+export const unlimited: Pick<ClientSettings, 'timeoutMs' | 'concurrency' | 'perSecond' | 'profile'> = {
   timeoutMs: 10_000,
   concurrency: 8,
   perSecond: undefined,
-  patchMediaType: 'application/json',
+  profile: jetbridgeProfile({}),
 };
 
 /** A clock that stands still; its `wait` returns at once. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { defaultPaths } from '../../src/adapter/client.ts';
-import { readTravelUser, travelUsers } from '../../src/adapter/users.ts';
+import { jetbridgeProfile } from '../../src/adapter/profiles/jetbridge.ts';
+import { travelUsers } from '../../src/adapter/users.ts';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 
 const ada = {
@@ -23,12 +23,12 @@ describe('travelers over HTTP', () => {
     server = await travelServer(({ method }, response) =>
       json(response, method === 'POST' ? 201 : 200, { data: ada }),
     );
-    const users = travelUsers(server.client(), defaultPaths);
+    const users = travelUsers(server.client());
     const ok = { kind: 'ok', value: adaRead };
-    expect(await users.create({ email: 'Ada@corp.example' })).toEqual(ok);
+    expect(await users.create({ email: 'Ada@corp.example' }, 'key')).toEqual(ok);
     expect(await users.read('u1')).toEqual(ok);
     expect(await users.patch('u1', { firstName: null })).toEqual(ok);
-    expect(await users.remove('u1')).toEqual(ok);
+    expect(await users.remove('u1')).toMatchObject({ kind: 'ok' });
     expect(wire()).toEqual([
       ['POST', '/api/users', '{"data":{"email":"Ada@corp.example"}}'],
       ['GET', '/api/users/u1', ''],
@@ -39,13 +39,15 @@ describe('travelers over HTTP', () => {
 
   test('the path of users is configurable', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: ada }));
-    await travelUsers(server.client(), { users: '/v2/people' }).read('u1');
+    await travelUsers(server.client({ profile: jetbridgeProfile({ paths: { users: '/v2/people' } }) })).read(
+      'u1',
+    );
     expect(wire()).toEqual([['GET', '/v2/people/u1', '']]);
   });
 
   test('an id cannot address another path', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: ada }));
-    const users = travelUsers(server.client(), defaultPaths);
+    const users = travelUsers(server.client());
     await users.read('../whoami?x=1#y');
     expect(wire()).toEqual([['GET', '/api/users/..%2Fwhoami%3Fx%3D1%23y', '']]);
     for (const id of ['', '.', '..']) {
@@ -61,7 +63,7 @@ describe('travelers over HTTP', () => {
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, archived], meta: { total: 2 } }),
     );
-    const answer = await travelUsers(server.client(), defaultPaths).findByEmails([
+    const answer = await travelUsers(server.client()).findByEmails([
       'ada@CORP.example',
       'eve+x@corp.example',
     ]);
@@ -85,7 +87,7 @@ describe('travelers over HTTP', () => {
         const emails = new URL(url, 'http://travel.example').searchParams.get('emails')?.split(',') ?? [];
         json(response, 200, { data: emails.includes(eve.email) ? [eve] : [] });
       });
-      const answer = await travelUsers(server.client(), defaultPaths).findByEmails([asked]);
+      const answer = await travelUsers(server.client()).findByEmails([asked]);
       expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u3' }] });
     },
   );
@@ -93,19 +95,19 @@ describe('travelers over HTTP', () => {
   test('a travel API that treats compatibility letters as plain ones finds no other person', async () => {
     const fiona = { ...ada, email: 'fiona@corp.example' };
     server = await travelServer((_, response) => json(response, 200, { data: [fiona] }));
-    const answer = await travelUsers(server.client(), defaultPaths).findByEmails(['ﬁona@corp.example']);
+    const answer = await travelUsers(server.client()).findByEmails(['ﬁona@corp.example']);
     expect(answer).toEqual({ kind: 'ok', value: [] });
   });
 
   test('a travel API that ignores the email filter finds no other person', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: [ada], meta: { total: 1 } }));
-    const users = travelUsers(server.client(), defaultPaths);
+    const users = travelUsers(server.client());
     expect(await users.findByEmails(['eve@corp.example'])).toEqual({ kind: 'ok', value: [] });
   });
 
   test('a search without an email makes no request', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: [] }));
-    expect(await travelUsers(server.client(), defaultPaths).findByEmails([])).toEqual({
+    expect(await travelUsers(server.client()).findByEmails([])).toEqual({
       kind: 'ok',
       value: [],
     });
@@ -114,7 +116,7 @@ describe('travelers over HTTP', () => {
 
   test('a search by email has its own time limit', async () => {
     server = await travelServer(() => {});
-    const answer = await travelUsers(server.client(), defaultPaths).findByEmails(['ada@corp.example'], 40);
+    const answer = await travelUsers(server.client()).findByEmails(['ada@corp.example'], 40);
     expect(answer).toEqual({
       kind: 'unavailable',
       text: 'GET /api/users: no answer within 40 ms',
@@ -126,18 +128,18 @@ describe('travelers over HTTP', () => {
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, { id: 'no email' }], meta: { total: 321, limit: 100 } }),
     );
-    const answer = await travelUsers(server.client(), defaultPaths).readPage(200, 100);
+    const answer = await travelUsers(server.client()).readPage(200, 100);
     const counts = { total: 321, isTotalGiven: true, length: 2, isLast: false };
     expect(answer).toEqual({
       kind: 'ok',
       value: { users: [adaRead], unreadable: ['no email'], ...counts },
     });
-    expect(wire()).toEqual([['GET', '/api/users?offset=200&limit=100', '']]);
+    expect(wire()).toEqual([['GET', '/api/users?limit=100&offset=200', '']]);
   });
 
   test('a full page without a total is not the last page', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: [ada, ada] }));
-    const users = travelUsers(server.client(), defaultPaths);
+    const users = travelUsers(server.client());
     expect(await users.readPage(10, 2)).toMatchObject({ value: { total: 13, isLast: false } });
     expect(await users.readPage(10, 3)).toMatchObject({ value: { total: 12, isLast: true } });
   });
@@ -146,7 +148,7 @@ describe('travelers over HTTP', () => {
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, ada], meta: { limit: 2 } }),
     );
-    const users = travelUsers(server.client(), defaultPaths);
+    const users = travelUsers(server.client());
     expect(await users.readPage(0, 100)).toMatchObject({ value: { total: 3, isLast: false } });
   });
 
@@ -159,7 +161,7 @@ describe('travelers over HTTP', () => {
       { id: 'u6', email: ' ' },
     ];
     server = await travelServer((_, response) => json(response, 200, { data, meta: { total: 5 } }));
-    expect(await travelUsers(server.client(), defaultPaths).readPage(0, 100)).toMatchObject({
+    expect(await travelUsers(server.client()).readPage(0, 100)).toMatchObject({
       value: {
         users: [],
         unreadable: [undefined, undefined, undefined, 'u5', 'u6'],
@@ -174,22 +176,22 @@ describe('travelers over HTTP', () => {
     server = await travelServer((_, response) =>
       json(response, 200, { data: [eve, ada], meta: { total: 2 } }),
     );
-    const answer = await travelUsers(server.client(), defaultPaths).findByEmails([ada.email, eve.email]);
+    const answer = await travelUsers(server.client()).findByEmails([ada.email, eve.email]);
     expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u1' }, { id: 'u2' }] });
   });
 
   test('a page that is not an array is unavailable', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: ada }));
-    expect(await travelUsers(server.client(), defaultPaths).readPage(0, 10)).toMatchObject({
+    expect(await travelUsers(server.client()).readPage(0, 10)).toMatchObject({
       kind: 'unavailable',
     });
   });
 
   test('a collection that is not found does not mean that its travelers are missing', async () => {
     server = await travelServer((_, response) => json(response, 404, { code: 'notFound' }));
-    const users = travelUsers(server.client(), defaultPaths);
+    const users = travelUsers(server.client());
     for (const answer of [
-      await users.create({}),
+      await users.create({}, 'key'),
       await users.findByEmails(['a@b.example']),
       await users.readPage(0, 1),
     ])
@@ -199,6 +201,7 @@ describe('travelers over HTTP', () => {
 });
 
 describe('reading a traveler', () => {
+  const readTravelUser = jetbridgeProfile({}).travelers.read;
   const whole = {
     ...adaRead,
     address: {

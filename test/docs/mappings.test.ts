@@ -1,5 +1,6 @@
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
-import { mergePatch } from '../../src/translator/plan.ts';
+import { emptyPlan } from '../../src/translator/plan.ts';
+import { toTravelerChange } from '../../src/translator/traveler-change.ts';
 import { fencedBlocks, readDocument } from '../fixtures/markdown.ts';
 import { fieldKeys, translate } from '../fixtures/translator.ts';
 import { codesIn, documentsBelow, findingCodesIn, itemsUnder, leadingCodes } from './documents.ts';
@@ -13,9 +14,10 @@ test('the pages have examples', () => {
 test.each(examples)('the example in line $line of $file is true', ({ mapping, user, traveler, findings }) => {
   const translation = translate(user, { mapping });
   const values = Object.entries(translation.fields).flatMap(([key, wanted]) =>
-    wanted.kind === 'value' ? [[key, wanted.value] as const] : [],
+    wanted.kind === 'value' ? [[key, wanted] as const] : [],
   );
-  expect(mergePatch(Object.fromEntries(values), undefined)).toEqual(traveler);
+  const plan = { ...emptyPlan, set: Object.fromEntries(values) };
+  expect(toTravelerChange(plan, undefined)).toEqual(traveler);
   expect(translation.findings.map(({ field, code }) => `${field}: ${code}`)).toEqual(findings);
 });
 

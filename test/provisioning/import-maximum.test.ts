@@ -1,4 +1,3 @@
-import { defaultPaths } from '../../src/adapter/client.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
 import { countImportsAtMaximum, importer } from '../../src/provisioning/import/import.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshot.ts';
@@ -48,7 +47,7 @@ async function importFromServer(
     wake: () => {},
     runtime,
   };
-  const travel = travelUsers(server.client(), defaultPaths);
+  const travel = travelUsers(server.client());
   const imported = await importer(deps).run({ ...connection, travel, maxImported });
   await bridge.reconcileDue();
   return { imported, logged };

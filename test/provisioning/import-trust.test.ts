@@ -1,4 +1,3 @@
-import { defaultPaths } from '../../src/adapter/client.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
 import { importer } from '../../src/provisioning/import/import.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshot.ts';
@@ -206,7 +205,7 @@ describe('a travel API without totals', () => {
       const found = all.find((traveler) => traveler.id === id);
       return found ? json(response, 200, { data: found }) : json(response, 404, { code: 'notFound' });
     });
-    const travel = travelUsers(server.client(), defaultPaths);
+    const travel = travelUsers(server.client());
     return { server, connection: { ...fixture.connection, travel } };
   }
 

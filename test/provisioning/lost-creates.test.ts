@@ -57,11 +57,11 @@ async function settle(fixture: ProvisioningFixture): Promise<void> {
 /** Makes the travel API cut texts. */
 function cutTexts({ travel }: ProvisioningFixture): void {
   const { create } = travel.users;
-  travel.users.create = (user) =>
-    create({
-      ...user,
-      ...(typeof user.lastName === 'string' ? { lastName: user.lastName.slice(0, 4) } : {}),
-    });
+  travel.users.create = (user, key) =>
+    create(
+      { ...user, ...(typeof user.lastName === 'string' ? { lastName: user.lastName.slice(0, 4) } : {}) },
+      key,
+    );
 }
 
 /** Makes `createdAt` differ from the clock of the `Date` header, in milliseconds. */
@@ -201,15 +201,34 @@ test.each(['deleted', 'deactivated'])(
     ),
 );
 
+test.each([
+  ['the same fields has the same key', {}, 1],
+  ['other fields has another key', { preferredLanguage: 'fr' }, 2],
+] as const)('a create that is repeated after an unknown outcome with %s', (_title, change, count) =>
+  withUsers(async (fixture, create) => {
+    const keys: string[] = [];
+    const { create: send } = fixture.travel.users;
+    fixture.travel.users.create = (traveler, key) => {
+      keys.push(key);
+      return send(traveler, key);
+    };
+    const ada = await create(first, notCarriedOut);
+    await fixture.patch(ada, change);
+    await settle(fixture);
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(count);
+  }),
+);
+
 test('the time of a failed create is that of its reservation if it is the first answer', () =>
   withUsers(async (fixture, create) => {
     const { travel, clock, bridge } = fixture;
     travel.now = undefined;
     const { create: send } = travel.users;
-    travel.users.create = async (user) => {
+    travel.users.create = async (user, key) => {
       travel.now = clock.now;
       clock.advance(3_000);
-      return send(user);
+      return send(user, key);
     };
     const ada = await create(first, 'lose');
     await bridge.users.remove(users, ada);

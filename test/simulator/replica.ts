@@ -233,7 +233,7 @@ function gatedConnection(connection: Connection, { through }: Gate): Connection 
   return {
     ...connection,
     travel: {
-      create: (body, cause) => through('create', () => travel.create(body, cause)),
+      create: (body, key, cause) => through('create', () => travel.create(body, key, cause)),
       read: (id, cause) => through('read', () => travel.read(id, cause)),
       patch: (id, body, cause) => through('patch', () => travel.patch(id, body, cause)),
       remove: (id, cause) => through('remove', () => travel.remove(id, cause)),

@@ -14,7 +14,7 @@ export interface Setup {
 /** The usual setup: one process, the default policies. */
 export const plainSetup: Setup = {
   policies: { ...defaultPolicies, safetyValve: undefined },
-  habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true },
+  habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true, isGenericRest: false },
   replicas: 1,
   hasFeed: false,
 };
@@ -29,6 +29,8 @@ export function setupOf(seed: number): Setup {
       isPhoneCompact: random.below(3) === 0,
       isEmailLower: random.below(3) === 0,
       hasDate: random.below(4) > 0,
+      // Every fourth seed, whatever its other choices are.
+      isGenericRest: seed % 4 === 3,
     },
     replicas: random.pick([1, 1, 2, 3]),
     hasFeed: random.below(2) === 0,

@@ -54,7 +54,10 @@ const plainerSetups: ((setup: Setup) => Setup)[] = [
       ...setup,
       policies: { ...setup.policies, [name]: defaultPolicies[name] },
     })),
-  (setup) => ({ ...setup, habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true } }),
+  (setup) => ({
+    ...setup,
+    habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true, isGenericRest: false },
+  }),
 ];
 
 function plainerEvents(event: Event | undefined): Event[] {

@@ -11,6 +11,7 @@ import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { type FakeTravel, fakeTravel } from '../fixtures/fake-travel.ts';
 import type { Random } from '../fixtures/seeded.ts';
 import { type Fault, failures } from './faults.ts';
+import { genericRestUsers } from './generic-rest-travel.ts';
 import type { Story } from './story.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -22,6 +23,8 @@ export interface TravelHabits {
   isEmailLower: boolean;
   /** Its answers name the time. */
   hasDate: boolean;
+  /** It has the form of the profile `generic-rest`, and is called by the adapter; otherwise it is called by the ports of provisioning. */
+  isGenericRest: boolean;
 }
 
 /** The travel service of a history: one for all connections of an account. */
@@ -133,20 +136,30 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   ) => {
     const answer = await carryOut();
     if (answer.kind !== 'ok') return answer;
-    if (kind === 'user.deleted') {
-      feed.addEvent(kind, answer.value);
-      return answer;
-    }
-    store(answer.value);
-    const stored = fake.travelers.get(answer.value.id) ?? answer.value;
-    feed.addEvent(kind, stored, before?.email);
-    return { kind: 'ok' as const, value: stored };
+    return { kind: 'ok' as const, value: keep(kind, answer.value, before) };
   };
-  const users: TravelUsers = {
-    create: (body) =>
+  const serverTime = () => (habits.hasDate ? time.now() - (time.now() % 1_000) : undefined);
+  const keep = (kind: string, traveler: TravelUser, before?: TravelUser) => {
+    store(traveler);
+    const stored = fake.travelers.get(traveler.id) ?? traveler;
+    feed.addEvent(kind, stored, before?.email);
+    return stored;
+  };
+  const forget = (traveler: TravelUser) => {
+    fake.travelers.delete(traveler.id);
+    feed.addEvent('user.deleted', traveler);
+  };
+  const removed = async (id: string) => {
+    const traveler = fake.travelers.get(id);
+    const answer = await fake.users.remove(id);
+    if (traveler && answer.kind === 'ok') forget(traveler);
+    return answer;
+  };
+  const plainUsers: TravelUsers = {
+    create: (body, key) =>
       call(
         `create ${JSON.stringify(body)}`,
-        () => changed('user.created', () => fake.users.create(body)),
+        () => changed('user.created', () => fake.users.create(body, key)),
         true,
       ),
     read: (id) => call(`read ${id}`, () => fake.users.read(id), false),
@@ -156,11 +169,14 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
         () => changed('user.updated', () => fake.users.patch(id, body), fake.travelers.get(id)),
         true,
       ),
-    remove: (id) => call(`remove ${id}`, () => changed('user.deleted', () => fake.users.remove(id)), true),
+    remove: (id) => call(`remove ${id}`, () => removed(id), true),
     findByEmails: (emails) => call(`find ${emails}`, () => fake.users.findByEmails(emails), false),
     readPage: (offset, limit) => call('page', () => fake.users.readPage(offset, limit), false),
-    serverTime: () => (habits.hasDate ? time.now() - (time.now() % 1_000) : undefined),
+    serverTime,
   };
+  const { callTimeoutMs } = connection;
+  const parts = { fake, time, timeoutMs: callTimeoutMs, serverTime, call, keep, remove: forget };
+  const users = habits.isGenericRest ? genericRestUsers(parts) : plainUsers;
   return {
     ...{
       fake,
@@ -190,8 +206,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
     },
     remove: (id) => {
       const traveler = fake.travelers.get(id);
-      fake.travelers.delete(id);
-      if (traveler) feed.addEvent('user.deleted', traveler);
+      if (traveler) forget(traveler);
     },
     setLookups: (lookups) => {
       fake.lookupData = lookups;

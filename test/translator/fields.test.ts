@@ -1,23 +1,17 @@
 import { z } from 'zod';
-import { readTravelUser } from '../../src/adapter/users.ts';
+import { toTravelUser } from '../../src/adapter/traveler.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { readCountry } from '../../src/translator/countries.ts';
 import { extensionField, fields, travelExtensionAttributes } from '../../src/translator/fields.ts';
 import { mappingSchemaFor, parseMapping, parseMappingOfAnySize } from '../../src/translator/mapping-file.ts';
-import {
-  findDrift,
-  makePlan,
-  type Plan,
-  toAppliedFields,
-  toCreateBody,
-  toPatchBody,
-} from '../../src/translator/plan.ts';
+import { findDrift, makePlan, type Plan, toAppliedFields } from '../../src/translator/plan.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { compileRules, type Rules } from '../../src/translator/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
 import type { AppliedFields, ScimUserMapping } from '../../src/translator/translation.ts';
 import { readField, removableKeys, type TravelUser } from '../../src/translator/traveler.ts';
+import { toNewTraveler, toTravelerChange } from '../../src/translator/traveler-change.ts';
 import { lookups, mappingOf } from '../fixtures/translator.ts';
 
 const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
@@ -45,7 +39,7 @@ function userWith(homeAirportCountry: Json): JsonObject {
 /** A response of the travel API, read as the adapter reads it. */
 function travelerWith(members: JsonObject): TravelUser {
   const body = { id: 't', email: 'ada@x.example', archived: false, createdAt: '2026-01-01T00:00:00Z' };
-  const traveler = readTravelUser({ ...body, ...members }, table);
+  const traveler = toTravelUser({ ...body, ...members }, new Set(), table);
   if (!traveler) throw new Error('The traveler cannot be read.');
   return traveler;
 }
@@ -61,7 +55,7 @@ function planFor(
 
 describe('a field that is added as one row', () => {
   it('is sent when a user is created with the attribute of the travel extension', () => {
-    expect(toCreateBody(planFor(userWith('France')))).toEqual({
+    expect(toNewTraveler(planFor(userWith('France')))).toEqual({
       email: 'ada@x.example',
       homeAirportCountry: 'FR',
     });
@@ -96,7 +90,7 @@ describe('a field that is added as one row', () => {
   it('is removed from the traveler when the attribute goes away', () => {
     const applied = { homeAirportCountry: { sent: 'FR', answered: 'FR', source: 'France' } };
     const plan = planFor({ userName: 'ada@x.example' }, { applied });
-    expect(toPatchBody(plan, undefined)).toMatchObject({ homeAirportCountry: null });
+    expect(toTravelerChange(plan, undefined)).toMatchObject({ homeAirportCountry: null });
     expect(removableKeys(travelerWith({ homeAirportCountry: 'FR' }), table)).toEqual(['homeAirportCountry']);
   });
 

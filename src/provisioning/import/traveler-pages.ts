@@ -33,13 +33,14 @@ export async function* readTravelerPages(
 
 /**
  * Reads the pages after a page. A travel API may have shorter pages than asked for. If it gives no total, only the next page
- * is known to exist.
+ * is known to exist; and if it has page tokens, only the next page can be found.
  */
 function readAhead(
   travel: Pick<TravelUsers, 'readPage'>,
   start: number,
-  { length, total, isTotalGiven }: TravelUserPage,
+  { length, total, isTotalGiven, nextToken }: TravelUserPage,
 ): Promise<Answers> {
+  if (nextToken !== undefined) return Promise.all([travel.readPage(start, PAGE, nextToken)]);
   const remaining = isTotalGiven ? Math.ceil((total - start) / length) : 1;
   const count = Math.max(1, Math.min(READ_AHEAD, remaining));
   return Promise.all(

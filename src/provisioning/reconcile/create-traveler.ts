@@ -1,13 +1,8 @@
-import type { JsonObject } from '../../schema/resource.ts';
 import { toAnnouncedFields } from '../../translator/announced.ts';
-import {
-  findInvalidFields,
-  makePlan,
-  type Plan,
-  toAppliedFields,
-  toCreateBody,
-} from '../../translator/plan.ts';
+import { findInvalidFields, makePlan, type Plan, toAppliedFields } from '../../translator/plan.ts';
 import type { Finding } from '../../translator/translation.ts';
+import type { TravelerChange } from '../../translator/traveler.ts';
+import { toNewTraveler } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
 import { type Identity, predecessorOf } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
@@ -35,7 +30,7 @@ import {
   withEmailWait,
   withEmailWaitForHolder,
 } from './email-conflicts.ts';
-import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
+import { isLateCheckDue, isSameCreate, withoutLateCalls } from './late-calls.ts';
 import { linkExistingTraveler, linkOwnCreate } from './link-traveler.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { withAnsweredValues } from './unconfirmed-values.ts';
@@ -118,13 +113,14 @@ function* createTraveler(
     rules: context.rulesSnapshot.rules,
   });
   const begunAt = context.time.now;
-  const announced = withReservation(context, addressed, { email, next, free });
+  const key = yield* keyOfCreate(addressed, email, next);
+  const announced = withReservation(context, addressed, { email, next, free, key });
   const announcement = yield* announceCreate(announced, email);
   if (announcement === 'taken')
     return yield* createTraveler(context, withTakenEmail(addressed, email), { rounds: rounds - 1, free });
   if (announcement === 'lost') return endInFailure(addressed, leaseLostFailure);
-  const body = toCreateBody(next);
-  const answer = yield* perform('createTraveler', body);
+  const traveler = toNewTraveler(next);
+  const answer = yield* perform('createTraveler', traveler, key);
   if (answer.kind === 'ok') {
     const linked = withLinkedTraveler(announced, answer.value, toAppliedFields({}, next, answer.value));
     const checked = withAnsweredValues(context, linked, { plan: next, before: {} });
@@ -136,18 +132,25 @@ function* createTraveler(
     failure: answer,
     rounds,
     plan: next,
-    body,
+    traveler,
     begunAt,
   });
+}
+
+/** Returns the key of a create: that of an earlier one with an unknown outcome, if this one repeats it, else a new one. */
+function* keyOfCreate({ progress }: OutcomeDraft, email: string, next: Plan): Program<string> {
+  const create = { reservation: { email }, fields: toAnnouncedFields(next, {}, undefined) };
+  const earlier = progress.late?.creates.find((one) => isSameCreate(one, create));
+  return earlier?.reservation.key ?? (yield* perform('newId'));
 }
 
 function withReservation(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { email, next, free }: { email: string; next: Plan; free: string | undefined },
+  { email, next, free, key }: { email: string; next: Plan; free: string | undefined; key: string },
 ): OutcomeDraft {
   const wasFree = free !== undefined && addressKey(free) === addressKey(email);
-  const reservation = { email, wasFree, reservedAt: context.time.server };
+  const reservation = { email, wasFree, reservedAt: context.time.server, key };
   const announced = toAnnouncedFields(next, {}, undefined);
   return withProgress({ ...draft, creating: email }, { announced, reservation });
 }
@@ -250,7 +253,7 @@ interface FailedCreate {
   failure: TravelFailure;
   rounds: number;
   plan: Plan;
-  body: JsonObject;
+  traveler: TravelerChange;
   /** The time of the reservation by `now`. */
   begunAt: number;
 }
@@ -269,7 +272,7 @@ function* handleCreateFailure(
       const named = findInvalidFields(
         failure.fields.map(({ field }) => field),
         tried.plan,
-        tried.body,
+        tried.traveler,
       );
       const reason = failure.fields.map(({ message }) => message).join('; ');
       if (named.length === 0) {

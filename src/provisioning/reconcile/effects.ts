@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../schema/resource.ts';
 import type { Lookups } from '../../translator/translation.ts';
-import type { TravelUser } from '../../translator/traveler.ts';
+import type { TravelerChange, TravelUser } from '../../translator/traveler.ts';
 import type { Identity } from '../identity.ts';
 import type { FoundReferences } from '../manager-chains.ts';
 import type { SafetyValve } from '../policies.ts';
@@ -42,9 +41,10 @@ export interface Effects {
   readOwnUser(): TravelAnswer<TravelUser>;
   findTravelers(emails: string[]): TravelAnswer<TravelUser[]>;
   readTraveler(id: string): TravelAnswer<TravelUser>;
-  createTraveler(body: JsonObject): TravelAnswer<TravelUser>;
-  patchTraveler(id: string, body: JsonObject): TravelAnswer<TravelUser>;
-  removeTraveler(id: string): TravelAnswer<TravelUser>;
+  /** The key is equal if the same create is repeated. */
+  createTraveler(traveler: TravelerChange, key: string): TravelAnswer<TravelUser>;
+  patchTraveler(id: string, change: TravelerChange): TravelAnswer<TravelUser>;
+  removeTraveler(id: string): TravelAnswer<unknown>;
 
   // Writes of the store.
   /** Commits a call before it is sent (`Leases.announce`). */

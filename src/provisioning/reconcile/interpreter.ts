@@ -162,8 +162,8 @@ function calls(
   return {
     findTravelers: (emails) => call(() => travel.findByEmails(emails, undefined, cause)),
     readTraveler: (travelId) => call(() => travel.read(travelId, cause)),
-    createTraveler: (body) => changingCall(() => travel.create(body, cause)),
-    patchTraveler: (travelId, body) => changingCall(() => travel.patch(travelId, body, cause)),
+    createTraveler: (traveler, key) => changingCall(() => travel.create(traveler, key, cause)),
+    patchTraveler: (travelId, change) => changingCall(() => travel.patch(travelId, change, cause)),
     removeTraveler: (travelId) => changingCall(() => travel.remove(travelId, cause)),
   };
 }

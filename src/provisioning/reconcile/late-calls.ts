@@ -141,8 +141,8 @@ function withCreate(creates: UnconfirmedCreate[], create: UnconfirmedCreate): Un
   return creates.map((one) => (one === before ? merged : one));
 }
 
-/** True if two creates have the same address and fields. */
-function isSameCreate(one: UnconfirmedCreate, other: UnconfirmedCreate): boolean {
+/** True if two creates have the same address and fields, so that one repeats the other. */
+export function isSameCreate(one: UnconfirmedCreate, other: SentCreate): boolean {
   return one.reservation.email === other.reservation.email && isDeepStrictEqual(one.fields, other.fields);
 }
 
@@ -166,10 +166,15 @@ export function withNextLateCheck(draft: OutcomeDraft, now: number): OutcomeDraf
 /** While an identity is held for an admin, the interval between two checks for late calls, in milliseconds. */
 const LATE_CHECK_MS = 60_000;
 
-/** A create that was sent and whose outcome is unknown. */
-export interface UnconfirmedCreate {
-  reservation: Reservation;
+/** What a create sends. */
+interface SentCreate {
+  reservation: Pick<Reservation, 'email'>;
   fields: AnnouncedFields;
+}
+
+/** A create that was sent and whose outcome is unknown. */
+export interface UnconfirmedCreate extends SentCreate {
+  reservation: Reservation;
 }
 
 /** The tolerated difference between `createdAt` and the `Date` header, which has whole seconds, in milliseconds. */

@@ -1,11 +1,11 @@
 import { foldCase } from '../../schema/case-fold.ts';
-import type { Json, JsonObject } from '../../schema/resource.ts';
+import type { Json } from '../../schema/resource.ts';
 import {
   findDrift,
   findUnsendableValues,
   isKeptRole,
   type Plan,
-  type RefusedPatch,
+  type RefusedChange,
   type Unsendable,
 } from '../../translator/plan.ts';
 import type {
@@ -19,6 +19,7 @@ import {
   type CustomFieldValue,
   readField,
   removableKeys,
+  type TravelerChange,
   type TravelUser,
 } from '../../translator/traveler.ts';
 import { isEqualJson } from '../../translator/values.ts';
@@ -171,21 +172,21 @@ function lastResetVersion({ resetAt = 0, returnAt = 0 }: Identity['origin']): nu
 }
 
 /**
- * Finds the custom field values that the travel API refuses because their field or option is disabled. A PATCH of one
- * custom field repeats all others, because a JSON merge patch replaces an array whole (RFC 7396); the next PATCH omits
- * the refused values, so the traveler loses them. Returns these values and the failure without them; undefined if there
+ * Finds the custom field values that the travel API refuses because their field or option is disabled. A change of one
+ * custom field repeats all others, because the list is replaced whole; the next change omits the refused values, so the
+ * traveler loses them. Returns these values and the failure without them; undefined if there
  * are none.
  */
 export function* findLostValues(
   context: ReconcileContext,
   failure: TravelFailure,
-  sent: { plan: Plan; body: JsonObject; current: TravelUser | undefined },
+  sent: { plan: Plan; change: TravelerChange; current: TravelUser | undefined },
 ): Program<{ lost: CustomFieldValue[]; failure: TravelFailure | undefined }> {
-  const { plan, body, current } = sent;
-  if (failure.kind !== 'invalid' || body.customFields === undefined) return { lost: [], failure };
+  const { plan, change, current } = sent;
+  if (failure.kind !== 'invalid' || change.customFields === undefined) return { lost: [], failure };
   const refused = {
     names: failure.fields.map(({ field }) => field),
-    body,
+    change,
     planned: [...Object.keys(plan.set), ...plan.remove],
     current,
   };
@@ -203,7 +204,7 @@ export function* findLostValues(
  * Reads the custom fields again, because one may just have been disabled, and returns the values that cannot be sent.
  */
 function* unsendableByFreshLookups(
-  refused: Omit<RefusedPatch, 'customFields'>,
+  refused: Omit<RefusedChange, 'customFields'>,
   known: Unsendable,
 ): Program<Unsendable> {
   const fresh = yield* perform('refreshLookups');

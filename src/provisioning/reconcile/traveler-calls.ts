@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../schema/resource.ts';
 import { type AnnouncedFields, resolveAnnounced, toAnnouncedFields } from '../../translator/announced.ts';
-import { type Plan, toAppliedFields, toPatchBody } from '../../translator/plan.ts';
-import type { CustomFieldValue, TravelUser } from '../../translator/traveler.ts';
+import { type Plan, toAppliedFields } from '../../translator/plan.ts';
+import type { CustomFieldValue, TravelerChange, TravelUser } from '../../translator/traveler.ts';
+import { toTravelerChange } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
@@ -46,7 +46,7 @@ export function* announceCall(
 interface Patch {
   travelId: string;
   plan: Plan;
-  /** Custom field values that the request omits. */
+  /** Custom field values that the change omits. */
   omit?: readonly CustomFieldValue[];
 }
 
@@ -56,7 +56,7 @@ interface Patch {
  */
 export type PatchResult =
   | { draft: OutcomeDraft }
-  | { draft: OutcomeDraft; failure: TravelFailure; body: JsonObject };
+  | { draft: OutcomeDraft; failure: TravelFailure; change: TravelerChange };
 
 /** Announces a PATCH of the traveler and sends it. */
 export function* patchTraveler(
@@ -65,15 +65,15 @@ export function* patchTraveler(
   { travelId, plan, omit = [] }: Patch,
 ): Program<PatchResult> {
   const announced = toAnnouncedFields(plan, draft.applied, draft.observed);
-  const body = toPatchBody(plan, draft.observed, omit);
+  const change = toTravelerChange(plan, draft.observed, omit);
   // The answers to earlier PATCHes are not stored yet: if the process ends now, the next attempt must ask for their fields, too.
   const earlier = draft.answered?.travelId === travelId ? draft.answered.fields : {};
   const fields = { ...earlier, ...announced };
   if (!(yield* announceCall(context, withAnnounced(draft, fields))))
-    return { draft, failure: leaseLostFailure, body };
-  const answer = yield* perform('patchTraveler', travelId, body);
+    return { draft, failure: leaseLostFailure, change };
+  const answer = yield* perform('patchTraveler', travelId, change);
   // The draft has the answers to the earlier PATCHes, so that only this one is still open.
-  if (answer.kind !== 'ok') return { draft: withAnnounced(draft, announced), failure: answer, body };
+  if (answer.kind !== 'ok') return { draft: withAnnounced(draft, announced), failure: answer, change };
   const applied = toAppliedFields(draft.applied, plan, answer.value);
   const answered = { travelId, fields };
   const done = withoutAnnouncedCall({ ...draft, applied, observed: answer.value, answered });

@@ -144,7 +144,7 @@ export function waitingRemovals(context: ReconcileContext, { progress }: Outcome
 
 /**
  * Returns the draft with the unconfirmed roles marked to be sent, if the plan sends or removes any role; undefined if there are none. A
- * merge patch replaces the roles whole.
+ * change replaces the roles whole.
  */
 export function withRolesSentAgain(draft: OutcomeDraft, { set, remove }: Plan): OutcomeDraft | undefined {
   const isRole = (key: FieldKey) => parseFieldKey(key).kind === 'role';

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../schema/resource.ts';
 import { findInvalidFields, isEmptyPlan, makePlan, type Plan } from '../../translator/plan.ts';
 import type { FieldKey, RefusedFields } from '../../translator/translation.ts';
-import type { CustomFieldValue } from '../../translator/traveler.ts';
+import type { CustomFieldValue, TravelerChange } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
@@ -267,14 +266,14 @@ function* sendPatch(
     const isFresh = isDeepStrictEqual(answered.progress, sent.draft.progress);
     return { isFresh, isAlone: false, omit: [], isEmailSentAgain: false, ...done };
   }
-  const { body } = sent;
+  const { change } = sent;
   const { lost, failure } = yield* findLostValues(context, sent.failure, {
     plan: next,
-    body,
+    change,
     current: draft.observed,
   });
   const tried: UpdateRound = { ...sending, draft: sent.draft, omit: [...omit, ...lost] };
-  return failure ? yield* handlePatchFailure(context, tried, { plan: next, body, failure }) : tried;
+  return failure ? yield* handlePatchFailure(context, tried, { plan: next, change, failure }) : tried;
 }
 
 /** The codes of the findings about email conflicts. */
@@ -319,7 +318,7 @@ function onlyDeactivation(whole: Plan): Plan {
 function* handlePatchFailure(
   context: ReconcileContext,
   sending: UpdateRound,
-  { plan: tried, body, failure }: { plan: Plan; body: JsonObject; failure: TravelFailure },
+  { plan: tried, change, failure }: { plan: Plan; change: TravelerChange; failure: TravelFailure },
 ): Program<ReconcileResult | TravelerGone | UpdateRound> {
   const draft = withoutAnnouncedCall(sending.draft);
   const isDeactivating = tried.set.archived?.value === true && !isAlone(tried);
@@ -342,7 +341,7 @@ function* handlePatchFailure(
       const keys = findInvalidFields(
         failure.fields.map(({ field }) => field),
         tried,
-        body,
+        change,
       );
       const reason = failure.fields.map(({ message }) => message).join('; ');
       return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, keys, reason));

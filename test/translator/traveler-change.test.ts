@@ -3,11 +3,10 @@ import {
   findInvalidFields,
   findUnsendableValues,
   type Plan,
-  type RefusedPatch,
-  toCreateBody,
-  toPatchBody,
+  type RefusedChange,
 } from '../../src/translator/plan.ts';
 import type { CustomFieldValue, TravelUser } from '../../src/translator/traveler.ts';
+import { toNewTraveler, toTravelerChange } from '../../src/translator/traveler-change.ts';
 
 function planOf(set: { [key: string]: Json }, remove: string[] = []): Plan {
   const planned = Object.entries(set).map(([key, value]) => [key, { value, source: value }] as const);
@@ -31,27 +30,29 @@ const current: TravelUser = {
   ],
 };
 
-describe('toPatchBody', () => {
-  it('has only changed fields, and null for removed ones (RFC 7396)', () => {
-    expect(toPatchBody(planOf({ firstName: 'Ada' }, ['lang']), current)).toEqual({
+describe('toTravelerChange', () => {
+  it('has only changed fields, and null for removed ones', () => {
+    expect(toTravelerChange(planOf({ firstName: 'Ada' }, ['lang']), current)).toEqual({
       firstName: 'Ada',
       lang: null,
     });
   });
 
   it('nests the parts of the address', () => {
-    const patch = toPatchBody(planOf({ 'address.city': 'Paris' }, ['address.region']), current);
+    const patch = toTravelerChange(planOf({ 'address.city': 'Paris' }, ['address.region']), current);
     expect(patch).toEqual({ address: { city: 'Paris', region: null } });
   });
 
   it('removes the address whole if no part is left', () => {
-    expect(toPatchBody(planOf({}, ['address.city', 'address.region']), current)).toEqual({ address: null });
-    expect(toPatchBody(planOf({}, ['address.city']), current)).toEqual({ address: { city: null } });
-    expect(toPatchBody(planOf({}, ['address.city']), undefined)).toEqual({ address: { city: null } });
+    expect(toTravelerChange(planOf({}, ['address.city', 'address.region']), current)).toEqual({
+      address: null,
+    });
+    expect(toTravelerChange(planOf({}, ['address.city']), current)).toEqual({ address: { city: null } });
+    expect(toTravelerChange(planOf({}, ['address.city']), undefined)).toEqual({ address: { city: null } });
   });
 
   it('repeats the custom fields that the bridge does not own, in writable form', () => {
-    const patch = toPatchBody(planOf({ 'customFields.ours': [{ data: 'new' }] }), current);
+    const patch = toTravelerChange(planOf({ 'customFields.ours': [{ data: 'new' }] }), current);
     expect(patch).toEqual({
       customFields: [
         { customFieldId: 'foreign', values: [{ customFieldOptionId: 'o' }] },
@@ -61,7 +62,7 @@ describe('toPatchBody', () => {
   });
 
   it('removes one custom field and adds another', () => {
-    const patch = toPatchBody(
+    const patch = toTravelerChange(
       planOf({ 'customFields.more': [{ data: 'm' }] }, ['customFields.ours']),
       current,
     );
@@ -82,7 +83,7 @@ describe('toPatchBody', () => {
     const [foreign = list] = current.customFields ?? [];
     const before = { ...current, customFields: [list, foreign] };
     const plan = planOf({ 'customFields.ours': [{ data: 'new' }] });
-    const sent = (...omit: CustomFieldValue[]) => toPatchBody(plan, before, omit).customFields;
+    const sent = (...omit: CustomFieldValue[]) => toTravelerChange(plan, before, omit).customFields;
     const ours = { customFieldId: 'ours', values: [{ data: 'new' }] };
     const onlyB = { customFieldId: 'list', values: [{ customFieldOptionId: 'b' }] };
     expect(sent({ ...list, values: list.values.slice(0, 1) })).toEqual([
@@ -95,20 +96,20 @@ describe('toPatchBody', () => {
   });
 
   it('repeats the roles that the bridge does not own', () => {
-    const patch = toPatchBody(planOf({ 'roles.guest': true }, ['roles.manager']), current);
+    const patch = toTravelerChange(planOf({ 'roles.guest': true }, ['roles.manager']), current);
     expect(patch).toEqual({ roles: ['premium', 'guest'] });
   });
 
   it('does not add a role twice', () => {
-    expect(toPatchBody(planOf({ 'roles.premium': true }), current)).toEqual({
+    expect(toTravelerChange(planOf({ 'roles.premium': true }), current)).toEqual({
       roles: ['premium', 'manager'],
     });
   });
 });
 
-describe('toCreateBody', () => {
+describe('toNewTraveler', () => {
   it('has every value in its place, and no archived for an active user', () => {
-    const body = toCreateBody(
+    const traveler = toNewTraveler(
       planOf({
         email: 'a@x.example',
         archived: false,
@@ -117,7 +118,7 @@ describe('toCreateBody', () => {
         'roles.guest': true,
       }),
     );
-    expect(body).toEqual({
+    expect(traveler).toEqual({
       email: 'a@x.example',
       address: { city: 'Paris' },
       customFields: [{ customFieldId: 'f', values: [{ data: 'x' }] }],
@@ -126,7 +127,7 @@ describe('toCreateBody', () => {
   });
 
   it('has archived for a user who is inactive from the start', () => {
-    expect(toCreateBody(planOf({ archived: true }))).toEqual({ archived: true });
+    expect(toNewTraveler(planOf({ archived: true }))).toEqual({ archived: true });
   });
 });
 
@@ -140,8 +141,8 @@ describe('findInvalidFields', () => {
     'roles.guest': true,
     'roles.manager': true,
   });
-  const body = {
-    customFields: [{ customFieldId: 'foreign' }, { customFieldId: 'f' }, { customFieldId: 'g' }],
+  const change = {
+    customFields: ['foreign', 'f', 'g'].map((customFieldId) => ({ customFieldId, values: [] })),
     roles: ['premium', 'guest', 'manager'],
   };
 
@@ -164,10 +165,10 @@ describe('findInvalidFields', () => {
     ['gender', []],
     ['', []],
   ])('finds the fields of the name "%s": %j', (name, keys) => {
-    expect(findInvalidFields([name], sent, body)).toEqual(keys);
+    expect(findInvalidFields([name], sent, change)).toEqual(keys);
   });
 
-  it('returns all planned elements if the body is not known', () => {
+  it('returns all planned elements if the change is not known', () => {
     expect(findInvalidFields(['customFields.1.values'], sent)).toEqual(['customFields.f', 'customFields.g']);
   });
 
@@ -203,9 +204,9 @@ describe('findUnsendableValues', () => {
     customFields: [held('on'), held('off'), held('list', 'a', 'b'), held('gone')],
   };
   const planned = ['customFields.ours'];
-  const body = toPatchBody(planOf({ 'customFields.ours': [{ data: 'new' }] }), traveler);
-  const judged = (names: string[], other: Partial<RefusedPatch> = {}) =>
-    findUnsendableValues({ names, body, planned, current: traveler, customFields, ...other });
+  const change = toTravelerChange(planOf({ 'customFields.ours': [{ data: 'new' }] }), traveler);
+  const judged = (names: string[], other: Partial<RefusedChange> = {}) =>
+    findUnsendableValues({ names, change, planned, current: traveler, customFields, ...other });
   const partOfList = { customFieldId: 'list', values: [{ customFieldOptionId: 'a', data: 'a' }] };
 
   it.each([
@@ -237,6 +238,6 @@ describe('findUnsendableValues', () => {
       isDoubtful: true,
     });
     expect(judged(['customFields.off'], { current: undefined })).toMatchObject({ values: [] });
-    expect(judged(['customFields.off'], { body: {} })).toMatchObject({ values: [] });
+    expect(judged(['customFields.off'], { change: {} })).toMatchObject({ values: [] });
   });
 });
