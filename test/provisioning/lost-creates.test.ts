@@ -239,3 +239,23 @@ test.each([
     );
   }),
 );
+
+test.each(['link', 'refuse'] as const)(
+  'the traveler of a create that a gateway has sent twice is our own, and loses a role that the IdP takes away (onExistingUser: %s)',
+  (onExistingUser) =>
+    withUsers(
+      async (fixture, create) => {
+        const { users: api } = fixture.travel;
+        const { create: send } = api;
+        api.create = async (user) => {
+          await send(user);
+          return send(user);
+        };
+        const ada = await create(first);
+        await fixture.patch(ada, rolesOf());
+        expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Ada', roles: [] })]);
+        expect(await fixture.findings(ada)).toEqual([]);
+      },
+      { onExistingUser },
+    ),
+);

@@ -35,7 +35,7 @@ import {
   withEmailWait,
   withEmailWaitForHolder,
 } from './email-conflicts.ts';
-import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
+import { isLateCheckDue, type UnconfirmedCreate, withoutLateCalls } from './late-calls.ts';
 import { linkExistingTraveler, linkOwnCreate } from './link-traveler.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { withAnsweredValues } from './unconfirmed-values.ts';
@@ -118,7 +118,11 @@ function* createTraveler(
     rules: context.rulesSnapshot.rules,
   });
   const begunAt = context.time.now;
-  const announced = withReservation(context, addressed, { email, next, free });
+  const create = toUnconfirmedCreate(context, { email, next, free });
+  const announced = withProgress(
+    { ...addressed, creating: email },
+    { announced: create.fields, reservation: create.reservation },
+  );
   const announcement = yield* announceCreate(announced, email);
   if (announcement === 'taken')
     return yield* createTraveler(context, withTakenEmail(addressed, email), { rounds: rounds - 1, free });
@@ -131,7 +135,7 @@ function* createTraveler(
     return yield* updateTraveler(context, checked, { isFresh: true });
   }
   return yield* handleCreateFailure(context, announced, {
-    email,
+    create,
     wanted,
     failure: answer,
     rounds,
@@ -141,15 +145,14 @@ function* createTraveler(
   });
 }
 
-function withReservation(
+/** Returns the create that is about to be sent. */
+function toUnconfirmedCreate(
   context: ReconcileContext,
-  draft: OutcomeDraft,
   { email, next, free }: { email: string; next: Plan; free: string | undefined },
-): OutcomeDraft {
+): UnconfirmedCreate {
   const wasFree = free !== undefined && addressKey(free) === addressKey(email);
   const reservation = { email, wasFree, reservedAt: context.time.server };
-  const announced = toAnnouncedFields(next, {}, undefined);
-  return withProgress({ ...draft, creating: email }, { announced, reservation });
+  return { reservation, fields: toAnnouncedFields(next, {}, undefined) };
 }
 
 /**
@@ -245,7 +248,7 @@ export function wantedFieldsWithEmail(context: ReconcileContext, email: string):
 }
 
 interface FailedCreate {
-  email: string;
+  create: UnconfirmedCreate;
   wanted: WantedFields;
   failure: TravelFailure;
   rounds: number;
@@ -319,15 +322,16 @@ function withTimeOfReservation(
 function* handleCreateConflict(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { email, rounds }: FailedCreate,
+  { create: refused, rounds }: FailedCreate,
 ): Program<ReconcileResult | TravelerGone> {
+  const { email } = refused.reservation;
   for (const create of unconfirmedCreatesFor(draft, email)) {
     const own = yield* linkOwnCreate(context, draft, create);
     if (own === 'gone' || 'end' in own) return own;
   }
   // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
   if (draft.waitingFor === undefined) yield* perform('waitForEmail', email);
-  const linked = yield* linkExistingTraveler(context, draft, email);
+  const linked = yield* linkExistingTraveler(context, draft, refused);
   if (typeof linked === 'object' && 'freed' in linked)
     return yield* createTraveler(context, linked.freed, { rounds: rounds - 1, free: email });
   if (linked === 'erased') {
