@@ -41,8 +41,8 @@ export interface Played {
 }
 
 const PEOPLE = 6;
-/** The number of events between two checks. */
-const STRETCH = 50;
+/** The number of events between two checks. The checks judge a traveler by its owner at the last one, and cannot see those in between. */
+const STRETCH = 25;
 /** The longest time that the answers to writes take once no trouble is left, in milliseconds. */
 const ANSWER_MS = 30 * 60_000;
 

@@ -35,7 +35,12 @@ import {
   withEmailWait,
   withEmailWaitForHolder,
 } from './email-conflicts.ts';
-import { isLateCheckDue, type UnconfirmedCreate, withoutLateCalls } from './late-calls.ts';
+import {
+  isLateCheckDue,
+  type UnconfirmedCreate,
+  withAnnouncedCreate,
+  withoutLateCalls,
+} from './late-calls.ts';
 import { linkExistingTraveler, linkOwnCreate } from './link-traveler.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { withAnsweredValues } from './unconfirmed-values.ts';
@@ -119,10 +124,7 @@ function* createTraveler(
   });
   const begunAt = context.time.now;
   const create = toUnconfirmedCreate(context, { email, next, free });
-  const announced = withProgress(
-    { ...addressed, creating: email },
-    { announced: create.fields, reservation: create.reservation },
-  );
+  const announced = withAnnouncedCreate(addressed, create);
   const announcement = yield* announceCreate(announced, email);
   if (announcement === 'taken')
     return yield* createTraveler(context, withTakenEmail(addressed, email), { rounds: rounds - 1, free });

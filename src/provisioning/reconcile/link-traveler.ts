@@ -38,6 +38,7 @@ import {
   isOwnCreate,
   type UnconfirmedCreate,
   withAddressFree,
+  withAnnouncedCreate,
   withLateCreate,
   withValuesNotShownYet,
 } from './late-calls.ts';
@@ -101,11 +102,13 @@ export function* linkExistingTraveler(
   create: UnconfirmedCreate,
 ): Program<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | AddressFreed> {
   const answer = yield* perform('findTravelers', [create.reservation.email]);
-  if (answer.kind !== 'ok') return endInFailure(draft, answer);
+  // The next attempt looks for the traveler of this create, even if it wants another address by then.
+  const unresolved = withAnnouncedCreate(draft, create);
+  if (answer.kind !== 'ok') return endInFailure(unresolved, answer);
   let isErased = false;
   for (const traveler of answer.value) {
     const availability = yield* readAvailability(context, traveler);
-    if (availability.kind !== 'ok') return endInFailure(draft, availability);
+    if (availability.kind !== 'ok') return endInFailure(unresolved, availability);
     if (availability.value.is === 'erased') isErased = true;
     // The link is all that happens: the bridge never writes this traveler, and says so on the identity.
     if (availability.value.is === 'own' && context.connection.policies.onExistingUser === 'link')
