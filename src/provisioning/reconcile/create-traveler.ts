@@ -324,11 +324,13 @@ function withTimeOfReservation(
 function* handleCreateConflict(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { create: refused, rounds }: FailedCreate,
+  { create, rounds }: FailedCreate,
 ): Program<ReconcileResult | TravelerGone> {
-  const { email } = refused.reservation;
-  for (const create of unconfirmedCreatesFor(draft, email)) {
-    const own = yield* linkOwnCreate(context, draft, create);
+  const { email } = create.reservation;
+  // That the address was free before proves nothing here: another system may have created a traveler since.
+  const refused = { ...create, reservation: { ...create.reservation, wasFree: false } };
+  for (const earlier of unconfirmedCreatesFor(draft, email)) {
+    const own = yield* linkOwnCreate(context, draft, earlier);
     if (own === 'gone' || 'end' in own) return own;
   }
   // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
