@@ -2,7 +2,7 @@ import type { Connection } from '../../src/provisioning/connection.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { connections as connectionNames } from '../histories/identity-providers.ts';
-import { ACCOUNT, type MemoryDatabase } from './memory-database.ts';
+import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
 import { type Kill, type Replica, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
 import { newStory, type Story } from './story.ts';
@@ -45,7 +45,7 @@ export async function openWorld(
   database: MemoryDatabase,
   { seed, setup, isDetailed = false }: { seed: number; setup: Setup; isDetailed?: boolean },
 ): Promise<World> {
-  database.empty();
+  database.putBack(EMPTY);
   const time = virtualTime(START);
   const random = seededRandom(seed);
   const story = newStory(time.now, isDetailed);
