@@ -82,7 +82,7 @@ const aboutSqlite = [
 
 /** Tests that use a PostgreSQL of their own, or no database. */
 const withoutDatabase = [
-  '/test/(adapter|config|docs|fixtures|replay|schema|translator)/',
+  '/test/(adapter|config|docs|fixtures|replay|schema|simulator|translator)/',
   '/test/store/postgres(-faults|-tls)?\\.slow',
   '/test/process/(database-restart|frozen-database|replicas)\\.slow',
 ];

@@ -14,7 +14,8 @@ import type { TravelFeed } from './travel-ports.ts';
 /** Identities of one connection that are reconciled at the same time. */
 const CONCURRENCY = 8;
 const BATCH = 64;
-const IDLE_MS = 1_000;
+/** Interval of looking for due identities while none is known, in milliseconds. */
+export const IDLE_MS = 1_000;
 /** Interval of reading rules and lookups; identities translated with older ones are marked dirty in batches. */
 const RULES_MS = 60_000;
 /**

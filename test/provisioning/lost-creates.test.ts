@@ -258,3 +258,47 @@ test.each([
     );
   }),
 );
+
+/** Makes a gateway send each create twice. The bridge gets the second answer. */
+function sendCreatesTwice({ travel: { users: api } }: ProvisioningFixture): void {
+  const { create } = api;
+  api.create = async (traveler, key) => {
+    await create(traveler, key);
+    return create(traveler, key);
+  };
+}
+
+describe.each(['link', 'refuse'] as const)(
+  'the traveler of a create that a gateway has sent twice (onExistingUser: %s)',
+  (onExistingUser) => {
+    test('loses a role that the IdP takes away', () =>
+      withUsers(
+        async (fixture, create) => {
+          sendCreatesTwice(fixture);
+          const ada = await create(first);
+          await fixture.patch(ada, rolesOf());
+          expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Ada', roles: [] })]);
+          expect(await fixture.findings(ada)).toEqual([]);
+        },
+        { onExistingUser },
+      ));
+
+    test('gets an address that was corrected before it could be looked up', () =>
+      withUsers(
+        async (fixture) => {
+          const { travel, bridge } = fixture;
+          sendCreatesTwice(fixture);
+          travel.faultFor = ({ verb }) => (verb === 'findByEmails' ? notCarriedOut : undefined);
+          const { id } = await bridge.users.create(users, first);
+          travel.faultFor = () => undefined;
+          await fixture.patch(id, emailsOf('ada.king@corp.example'));
+          await settle(fixture);
+          const [own, ...others] = travelers(fixture);
+          expect(others).toEqual([]);
+          expect(own).toMatchObject({ email: 'ada.king@corp.example' });
+          expect(await fixture.identity(id)).toMatchObject({ state: 'synced', travelId: own?.id });
+        },
+        { onExistingUser },
+      ));
+  },
+);

@@ -59,7 +59,7 @@ function randomTrouble(random: Random): Trouble {
     return {
       kind: 'kill',
       replica: random.below(3),
-      at: { calls: 1 + random.below(12), edge: random.pick(['before', 'after']) },
+      at: { effects: 1 + random.below(12), edge: random.pick(['before', 'during', 'after']) },
     };
   if (kind < 17) return { kind: 'freeze', replica: random.below(3), ms: 5_000 + random.below(70_000) };
   if (kind < 18) return { kind: 'sleep', ms: 1_000 + random.below(3_600_000) };

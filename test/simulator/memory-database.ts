@@ -5,7 +5,7 @@ import type { Database } from '../../src/store/sql/database.ts';
 import { sqlite } from '../../src/store/sql/dialect.ts';
 import { GroupCommit } from '../../src/store/sql/group-commit.ts';
 import { migrate } from '../../src/store/sql/migrate.ts';
-import { openSqlite } from '../../src/store/sql/sqlite-file.ts';
+import { openSqlite, type SqliteFile } from '../../src/store/sql/sqlite-file.ts';
 import type { Tables } from '../../src/store/sql/tables.ts';
 import { connections as connectionNames } from '../histories/identity-providers.ts';
 
@@ -15,8 +15,10 @@ export interface MemoryDatabase extends Database {
   keep(name: string): void;
   /** Puts the content back that was kept under a name. */
   putBack(name: string): void;
-  /** The number of rows that were changed so far: while it stays, so does the content. */
-  changes(): number;
+  /** The number of statements so far that may have changed a table: while it stays, so does the content. */
+  changes(table: keyof Tables): number;
+  /** Returns the only row of a query. */
+  readRow(sql: string, values: readonly string[]): Record<string, number | null>;
 }
 
 /** The travel account of both connections. */
@@ -35,7 +37,7 @@ export async function openSimulator(): Promise<MemoryDatabase> {
 async function memoryDatabase(
   connections: readonly { id: string; account: string }[],
 ): Promise<MemoryDatabase> {
-  const file = { ...(await openSqlite(':memory:')), syncLog: async () => {} };
+  const { file, changes, countChange } = withCountedChanges(await openSqlite(':memory:'));
   file.exec('pragma foreign_keys = on; pragma temp_store = memory; pragma journal_mode = memory');
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: file }) });
   const migrated = await migrate(db, {
@@ -46,14 +48,14 @@ async function memoryDatabase(
   });
   const scopes = await readScopes(db);
   const tables = await tableNames(db);
+  const kept = new Set<string>();
   const copyAll = (from: (table: string) => string, to: (table: string) => string) => {
     const copies = tables.map(
       (table) => `delete from ${to(table)}; insert into ${to(table)} select * from ${from(table)}`,
     );
-    file.exec(['begin', 'pragma defer_foreign_keys = on', ...copies, 'commit'].join('; '));
+    // Otherwise emptying one table would empty those that refer to it.
+    file.exec(['pragma foreign_keys = off; begin', ...copies, 'commit; pragma foreign_keys = on'].join('; '));
   };
-  const counting = file.prepare('select total_changes() as changes');
-  const kept = new Set<string>();
   const database: MemoryDatabase = {
     ...{ db, dialect: sqlite, transaction: new GroupCommit({ db, file }).run, scopes, migrated },
     scopeOf: (connection) => scopes.of(connection),
@@ -73,12 +75,15 @@ async function memoryDatabase(
         (table) => `temp.${name}_${table}`,
       );
     },
-    changes: () => Number((counting.all([])[0] as { changes: number }).changes),
-    putBack: (name) =>
+    putBack: (name) => {
       copyAll(
         (table) => `temp.${name}_${table}`,
         (table) => `main.${table}`,
-      ),
+      );
+      for (const table of tables) countChange(table);
+    },
+    changes,
+    readRow: (sql, values) => file.prepare(sql).all(values)[0] as Record<string, number | null>,
   };
   for (const connection of connections) await ensureConnection(database, connection);
   return database;
@@ -88,4 +93,25 @@ async function tableNames(db: Kysely<Tables>): Promise<string[]> {
   const query = `select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'kysely_%'`;
   const { rows } = await db.executeQuery<{ name: string }>(CompiledQuery.raw(query));
   return rows.map(({ name }) => name);
+}
+
+/** The table after each of these words may be changed by the statement. */
+const WRITTEN_TABLE = /(?:insert into|update|delete from) "?(\w+)/gi;
+
+/** Returns the file, with the numbers of statements that may have changed its tables. */
+function withCountedChanges(file: SqliteFile) {
+  const counts = new Map<string, number>();
+  const written = new Map<string, string[]>();
+  const tablesOf = (sql: string): string[] => {
+    const known = written.get(sql) ?? [...sql.matchAll(WRITTEN_TABLE)].map(([, table = '']) => table);
+    written.set(sql, known);
+    return known;
+  };
+  const changes = (table: string) => counts.get(table) ?? 0;
+  const countChange = (table: string) => counts.set(table, changes(table) + 1);
+  const prepare: SqliteFile['prepare'] = (sql) => {
+    for (const table of tablesOf(sql)) countChange(table);
+    return file.prepare(sql);
+  };
+  return { file: { ...file, prepare, syncLog: async () => {} }, changes, countChange };
 }

@@ -20,6 +20,13 @@ export interface History {
   events: Event[];
 }
 
+/** The numbers of calls about travelers, of those that change one, and of all effects of the processes. */
+export interface Counts {
+  calls: number;
+  changingCalls: number;
+  effects: number;
+}
+
 /** What became of a history. */
 export interface Played {
   /** The promises that were broken, in words; empty if all were kept. */
@@ -27,14 +34,14 @@ export interface Played {
   story: string[];
   /** Every port call; empty unless it was asked for. */
   transcript: string[];
-  portCalls: number;
-  /** The numbers of calls between the last rest and the end of the events. */
-  sinceRest: { travelCalls: number; portCalls: number };
+  /** What was done between the last rest and the end of the events. */
+  sinceRest: Counts;
   /** The number of events until the check that ended the history. */
   events: number;
 }
 
 const PEOPLE = 6;
+/** The number of events between two checks. The checks judge a traveler by its owner at the last one, and cannot see those in between. */
 const STRETCH = 25;
 /** The longest time that the answers to writes take once no trouble is left, in milliseconds. */
 const ANSWER_MS = 30 * 60_000;
@@ -63,14 +70,12 @@ export async function play(
   const broken = await playEvents(player, history).catch((error: unknown) => [
     String((error as Error).stack ?? error),
   ]);
-  const { portCalls } = countCalls(world);
   await world.close();
   const { story } = world;
   return {
     broken,
     story: story.lines(),
     transcript: story.transcript(),
-    portCalls,
     events: player.begun,
     sinceRest: player.sinceRest,
   };
@@ -85,7 +90,7 @@ interface Player {
   failures: unknown[];
   /** The number of events so far. */
   begun: number;
-  sinceRest: Played['sinceRest'];
+  sinceRest: Counts;
 }
 
 function newPlayer(world: World, { setup, people: count }: History): Player {
@@ -120,7 +125,7 @@ function newPlayer(world: World, { setup, people: count }: History): Player {
   let open = 0;
   return {
     ...{ world, context, failures, isAnswered: () => open === 0, begun: 0 },
-    sinceRest: { travelCalls: 0, portCalls: 0 },
+    sinceRest: { calls: 0, changingCalls: 0, effects: 0 },
     begin: (who, act) => {
       open += 1;
       const before = Promise.all(who.map((one) => chains.get(one)));
@@ -157,7 +162,7 @@ async function readBackUnanswered(
 /** Returns the promises that were broken at the first check that finds any. */
 async function playEvents(player: Player, { events, setup }: History): Promise<string[]> {
   const { world, context } = player;
-  let atRest = countCalls(world);
+  let atRest = countsOf(world);
   for (const [place, event] of events.entries()) {
     player.begun = place + 1;
     world.story.tell(`${place}. ${toEventLine(event)}`);
@@ -166,20 +171,22 @@ async function playEvents(player: Player, { events, setup }: History): Promise<s
       const broken = await restAndCheck(player, { withImport: !setup.hasFeed, isRepeated: place % 2 === 0 });
       if (broken.length > 0) return broken;
       await during(world.time, executeDeferred(context));
-      atRest = countCalls(world);
+      atRest = countsOf(world);
     } else beginEvent(player, event);
     await world.time.run(event.pause);
   }
-  const { travelCalls, portCalls } = countCalls(world);
+  const { calls, changingCalls, effects } = countsOf(world);
   player.sinceRest = {
-    travelCalls: travelCalls - atRest.travelCalls,
-    portCalls: portCalls - atRest.portCalls,
+    calls: calls - atRest.calls,
+    changingCalls: changingCalls - atRest.changingCalls,
+    effects: effects - atRest.effects,
   };
   return restAndCheck(player, { withImport: true, isRepeated: true });
 }
 
-function countCalls({ travel, replicas }: World): Played['sinceRest'] {
-  return { travelCalls: travel.calls(), portCalls: replicas().reduce((sum, { calls }) => sum + calls(), 0) };
+function countsOf({ travel, replicas }: World): Counts {
+  const effects = replicas().reduce((sum, replica) => sum + replica.effects(), 0);
+  return { calls: travel.calls(), changingCalls: travel.writes(), effects };
 }
 
 function beginEvent({ world, context, begin }: Player, { what }: Event): void {

@@ -1,3 +1,4 @@
+import { IDLE_MS } from '../../src/provisioning/background.ts';
 import type { Connection } from '../../src/provisioning/connection.ts';
 import { type ProvisioningService, provisioningService } from '../../src/provisioning/service.ts';
 import { type ProvisioningStore, provisioningStore } from '../../src/store/provisioning-store.ts';
@@ -6,10 +7,13 @@ import type { MemoryDatabase } from './memory-database.ts';
 import type { Story } from './story.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** A process that ends at one of its next port calls: just before the call is made, or just after it was carried out. */
+/**
+ * A process that ends at one of its next effects: just before it, or just after it was carried out. `during` counts only calls that change a
+ * traveler: the process ends while the travel API carries the call out. An end between two effects is the same wherever it is.
+ */
 export interface Kill {
-  calls: number;
-  edge: 'before' | 'after';
+  effects: number;
+  edge: 'before' | 'during' | 'after';
 }
 
 /** One process of the bridge. Everything that it does outside of itself goes through its gate. */
@@ -27,8 +31,8 @@ export interface Replica {
   thaw(): void;
   /** Resolves when the process ends. */
   death: Promise<'dead'>;
-  /** The number of port calls so far. */
-  calls(): number;
+  /** The number of effects so far. */
+  effects(): number;
   refreshRules(): void;
   importAgain(): void;
   retryUnresolved(): Promise<void>;
@@ -56,9 +60,10 @@ export function startReplica(deps: ReplicaDeps, name: string): Replica {
   const { time, random, story } = deps;
   const gate = newGate(deps, name);
   const realStore = provisioningStore(deps.database);
-  const store = withQuickIdling(gatedStore(realStore, gate), deps);
-  const wait = async (ms: number, signal?: AbortSignal) => {
-    await time.wait(ms, signal);
+  const idling = newIdling(deps);
+  const store = idling.watched(gatedStore(realStore, gate));
+  const wait = async (ms: number, signal?: AbortSignal, isNeeded = () => true) => {
+    await time.wait(ms, signal, () => !gate.isAlive() || isNeeded());
     await gate.pass();
   };
   const service = provisioningService({
@@ -70,35 +75,44 @@ export function startReplica(deps: ReplicaDeps, name: string): Replica {
       wallClock: () => time.now() + deps.clockShift(),
       newId: deps.newId,
       random: () => random.below(1_000) / 1_000,
-      wait,
+      wait: (ms, signal) => (ms === IDLE_MS ? wait(ms, signal, () => !idling.isIdle()) : wait(ms, signal)),
       log: { info: () => {}, warn: () => {}, error: (fields, message) => story.error(name, fields, message) },
       checkpoint: () => {},
     },
   });
   const loops = service.startBackground();
-  void refreshModes(store, { wait, now: time.now, isAlive: gate.isAlive, onPause: loops.importAgain });
+  void refreshModes(store, deps, { wait, isAlive: gate.isAlive, onPause: loops.importAgain });
   return {
     ...{ name, service, store: realStore, isAlive: gate.isAlive, isFrozen: gate.isFrozen, kill: gate.kill },
-    ...{ killAt: gate.killAt, freeze: gate.freeze, thaw: gate.thaw, death: gate.death, calls: gate.calls },
+    ...{
+      killAt: gate.killAt,
+      freeze: gate.freeze,
+      thaw: gate.thaw,
+      death: gate.death,
+      effects: gate.effects,
+    },
     refreshRules: loops.refreshRules,
     importAgain: loops.importAgain,
     retryUnresolved: loops.retryUnresolved,
   };
 }
 
+interface ModesWatch {
+  wait(ms: number, signal: undefined, isNeeded: () => boolean): Promise<void>;
+  isAlive(): boolean;
+  onPause(): void;
+}
+
 /** Learns now and then which connections are paused, as the watch for restored backups does. */
 async function refreshModes(
   { modes }: ProvisioningStore,
-  {
-    wait,
-    now,
-    isAlive,
-    onPause,
-  }: { wait(ms: number): Promise<void>; now(): number; isAlive(): boolean; onPause(): void },
+  { database, time }: ReplicaDeps,
+  { wait, isAlive, onPause }: ModesWatch,
 ): Promise<void> {
   while (isAlive()) {
-    if ((await modes.refresh(now())).isPausedAnew) onPause();
-    await wait(MODES_MS);
+    const seen = database.changes('connection');
+    if ((await modes.refresh(time.now())).isPausedAnew) onPause();
+    await wait(MODES_MS, undefined, () => database.changes('connection') !== seen);
   }
 }
 
@@ -110,7 +124,7 @@ function newGate({ time, random, story, isStoreRemote }: ReplicaDeps, name: stri
   let thawed: Promise<void> | undefined;
   let thaw = () => {};
   let armed: Kill | undefined;
-  let calls = 0;
+  let effects = 0;
   let die: (value: 'dead') => void = () => {};
   const death = new Promise<'dead'>((resolve) => {
     die = resolve;
@@ -128,8 +142,8 @@ function newGate({ time, random, story, isStoreRemote }: ReplicaDeps, name: stri
   };
   const isKilledHere = (edge: Kill['edge'], port: string): boolean => {
     if (!armed || armed.edge !== edge || !isAlive) return false;
-    armed = { ...armed, calls: armed.calls - 1 };
-    if (armed.calls > 0) return false;
+    armed = { ...armed, effects: armed.effects - 1 };
+    if (armed.effects > 0) return false;
     armed = undefined;
     story.tell(`${name} is killed ${edge} ${port}`);
     kill();
@@ -137,16 +151,19 @@ function newGate({ time, random, story, isStoreRemote }: ReplicaDeps, name: stri
   };
   const through = async <T>(port: string, call: () => Promise<T>): Promise<T> => {
     await pass();
-    calls += 1;
-    if (isKilledHere('before', port)) await pass();
     story.port(name, port);
-    const answer = await call();
+    if (isRead(port)) return call().finally(pass);
+    effects += 1;
+    if (isKilledHere('before', port)) await pass();
+    const answering = call();
+    if (isChangingCall(port) && isKilledHere('during', port)) await pass();
+    const answer = await answering;
     if (isKilledHere('after', port)) await pass();
     await pass();
     return answer;
   };
   return {
-    ...{ through, pass, kill, death, isAlive: () => isAlive, calls: () => calls },
+    ...{ through, pass, kill, death, isAlive: () => isAlive, effects: () => effects },
     killAt: (one: Kill) => {
       armed = one;
     },
@@ -173,6 +190,14 @@ function newGate({ time, random, story, isStoreRemote }: ReplicaDeps, name: stri
   };
 }
 
+function isRead(port: string): boolean {
+  return /(^|\.)(find|is|read|list|count|refresh|lookups|ownUser|feed)/.test(port);
+}
+
+function isChangingCall(port: string): boolean {
+  return ['create', 'patch', 'remove'].includes(port);
+}
+
 /** The functions of the store that answer from memory. */
 const SYNCHRONOUS = new Set(['modes.pausedAt']);
 
@@ -191,39 +216,47 @@ function gatedStore(store: ProvisioningStore, gate: Gate): ProvisioningStore {
 }
 
 /**
- * Returns the store with a `findDue` that answers at once while nothing can be due: most of the time of a history goes into looks at an idle
- * queue, each second.
+ * Skips looks at a queue in which nothing is due: most of the time of a history would go into them. A connection looks again once an
+ * identity has changed, or the time has come at which one is due.
  */
-function withQuickIdling(store: ProvisioningStore, { database, time }: ReplicaDeps): ProvisioningStore {
-  const { reconcileQueue } = store;
+function newIdling({ database, time }: ReplicaDeps) {
   const idle = new Map<string, { changes: number; until: number }>();
+  const isUnchanged = (known: { changes: number; until: number }) =>
+    time.now() < known.until && known.changes === database.changes('identity');
   return {
-    ...store,
-    reconcileQueue: {
-      ...reconcileQueue,
-      findDue: async (now, limit, connections) => {
-        const key = connections.join();
-        const known = idle.get(key);
-        if (known && time.now() < known.until && known.changes === database.changes()) return [];
-        const due = await reconcileQueue.findDue(now, limit, connections);
-        if (due.length === 0)
-          idle.set(key, { changes: database.changes(), until: await nextDue(database, now) });
-        return due;
+    /** True if each connection has looked, and need not look again yet. */
+    isIdle: () => idle.size > 0 && [...idle.values()].every(isUnchanged),
+    /** Returns the store with a `findDue` that does not search while nothing can be found. */
+    watched: (store: ProvisioningStore): ProvisioningStore => ({
+      ...store,
+      reconcileQueue: {
+        ...store.reconcileQueue,
+        findDue: async (now, limit, connections) => {
+          for (const connection of connections) {
+            const known = idle.get(connection);
+            if (known && isUnchanged(known)) continue;
+            idle.set(connection, {
+              changes: database.changes('identity'),
+              until: firstDue(database, connection),
+            });
+          }
+          return time.now() < Math.min(...connections.map((one) => idle.get(one)?.until ?? 0))
+            ? []
+            : store.reconcileQueue.findDue(now, limit, connections);
+        },
       },
-    },
+    }),
   };
 }
 
-async function nextDue({ db }: MemoryDatabase, now: number): Promise<number> {
-  const times = await db
-    .selectFrom('identity')
-    .select(({ fn }) => [
-      fn.min('next_attempt_at').filterWhere('next_attempt_at', '>', now).as('attempt'),
-      fn.min('check_at').filterWhere('check_at', '>', now).as('check'),
-      fn.min('lease_until').filterWhere('lease_until', '>', now).as('lease'),
-    ])
-    .executeTakeFirstOrThrow();
-  return Math.min(...Object.values(times).map((at) => Number(at ?? Number.POSITIVE_INFINITY)));
+/** Returns the time at which the first identity of a connection is due or its lease ends. */
+function firstDue(database: MemoryDatabase, connection: string): number {
+  const { due } = database.readRow(
+    `select min(max(coalesce(lease_until, 0), case when state = 'dirty' then next_attempt_at when check_at > 0 then check_at end)) as due
+      from identity where connection_id = ?`,
+    [connection],
+  );
+  return due ?? Number.POSITIVE_INFINITY;
 }
 
 type Port = (...values: never[]) => Promise<unknown>;

@@ -18,7 +18,7 @@ export async function shrink(history: History, play: PlayHistory): Promise<Histo
   };
   let smallest = { ...history, events: history.events.slice(0, last) };
   if (!(await fails(smallest))) smallest = history;
-  smallest = await withoutEvents(smallest, fails);
+  smallest = await withoutEvents(await sinceLateRest(smallest, fails), fails);
   for (const simplify of plainerSetups) {
     const candidate = { ...smallest, setup: simplify(smallest.setup) };
     if (await fails(candidate)) smallest = candidate;
@@ -29,6 +29,16 @@ export async function shrink(history: History, play: PlayHistory): Promise<Histo
       if (await fails({ ...smallest, events })) smallest = { ...smallest, events };
     }
   return withoutEvents(smallest, fails);
+}
+
+/** Leaves out everything before the last check after which the history still fails: most failures need only the events since then. */
+async function sinceLateRest(history: History, fails: (one: History) => Promise<boolean>): Promise<History> {
+  const rests = history.events.flatMap(({ what }, place) => (what.kind === 'rest' ? [place] : []));
+  for (const place of rests.toReversed()) {
+    const later = { ...history, events: history.events.slice(place + 1) };
+    if (later.events.length > 0 && (await fails(later))) return later;
+  }
+  return history;
 }
 
 /** Leaves out every part of the events without which the history still fails: halves first, single events last. */

@@ -2,7 +2,7 @@ import type { WorldOperation } from '../histories/execute.ts';
 import type { Event } from './events.ts';
 import { allFaults, type Fault } from './faults.ts';
 import type { MemoryDatabase } from './memory-database.ts';
-import { type History, type Played, play } from './play.ts';
+import { type Counts, type History, type Played, play } from './play.ts';
 import type { Kill } from './replica.ts';
 import { plainSetup } from './setup.ts';
 
@@ -37,10 +37,12 @@ export interface Figures {
   broken: { world: SmallWorld; played: Played }[];
 }
 
-/** Every sequence of this many operations. */
-export function sequencesOf(length: number): OperationName[][] {
-  if (length === 0) return [[]];
-  return sequencesOf(length - 1).flatMap((start) => names.map((name) => [...start, name]));
+/** Every sequence of this many operations, or every `step`-th of them. */
+export function sequencesOf(length: number, step = 1): OperationName[][] {
+  let all: OperationName[][] = [[]];
+  for (let more = length; more > 0; more -= 1)
+    all = all.flatMap((start) => names.map((name) => [...start, name]));
+  return all.filter((_, place) => place % step === 0);
 }
 
 /** Plays a sequence without a fault, and then with one fault of each kind at each of its effects. */
@@ -57,11 +59,19 @@ export async function playSequence(
     return played;
   };
   const plain = await tryWorld([]);
-  const { travelCalls, portCalls } = plain.sinceRest;
-  for (let call = 0; call < travelCalls; call += 1)
-    for (const fault of allFaults) await tryWorld([{ call, fault }]);
-  for (let calls = 1; calls <= portCalls; calls += 1)
-    for (const edge of ['before', 'after'] as const) await tryWorld([{ kill: { calls, edge } }]);
+  for (const fault of faultsOf(plain.sinceRest)) await tryWorld([fault]);
+}
+
+/** One fault of each kind at each effect. */
+function faultsOf({ calls, changingCalls, effects }: Counts): EffectFault[] {
+  const kills = (count: number, edge: Kill['edge']) =>
+    Array.from({ length: count }, (_, before) => ({ kill: { effects: before + 1, edge } }));
+  return [
+    ...Array.from({ length: calls }, (_, call) => allFaults.map((fault) => ({ call, fault }))).flat(),
+    ...kills(effects, 'before'),
+    ...kills(changingCalls, 'during'),
+    ...kills(effects, 'after'),
+  ];
 }
 
 /** The history of a small world: two people join, then the operations follow, each at once or after the one before. */

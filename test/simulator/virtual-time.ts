@@ -1,15 +1,23 @@
 /** A timer that waits for its time. */
 interface Timer {
   at: number;
+  ms: number;
+  isNeeded(): boolean;
   end(): void;
 }
 
 /** Time that passes only when nothing else can happen. */
 export interface VirtualTime {
   now(): number;
-  /** Resolves after `ms`, or as soon as the signal is aborted. */
-  wait(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Notes that something goes on which will end without time passing, such as a query. Returns the function that ends it. */
+  /**
+   * Resolves after `ms`, or as soon as the signal is aborted. A wait whose end `isNeeded` does not need begins again: a look at an idle queue
+   * costs more than the rest of a history.
+   */
+  wait(ms: number, signal?: AbortSignal, isNeeded?: () => boolean): Promise<void>;
+  /**
+   * Notes that something goes on which takes rounds of the event loop and ends without time passing, such as a query. Returns the function
+   * that ends it.
+   */
   begin(): () => void;
   /** Lets time pass from timer to timer until the condition holds or `ms` have passed. Returns true if the condition holds. */
   runUntil(condition: () => boolean, ms: number): Promise<boolean>;
@@ -19,51 +27,58 @@ export interface VirtualTime {
   jump(ms: number): void;
 }
 
-/** Rounds of the event loop without anything going on, after which nothing can happen without time. */
-const QUIET_ROUNDS = 3;
 /** A run that has ended so many timers is an endless one. */
 const MAX_TIMERS = 3_000_000;
 
 /**
- * Creates a clock that shows `start`. Work that goes on is waited for: the queries by counting them, everything else by rounds of the event
- * loop, because a promise chain that waits for neither a query nor a timer ends within one round.
+ * Creates a clock that shows `start`. Work that goes on is waited for: the queries by counting them, everything else by one round of the
+ * event loop, because a promise chain that waits for neither a query nor a timer ends within it.
  */
 export function virtualTime(start: number): VirtualTime {
   let now = start;
   let ended = 0;
   let running = 0;
-  let begun = 0;
   const timers = new TimerQueue();
   const settle = async () => {
-    for (let quiet = 0, before = -1; quiet < QUIET_ROUNDS; quiet += 1) {
-      await new Promise(setImmediate);
-      if (running > 0 || begun !== before) quiet = 0;
-      before = begun;
-    }
+    do await new Promise(setImmediate);
+    while (running > 0);
+  };
+  /** Returns false if all of the timers have begun again. */
+  const endTimers = (due: Timer[]): boolean => {
+    const needed = due.filter((timer) => timer.isNeeded());
+    for (const timer of due)
+      if (needed.includes(timer)) timer.end();
+      else timers.add(Object.assign(timer, { at: now + timer.ms }));
+    return needed.length > 0;
   };
   const runUntil = async (condition: () => boolean, ms: number) => {
     const end = now + ms;
     for (;;) {
       await settle();
       if (condition()) return true;
-      const next = timers.first();
-      if (!next || next.at > end) {
-        now = Math.max(now, end);
-        return false;
+      let isOver = false;
+      while (!isOver) {
+        const next = timers.first();
+        if (!next || next.at > end) {
+          now = Math.max(now, end);
+          return false;
+        }
+        now = Math.max(now, next.at);
+        isOver = endTimers(timers.takeUntil(now));
       }
-      now = Math.max(now, next.at);
       ended += 1;
       if (ended > MAX_TIMERS) throw new Error('the history never ends');
-      for (const timer of timers.takeUntil(now)) timer.end();
     }
   };
   return {
     now: () => now,
-    wait: (ms, signal) =>
+    wait: (ms, signal, isNeeded = () => true) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();
         const timer = {
           at: now + Math.max(0, ms),
+          ms,
+          isNeeded,
           end: () => {
             signal?.removeEventListener('abort', cancel);
             resolve();
@@ -78,7 +93,6 @@ export function virtualTime(start: number): VirtualTime {
       }),
     begin: () => {
       running += 1;
-      begun += 1;
       return () => {
         running -= 1;
       };

@@ -150,7 +150,7 @@ function processes(
     },
     recover: async () => {
       for (const replica of replicas) {
-        replica.killAt({ calls: Number.POSITIVE_INFINITY, edge: 'before' });
+        replica.killAt({ effects: Number.POSITIVE_INFINITY, edge: 'before' });
         if (replica.isFrozen()) replica.thaw();
       }
       for (let slot = 0; slot < count; slot += 1) if (!replicas[slot]?.isAlive()) await start(slot);

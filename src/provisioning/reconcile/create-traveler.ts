@@ -30,7 +30,13 @@ import {
   withEmailWait,
   withEmailWaitForHolder,
 } from './email-conflicts.ts';
-import { isLateCheckDue, isSameCreate, withoutLateCalls } from './late-calls.ts';
+import {
+  isLateCheckDue,
+  isSameCreate,
+  type UnconfirmedCreate,
+  withAnnouncedCreate,
+  withoutLateCalls,
+} from './late-calls.ts';
 import { linkExistingTraveler, linkOwnCreate } from './link-traveler.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { withAnsweredValues } from './unconfirmed-values.ts';
@@ -113,21 +119,21 @@ function* createTraveler(
     rules: context.rulesSnapshot.rules,
   });
   const begunAt = context.time.now;
-  const key = yield* keyOfCreate(addressed, email, next);
-  const announced = withReservation(context, addressed, { email, next, free, key });
+  const create = yield* toUnconfirmedCreate(context, addressed, { email, next, free });
+  const announced = withAnnouncedCreate(addressed, create);
   const announcement = yield* announceCreate(announced, email);
   if (announcement === 'taken')
     return yield* createTraveler(context, withTakenEmail(addressed, email), { rounds: rounds - 1, free });
   if (announcement === 'lost') return endInFailure(addressed, leaseLostFailure);
   const traveler = toNewTraveler(next);
-  const answer = yield* perform('createTraveler', traveler, key);
+  const answer = yield* perform('createTraveler', traveler, create.reservation.key);
   if (answer.kind === 'ok') {
     const linked = withLinkedTraveler(announced, answer.value, toAppliedFields({}, next, answer.value));
     const checked = withAnsweredValues(context, linked, { plan: next, before: {} });
     return yield* updateTraveler(context, checked, { isFresh: true });
   }
   return yield* handleCreateFailure(context, announced, {
-    email,
+    create,
     wanted,
     failure: answer,
     rounds,
@@ -137,22 +143,20 @@ function* createTraveler(
   });
 }
 
-/** Returns the key of a create: that of an earlier one with an unknown outcome, if this one repeats it, else a new one. */
-function* keyOfCreate({ progress }: OutcomeDraft, email: string, next: Plan): Program<string> {
-  const create = { reservation: { email }, fields: toAnnouncedFields(next, {}, undefined) };
-  const earlier = progress.late?.creates.find((one) => isSameCreate(one, create));
-  return earlier?.reservation.key ?? (yield* perform('newId'));
-}
-
-function withReservation(
+/**
+ * Returns the create that is about to be sent. Its key is that of an earlier one with an unknown outcome, if this one repeats it, else a
+ * new one.
+ */
+function* toUnconfirmedCreate(
   context: ReconcileContext,
-  draft: OutcomeDraft,
-  { email, next, free, key }: { email: string; next: Plan; free: string | undefined; key: string },
-): OutcomeDraft {
+  { progress }: OutcomeDraft,
+  { email, next, free }: { email: string; next: Plan; free: string | undefined },
+): Program<UnconfirmedCreate & { reservation: { key: string } }> {
   const wasFree = free !== undefined && addressKey(free) === addressKey(email);
-  const reservation = { email, wasFree, reservedAt: context.time.server, key };
-  const announced = toAnnouncedFields(next, {}, undefined);
-  return withProgress({ ...draft, creating: email }, { announced, reservation });
+  const fields = toAnnouncedFields(next, {}, undefined);
+  const earlier = progress.late?.creates.find((one) => isSameCreate(one, { reservation: { email }, fields }));
+  const key = earlier?.reservation.key ?? (yield* perform('newId'));
+  return { reservation: { email, wasFree, reservedAt: context.time.server, key }, fields };
 }
 
 /**
@@ -248,7 +252,7 @@ export function wantedFieldsWithEmail(context: ReconcileContext, email: string):
 }
 
 interface FailedCreate {
-  email: string;
+  create: UnconfirmedCreate;
   wanted: WantedFields;
   failure: TravelFailure;
   rounds: number;
@@ -322,15 +326,18 @@ function withTimeOfReservation(
 function* handleCreateConflict(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { email, rounds }: FailedCreate,
+  { create, rounds }: FailedCreate,
 ): Program<ReconcileResult | TravelerGone> {
-  for (const create of unconfirmedCreatesFor(draft, email)) {
-    const own = yield* linkOwnCreate(context, draft, create);
+  const { email } = create.reservation;
+  // That the address was free before proves nothing here: another system may have created a traveler since.
+  const refused = { ...create, reservation: { ...create.reservation, wasFree: false } };
+  for (const earlier of unconfirmedCreatesFor(draft, email)) {
+    const own = yield* linkOwnCreate(context, draft, earlier);
     if (own === 'gone' || 'end' in own) return own;
   }
   // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
   if (draft.waitingFor === undefined) yield* perform('waitForEmail', email);
-  const linked = yield* linkExistingTraveler(context, draft, email);
+  const linked = yield* linkExistingTraveler(context, draft, refused);
   if (typeof linked === 'object' && 'freed' in linked)
     return yield* createTraveler(context, linked.freed, { rounds: rounds - 1, free: email });
   if (linked === 'erased') {

@@ -177,6 +177,14 @@ export interface UnconfirmedCreate extends SentCreate {
   reservation: Reservation;
 }
 
+/** Returns the draft with a create that is about to be sent, or whose outcome must still be found out. */
+export function withAnnouncedCreate(
+  draft: OutcomeDraft,
+  { reservation, fields }: UnconfirmedCreate,
+): OutcomeDraft {
+  return withProgress({ ...draft, creating: reservation.email }, { announced: fields, reservation });
+}
+
 /** The tolerated difference between `createdAt` and the `Date` header, which has whole seconds, in milliseconds. */
 const TOLERANCE_MS = 2_000;
 /**

@@ -38,6 +38,7 @@ import {
   isOwnCreate,
   type UnconfirmedCreate,
   withAddressFree,
+  withAnnouncedCreate,
   withLateCreate,
   withValuesNotShownYet,
 } from './late-calls.ts';
@@ -84,37 +85,40 @@ export function* linkOwnCreate(
     const availability = yield* readAvailability(context, traveler);
     if (availability.kind !== 'ok') return endInFailure(known, availability);
     if (availability.value.is !== 'free') continue;
-    const { rules } = context.rulesSnapshot;
-    const applied = resolveAnnounced({}, create.fields, { observed: traveler, rules });
-    const linked = yield* announceLink(context, known, { traveler, applied });
+    const linked = yield* announceOwnLink(context, known, { traveler, create });
     if (linked !== 'taken') return linked;
   }
   return { found: 'stranger', draft: known };
 }
 
 /**
- * Links the traveler that has the address, if it is available and the policies allow it. Otherwise returns the reason:
- * `none` if no traveler has the address, `taken` if the traveler belongs to another identity, `erased` if the data of
- * its person was erased.
+ * After a create got 409, links the traveler that has the address, if it is available and the policies allow it. Otherwise returns the
+ * reason: `none` if no traveler has the address, `taken` if the traveler belongs to another identity, `erased` if the data of its person
+ * was erased. A gateway that sends the create twice returns the second answer only: the traveler is then that of the create.
  */
 export function* linkExistingTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  email: string,
+  create: UnconfirmedCreate,
 ): Program<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | AddressFreed> {
-  const answer = yield* perform('findTravelers', [email]);
-  if (answer.kind !== 'ok') return endInFailure(draft, answer);
+  const answer = yield* perform('findTravelers', [create.reservation.email]);
+  // The next attempt looks for the traveler of this create, even if it wants another address by then.
+  const unresolved = withAnnouncedCreate(draft, create);
+  if (answer.kind !== 'ok') return endInFailure(unresolved, answer);
   let isErased = false;
   for (const traveler of answer.value) {
     const availability = yield* readAvailability(context, traveler);
-    if (availability.kind !== 'ok') return endInFailure(draft, availability);
+    if (availability.kind !== 'ok') return endInFailure(unresolved, availability);
     if (availability.value.is === 'erased') isErased = true;
     // The link is all that happens: the bridge never writes this traveler, and says so on the identity.
     if (availability.value.is === 'own' && context.connection.policies.onExistingUser === 'link')
       return yield* announceLink(context, draft, { traveler, applied: {} });
     if (availability.value.is !== 'free') continue;
     const { leaver } = availability.value;
-    const linked = yield* linkIfAllowed(context, draft, { traveler, leaver });
+    const isOwn = !leaver && isOwnCreate(context, traveler, create);
+    const linked = isOwn
+      ? yield* announceOwnLink(context, draft, { traveler, create })
+      : yield* linkIfAllowed(context, draft, { traveler, leaver });
     if (linked !== 'taken') return linked;
   }
   if (isErased) return 'erased';
@@ -343,6 +347,17 @@ function* waitForLeaverEmail(
     { ...withEmailWait(draft, email, findings.heldByLeaver(email)), creating: undefined },
     'pending',
   );
+}
+
+/** Links a traveler that this create has made: the bridge owns the fields that it shows. */
+function* announceOwnLink(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { traveler, create }: OwnTraveler,
+): ReturnType<typeof announceLink> {
+  const { rules } = context.rulesSnapshot;
+  const applied = resolveAnnounced({}, create.fields, { observed: traveler, rules });
+  return yield* announceLink(context, draft, { traveler, applied });
 }
 
 function* announceLink(

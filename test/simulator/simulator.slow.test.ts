@@ -1,0 +1,37 @@
+import { type MemoryDatabase, openSimulator } from './memory-database.ts';
+import { historyOf, play } from './play.ts';
+import { brokenInSeeds, brokenInSequences } from './played.ts';
+import { setupOf } from './setup.ts';
+
+/** A sample that takes about 90 s of one core; `simulator.exhaustive.test.ts` plays more. */
+const SEEDS = { first: 1, count: 25 };
+const SEQUENCES = { length: 2, step: 23 };
+const TIME_MS = 600_000;
+
+let database: MemoryDatabase;
+beforeAll(async () => {
+  database = await openSimulator();
+});
+afterAll(() => database.close());
+
+it(
+  'random histories of IdPs, admins, faults and kills keep every promise',
+  async () => expect(await brokenInSeeds(database, SEEDS)).toEqual([]),
+  TIME_MS,
+);
+
+it(
+  'two operations with one fault of any kind at any of their effects keep every promise',
+  async () => expect(await brokenInSequences(database, SEQUENCES)).toEqual([]),
+  TIME_MS,
+);
+
+it('the same seed gives the same history, to the last call', async () => {
+  const transcripts: string[][] = [];
+  for (let run = 0; run < 2; run += 1) {
+    const { transcript } = await play(database, historyOf(7, setupOf(7), 200), { isDetailed: true });
+    transcripts.push(transcript);
+  }
+  expect(transcripts[0]?.length).toBeGreaterThan(1_000);
+  expect(transcripts[1]).toEqual(transcripts[0]);
+});
