@@ -1,6 +1,6 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import type { CurrentUser, Person } from './identity-providers.ts';
-import type { ObservedState } from './invariants.ts';
+import type { ObservedState } from './record.ts';
 
 const PARKING = /@jetbridge\.invalid$/;
 const HAND = /@hand\.example$/;
@@ -15,7 +15,7 @@ export function emailViolations(state: ObservedState): string[] {
     const traveler = travelerOf(person, state);
     const faults = traveler
       ? linkedViolations(person, current, traveler, state)
-      : unlinkedEmailViolations(current, state);
+      : unlinkedEmailViolations(person, current, state);
     return faults.map((fault) => `p${person.index}: ${fault}`);
   });
 }
@@ -41,15 +41,17 @@ function linkedViolations(
 }
 
 /** A person may be without a traveler only while inactive, or while others have the addresses. */
-function unlinkedEmailViolations(current: CurrentUser, state: ObservedState): string[] {
+function unlinkedEmailViolations({ index }: Person, current: CurrentUser, state: ObservedState): string[] {
   const { active, email, userName } = current.wanted;
-  if (!active) return [];
+  if (!active || state.decided.withoutReturn.has(index)) return [];
   return [key(email), ...(userName.includes('@') ? [key(userName)] : [])].flatMap((address) => {
     const holder = holderOf(address, state);
     if (!holder) return [`has no traveler, though ${address} is free`];
     const isLinked = state.people.some(({ index }) => state.links.get(index) === holder.id);
     const wasLinked = state.record.memory.get(holder.id)?.owner || !state.record.strangers.has(holder.id);
-    if (isLinked || wasLinked || state.record.guarded.has(holder.id) || address !== key(email)) return [];
+    const { guarded, policies } = state.record;
+    const isExcused = isLinked || wasLinked || guarded.has(holder.id) || address !== key(email);
+    if (isExcused || policies.onExistingUser === 'refuse') return [];
     return [`has no traveler, though a stranger has ${address} (${holder.id})`];
   });
 }
@@ -75,9 +77,9 @@ function findSwapCycle(person: Person, state: ObservedState): number[] | undefin
 function isDriftKept(
   { index, current }: Person,
   { id, email }: TravelUser,
-  { record: { events, drift, edits } }: ObservedState,
+  { record: { events, policies, edits } }: ObservedState,
 ): boolean {
-  if (drift === 'correct') return (edits.get(`${id} email`) ?? 0) > CORRECTIONS;
+  if (policies.drift === 'correct') return (edits.get(`${id} email`) ?? 0) > CORRECTIONS;
   const edited = events.findIndex(
     (event) =>
       event.kind === 'edit' && event.traveler === id && event.field === 'email' && event.value === email,

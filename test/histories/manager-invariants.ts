@@ -1,6 +1,6 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import type { Person } from './identity-providers.ts';
-import type { ObservedState } from './invariants.ts';
+import type { ObservedState } from './record.ts';
 
 /** Each traveler must have the manager that the user refers to. A link that would close a cycle may be left out. */
 export function managerViolations(state: ObservedState): string[] {
@@ -12,7 +12,7 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
   if (!person.current || !traveler || state.record.guarded.has(traveler.id)) return [];
   const manager = managerOf(person, state);
   const has = traveler.managerId;
-  const isCleared = manager?.current?.wanted.active === false && state.record.inactiveManager === 'clear';
+  const isCleared = manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
   const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
   if (has === wanted) return [];
   if (has === undefined && isInCycle(person, state)) return [];
