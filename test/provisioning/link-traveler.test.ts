@@ -136,3 +136,16 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
       expect(travelers(fixture)).toHaveLength(clockName === 'does not send its time' ? 2 : 1);
     }));
 });
+
+test('a create that a gateway has sent twice is the own one, also where existing travelers are refused', () =>
+  withFixture(
+    async ({ bridge, travel, traveler }) => {
+      travel.faultFor = ({ verb }) => {
+        if (verb === 'create') travel.addTraveler(sent);
+        return undefined;
+      };
+      const ada = await bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
+      expect(await traveler(ada.id)).toMatchObject(sent);
+    },
+    { policies: { onExistingUser: 'refuse' } },
+  ));

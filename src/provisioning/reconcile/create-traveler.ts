@@ -35,7 +35,7 @@ import {
   withEmailWait,
   withEmailWaitForHolder,
 } from './email-conflicts.ts';
-import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
+import { isLateCheckDue, type UnconfirmedCreate, withoutLateCalls } from './late-calls.ts';
 import { linkExistingTraveler, linkOwnCreate } from './link-traveler.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { withAnsweredValues } from './unconfirmed-values.ts';
@@ -264,7 +264,7 @@ function* handleCreateFailure(
   const draft = withoutAnnouncedCall(announced);
   switch (failure.kind) {
     case 'conflict':
-      return yield* handleCreateConflict(context, draft, tried);
+      return yield* handleCreateConflict(context, { announced, draft }, tried);
     case 'invalid': {
       const named = findInvalidFields(
         failure.fields.map(({ field }) => field),
@@ -318,10 +318,11 @@ function withTimeOfReservation(
  */
 function* handleCreateConflict(
   context: ReconcileContext,
-  draft: OutcomeDraft,
+  { announced, draft }: { announced: OutcomeDraft; draft: OutcomeDraft },
   { email, rounds }: FailedCreate,
 ): Program<ReconcileResult | TravelerGone> {
-  for (const create of unconfirmedCreatesFor(draft, email)) {
+  const creates = [...unconfirmedCreatesFor(draft, email), ...createSentTwice(context, announced)];
+  for (const create of creates) {
     const own = yield* linkOwnCreate(context, draft, create);
     if (own === 'gone' || 'end' in own) return own;
   }
@@ -350,6 +351,16 @@ function* handleCreateConflict(
     });
   const waiting = withTakenEmail(draft, email, findings.unfindableEmail(email));
   return yield* createTraveler(context, waiting, { rounds: rounds - 1, free: undefined });
+}
+
+/**
+ * A gateway may send a create twice, and answer with the 409 of the second one. Where existing travelers are refused, the traveler of the
+ * first one would have no user. That the address was free before proves nothing here, because somebody else may have created a traveler.
+ */
+function createSentTwice({ connection }: ReconcileContext, { progress }: OutcomeDraft): UnconfirmedCreate[] {
+  const { reservation, announced: fields = {} } = progress;
+  if (connection.policies.onExistingUser !== 'refuse' || !reservation) return [];
+  return [{ reservation: { ...reservation, wasFree: false }, fields }];
 }
 
 /** The earlier creates with this address whose outcome is unknown. */
