@@ -64,7 +64,9 @@ function allowedValues(
   const { id } = traveler;
   // The travel API has not carried out a whole PATCH; the bridge sends only `archived` again.
   const isIgnored = disobedient.has(id) && field !== 'archived';
-  if (guarded.has(id) || uncertain.has(id) || isIgnored) return 'any';
+  // While an admin refuses somebody else's traveler to a person, it stays as the leaver had it.
+  const isRefused = state.decided.withoutReturn.has(person.index);
+  if (guarded.has(id) || uncertain.has(id) || isIgnored || isRefused) return 'any';
   const costCenter = person.current?.wanted.costCenter;
   if (field !== 'costCenterId' || costCenter === undefined)
     return expectedField(field, traveler, person, state).allowed;

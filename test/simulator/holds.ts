@@ -34,7 +34,11 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
     const answer = pickAnswer();
     const identity = await store.identities.findById(connection, id);
     const given = identity && (predecessorOf(identity, identity)?.travelId ?? identity.travelId);
-    if (hold.cause === 'return' && answer === 'approved' && given) record.given.add(given);
+    if (hold.cause === 'return' && answer === 'approved' && given) {
+      record.given.add(given);
+      // What had been sent for the person before depends on when the return was held.
+      record.uncertain.add(given);
+    }
     story.tell(`an admin answers the hold ${hold.cause} of ${userName} (${id}): ${answer}`);
     decisions += await store.holds.decide(connection, { ids: [id] }, answer, time.now(), 'admin');
   }
