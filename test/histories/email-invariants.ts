@@ -11,7 +11,7 @@ const CORRECTIONS = 3;
 export function emailViolations(state: ObservedState): string[] {
   return state.people.flatMap((person) => {
     const { current } = person;
-    if (!current) return [];
+    if (!current || state.decided.withoutRules.has(person.index)) return [];
     const traveler = travelerOf(person, state);
     const faults = traveler
       ? linkedViolations(person, current, traveler, state)
@@ -30,6 +30,7 @@ function linkedViolations(
   const has = key(traveler.email);
   if (has === wanted || state.record.guarded.has(traveler.id)) return [];
   if (HAND.test(has) && isDriftKept(person, traveler, state)) return [];
+  if (isAsRestored(traveler, state)) return [];
   const holder = holderOf(wanted, state);
   if (!holder) return [`has ${has} and wants ${wanted}, which is free`];
   const ring = findSwapCycle(person, state);
@@ -44,16 +45,26 @@ function linkedViolations(
 function unlinkedEmailViolations({ index }: Person, current: CurrentUser, state: ObservedState): string[] {
   const { active, email, userName } = current.wanted;
   if (!active || state.decided.withoutReturn.has(index)) return [];
+  // With `refuse`, a traveler that has the address prevents any other one.
+  const existing = holderOf(key(email), state);
+  if (existing && state.record.policies.onExistingUser === 'refuse' && !isLinked(existing, state)) return [];
   return [key(email), ...(userName.includes('@') ? [key(userName)] : [])].flatMap((address) => {
     const holder = holderOf(address, state);
     if (!holder) return [`has no traveler, though ${address} is free`];
-    const isLinked = state.people.some(({ index }) => state.links.get(index) === holder.id);
     const wasLinked = state.record.memory.get(holder.id)?.owner || !state.record.strangers.has(holder.id);
-    const { guarded, policies } = state.record;
-    const isExcused = isLinked || wasLinked || guarded.has(holder.id) || address !== key(email);
-    if (isExcused || policies.onExistingUser === 'refuse') return [];
+    const isGuarded = state.record.guarded.has(holder.id);
+    if (isLinked(holder, state) || wasLinked || isGuarded || address !== key(email)) return [];
     return [`has no traveler, though a stranger has ${address} (${holder.id})`];
   });
+}
+
+function isLinked({ id }: TravelUser, { people, links }: ObservedState): boolean {
+  return people.some(({ index }) => links.get(index) === id);
+}
+
+/** After a restore, an address that was sent since the backup is drift. */
+function isAsRestored({ id, email }: TravelUser, { record }: ObservedState): boolean {
+  return record.policies.drift === 'report' && record.restored.get(id)?.email === email;
 }
 
 /** The people of one connection who wait for each other's addresses in a cycle with this person. */
@@ -63,7 +74,7 @@ function findSwapCycle(person: Person, state: ObservedState): number[] | undefin
     if (next.current.connection !== person.current?.connection || ring.length > state.people.length)
       return undefined;
     const traveler = travelerOf(next, state);
-    if (!traveler || state.record.guarded.has(traveler.id)) return undefined;
+    if (!traveler || state.record.guarded.has(traveler.id) || isAsRestored(traveler, state)) return undefined;
     if (key(traveler.email) === key(next.current.wanted.email)) return undefined;
     ring.push(next.index);
     const holder = holderOf(key(next.current.wanted.email), state);

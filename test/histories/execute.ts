@@ -6,7 +6,7 @@ import {
   type Person,
   type UserWrite,
 } from './identity-providers.ts';
-import type { HistoryRecord } from './record.ts';
+import { type HistoryRecord, recordRules } from './record.ts';
 import { type Attribute, type EditedField, type Operation, pools } from './operations.ts';
 import type { Processes } from './processes.ts';
 import type { TravelService } from './travel-service.ts';
@@ -109,11 +109,12 @@ export async function executeDeferred(context: HistoryContext): Promise<void> {
     if (operation.kind === 'lookup') await travel.toggleCostCenter(operation.costCenter);
     if (operation.kind !== 'rule' || changed.has(operation.attribute)) continue;
     changed.add(operation.attribute);
+    const { attribute } = operation;
     const { collection } = record.rules;
-    const isThere = !collection.has(operation.attribute);
-    await travel.setRule(operation.attribute, isThere);
-    if (isThere) collection.add(operation.attribute);
-    else collection.delete(operation.attribute);
+    const isThere = !collection.has(attribute);
+    await travel.setRule(attribute, isThere);
+    const others = [...collection].filter((one) => one !== attribute);
+    recordRules(record, { collection: new Set(isThere ? [...others, attribute] : others) });
   }
 }
 

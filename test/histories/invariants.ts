@@ -65,7 +65,8 @@ function allowedValues(
   // The travel API has not carried out a whole PATCH; the bridge sends only `archived` again.
   const isIgnored = disobedient.has(id) && field !== 'archived';
   // While an admin refuses somebody else's traveler to a person, it stays as the leaver had it.
-  const isRefused = state.decided.withoutReturn.has(person.index);
+  const { withoutReturn, withoutRules } = state.decided;
+  const isRefused = withoutReturn.has(person.index) || withoutRules.has(person.index);
   if (guarded.has(id) || uncertain.has(id) || isIgnored || isRefused) return 'any';
   const costCenter = person.current?.wanted.costCenter;
   if (field !== 'costCenterId' || costCenter === undefined)
@@ -112,13 +113,13 @@ function archivedViolations(state: ObservedState, isChecked: (person: Person) =>
 }
 
 function duplicateViolations(state: ObservedState): string[] {
-  const { people, links, travelers, record } = state;
+  const { people, links, travelers, record, decided } = state;
   const linked = people.flatMap(({ index, current }) => {
     const id = links.get(index);
     if (id === undefined || !current) return [];
     const other = people.find((one) => one.index < index && links.get(one.index) === id);
     return [
-      ...(travelers.some((one) => one.id === id) ? [] : [`p${index}: is linked to ${id}, which is not there`]),
+      ...(travelers.some((one) => one.id === id) || decided.withoutRules.has(index) ? [] : [`p${index}: is linked to ${id}, which is not there`]),
       ...(other ? [`p${index}: shares the traveler ${id} with p${other.index}`] : []),
     ];
   });

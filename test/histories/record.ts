@@ -30,6 +30,8 @@ export interface HistoryRecord {
   rulesBefore: HistoryRecord['rules'];
   /** The names of the cost centers at the last check. */
   costCentersBefore: Set<string>;
+  /** The fields whose rules have changed since the last check. */
+  changedRules: Set<Field>;
   /** The fields of which an admin has discarded the rules, until everybody follows later ones. */
   undecided: Set<Field>;
   /** True if an admin has discarded the rules in force. */
@@ -44,8 +46,8 @@ export interface HistoryRecord {
   uncertain: Set<string>;
   /** Travelers of which a change was answered and not carried out since the last check. */
   disobedient: Set<string>;
-  /** Travelers that were there when the database was restored. */
-  restored: Set<string>;
+  /** Travelers as they were when the database was restored, which does not know what it has sent since the backup. */
+  restored: Map<string, TravelUser>;
   /** Travelers that no IdP has created, with the person whose address they have. */
   strangers: Map<string, number>;
   /** Travelers of nobody whom an IdP has deleted all the same. */
@@ -63,6 +65,8 @@ export interface Decided {
   aboutGuarded: ReadonlySet<string>;
   /** The people who do not get the traveler of a leaver, and therefore may have none or an archived one. */
   withoutReturn: ReadonlySet<number>;
+  /** The people whose travelers stay as they are until the rules change again, because an admin has discarded the rules in force. */
+  withoutRules: ReadonlySet<number>;
 }
 
 /** The state at one time: people with their links, travelers, and what admins have decided. */
@@ -80,6 +84,7 @@ export const nothingDecided: Decided = {
   keptActive: new Set(),
   aboutGuarded: new Set(),
   withoutReturn: new Set(),
+  withoutRules: new Set(),
 };
 
 /** The record at the beginning of a history. */
@@ -88,9 +93,9 @@ export function newHistoryRecord(catalog: Catalog, policies: RecordedPolicies): 
   return {
     ...{ catalog, policies, events: [], rules: rules(), rulesBefore: rules(), undecided: new Set() },
     costCentersBefore: new Set(catalog.costCenters.keys()),
-    ...{ areRulesDiscarded: false, isPaused: false, memory: new Map(), edits: new Map(), emails: new Map() },
+    ...{ changedRules: new Set(), areRulesDiscarded: false, isPaused: false, memory: new Map(), edits: new Map(), emails: new Map() },
     ...{ strangers: new Map(), guarded: new Set(), uncertain: new Set(), purged: new Set(), given: new Set() },
-    ...{ disobedient: new Set(), restored: new Set() },
+    ...{ disobedient: new Set(), restored: new Map() },
   };
 }
 
@@ -115,9 +120,15 @@ export function recordWrite(
 export function recordRulesDecision(record: HistoryRecord, isDiscarded: boolean): void {
   record.areRulesDiscarded = isDiscarded;
   if (!isDiscarded) return;
-  const isChanged = (field: Field) => ruleOf(field, record.rules) !== ruleOf(field, record.rulesBefore);
   // Other lookups may be discarded, too.
-  for (const field of fields) if (isChanged(field) || field === 'costCenterId') record.undecided.add(field);
+  for (const field of [...record.changedRules, 'costCenterId' as const]) record.undecided.add(field);
+}
+
+/** Notes other rules, which come into force. */
+export function recordRules({ changedRules, rules }: HistoryRecord, next: Partial<HistoryRecord['rules']>): void {
+  const before = { ...rules };
+  Object.assign(rules, next);
+  for (const field of fields) if (ruleOf(field, rules) !== ruleOf(field, before)) changedRules.add(field);
 }
 
 /**
@@ -133,7 +144,7 @@ export function recordRestore(
     const { id, lastName } = traveler;
     const person = people.find(({ index }) => links.get(index) === id);
     record.uncertain.add(id);
-    record.restored.add(id);
+    record.restored.set(id, traveler);
     if (!person) record.strangers.set(id, people.findIndex(({ lastWanted }) => lastWanted.familyName === lastName));
     record.memory.delete(id);
   }
@@ -155,6 +166,7 @@ export function rememberState(state: ObservedState): void {
   record.rulesBefore = { ...record.rules, collection: new Set(record.rules.collection) };
   record.costCentersBefore = new Set(record.catalog.costCenters.keys());
   if (!record.areRulesDiscarded) record.undecided.clear();
+  record.changedRules.clear();
   for (const id of links.values()) record.uncertain.delete(id);
   record.disobedient.clear();
 }
@@ -192,10 +204,10 @@ function isRenamed({ owner }: RememberedTraveler, { events }: HistoryRecord): bo
 /** True if a person left while rules changed: the traveler may or may not have become as they say before. */
 function hasLeftBesideOtherRules(
   { owner }: RememberedTraveler,
-  { events, rules, rulesBefore }: HistoryRecord,
+  { events, changedRules }: HistoryRecord,
 ): boolean {
   return (
-    fields.some((field) => ruleOf(field, rules) !== ruleOf(field, rulesBefore)) &&
+    changedRules.size > 0 &&
     events.some((event) => event.kind === 'write' && event.person === owner?.person && !event.wanted)
   );
 }

@@ -3,7 +3,7 @@ import { parseMappingOfAnySize, storedMappingSchema } from '../../src/translator
 import type { HistoryContext } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
-import type { HistoryRecord } from '../histories/record.ts';
+import { type HistoryRecord, recordRules } from '../histories/record.ts';
 import { type MappingName, toMappingFile } from '../histories/traveler-fields.ts';
 import { decideOnce } from './holds.ts';
 import type { World } from './world.ts';
@@ -105,7 +105,7 @@ export async function applyMapping(
     const change = { connection, mapping, expected: version?.generation ?? 0, author: 'admin', now: time.now() };
     await Promise.race([replica.service.applyMapping(change), replica.death]);
   }
-  record.rules.mapping = name;
+  recordRules(record, { mapping: name });
 }
 
 async function sayIsSame(world: World, { people, record }: HistoryContext, who: number): Promise<void> {

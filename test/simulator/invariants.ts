@@ -33,16 +33,19 @@ export async function readDecided(
     keptActive: new Set<string>(),
     aboutGuarded: new Set<string>(),
     withoutReturn: new Set<number>(),
+    withoutRules: new Set<number>(),
   };
   for (const { connection_id, id } of rows) {
-    const { decision, version, origin, travelId } = (await store.identities.findById(connection_id, id)) ?? {};
+    const { decision, version, origin, travelId, hold } = (await store.identities.findById(connection_id, id)) ?? {};
     if (!decision || version === undefined) continue;
     const isCurrent = (origin?.statedDeparture?.version ?? version) <= decision.version;
     if (!isCurrent) continue;
     const person = people.find(({ current }) => current?.id === id);
     if (decision.cause === 'return' && decision.answer === 'discarded' && person)
       decided.withoutReturn.add(person.index);
-    if (travelId === undefined) continue;
+    if (hold?.cause === 'rules' && decision.answer === 'discarded' && person)
+      decided.withoutRules.add(person.index);
+    if (travelId === undefined || decision.cause === 'rules') continue;
     if (decision.answer === 'discarded') decided.keptActive.add(travelId);
     if (decision.cause === 'guarded') decided.aboutGuarded.add(travelId);
   }
