@@ -6,9 +6,9 @@ import {
   type Person,
   type UserWrite,
 } from './identity-providers.ts';
-import { type HistoryRecord, recordRules } from './record.ts';
 import { type Attribute, type EditedField, type Operation, pools } from './operations.ts';
 import type { Processes } from './processes.ts';
+import { type HistoryRecord, recordRules } from './record.ts';
 import type { TravelService } from './travel-service.ts';
 import { editOf, fieldValue, type Value } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';

@@ -1,5 +1,6 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import { emailViolations } from './email-invariants.ts';
+import type { HistoryEvent } from './expected-fields.ts';
 import type { Person } from './identity-providers.ts';
 import { managerViolations } from './manager-invariants.ts';
 import { expectedField, isAdmin, type ObservedState } from './record.ts';
@@ -74,7 +75,8 @@ function allowedValues(
   // A cost center that does not exist leaves the value before.
   if (!catalog.costCenters.has(costCenter) || (areRulesDiscarded && undecided.has(field))) return 'any';
   const memory = state.record.memory.get(id);
-  const isAsBefore = state.record.costCentersBefore.has(costCenter) && memory?.wanted.get(field) === costCenter;
+  const isAsBefore =
+    state.record.costCentersBefore.has(costCenter) && memory?.wanted.get(field) === costCenter;
   // What the travel API has ignored, without showing another value, stays ignored.
   return new Set([costCenter, ...(isAsBefore ? [memory?.fields[field]] : [])]);
 }
@@ -94,8 +96,11 @@ function endedViolations(state: ObservedState): string[] {
 
 /** A traveler of nobody may be active if the bridge has not made it, or if an admin has activated it or kept it active. */
 function mayBeActive({ id }: TravelUser, { record, decided }: ObservedState): boolean {
-  const { owner, isActiveByHand } = record.memory.get(id) ?? {};
-  if (!owner && record.strangers.has(id)) return true;
+  const memory = record.memory.get(id);
+  const { owner, isActiveByHand } = memory ?? {};
+  if (!owner && (record.strangers.has(id) || (record.isRestored && !memory))) return true;
+  // The create of a user whose address has changed since is in doubt.
+  if (!memory && !record.isTimeNamed) return true;
   return decided.keptActive.has(id) || isActiveByHand === true || isEdited(id, 'archived', record);
 }
 
@@ -119,28 +124,32 @@ function duplicateViolations(state: ObservedState): string[] {
     if (id === undefined || !current) return [];
     const other = people.find((one) => one.index < index && links.get(one.index) === id);
     return [
-      ...(travelers.some((one) => one.id === id) || decided.withoutRules.has(index) ? [] : [`p${index}: is linked to ${id}, which is not there`]),
+      ...(travelers.some((one) => one.id === id) || decided.withoutRules.has(index)
+        ? []
+        : [`p${index}: is linked to ${id}, which is not there`]),
       ...(other ? [`p${index}: shares the traveler ${id} with p${other.index}`] : []),
     ];
   });
   const others = travelersOfNobody(state).filter(
     (traveler) => traveler.archived && !isExplained(traveler, state) && !record.strangers.has(traveler.id),
   );
-  return [
-    ...linked,
-    ...others.map((traveler) => `${describe(traveler)} was made, though nobody left`),
-  ];
+  return [...linked, ...others.map((traveler) => `${describe(traveler)} was made, though nobody left`)];
 }
 
 /** True if a traveler of nobody was there before, or if its person has left or lost it since the last check. */
 function isExplained({ id, lastName }: TravelUser, { people, record }: ObservedState): boolean {
-  if (record.memory.has(id)) return true;
+  if (record.memory.has(id) || record.isRestored) return true;
   const owner = people.find(({ lastWanted: last }) => last.familyName === lastName)?.index;
   return record.events.some(
     (event) =>
       (event.kind === 'vanish' && event.person === owner) ||
-      (event.kind === 'write' && event.person === owner && event.verb === 'DELETE'),
+      (event.kind === 'write' && event.person === owner && isDeparture(event)),
   );
+}
+
+/** True for a DELETE, and for a write that makes the user another person. */
+function isDeparture({ wanted, before }: Extract<HistoryEvent, { kind: 'write' }>): boolean {
+  return !wanted || (before !== undefined && before.externalId !== wanted.externalId);
 }
 
 function foreignViolations(state: ObservedState): string[] {
@@ -177,7 +186,8 @@ function strangerViolations(traveler: TravelUser, { record }: ObservedState): st
   const { id, archived, email } = traveler;
   const memory = record.memory.get(id);
   const isNeeded = record.events.some(
-    (event) => event.kind === 'write' && [event.wanted?.email, event.wanted?.userName].includes(memory?.email),
+    (event) =>
+      event.kind === 'write' && [event.wanted?.email, event.wanted?.userName].includes(memory?.email),
   );
   // A person may have been linked to it, and have left again.
   if (!memory || memory.owner || !record.strangers.has(id) || (isNeeded && !archived)) return [];

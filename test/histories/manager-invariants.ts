@@ -9,11 +9,13 @@ export function managerViolations(state: ObservedState): string[] {
 
 function referenceViolations(person: Person, state: ObservedState): string[] {
   const traveler = travelerOf(person, state);
-  const isDecided = state.decided.withoutRules.has(person.index) || state.decided.withoutReturn.has(person.index);
+  const isDecided =
+    state.decided.withoutRules.has(person.index) || state.decided.withoutReturn.has(person.index);
   if (!person.current || !traveler || isDecided || state.record.guarded.has(traveler.id)) return [];
   const manager = managerOf(person, state);
   const has = traveler.managerId;
-  const isCleared = manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
+  const isCleared =
+    manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
   const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
   if (has === wanted) return [];
   // After a restore, a manager who was sent since the backup is a value of others.

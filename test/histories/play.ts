@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
+import { defaultPolicies } from '../../src/provisioning/policies.ts';
 import { seededRandom } from '../fixtures/seeded.ts';
 import { executeDeferred, executeStep, type HistoryContext } from './execute.ts';
-import { defaultPolicies } from '../../src/provisioning/policies.ts';
 import { httpCalls, type IdentityProviders, NoAnswer, newPerson } from './identity-providers.ts';
 import { findViolations, promises } from './invariants.ts';
 import { type OmittedKind, type Operation, operationAt, toOperationLine } from './operations.ts';

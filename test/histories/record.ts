@@ -22,6 +22,8 @@ export type RecordedPolicies = Pick<
 /** The facts about a history that the state of the services does not contain. */
 export interface HistoryRecord {
   catalog: Catalog;
+  /** False for a travel API that names no time: a create whose answer was lost cannot be told from an existing traveler. */
+  isTimeNamed: boolean;
   policies: RecordedPolicies;
   /** The events since the last check. */
   events: HistoryEvent[];
@@ -55,6 +57,8 @@ export interface HistoryRecord {
   /** Travelers of leavers that an admin has given to another user. */
   given: Set<string>;
   isPaused: boolean;
+  /** True if the database was restored since the last check: calls from before the restore may have made travelers that nobody knows. */
+  isRestored: boolean;
 }
 
 /** The decisions of admins that still count. */
@@ -88,13 +92,42 @@ export const nothingDecided: Decided = {
 };
 
 /** The record at the beginning of a history. */
-export function newHistoryRecord(catalog: Catalog, policies: RecordedPolicies): HistoryRecord {
-  const rules = () => ({ mapping: 'defaults' as const, collection: new Set<MappedAttribute>(['department']) });
+export function newHistoryRecord(
+  catalog: Catalog,
+  policies: RecordedPolicies,
+  isTimeNamed = true,
+): HistoryRecord {
+  const rules = () => ({
+    mapping: 'defaults' as const,
+    collection: new Set<MappedAttribute>(['department']),
+  });
   return {
-    ...{ catalog, policies, events: [], rules: rules(), rulesBefore: rules(), undecided: new Set() },
+    ...{
+      catalog,
+      isTimeNamed,
+      policies,
+      events: [],
+      rules: rules(),
+      rulesBefore: rules(),
+      undecided: new Set(),
+    },
     costCentersBefore: new Set(catalog.costCenters.keys()),
-    ...{ changedRules: new Set(), areRulesDiscarded: false, isPaused: false, memory: new Map(), edits: new Map(), emails: new Map() },
-    ...{ strangers: new Map(), guarded: new Set(), uncertain: new Set(), purged: new Set(), given: new Set() },
+    ...{
+      changedRules: new Set(),
+      areRulesDiscarded: false,
+      isPaused: false,
+      isRestored: false,
+      memory: new Map(),
+      edits: new Map(),
+      emails: new Map(),
+    },
+    ...{
+      strangers: new Map(),
+      guarded: new Set(),
+      uncertain: new Set(),
+      purged: new Set(),
+      given: new Set(),
+    },
     ...{ disobedient: new Set(), restored: new Map() },
   };
 }
@@ -111,7 +144,16 @@ export function recordWrite(
   const emails = record.emails.get(index) ?? new Set();
   const isNewEmail = wanted !== undefined && !emails.has(wanted.email);
   const { isPaused: isInPause } = record;
-  record.events.push({ kind: 'write', person: index, connection, verb, wanted, before, isNewEmail, isInPause });
+  record.events.push({
+    kind: 'write',
+    person: index,
+    connection,
+    verb,
+    wanted,
+    before,
+    isNewEmail,
+    isInPause,
+  });
   if (!wanted) return;
   record.emails.set(index, emails.add(wanted.email).add(wanted.userName));
 }
@@ -125,7 +167,10 @@ export function recordRulesDecision(record: HistoryRecord, isDiscarded: boolean)
 }
 
 /** Notes other rules, which come into force. */
-export function recordRules({ changedRules, rules }: HistoryRecord, next: Partial<HistoryRecord['rules']>): void {
+export function recordRules(
+  { changedRules, rules }: HistoryRecord,
+  next: Partial<HistoryRecord['rules']>,
+): void {
   const before = { ...rules };
   Object.assign(rules, next);
   for (const field of fields) if (ruleOf(field, rules) !== ruleOf(field, before)) changedRules.add(field);
@@ -135,17 +180,16 @@ export function recordRules({ changedRules, rules }: HistoryRecord, next: Partia
  * Notes that the database was restored: it has forgotten what was done since the backup. The IdPs have read their users again. Travelers
  * without a user are those of people whom the database does not know any more.
  */
-export function recordRestore(
-  { record, people, links, travelers }: Omit<ObservedState, 'decided'>,
-): void {
+export function recordRestore({ record, people, links, travelers }: Omit<ObservedState, 'decided'>): void {
+  record.isRestored = true;
   record.events = [];
   record.edits = new Map();
   for (const traveler of travelers) {
-    const { id, lastName } = traveler;
+    const { id } = traveler;
     const person = people.find(({ index }) => links.get(index) === id);
     record.uncertain.add(id);
     record.restored.set(id, traveler);
-    if (!person) record.strangers.set(id, people.findIndex(({ lastWanted }) => lastWanted.familyName === lastName));
+    if (!person) record.strangers.set(id, ownerOf(traveler, people));
     record.memory.delete(id);
   }
 }
@@ -159,8 +203,12 @@ export function rememberState(state: ObservedState): void {
     const old = record.memory.get(traveler.id);
     if (person?.current) memory.set(traveler.id, rememberLinked(traveler, person, state));
     else if (old) memory.set(traveler.id, rememberLeaver(traveler, old, state));
-    else memory.set(traveler.id, rememberUnlinked(traveler, state));
+    else {
+      if (record.isRestored) record.strangers.set(traveler.id, ownerOf(traveler, people));
+      memory.set(traveler.id, rememberUnlinked(traveler, state));
+    }
   }
+  record.isRestored = false;
   record.memory = memory;
   record.events = [];
   record.rulesBefore = { ...record.rules, collection: new Set(record.rules.collection) };
@@ -169,6 +217,11 @@ export function rememberState(state: ObservedState): void {
   record.changedRules.clear();
   for (const id of links.values()) record.uncertain.delete(id);
   record.disobedient.clear();
+}
+
+/** The person for whom a traveler was made, by the family name; -1 if there is none. */
+function ownerOf({ lastName }: TravelUser, people: readonly Person[]): number {
+  return people.findIndex(({ lastWanted }) => lastWanted.familyName === lastName);
 }
 
 /** Remembers a traveler whose person has left, or that has none. */
@@ -275,7 +328,12 @@ export function isAdmin({ roles = [] }: TravelUser): boolean {
 export function expectedField(field: Field, traveler: TravelUser, person: Person, { record }: ObservedState) {
   const { events, edits, undecided } = record;
   const { drift } = record.policies;
-  const rules = { before: record.rulesBefore, now: record.rules, undecided, isDiscarded: record.areRulesDiscarded };
+  const rules = {
+    before: record.rulesBefore,
+    now: record.rules,
+    undecided,
+    isDiscarded: record.areRulesDiscarded,
+  };
   const { index, current } = person;
   const memory = record.memory.get(traveler.id);
   const linked = { traveler: traveler.id, person: index, wanted: current?.wanted, memory };

@@ -67,7 +67,9 @@ export async function resume(world: World, connection: ConnectionName): Promise<
 /** An admin lets all connections go on. Returns what was sent before for people whom no IdP had written since the restore. */
 export async function endPause(world: World, record: HistoryRecord): Promise<string[]> {
   const { pauseWatch } = world;
-  const written = new Set(record.events.flatMap((event) => (event.kind === 'write' ? [`P${event.person}`] : [])));
+  const written = new Set(
+    record.events.flatMap((event) => (event.kind === 'write' ? [`P${event.person}`] : [])),
+  );
   const unasked = pauseWatch.sent.filter((names) => !names.some((name) => written.has(name ?? '')));
   for (const connection of connections) await resume(world, connection);
   Object.assign(pauseWatch, { isOn: false, sent: [] });
@@ -97,12 +99,21 @@ export async function applyMapping(
   const { mapping } = parsed;
   if (isLarge) {
     const recent = Array.from({ length: MANY }, (_, number) => [`somebody-${number}`, time.now()]);
-    await database.db.updateTable('rules_change').set({ recent: JSON.stringify(recent) }).execute();
+    await database.db
+      .updateTable('rules_change')
+      .set({ recent: JSON.stringify(recent) })
+      .execute();
   }
   for (const connection of connections) {
     const [version] = await store.rules.listMappings(connection, 1);
     const replica = await world.runningReplica();
-    const change = { connection, mapping, expected: version?.generation ?? 0, author: 'admin', now: time.now() };
+    const change = {
+      connection,
+      mapping,
+      expected: version?.generation ?? 0,
+      author: 'admin',
+      now: time.now(),
+    };
     await Promise.race([replica.service.applyMapping(change), replica.death]);
   }
   recordRules(record, { mapping: name });

@@ -1,7 +1,7 @@
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import type { WorldOperation } from '../histories/execute.ts';
-import { operationAt, toOperationLine } from '../histories/operations.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
+import { operationAt, toOperationLine } from '../histories/operations.ts';
 import { type MappingName, mappings } from '../histories/traveler-fields.ts';
 import type { AdminAct } from './admin.ts';
 import { allFaults, type Fault } from './faults.ts';
@@ -95,9 +95,7 @@ function randomAct(random: Random, people: number): AdminAct | ProviderAct {
   if (kind < 29) return { kind: 'purge', connection: random.pick(connections) };
   if (kind < 33) return { kind: 'backup' };
   if (kind < 35) return { kind: 'restore' };
-  return random.below(2) === 0
-    ? { kind: 'pause' }
-    : { kind: 'resume', connection: random.pick(connections) };
+  return random.below(2) === 0 ? { kind: 'pause' } : { kind: 'resume', connection: random.pick(connections) };
 }
 
 /** Formats an event as one short line. */

@@ -36,7 +36,8 @@ export async function readDecided(
     withoutRules: new Set<number>(),
   };
   for (const { connection_id, id } of rows) {
-    const { decision, version, origin, travelId, hold } = (await store.identities.findById(connection_id, id)) ?? {};
+    const { decision, version, origin, travelId, hold } =
+      (await store.identities.findById(connection_id, id)) ?? {};
     if (!decision || version === undefined) continue;
     const isCurrent = (origin?.statedDeparture?.version ?? version) <= decision.version;
     if (!isCurrent) continue;

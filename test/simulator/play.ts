@@ -96,7 +96,7 @@ interface Player extends ActContext {
 function newPlayer(world: World, { setup, people: count }: History): Player {
   const { story, travel } = world;
   const admin = travelAdmin(travel);
-  const record = newHistoryRecord(admin.catalog, setup.policies);
+  const record = newHistoryRecord(admin.catalog, setup.policies, setup.habits.hasDate);
   const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
   const call = idpCalls(world);
   const note = story.tell;
@@ -250,9 +250,7 @@ async function restAndCheck(
   const writes = countWrites(player);
   time.jump(10 * 60_000);
   await comeToRest(world, { withImport: true });
-  return countWrites(player) > writes
-    ? [`at rest, a write was sent [${promises.noNeedlessCall}]`]
-    : [];
+  return countWrites(player) > writes ? [`at rest, a write was sent [${promises.noNeedlessCall}]`] : [];
 }
 
 /** With `refuse`, a person whose address an existing traveler has is tried again by each import, with a create that cannot succeed. */
