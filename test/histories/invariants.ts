@@ -190,7 +190,7 @@ function strangerViolations(traveler: TravelUser, { record }: ObservedState): st
       event.kind === 'write' && [event.wanted?.email, event.wanted?.userName].includes(memory?.email),
   );
   // A person may have been linked to it, and have left again.
-  if (!memory || memory.owner || !record.strangers.has(id) || (isNeeded && !archived)) return [];
+  if (!memory || memory.owner || !record.strangers.has(id) || isNeeded) return [];
   const faults = fields
     .filter((field) => !(field === 'archived' && record.purged.has(id)))
     .filter((field) => fieldValue(traveler, field, record.catalog) !== memory.fields[field])

@@ -237,7 +237,7 @@ function rememberLeaver(
     ...old,
     ...rememberedValues(traveler, state),
     wanted: last,
-    isActiveByHand: !traveler.archived,
+    isActiveByHand: !traveler.archived && !state.decided.keptActive.has(traveler.id),
     isLeftBehind: true,
     isUncertain: old.isUncertain || isRenamed(old, record) || hasLeftBesideOtherRules(old, record),
   };
@@ -312,9 +312,14 @@ function rememberUnlinked(traveler: TravelUser, state: ObservedState): Remembere
 
 function rememberedValues(
   traveler: TravelUser,
-  { record }: ObservedState,
+  { record, decided }: ObservedState,
 ): Pick<RememberedTraveler, 'fields' | 'email' | 'isAdmin'> {
-  const values = fields.map((field) => [field, fieldValue(traveler, field, record.catalog)]);
+  // A traveler that an admin keeps active is no drift: a later decision archives it.
+  const valueOf = (field: Field) =>
+    field === 'archived' && decided.keptActive.has(traveler.id)
+      ? 'true'
+      : fieldValue(traveler, field, record.catalog);
+  const values = fields.map((field) => [field, valueOf(field)]);
   const all = Object.fromEntries(values) as RememberedTraveler['fields']; // Every field is there.
   return { fields: all, email: traveler.email, isAdmin: isAdmin(traveler) };
 }

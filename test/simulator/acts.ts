@@ -43,7 +43,7 @@ export function beginAct(acts: ActContext, act: AdminAct | ProviderAct): void {
       acts.deferredActs.push(() => applyMapping(world, context, act));
       break;
     case 'restore':
-      if (world.hasBackup) begin(everybody, () => restoreBackup(acts));
+      if (world.backupMapping !== undefined) begin(everybody, () => restoreBackup(acts));
       break;
     case 'sayIsSame':
       begin([act.who], () => actAsAdmin(world, context, act));
@@ -56,7 +56,7 @@ export function beginAct(acts: ActContext, act: AdminAct | ProviderAct): void {
 /** Restores the backup. The IdPs then read what the bridge knows, and go on from there. */
 async function restoreBackup({ world, context, groups }: ActContext): Promise<void> {
   const { people, providers, record } = context;
-  await restore(world);
+  await restore(world, record);
   record.isPaused = true;
   const links = new Map<number, string>();
   for (const person of people) {

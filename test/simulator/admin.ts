@@ -45,7 +45,7 @@ export async function actAsAdmin(
       // No transaction is open at a turn of time.
       await time.wait(1);
       database.keep(BACKUP);
-      world.hasBackup = true;
+      world.backupMapping = context.record.rules.mapping;
       break;
     case 'pause':
       context.record.isPaused = true;
@@ -78,13 +78,14 @@ export async function endPause(world: World, record: HistoryRecord): Promise<str
 }
 
 /** Puts the database back to the backup. The processes start again, and find all connections paused. */
-export async function restore(world: World): Promise<void> {
-  const { database, store, time, pauseWatch } = world;
+export async function restore(world: World, record: HistoryRecord): Promise<void> {
+  const { database, store, time, pauseWatch, backupMapping } = world;
   await world.replaceDatabase(async () => {
     database.putBack(BACKUP);
     await store.modes.pauseAll(time.now());
   });
   Object.assign(pauseWatch, { isOn: true, sent: [] });
+  recordRules(record, { mapping: backupMapping ?? 'defaults' });
 }
 
 /** Puts a mapping in force for both connections. */

@@ -45,3 +45,10 @@ it.each([1, 2, 3, 4, 5, 6])(
       seed,
     ),
 );
+
+it('a create that a gateway sends twice leaves no second traveler, if the search fails and the address changes', () =>
+  expectKept([
+    { what: { kind: 'faults', next: ['twice', 'status503'] }, pause: 0 },
+    { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 300 },
+    { what: { kind: 'email', who: 0, address: 5 }, pause: 5_000 },
+  ]));

@@ -4,6 +4,7 @@ import type { TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { connections as connectionNames } from '../histories/identity-providers.ts';
+import type { MappingName } from '../histories/traveler-fields.ts';
 import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
 import { type Kill, type Replica, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
@@ -30,7 +31,8 @@ export interface World {
   store: ReturnType<typeof provisioningStore>;
   /** The clock and the ids of commands that are given beside the processes. */
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
-  hasBackup: boolean;
+  /** The mapping that was in force at the backup; undefined if there is no backup. */
+  backupMapping: MappingName | undefined;
   pauseWatch: PauseWatch;
   /** Returns a process that runs, once there is one. */
   runningReplica(): Promise<Replica>;
@@ -68,7 +70,7 @@ export async function openWorld(
   const connections = connectionNames.map((id) => connectionOf(id, setup, { travel, pauseWatch }));
   const store = provisioningStore(database);
   const world: World = {
-    ...{ time, random, story, travel, database, connections, store, pauseWatch, hasBackup: false },
+    ...{ time, random, story, travel, database, connections, store, pauseWatch, backupMapping: undefined },
     ...processes({ time, random, story, travel, database, connections, store }, setup),
   };
   await world.recover();

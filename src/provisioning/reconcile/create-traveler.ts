@@ -35,7 +35,7 @@ import {
   withEmailWait,
   withEmailWaitForHolder,
 } from './email-conflicts.ts';
-import { isLateCheckDue, type UnconfirmedCreate, withoutLateCalls } from './late-calls.ts';
+import { isLateCheckDue, type UnconfirmedCreate, withLateCreate, withoutLateCalls } from './late-calls.ts';
 import { linkExistingTraveler, linkOwnCreate } from './link-traveler.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { withAnsweredValues } from './unconfirmed-values.ts';
@@ -321,8 +321,9 @@ function* handleCreateConflict(
   { announced, draft }: { announced: OutcomeDraft; draft: OutcomeDraft },
   { email, rounds }: FailedCreate,
 ): Program<ReconcileResult | TravelerGone> {
-  const creates = [...unconfirmedCreatesFor(draft, email), ...createSentTwice(context, announced)];
-  for (const create of creates) {
+  const sentTwice = createSentTwice(announced);
+  const isRefused = context.connection.policies.onExistingUser === 'refuse';
+  for (const create of [...unconfirmedCreatesFor(draft, email), ...(isRefused ? sentTwice : [])]) {
     const own = yield* linkOwnCreate(context, draft, create);
     if (own === 'gone' || 'end' in own) return own;
   }
@@ -340,6 +341,11 @@ function* handleCreateConflict(
       rounds: rounds - 1,
       free: undefined,
     });
+  if (typeof linked === 'object' && linked.end.kind === 'failed' && linked.draft.travelId === undefined)
+    return {
+      ...linked,
+      draft: sentTwice.reduce((known, create) => withLateCreate(context, known, create), linked.draft),
+    };
   if (linked !== 'none') return linked;
   // The other traveler may have just lost the address, or the traveler of our own create is not visible yet.
   const maxAttempts = unconfirmedCreatesFor(draft, email).length > 0 ? MAX_CONFLICT_ATTEMPTS : 2;
@@ -354,13 +360,13 @@ function* handleCreateConflict(
 }
 
 /**
- * A gateway may send a create twice, and answer with the 409 of the second one. Where existing travelers are refused, the traveler of the
- * first one would have no user. That the address was free before proves nothing here, because somebody else may have created a traveler.
+ * A gateway may send a create twice, and answer with the 409 of the second one. Where existing travelers are refused, or the search for
+ * the traveler fails, that of the first one would have no user. That the address was free before proves nothing here, because somebody else
+ * may have created a traveler.
  */
-function createSentTwice({ connection }: ReconcileContext, { progress }: OutcomeDraft): UnconfirmedCreate[] {
+function createSentTwice({ progress }: OutcomeDraft): UnconfirmedCreate[] {
   const { reservation, announced: fields = {} } = progress;
-  if (connection.policies.onExistingUser !== 'refuse' || !reservation) return [];
-  return [{ reservation: { ...reservation, wasFree: false }, fields }];
+  return reservation ? [{ reservation: { ...reservation, wasFree: false }, fields }] : [];
 }
 
 /** The earlier creates with this address whose outcome is unknown. */
