@@ -315,11 +315,11 @@ function rememberedValues(
   { record, decided }: ObservedState,
 ): Pick<RememberedTraveler, 'fields' | 'email' | 'isAdmin'> {
   // A traveler that an admin keeps active is no drift: a later decision archives it.
-  const valueOf = (field: Field) =>
+  const rememberedValue = (field: Field) =>
     field === 'archived' && decided.keptActive.has(traveler.id)
       ? 'true'
       : fieldValue(traveler, field, record.catalog);
-  const values = fields.map((field) => [field, valueOf(field)]);
+  const values = fields.map((field) => [field, rememberedValue(field)]);
   const all = Object.fromEntries(values) as RememberedTraveler['fields']; // Every field is there.
   return { fields: all, email: traveler.email, isAdmin: isAdmin(traveler) };
 }
