@@ -201,7 +201,7 @@ function strangerViolations(traveler: TravelUser, { record }: ObservedState): st
   );
 }
 
-function inheritanceViolations({ people, links, record }: ObservedState): string[] {
+function inheritanceViolations({ people, links, record, decided }: ObservedState): string[] {
   if (record.policies.onReturn === 'revive') return [];
   return people.flatMap(({ index, current }) => {
     const id = links.get(index) ?? '';
@@ -211,6 +211,8 @@ function inheritanceViolations({ people, links, record }: ObservedState): string
       owner &&
       !isUncertain &&
       !record.given.has(id) &&
+      // The SCIM user of the leaver, activated for somebody else, has the archived traveler until that is decided.
+      !decided.withoutReturn.has(index) &&
       owner.person === index &&
       owner.connection === current.connection &&
       owner.externalId !== current.wanted.externalId;
