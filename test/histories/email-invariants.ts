@@ -1,6 +1,6 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import type { CurrentUser, Person } from './identity-providers.ts';
-import type { ObservedState } from './invariants.ts';
+import type { ObservedState } from './record.ts';
 
 const PARKING = /@jetbridge\.invalid$/;
 const HAND = /@hand\.example$/;
@@ -11,11 +11,11 @@ const CORRECTIONS = 3;
 export function emailViolations(state: ObservedState): string[] {
   return state.people.flatMap((person) => {
     const { current } = person;
-    if (!current) return [];
+    if (!current || state.decided.withoutRules.has(person.index)) return [];
     const traveler = travelerOf(person, state);
     const faults = traveler
       ? linkedViolations(person, current, traveler, state)
-      : unlinkedEmailViolations(current, state);
+      : unlinkedEmailViolations(person, current, state);
     return faults.map((fault) => `p${person.index}: ${fault}`);
   });
 }
@@ -30,6 +30,7 @@ function linkedViolations(
   const has = key(traveler.email);
   if (has === wanted || state.record.guarded.has(traveler.id)) return [];
   if (HAND.test(has) && isDriftKept(person, traveler, state)) return [];
+  if (isAsRestored(traveler, state)) return [];
   const holder = holderOf(wanted, state);
   if (!holder) return [`has ${has} and wants ${wanted}, which is free`];
   const ring = findSwapCycle(person, state);
@@ -41,17 +42,29 @@ function linkedViolations(
 }
 
 /** A person may be without a traveler only while inactive, or while others have the addresses. */
-function unlinkedEmailViolations(current: CurrentUser, state: ObservedState): string[] {
+function unlinkedEmailViolations({ index }: Person, current: CurrentUser, state: ObservedState): string[] {
   const { active, email, userName } = current.wanted;
-  if (!active) return [];
+  if (!active || state.decided.withoutReturn.has(index)) return [];
+  // With `refuse`, a traveler that has the address prevents any other one.
+  const existing = holderOf(key(email), state);
+  if (existing && state.record.policies.onExistingUser === 'refuse' && !isLinked(existing, state)) return [];
   return [key(email), ...(userName.includes('@') ? [key(userName)] : [])].flatMap((address) => {
     const holder = holderOf(address, state);
     if (!holder) return [`has no traveler, though ${address} is free`];
-    const isLinked = state.people.some(({ index }) => state.links.get(index) === holder.id);
     const wasLinked = state.record.memory.get(holder.id)?.owner || !state.record.strangers.has(holder.id);
-    if (isLinked || wasLinked || state.record.guarded.has(holder.id) || address !== key(email)) return [];
+    const isGuarded = state.record.guarded.has(holder.id);
+    if (isLinked(holder, state) || wasLinked || isGuarded || address !== key(email)) return [];
     return [`has no traveler, though a stranger has ${address} (${holder.id})`];
   });
+}
+
+function isLinked({ id }: TravelUser, { people, links }: ObservedState): boolean {
+  return people.some(({ index }) => links.get(index) === id);
+}
+
+/** After a restore, an address that was sent since the backup is drift. */
+function isAsRestored({ id, email }: TravelUser, { record }: ObservedState): boolean {
+  return record.policies.drift === 'report' && record.restored.get(id)?.email === email;
 }
 
 /** The people of one connection who wait for each other's addresses in a cycle with this person. */
@@ -61,7 +74,7 @@ function findSwapCycle(person: Person, state: ObservedState): number[] | undefin
     if (next.current.connection !== person.current?.connection || ring.length > state.people.length)
       return undefined;
     const traveler = travelerOf(next, state);
-    if (!traveler || state.record.guarded.has(traveler.id)) return undefined;
+    if (!traveler || state.record.guarded.has(traveler.id) || isAsRestored(traveler, state)) return undefined;
     if (key(traveler.email) === key(next.current.wanted.email)) return undefined;
     ring.push(next.index);
     const holder = holderOf(key(next.current.wanted.email), state);
@@ -75,9 +88,9 @@ function findSwapCycle(person: Person, state: ObservedState): number[] | undefin
 function isDriftKept(
   { index, current }: Person,
   { id, email }: TravelUser,
-  { record: { events, drift, edits } }: ObservedState,
+  { record: { events, policies, edits } }: ObservedState,
 ): boolean {
-  if (drift === 'correct') return (edits.get(`${id} email`) ?? 0) > CORRECTIONS;
+  if (policies.drift === 'correct') return (edits.get(`${id} email`) ?? 0) > CORRECTIONS;
   const edited = events.findIndex(
     (event) =>
       event.kind === 'edit' && event.traveler === id && event.field === 'email' && event.value === email,

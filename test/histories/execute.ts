@@ -6,9 +6,9 @@ import {
   type Person,
   type UserWrite,
 } from './identity-providers.ts';
-import type { HistoryRecord } from './invariants.ts';
 import { type Attribute, type EditedField, type Operation, pools } from './operations.ts';
 import type { Processes } from './processes.ts';
+import { type HistoryRecord, recordRules } from './record.ts';
 import type { TravelService } from './travel-service.ts';
 import { editOf, fieldValue, type Value } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
@@ -109,10 +109,12 @@ export async function executeDeferred(context: HistoryContext): Promise<void> {
     if (operation.kind === 'lookup') await travel.toggleCostCenter(operation.costCenter);
     if (operation.kind !== 'rule' || changed.has(operation.attribute)) continue;
     changed.add(operation.attribute);
-    const isThere = !record.rules.has(operation.attribute);
-    await travel.setRule(operation.attribute, isThere);
-    if (isThere) record.rules.add(operation.attribute);
-    else record.rules.delete(operation.attribute);
+    const { attribute } = operation;
+    const { collection } = record.rules;
+    const isThere = !collection.has(attribute);
+    await travel.setRule(attribute, isThere);
+    const others = [...collection].filter((one) => one !== attribute);
+    recordRules(record, { collection: new Set(isThere ? [...others, attribute] : others) });
   }
 }
 
@@ -338,6 +340,6 @@ async function createStranger(
   if (!traveler) return;
   record.strangers.set(traveler.id, person.index);
   // A person who takes the place of an archived traveler gets it without its values.
-  if (archived && record.onReturn === 'revive') record.uncertain.add(traveler.id);
+  if (archived && record.policies.onReturn !== 'separate') record.uncertain.add(traveler.id);
   record.events.push({ kind: 'stranger', traveler: traveler.id, person: person.index, values });
 }

@@ -1,5 +1,5 @@
 import type { ConnectionName } from './identity-providers.ts';
-import { type Field, hasRule, type MappedAttribute, type Value, wantedValue } from './traveler-fields.ts';
+import { type Field, type FieldRules, ruleOf, type Value } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
 
 /** One event since the last check; the events are in order. */
@@ -13,6 +13,8 @@ export type HistoryEvent =
       before: WantedUser | undefined;
       /** The person never wanted this address before. */
       isNewEmail: boolean;
+      /** The connection was paused: what the IdP stated is compared with the traveler, whatever was sent before. */
+      isInPause: boolean;
     }
   | { kind: 'edit'; traveler: string; field: Field | 'email'; value: Value }
   | { kind: 'stranger'; traveler: string; person: number; values: Partial<Record<Field, Value>> }
@@ -29,16 +31,22 @@ export interface RememberedTraveler {
   owner: { person: number; connection: ConnectionName; externalId: string } | undefined;
   /** True if it was linked and unlinked between two checks, so that its owned fields are unknown. */
   isUncertain: boolean;
+  /** True if the database was restored: what the bridge sent since the backup, it takes for values of others. */
+  isRestored: boolean;
   /** True while a leaver's traveler is un-archived by hand. */
   isActiveByHand: boolean;
   /** True if its person had left. The person who gets it next may be the same one. */
   isLeftBehind: boolean;
 }
 
-/** The rules of the travel service at the last check, and now. */
+/** The rules in force at the last check, and now. */
 export interface RuleChange {
-  before: ReadonlySet<MappedAttribute>;
-  now: ReadonlySet<MappedAttribute>;
+  before: FieldRules;
+  now: FieldRules;
+  /** Fields whose rules an admin has not let everybody follow since the last check, or before it. */
+  undecided: ReadonlySet<Field>;
+  /** True if an admin has discarded the rules: only people whom the IdP writes follow them. */
+  isDiscarded: boolean;
 }
 
 export interface History {
@@ -93,32 +101,34 @@ export function expectedValues(
   history: History,
 ): ExpectedValues {
   const { rules, events } = history;
-  const isRuled = hasRule(field, rules.now);
-  if (hasRule(field, rules.before) && !isRuled) return { allowed: 'any', wanted: undefined };
-  const track = newTrack(field, memory, { isNewRule: isRuled && !hasRule(field, rules.before) });
+  const [before, rule] = [ruleOf(field, rules.before), ruleOf(field, rules.now)];
+  const isUndecided = rules.undecided.has(field);
+  if ((before && !rule) || (isUndecided && rules.isDiscarded)) return { allowed: 'any', wanted: undefined };
+  const isNewRule = rule !== undefined && (!before || isUndecided);
+  const track = newTrack(field, memory, { isNewRule, isOtherRule: rule !== before || isUndecided });
   for (const event of events) {
     if (event.kind === 'stranger' && event.traveler === traveler) applyStranger(track, event.values[field]);
     if (event.kind === 'edit' && event.traveler === traveler && event.field === field)
       applyEdit(track, event.value, history, (history.edits.get(`${traveler} ${field}`) ?? 0) > CORRECTIONS);
-    if (event.kind === 'write' && event.person === person) applyWrite(track, field, event, isRuled);
+    if (event.kind === 'write' && event.person === person) applyWrite(track, field, event, rule);
   }
   // A person who got the traveler without a POST, as the own one had vanished, may have had it reset, too.
   if (track.owner && (track.person !== person || memory?.isLeftBehind))
     Object.assign(track, { owned: true, isWantedAllowed: true });
-  if (isRuled && wanted) applyWanted(track, wantedValue(field, wanted));
+  if (rule && wanted) applyWanted(track, rule(wanted));
   const allowed = new Set(track.drift);
   if (track.isWantedAllowed) allowed.add(track.wanted);
   const isCertain = memory?.isUncertain !== true;
   return {
     allowed: isCertain ? allowed : 'any',
-    wanted: track.owned && isRuled ? { value: track.wanted } : undefined,
+    wanted: track.owned && rule ? { value: track.wanted } : undefined,
   };
 }
 
 function newTrack(
   field: Field,
   memory: RememberedTraveler | undefined,
-  { isNewRule }: { isNewRule: boolean },
+  { isNewRule, isOtherRule }: { isNewRule: boolean; isOtherRule: boolean },
 ): FieldTrack {
   const value = memory?.fields[field];
   const owned = memory ? memory.wanted.has(field) : true;
@@ -129,13 +139,18 @@ function newTrack(
     replaced: new Set(),
     owned: owned || isNewRule,
     wanted,
-    isWantedAllowed: !isDrifted || isNewRule,
+    isWantedAllowed: !isDrifted || isOtherRule,
     seen: new Set(owned && memory ? [wanted] : []),
-    isChanged: memory === undefined || isNewRule,
-    foreignStart: isNewRule || (memory && !memory.owner && value !== undefined) ? { value } : undefined,
+    isChanged: memory === undefined || isOtherRule,
+    foreignStart: isNewRule || (memory && isForeign(memory) && value !== undefined) ? { value } : undefined,
     owner: memory?.owner,
     person: memory?.owner?.person,
   };
+}
+
+/** True if the values of a traveler may be somebody else's: it was created by hand, or the database was restored since they were sent. */
+function isForeign({ owner, isRestored }: RememberedTraveler): boolean {
+  return !owner || isRestored;
 }
 
 function applyStranger(track: FieldTrack, value: Value): void {
@@ -161,7 +176,7 @@ function applyWrite(
   track: FieldTrack,
   field: Field,
   event: Extract<HistoryEvent, { kind: 'write' }>,
-  isRuled: boolean,
+  rule: ReturnType<typeof ruleOf>,
 ): void {
   const { wanted, verb } = event;
   if (verb === 'POST' && wanted)
@@ -176,13 +191,14 @@ function applyWrite(
     track.drift = new Set();
     Object.assign(track, { owned: true, isWantedAllowed: true, isChanged: true });
   }
-  if (!isRuled) return;
+  if (event.isInPause) track.isWantedAllowed = true;
+  if (!rule) return;
   if (!wanted) {
     if (field === 'archived') applyWanted(track, 'true');
     return;
   }
   if (track.owner) track.owner = { ...track.owner, externalId: wanted.externalId };
-  applyWanted(track, wantedValue(field, wanted));
+  applyWanted(track, rule(wanted));
 }
 
 /** A person who takes another's place, or comes from another connection, may get a traveler that was reset. */

@@ -71,6 +71,8 @@ export interface IdentityProviders {
   send(person: Person, write: UserWrite): Promise<boolean>;
   /** Reads a user back, and throws unless it is as acknowledged or as in the write that was not answered. */
   readBack(person: Person): Promise<void>;
+  /** Reads a user again, whatever was acknowledged, as after a restore of the bridge's database. */
+  readAgain(person: Person): Promise<void>;
   /** The id of the linked travel user; undefined if there is none, or no answer. */
   travelId(person: Person): Promise<string | undefined>;
 }
@@ -125,6 +127,11 @@ export function identityProviders({
       return true;
     },
     readBack: (person) => readBack(call, person, onWish),
+    readAgain: async (person) => {
+      const [current] = await findUsers(call, person);
+      Object.assign(person, { current, unanswered: undefined });
+      if (current) Object.assign(person, { lastWanted: current.wanted, lastConnection: current.connection });
+    },
     travelId: async ({ current }) => {
       if (!current) return undefined;
       const answer = await call(current.connection, 'GET', `/Users/${current.id}`);
@@ -185,19 +192,25 @@ function acknowledge(
   onWish(person, before, verb);
 }
 
-async function readBack(call: Call, person: Person, onWish: OnAcknowledged): Promise<void> {
-  const { unanswered, current, lastWanted: last } = person;
+/** Finds the users of a person in all connections. */
+async function findUsers(call: Call, { index, lastWanted: last }: Person): Promise<CurrentUser[]> {
   const found: CurrentUser[] = [];
   for (const connection of connections) {
     const filter = encodeURIComponent(`userName eq "${last.userName}"`);
     const answer = await call(connection, 'GET', `/Users?filter=${filter}`);
     if (!answer) throw new NoAnswer();
-    if (answer.status !== 200) throw new Error(`p${person.index} cannot be read: ${JSON.stringify(answer)}`);
+    if (answer.status !== 200) throw new Error(`p${index} cannot be read: ${JSON.stringify(answer)}`);
     // An imported traveler that no IdP has written has no externalId.
     for (const resource of answer.body.Resources ?? [])
       if (resource.externalId !== undefined)
         found.push({ connection, id: resource.id, wanted: toWantedUser(resource) });
   }
+  return found;
+}
+
+async function readBack(call: Call, person: Person, onWish: OnAcknowledged): Promise<void> {
+  const { unanswered, current } = person;
+  const found = await findUsers(call, person);
   const [is, ...others] = found;
   const isAsked = unanswered !== undefined && isSameUser(is?.wanted, unanswered.wanted);
   const isSure = isSameUser(is?.wanted, current?.wanted) && (unanswered?.verb !== 'POST' || !is);

@@ -1,317 +1,243 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import { emailViolations } from './email-invariants.ts';
-import {
-  expectedValues,
-  type HistoryEvent,
-  type RememberedTraveler,
-  type RuleChange,
-} from './expected-fields.ts';
-import type { Person, UserWrite } from './identity-providers.ts';
+import type { HistoryEvent } from './expected-fields.ts';
+import type { Person } from './identity-providers.ts';
 import { managerViolations } from './manager-invariants.ts';
-import { type Catalog, type Field, fields, fieldValue, type MappedAttribute } from './traveler-fields.ts';
-import type { WantedUser } from './wanted-user.ts';
+import { expectedField, isAdmin, type ObservedState } from './record.ts';
+import { type Field, fields, fieldValue, isForeignField } from './traveler-fields.ts';
 
-/** The facts about a history that the state of the services does not contain. */
-export interface HistoryRecord {
-  catalog: Catalog;
-  drift: 'report' | 'correct';
-  onReturn: 'revive' | 'separate';
-  inactiveManager: 'keep' | 'clear';
-  /** The events since the last check. */
-  events: HistoryEvent[];
-  rules: Set<MappedAttribute>;
-  rulesBefore: Set<MappedAttribute>;
-  memory: Map<string, RememberedTraveler>;
-  edits: Map<string, number>;
-  /** All addresses that each person has ever wanted. */
-  emails: Map<number, Set<string>>;
-  /** Travelers that are or were admins of the travel service. They are not checked, as an admin decides about them. */
-  guarded: Set<string>;
-  /** Travelers whose fields the contract does not decide, because an admin or the travel API has. */
-  uncertain: Set<string>;
-  /** Travelers that were created by hand, with the person whose address they have. */
-  strangers: Map<string, number>;
-}
+/** What the bridge promises for every moment at which no work is left, and the function that describes each violation of it. */
+export const invariants = {
+  'At rest, a traveler has the values that the rules make of the user.': valueViolations,
+  'At rest, a traveler has the address that the user wants, unless another person has it rightfully.':
+    emailViolations,
+  'At rest, a traveler has the manager that the user refers to.': managerViolations,
+  'Nobody is active whom the IdP has ended, but those whom an admin keeps active.': endedViolations,
+  'Nobody is archived whom the IdP wants.': wantedViolations,
+  'Nobody is there twice: each person has one traveler, and each traveler at most one person.':
+    duplicateViolations,
+  'Nothing foreign is changed: no value and no traveler that the IdP has not sent.': foreignViolations,
+  'Nobody inherits: no person has the traveler of somebody else.': inheritanceViolations,
+} as const satisfies Record<string, (state: ObservedState) => string[]>;
 
-/** The state at one time: people with their links, and travelers. */
-export interface ObservedState {
-  people: readonly Person[];
-  /** The travel user that each person's SCIM resource is linked to. */
-  links: ReadonlyMap<number, string>;
-  travelers: readonly TravelUser[];
-  record: HistoryRecord;
-}
+/** What the bridge promises besides, and the players of histories check where it happens. */
+export const promises = {
+  nothingLost: 'Nothing that was acknowledged is lost: SCIM shows every user and group as written.',
+  noNeedlessCall: 'No call for nothing: another look at everything sends no write.',
+  holdsEnd: 'Every hold has an end: with the decisions of an admin, all work is done.',
+  pauseHolds: 'A paused connection sends nothing but what the IdP writes meanwhile.',
+} as const;
 
-/** The record at the beginning of a history. */
-export function newHistoryRecord(
-  catalog: Catalog,
-  {
-    drift,
-    onReturn,
-    inactiveManager = 'keep',
-  }: Pick<HistoryRecord, 'drift' | 'onReturn'> & { inactiveManager?: HistoryRecord['inactiveManager'] },
-  rules: readonly MappedAttribute[],
-): HistoryRecord {
-  return {
-    ...{
-      catalog,
-      drift,
-      onReturn,
-      inactiveManager,
-      events: [],
-      rules: new Set(rules),
-      rulesBefore: new Set(rules),
-      memory: new Map(),
-    },
-    ...{
-      edits: new Map(),
-      emails: new Map(),
-      strangers: new Map(),
-      guarded: new Set(),
-      uncertain: new Set(),
-    },
-  };
-}
-
-/** Notes an acknowledged write in the record. */
-export function recordWrite(
-  record: HistoryRecord,
-  person: Person,
-  before: WantedUser | undefined,
-  verb: UserWrite['verb'],
-): void {
-  const { index, current, lastConnection: connection } = person;
-  const wanted = current?.wanted;
-  const emails = record.emails.get(index) ?? new Set();
-  const isNewEmail = wanted !== undefined && !emails.has(wanted.email);
-  record.events.push({ kind: 'write', person: index, connection, verb, wanted, before, isNewEmail });
-  if (!wanted) return;
-  record.emails.set(index, emails.add(wanted.email).add(wanted.userName));
-}
-
-/** Describes each violation of the contract in a settled state. */
+/** Describes each violation in a settled state: the person or the traveler, what is wrong, and the promise that it breaks. */
 export function findViolations(state: ObservedState): string[] {
+  return Object.entries(invariants).flatMap(([promise, violations]) =>
+    violations(state).map((line) => `${line} [${promise}]`),
+  );
+}
+
+function valueViolations(state: ObservedState): string[] {
+  return fieldViolations(state, (field) => field !== 'archived' && !isForeignField(field));
+}
+
+/** Describes the fields of linked travelers with a value that they may not have. */
+function fieldViolations(state: ObservedState, isChecked: (field: Field) => boolean): string[] {
+  const checked = fields.filter(isChecked);
+  return state.people.flatMap((person) => {
+    const traveler = travelerOf(person, state);
+    if (!traveler) return [];
+    return checked.flatMap((field) => {
+      const allowed = allowedValues(field, traveler, person, state);
+      const value = fieldValue(traveler, field, state.record.catalog);
+      if (allowed === 'any' || allowed.has(value)) return [];
+      const right = [...allowed].map((one) => one ?? 'nothing').join(' or ');
+      return [`p${person.index}: ${field} is ${value ?? 'nothing'}, not ${right} (traveler ${traveler.id})`];
+    });
+  });
+}
+
+function allowedValues(
+  field: Field,
+  traveler: TravelUser,
+  person: Person,
+  state: ObservedState,
+): ReadonlySet<string | undefined> | 'any' {
+  const { guarded, uncertain, disobedient, catalog, undecided, areRulesDiscarded } = state.record;
+  const { id } = traveler;
+  // The travel API has not carried out a whole PATCH; the bridge sends only `archived` again.
+  const isIgnored = disobedient.has(id) && field !== 'archived';
+  // While an admin refuses somebody else's traveler to a person, it stays as the leaver had it.
+  const { withoutReturn, withoutRules } = state.decided;
+  const isRefused = withoutReturn.has(person.index) || withoutRules.has(person.index);
+  if (guarded.has(id) || uncertain.has(id) || isIgnored || isRefused) return 'any';
+  const costCenter = person.current?.wanted.costCenter;
+  if (field !== 'costCenterId' || costCenter === undefined)
+    return expectedField(field, traveler, person, state).allowed;
+  // A cost center that does not exist leaves the value before.
+  if (!catalog.costCenters.has(costCenter) || (areRulesDiscarded && undecided.has(field))) return 'any';
+  const memory = state.record.memory.get(id);
+  const isAsBefore =
+    state.record.costCentersBefore.has(costCenter) && memory?.wanted.get(field) === costCenter;
+  // What the travel API has ignored, without showing another value, stays ignored.
+  return new Set([costCenter, ...(isAsBefore ? [memory?.fields[field]] : [])]);
+}
+
+function endedViolations(state: ObservedState): string[] {
+  const linked = archivedViolations(state, (person) => person.current?.wanted.active === false);
+  const { keptActive } = state.decided;
+  const kept = ({ index }: Person) => keptActive.has(state.links.get(index) ?? '');
+  const isKept = (line: string) => state.people.some((one) => line.startsWith(`p${one.index}:`) && kept(one));
   return [
-    ...linkViolations(state),
-    ...state.people.flatMap((person) => fieldViolations(person, state)),
-    ...emailViolations(state),
-    ...managerViolations(state),
-    ...state.travelers.flatMap((traveler) => unlinkedViolations(traveler, state)),
-    ...state.travelers.flatMap((traveler) => guardViolations(traveler, state)),
+    ...linked.filter((line) => !isKept(line)),
+    ...travelersOfNobody(state)
+      .filter((traveler) => !traveler.archived && !mayBeActive(traveler, state))
+      .map((traveler) => `${describe(traveler)} is active`),
   ];
 }
 
-/** Remembers a state without violations, and forgets the events that led to it. */
-export function rememberState(state: ObservedState): void {
-  const { record, travelers, links, people } = state;
-  const memory = new Map<string, RememberedTraveler>();
-  for (const traveler of travelers) {
-    const person = people.find(({ index }) => links.get(index) === traveler.id);
-    const old = record.memory.get(traveler.id);
-    if (person?.current) memory.set(traveler.id, rememberLinked(traveler, person, state));
-    else if (old) memory.set(traveler.id, rememberLeaver(traveler, old, state));
-    else memory.set(traveler.id, rememberUnlinked(traveler, state));
-  }
-  record.memory = memory;
-  record.events = [];
-  record.rulesBefore = new Set(record.rules);
+/** A traveler of nobody may be active if the bridge has not made it, or if an admin has activated it or kept it active. */
+function mayBeActive({ id }: TravelUser, { record, decided }: ObservedState): boolean {
+  const memory = record.memory.get(id);
+  const { owner, isActiveByHand } = memory ?? {};
+  if (!owner && (record.strangers.has(id) || (record.isRestored && !memory))) return true;
+  // The create of a user whose address has changed since is in doubt.
+  if (!memory && !record.isTimeNamed) return true;
+  return decided.keptActive.has(id) || isActiveByHand === true || isEdited(id, 'archived', record);
 }
 
-/** Remembers a traveler whose person has left, or that has none. */
-function rememberLeaver(
-  traveler: TravelUser,
-  old: RememberedTraveler,
-  state: ObservedState,
-): RememberedTraveler {
-  const { people, record } = state;
-  const owner = people.find(({ index }) => index === old.owner?.person);
-  const last = owner ? rememberLinked(traveler, owner, state).wanted : old.wanted;
-  return {
-    ...old,
-    ...rememberedValues(traveler, state),
-    wanted: last,
-    isActiveByHand: !traveler.archived,
-    isLeftBehind: true,
-    isUncertain: old.isUncertain || isRenamed(old, record) || hasLeftBesideNewRule(old, record),
-  };
+function wantedViolations(state: ObservedState): string[] {
+  const { withoutReturn } = state.decided;
+  return archivedViolations(
+    state,
+    ({ index, current }) => current?.wanted.active === true && !withoutReturn.has(index),
+  );
 }
 
-/** True if the externalId of a leaver is uncertain: it depends on whether a write since the last check was carried out. */
-function isRenamed({ owner }: RememberedTraveler, { events }: HistoryRecord): boolean {
-  return events.some(
+function archivedViolations(state: ObservedState, isChecked: (person: Person) => boolean): string[] {
+  const people = state.people.filter(isChecked);
+  return fieldViolations({ ...state, people }, (field) => field === 'archived');
+}
+
+function duplicateViolations(state: ObservedState): string[] {
+  const { people, links, travelers, record, decided } = state;
+  const linked = people.flatMap(({ index, current }) => {
+    const id = links.get(index);
+    if (id === undefined || !current) return [];
+    const other = people.find((one) => one.index < index && links.get(one.index) === id);
+    return [
+      ...(travelers.some((one) => one.id === id) || decided.withoutRules.has(index)
+        ? []
+        : [`p${index}: is linked to ${id}, which is not there`]),
+      ...(other ? [`p${index}: shares the traveler ${id} with p${other.index}`] : []),
+    ];
+  });
+  const others = travelersOfNobody(state).filter(
+    (traveler) => traveler.archived && !isExplained(traveler, state) && !record.strangers.has(traveler.id),
+  );
+  return [...linked, ...others.map((traveler) => `${describe(traveler)} was made, though nobody left`)];
+}
+
+/** True if a traveler of nobody was there before, or if its person has left or lost it since the last check. */
+function isExplained({ id, lastName }: TravelUser, { people, record }: ObservedState): boolean {
+  if (record.memory.has(id) || record.isRestored) return true;
+  const owner = people.find(({ lastWanted: last }) => last.familyName === lastName)?.index;
+  return record.events.some(
     (event) =>
-      event.kind === 'write' &&
-      event.person === owner?.person &&
-      event.wanted !== undefined &&
-      event.wanted.externalId !== owner.externalId,
+      (event.kind === 'vanish' && event.person === owner) ||
+      (event.kind === 'write' && event.person === owner && isDeparture(event)),
   );
 }
 
-/** True if a person left while a rule was added: the field may or may not have become owned before. */
-function hasLeftBesideNewRule(
-  { owner }: RememberedTraveler,
-  { events, rules, rulesBefore }: HistoryRecord,
-): boolean {
-  const isNewRule = [...rules].some((rule) => !rulesBefore.has(rule));
-  return (
-    isNewRule &&
-    events.some((event) => event.kind === 'write' && event.person === owner?.person && !event.wanted)
-  );
+/** True for a DELETE, and for a write that makes the user another person. */
+function isDeparture({ wanted, before }: Extract<HistoryEvent, { kind: 'write' }>): boolean {
+  return !wanted || (before !== undefined && before.externalId !== wanted.externalId);
 }
 
-function rememberLinked(traveler: TravelUser, person: Person, state: ObservedState): RememberedTraveler {
-  const { lastConnection: connection, lastWanted: last, index } = person;
-  const wanted = new Map(
-    fields.flatMap((field): [Field, string | undefined][] => {
-      const expected = expectedField(field, traveler, person, state).wanted;
-      return expected ? [[field, expected.value]] : [];
-    }),
-  );
-  const owner = { person: index, connection, externalId: last.externalId };
-  return {
-    ...rememberedValues(traveler, state),
-    wanted,
-    owner,
-    isActiveByHand: false,
-    isLeftBehind: false,
-    isUncertain: false,
-  };
-}
-
-/** Remembers a traveler that was created by hand, or for a person who came and left since the last check. */
-function rememberUnlinked(traveler: TravelUser, state: ObservedState): RememberedTraveler {
-  const { record, people } = state;
-  const author = record.strangers.get(traveler.id);
-  const person = people.find(
-    ({ index, lastWanted: last }) => index === author || last.familyName === traveler.lastName,
-  );
-  const isUncertain =
-    author === undefined ||
-    record.events.some((event) => event.kind === 'write' && event.wanted?.email === person?.lastWanted.email);
-  const owner =
-    author !== undefined || !person
-      ? undefined
-      : { person: person.index, connection: person.lastConnection, externalId: person.lastWanted.externalId };
-  return {
-    ...rememberedValues(traveler, state),
-    wanted: new Map(),
-    owner,
-    isUncertain,
-    isActiveByHand: !traveler.archived,
-    isLeftBehind: false,
-  };
-}
-
-function rememberedValues(
-  traveler: TravelUser,
-  { record }: ObservedState,
-): Pick<RememberedTraveler, 'fields' | 'email' | 'isAdmin'> {
-  const values = fields.map((field) => [field, fieldValue(traveler, field, record.catalog)]);
-  const all = Object.fromEntries(values) as RememberedTraveler['fields']; // Every field is there.
-  return { fields: all, email: traveler.email, isAdmin: isAdmin(traveler) };
-}
-
-function isAdmin({ roles = [] }: TravelUser): boolean {
-  return roles.includes('admin');
+function foreignViolations(state: ObservedState): string[] {
+  return [
+    ...fieldViolations(state, isForeignField),
+    ...state.travelers.flatMap((traveler) => guardViolations(traveler, state)),
+    ...travelersOfNobody(state).flatMap((traveler) => strangerViolations(traveler, state)),
+  ];
 }
 
 /** Email and roles of an admin must not change, and it must not be archived. A return may un-archive it. */
-function guardViolations(traveler: TravelUser, { record }: ObservedState): string[] {
-  const memory = record.memory.get(traveler.id);
-  if (!memory?.isAdmin || !isAdmin(traveler)) return [];
-  const isEdited = (field: Field | 'email') =>
-    record.events.some(
-      (event) => event.kind === 'edit' && event.traveler === traveler.id && event.field === field,
-    );
+function guardViolations(traveler: TravelUser, { record, decided }: ObservedState): string[] {
+  const { id } = traveler;
+  const memory = record.memory.get(id);
+  if (!memory?.isAdmin || !isAdmin(traveler) || decided.aboutGuarded.has(id)) return [];
   const faults = (['archived', 'roles.organizer', 'roles.premium', 'roles.guest'] as const).flatMap(
     (field) => {
       const value = fieldValue(traveler, field, record.catalog);
       const isReturn = field === 'archived' && value === 'false';
-      if (value === memory.fields[field] || isReturn || isEdited(field)) return [];
+      if (value === memory.fields[field] || isReturn || isEdited(id, field, record)) return [];
       return [`${field} is ${value ?? 'nothing'}`];
     },
   );
-  if (traveler.email !== memory.email && !isEdited('email')) faults.push(`email is ${traveler.email}`);
-  return faults.map((fault) => `the guarded traveler ${traveler.id} was changed: ${fault}`);
+  if (traveler.email !== memory.email && !isEdited(id, 'email', record))
+    faults.push(`email is ${traveler.email}`);
+  return faults.map((fault) => `the guarded traveler ${id} was changed: ${fault}`);
 }
 
-function expectedField(field: Field, traveler: TravelUser, person: Person, { record }: ObservedState) {
-  const { events, drift, edits } = record;
-  const rules: RuleChange = { before: record.rulesBefore, now: record.rules };
-  const { index, current } = person;
-  const memory = record.memory.get(traveler.id);
-  const linked = { traveler: traveler.id, person: index, wanted: current?.wanted, memory };
-  return expectedValues(field, linked, { events, rules, drift, edits });
+/**
+ * A traveler that nobody was ever linked to keeps all values. If it is archived and a person needs its address, it gives that up; and an IdP
+ * may delete it, which an admin approves.
+ */
+function strangerViolations(traveler: TravelUser, { record }: ObservedState): string[] {
+  const { id, archived, email } = traveler;
+  const memory = record.memory.get(id);
+  const isNeeded = record.events.some(
+    (event) =>
+      event.kind === 'write' && [event.wanted?.email, event.wanted?.userName].includes(memory?.email),
+  );
+  // A person may have been linked to it, and have left again.
+  if (!memory || memory.owner || !record.strangers.has(id) || isNeeded) return [];
+  const faults = fields
+    .filter((field) => !(field === 'archived' && record.purged.has(id)))
+    .filter((field) => fieldValue(traveler, field, record.catalog) !== memory.fields[field])
+    .filter((field) => !isEdited(id, field, record));
+  const isMoved = email !== memory.email && !archived && !isEdited(id, 'email', record);
+  return [...faults, ...(isMoved ? ['email'] : [])].map(
+    (field) => `${describe(traveler)} was made by hand, and ${field} was changed`,
+  );
 }
 
-function fieldViolations(person: Person, state: ObservedState): string[] {
-  const id = state.links.get(person.index);
-  const traveler = state.travelers.find((one) => one.id === id);
-  const { guarded, uncertain } = state.record;
-  if (!traveler || guarded.has(traveler.id) || uncertain.has(traveler.id)) return [];
-  return fields.flatMap((field) => {
-    const costCenter = person.current?.wanted.costCenter;
-    if (field === 'costCenterId' && costCenter !== undefined)
-      return costCenterViolations(person, costCenter, traveler, state);
-    const { allowed } = expectedField(field, traveler, person, state);
-    const value = fieldValue(traveler, field, state.record.catalog);
-    if (allowed === 'any' || allowed.has(value)) return [];
-    const right = [...allowed].map((one) => one ?? 'nothing').join(' or ');
-    return [`p${person.index}: ${field} is ${value ?? 'nothing'}, not ${right} (traveler ${id})`];
-  });
-}
-
-/** An existing cost center must be set on the traveler; one that does not exist leaves the value before. */
-function costCenterViolations(
-  { index }: Person,
-  name: string,
-  traveler: TravelUser,
-  { record }: ObservedState,
-): string[] {
-  const value = fieldValue(traveler, 'costCenterId', record.catalog);
-  if (!record.catalog.costCenters.has(name) || value === name) return [];
-  return [`p${index}: costCenterId is ${value ?? 'nothing'}, not ${name} (traveler ${traveler.id})`];
-}
-
-function linkViolations({ people, links, travelers, record }: ObservedState): string[] {
+function inheritanceViolations({ people, links, record, decided }: ObservedState): string[] {
+  if (record.policies.onReturn === 'revive') return [];
   return people.flatMap(({ index, current }) => {
-    const id = links.get(index);
-    if (id === undefined || !current) return [];
-    const faults: string[] = [];
-    if (!travelers.some((traveler) => traveler.id === id))
-      faults.push(`p${index}: is linked to ${id}, which is not there`);
-    const other = people.find((one) => one.index < index && links.get(one.index) === id);
-    if (other) faults.push(`p${index}: shares the traveler ${id} with p${other.index}`);
+    const id = links.get(index) ?? '';
     const { owner, isUncertain } = record.memory.get(id) ?? {};
     const isOther =
+      current &&
+      owner &&
       !isUncertain &&
-      owner?.person === index &&
+      !record.given.has(id) &&
+      // The SCIM user of the leaver, activated for somebody else, has the archived traveler until that is decided.
+      !decided.withoutReturn.has(index) &&
+      owner.person === index &&
       owner.connection === current.connection &&
       owner.externalId !== current.wanted.externalId;
-    if (isOther && record.onReturn === 'separate')
-      faults.push(`p${index}: has the traveler ${id} of ${owner.externalId}, who was somebody else`);
-    return faults;
+    return isOther ? [`p${index}: has the traveler ${id} of ${owner.externalId}, who was somebody else`] : [];
   });
 }
 
-/** A traveler without a person must be archived, and either its person has left or it was created by hand. */
-function unlinkedViolations(traveler: TravelUser, { people, links, record }: ObservedState): string[] {
-  const { id, archived, email, lastName } = traveler;
-  if (isAdmin(traveler) || record.guarded.has(id) || people.some(({ index }) => links.get(index) === id))
-    return [];
-  const shownTraveler = `traveler ${id} (${email}, ${lastName}) of nobody`;
-  const remembered = record.memory.get(id);
-  const isEdited = record.events.some(
-    (event) => event.kind === 'edit' && event.traveler === id && event.field === 'archived',
+/** The travelers without a person. Those of admins of the travel service are left out. */
+function travelersOfNobody({ travelers, people, links, record }: ObservedState): TravelUser[] {
+  return travelers.filter(
+    (traveler) =>
+      !isAdmin(traveler) &&
+      !record.guarded.has(traveler.id) &&
+      !people.some(({ index }) => links.get(index) === traveler.id),
   );
-  if (!remembered?.owner && record.strangers.has(id)) return [];
-  if (!archived) return remembered?.isActiveByHand || isEdited ? [] : [`${shownTraveler} is active`];
-  if (remembered) return [];
-  const owner = people.find(({ lastWanted: last }) => last.familyName === lastName)?.index;
-  const isExplained = record.events.some(
-    (event) =>
-      (event.kind === 'vanish' && event.person === owner) ||
-      (event.kind === 'write' && event.person === owner && event.verb === 'DELETE'),
-  );
-  return isExplained ? [] : [`${shownTraveler} was made, though nobody left`];
+}
+
+function describe({ id, email, lastName }: TravelUser): string {
+  return `traveler ${id} (${email}, ${lastName}) of nobody`;
+}
+
+function isEdited(id: string, field: Field | 'email', { events }: ObservedState['record']): boolean {
+  return events.some((event) => event.kind === 'edit' && event.traveler === id && event.field === field);
+}
+
+function travelerOf({ index }: Person, { links, travelers }: ObservedState): TravelUser | undefined {
+  return travelers.find(({ id }) => id === links.get(index));
 }

@@ -1,22 +1,13 @@
 import { writeFileSync } from 'node:fs';
+import { defaultPolicies } from '../../src/provisioning/policies.ts';
 import { seededRandom } from '../fixtures/seeded.ts';
 import { executeDeferred, executeStep, type HistoryContext } from './execute.ts';
-import {
-  httpCalls,
-  type IdentityProviders,
-  identityProviders,
-  NoAnswer,
-  newPerson,
-} from './identity-providers.ts';
-import {
-  findViolations,
-  newHistoryRecord,
-  type ObservedState,
-  recordWrite,
-  rememberState,
-} from './invariants.ts';
+import { httpCalls, type IdentityProviders, NoAnswer, newPerson } from './identity-providers.ts';
+import { findViolations, promises } from './invariants.ts';
 import { type OmittedKind, type Operation, operationAt, toOperationLine } from './operations.ts';
 import { type Counts, type Processes, type Setup, startProcesses, tokens } from './processes.ts';
+import { newHistoryRecord, nothingDecided, type ObservedState, rememberState } from './record.ts';
+import { recordedProviders } from './recorded-providers.ts';
 import { toUserLine } from './wanted-user.ts';
 
 /** One random history. The seed alone decides its operations. */
@@ -74,36 +65,12 @@ async function playOperations(
   { log, note }: Record<'log' | 'note', (line: string) => void>,
 ): Promise<number> {
   const { seed, operations, setup, people: count = 10, skip = [], without = [] } = options;
-  const record = newHistoryRecord(processes.travel.catalog, setup, ['department']);
+  const record = newHistoryRecord(processes.travel.catalog, { ...defaultPolicies, ...setup });
   const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
-  const client = identityProviders({
-    call: httpCalls({ url: processes.url, tokens }),
-    onAcknowledged: (person, before, verb) => {
-      recordWrite(record, person, before?.wanted, verb);
-      note(
-        `  p${person.index} ${verb} of ${toUserLine(person.current?.wanted)} is acknowledged (${person.current?.id ?? before?.id})`,
-      );
-    },
-    mayConflict: ({ index }, { connection, wanted }) =>
-      people.some(
-        (other) =>
-          other.index !== index &&
-          other.current !== undefined &&
-          other.current.connection !== connection &&
-          [wanted?.email, wanted?.userName].some(
-            (email) => email && record.emails.get(other.index)?.has(email),
-          ),
-      ),
-  });
+  const call = httpCalls({ url: processes.url, tokens });
   const context: PlayContext = {
-    processes,
-    travel: processes.travel,
-    providers: client,
-    record,
-    people,
-    note,
-    deferred: [],
-    edits: 0,
+    ...{ processes, travel: processes.travel, record, people, note, deferred: [], edits: 0 },
+    providers: recordedProviders({ call, record, people, note }),
   };
   const random = seededRandom(seed);
   let rests = 0;
@@ -166,7 +133,7 @@ async function settleAndCheck(context: PlayContext, isRepeated: boolean): Promis
   const { writes } = processes.counts;
   await processes.settle();
   const needlessWrites = processes.counts.writes - writes;
-  if (needlessWrites > 0) throw new Error(`${needlessWrites} writes at rest, though nothing had changed`);
+  if (needlessWrites > 0) throw new Error(`${needlessWrites} writes at rest [${promises.noNeedlessCall}]`);
 }
 
 /** The stored identities, as lines: of every user for the transcript, of those with violations for the report. */
@@ -197,6 +164,7 @@ async function observeState({
     links: await linksOf(client, people),
     travelers: await processes.travel.travelers(),
     record,
+    decided: nothingDecided,
   };
 }
 

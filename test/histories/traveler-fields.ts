@@ -45,22 +45,69 @@ export type Field = keyof typeof ruled | (typeof foreign)[number];
 /** All fields that are compared one by one. */
 export const fields: readonly Field[] = [...(Object.keys(ruled) as (keyof typeof ruled)[]), ...foreign]; // The keys are fields.
 
+/** True for a field that no IdP writes. */
+export function isForeignField(field: Field): boolean {
+  return !(field in ruled);
+}
+
 /** The SCIM attribute of the department, as rules name it. */
 export const DEPARTMENT = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department';
 
 /** The attributes that have a rule in the travel service at times. */
 export type MappedAttribute = 'department' | 'title';
 
-/** True if a field has a rule, given the attributes for which the collection of rules has one. */
-export function hasRule(field: Field, rules: ReadonlySet<MappedAttribute>): boolean {
-  if (field === 'team') return rules.has('department');
-  if (field === 'title') return rules.has('title');
-  return field in ruled;
+/** A rule of a mapping: what it reads, and what a field becomes by it. */
+interface OwnRule {
+  scimAttribute: string;
+  transforms?: ['uppercase'];
+  read(wanted: WantedUser): Value;
 }
 
-/** The value that a wanted user gives to a field that has a rule. */
-export function wantedValue(field: Field, wanted: WantedUser): Value {
-  return (ruled as Record<string, (wanted: WantedUser) => Value>)[field]?.(wanted); // A foreign field has no wanted value.
+/** The mappings that admins put in force. Each adds, changes or empties the rules of some fields, compared with the others. */
+export const mappings = {
+  defaults: {},
+  titleAsTeam: { team: { scimAttribute: 'title', read: ({ title }) => title } },
+  departmentAsTitle: { title: { scimAttribute: DEPARTMENT, read: ({ department }) => department } },
+  capitals: {
+    firstName: {
+      scimAttribute: 'name.givenName',
+      transforms: ['uppercase'],
+      read: ({ givenName }) => givenName.toUpperCase(),
+    },
+  },
+  /** No user has a nickName, so that nobody has a language any more. */
+  noLanguage: { lang: { scimAttribute: 'nickName', read: () => undefined } },
+} as const satisfies Record<string, Partial<Record<Field, OwnRule>>>;
+
+export type MappingName = keyof typeof mappings;
+
+/** The rules in force: the mapping, and the attributes for which the collection of the travel service has a rule. */
+export interface FieldRules {
+  mapping: MappingName;
+  collection: ReadonlySet<MappedAttribute>;
+}
+
+/** Returns a mapping in the form of a mapping file. */
+export function toMappingFile(name: MappingName, { custom }: Catalog): JsonObject {
+  const rules: Partial<Record<Field, OwnRule>> = mappings[name];
+  const rows = Object.entries(rules).map(([field, { scimAttribute, transforms = [] }]) => ({
+    ...(field in custom ? { customFieldId: custom[field as 'team'] } : { userAttribute: field }), // One of the custom fields.
+    ...{ scimAttribute, transforms },
+  }));
+  return { scimUserMapping: rows };
+}
+
+/** Returns the rule that fills a field; undefined if none does. The same rule is the same function. */
+export function ruleOf(
+  field: Field,
+  { mapping, collection }: FieldRules,
+): ((wanted: WantedUser) => Value) | undefined {
+  const own: Partial<Record<Field, OwnRule>> = mappings[mapping];
+  const rule = own[field];
+  if (rule) return rule.read;
+  if (field === 'team' && !collection.has('department')) return undefined;
+  if (field === 'title' && !collection.has('title')) return undefined;
+  return (ruled as Partial<Record<Field, (wanted: WantedUser) => Value>>)[field]; // A foreign field has no rule.
 }
 
 /** The value of a traveler in a field. */

@@ -1,7 +1,11 @@
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import type { WorldOperation } from '../histories/execute.ts';
+import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { operationAt, toOperationLine } from '../histories/operations.ts';
+import { type MappingName, mappings } from '../histories/traveler-fields.ts';
+import type { AdminAct } from './admin.ts';
 import { allFaults, type Fault } from './faults.ts';
+import type { GroupAct } from './groups.ts';
 import type { Kill } from './replica.ts';
 
 /** What happens to the processes and the travel API, beside the operations of IdPs and admins. */
@@ -18,9 +22,15 @@ export type Trouble =
   /** All trouble ends, and everything comes to rest and is checked. */
   | { kind: 'rest' };
 
+/** What IdPs do beside the operations on their own users. */
+export type ProviderAct =
+  | GroupAct
+  /** The IdP lists all users, and deletes those whom it does not know. */
+  | { kind: 'purge'; connection: ConnectionName };
+
 /** One event of a history, and the time until the next one, in milliseconds. */
 export interface Event {
-  what: WorldOperation | Trouble;
+  what: WorldOperation | Trouble | AdminAct | ProviderAct;
   pause: number;
 }
 
@@ -32,6 +42,7 @@ export function eventAt(seed: number, position: number, people: number): Event {
   const random = seededRandom(Math.imul(seed, 7_368_787) + position * 104_729);
   random.below(2);
   const isTrouble = random.below(5) === 0;
+  if (random.below(9) === 0) return { what: randomAct(random, people), pause: randomPause(random) };
   // Only the last of the people becomes an admin of the travel service, so that it may happen often.
   if (random.below(50) === 0) return { what: { kind: 'guard' }, pause: 0 };
   // Without the kinds about processes, the others are left.
@@ -65,6 +76,26 @@ function randomTrouble(random: Random): Trouble {
   if (kind < 18) return { kind: 'sleep', ms: 1_000 + random.below(3_600_000) };
   if (kind < 19) return { kind: 'wallClock', ms: (random.below(2) === 0 ? -1 : 1) * random.below(7_200_000) };
   return { kind: 'import' };
+}
+
+function randomAct(random: Random, people: number): AdminAct | ProviderAct {
+  const kind = random.below(40);
+  if (kind < 10)
+    return {
+      ...{ kind: 'group', group: random.below(3) },
+      act: random.pick(['add', 'remove', 'replace', 'rename', 'put', 'delete']),
+      who: [random.below(people), random.below(people)],
+    };
+  if (kind < 17) {
+    const [name = 'defaults'] = random.some(Object.keys(mappings) as MappingName[], 1); // The keys are the names.
+    return { kind: 'mapping', name, isLarge: random.below(2) === 0 };
+  }
+  if (kind < 23) return { kind: 'decide' };
+  if (kind < 27) return { kind: 'sayIsSame', who: random.below(people) };
+  if (kind < 29) return { kind: 'purge', connection: random.pick(connections) };
+  if (kind < 33) return { kind: 'backup' };
+  if (kind < 35) return { kind: 'restore' };
+  return random.below(2) === 0 ? { kind: 'pause' } : { kind: 'resume', connection: random.pick(connections) };
 }
 
 /** Formats an event as one short line. */

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-async function expectKept(events: Event[], setup: Partial<Setup> = {}): Promise<void> {
-  const { broken } = await play(database, { seed: 1, people: 6, events, setup: { ...plainSetup, ...setup } });
+async function expectKept(events: Event[], setup: Partial<Setup> = {}, seed = 1): Promise<void> {
+  const { broken } = await play(database, { seed, people: 6, events, setup: { ...plainSetup, ...setup } });
   expect(broken).toEqual([]);
 }
 
@@ -29,3 +29,26 @@ it('a leaver who gives up an address while another one has the own new one gets 
     ],
     { policies: { ...defaultPolicies, safetyValve: undefined, reclaimEmail: true } },
   ));
+
+/** The seed decides when the late call is carried out. */
+it.each([1, 2, 3, 4, 5, 6])(
+  'a late archive is undone after a move, also if an import looks at the traveler meanwhile (seed %d)',
+  (seed) =>
+    expectKept(
+      [
+        { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 3_000 },
+        { what: { kind: 'faults', next: ['pass', 'late'] }, pause: 0 },
+        { what: { kind: 'move', who: 0 }, pause: 1_600 },
+        { what: { kind: 'import' }, pause: 0 },
+      ],
+      { replicas: 2 },
+      seed,
+    ),
+);
+
+it('a create that a gateway sends twice leaves no second traveler, if the search fails and the address changes', () =>
+  expectKept([
+    { what: { kind: 'faults', next: ['twice', 'status503'] }, pause: 0 },
+    { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 300 },
+    { what: { kind: 'email', who: 0, address: 5 }, pause: 5_000 },
+  ]));

@@ -1,39 +1,53 @@
-import type { HeldPerson } from '../../src/provisioning/holds/holds.ts';
-import type { HistoryRecord } from '../histories/invariants.ts';
+import { predecessorOf } from '../../src/provisioning/identity.ts';
+import { connections } from '../histories/identity-providers.ts';
+import type { HistoryRecord } from '../histories/record.ts';
 import { comeToRest } from './rest.ts';
 import type { World } from './world.ts';
 
 /** A decision may show the next change to decide about, such as a return after a departure. */
-const MAX_DECISIONS = 5;
+const MAX_DECISIONS = 8;
 
-/**
- * An admin decides about everything that is held, until nothing is. Returns the holds that never end, in words. The travelers concerned are
- * not compared with the rules any more: an admin has decided about them.
- */
+/** An admin decides about everything that is held, until nothing is. Returns the holds that never end, in words. */
 export async function decideHolds(world: World, record: HistoryRecord): Promise<string | undefined> {
-  const { random, story, store, time, replicas } = world;
   for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
-    const held = await store.holds.findHeldPeople({ limit: 100 });
-    if (held.length === 0) return undefined;
-    for (const person of held) {
-      const { connection, id } = person;
-      for (const traveler of await travelersOf(world, person)) {
-        record.guarded.add(traveler);
-        world.decided.add(traveler);
-      }
-      const answer = random.pick(['approved', 'discarded'] as const);
-      story.tell(`an admin answers the hold ${person.hold.cause} of ${person.userName} (${id}): ${answer}`);
-      await store.holds.decide(connection, { ids: [id] }, answer, time.now(), 'admin');
-    }
-    for (const { service } of replicas()) service.wake();
+    if ((await decideOnce(world, record)) === 0) return undefined;
     const left = await comeToRest(world, { withImport: false });
     if (left !== undefined) return left;
   }
   return 'a hold has no end';
 }
 
-/** The travelers that a decision is about: that of the person, and that of the leaver whose place the person takes. */
-async function travelersOf({ store }: World, { connection, id }: HeldPerson): Promise<string[]> {
-  const identity = await store.identities.findById(connection, id);
-  return [identity?.travelId, identity?.progress.predecessor?.travelId].filter((one) => one !== undefined);
+/** An admin decides about everything that is held at this moment. Returns the number of decisions. */
+export async function decideOnce(world: World, record: HistoryRecord): Promise<number> {
+  const { random, story, store, time, replicas } = world;
+  const pickAnswer = () => random.pick(['approved', 'discarded'] as const);
+  let decisions = 0;
+  for (const connection of connections) {
+    const rules = await store.holds.findHeldRules(connection);
+    if (!rules || rules.answer !== undefined) continue;
+    const answer = pickAnswer();
+    story.tell(`an admin answers the held rules of ${connection}: ${answer}`);
+    await store.holds.decide(connection, { cause: 'rules' }, answer, time.now(), 'admin');
+    decisions += 1;
+  }
+  for (const { connection, id, userName, hold } of await store.holds.findHeldPeople({ limit: 100 })) {
+    const answer = pickAnswer();
+    const identity = await store.identities.findById(connection, id);
+    const given = identity && (predecessorOf(identity, identity)?.travelId ?? identity.travelId);
+    if (hold.cause === 'return' && answer === 'approved' && given) {
+      record.given.add(given);
+      // What had been sent for the person before depends on when the return was held.
+      record.uncertain.add(given);
+    }
+    story.tell(`an admin answers the hold ${hold.cause} of ${userName} (${id}): ${answer}`);
+    decisions += await store.holds.decide(connection, { ids: [id] }, answer, time.now(), 'admin');
+  }
+  for (const { service } of replicas()) service.wake();
+  return decisions;
+}
+
+/** True if an admin has discarded the rules in force of a connection: people follow them as the IdP writes them. */
+export async function areRulesDiscarded({ store }: Pick<World, 'store'>): Promise<boolean> {
+  const last = await Promise.all(connections.map((connection) => store.holds.findHeldRules(connection)));
+  return last.some((rules) => rules?.answer === 'discarded');
 }

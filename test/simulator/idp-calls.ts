@@ -1,9 +1,13 @@
+import type { GroupView } from '../../src/provisioning/groups/groups.ts';
 import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
 import type { ProvisioningService } from '../../src/provisioning/service.ts';
 import type { UserQuery, UserView } from '../../src/provisioning/users/list-users.ts';
-import type { JsonObject } from '../../src/schema/resource.ts';
+import { normalize } from '../../src/schema/normalize.ts';
+import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
+import { groupType } from '../../src/schema/resource-types.ts';
 import { parseNewUser, parseReplacement, patchOfUser } from '../../src/scim/departures.ts';
-import { parsePatch } from '../../src/scim/patch.ts';
+import { parseMembers, splitGroupPatch, splitMembers } from '../../src/scim/group-members.ts';
+import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
 import type { Call, ConnectionName } from '../histories/identity-providers.ts';
 import type { World } from './world.ts';
 
@@ -48,7 +52,11 @@ interface Request {
   body: JsonObject;
 }
 
-async function answer({ users }: ProvisioningService, { connection, method, path, body }: Request) {
+async function answer(service: ProvisioningService, request: Request) {
+  return request.path.startsWith('/Groups') ? answerGroup(service, request) : answerUser(service, request);
+}
+
+async function answerUser({ users }: ProvisioningService, { connection, method, path, body }: Request) {
   const [, , id = ''] = path.split('/');
   switch (method) {
     case 'POST': {
@@ -72,12 +80,13 @@ async function answer({ users }: ProvisioningService, { connection, method, path
   }
 }
 
+/** With a filter, finds the users with a userName; otherwise lists all. */
 async function search(users: ProvisioningService['users'], connection: ConnectionName, path: string) {
-  const [, userName = ''] = /userName eq "(.*)"$/.exec(decodeURIComponent(path)) ?? [];
+  const [, userName] = /userName eq "(.*)"$/.exec(decodeURIComponent(path)) ?? [];
   const query: UserQuery = {
-    where: { field: 'userName', operator: 'eq', value: userName },
+    where: userName === undefined ? { all: [] } : { field: 'userName', operator: 'eq', value: userName },
     order: { by: 'position', descending: false },
-    ...{ start: { offset: 0 }, limit: 10, residual: undefined, withGroups: true },
+    ...{ start: { offset: 0 }, limit: 100, residual: undefined, withGroups: true },
   };
   const { rows } = await users.list(connection, query);
   return Promise.all(rows.map(async ({ id }) => toBody(await users.read(connection, id))));
@@ -86,6 +95,43 @@ async function search(users: ProvisioningService['users'], connection: Connectio
 function toBody({ id, desired, travelUserId }: UserView) {
   const resource = JSON.parse(desired);
   return { ...resource, id, [TRAVEL]: { ...resource[TRAVEL], ...(travelUserId ? { travelUserId } : {}) } };
+}
+
+async function answerGroup({ groups }: ProvisioningService, { connection, method, path, body }: Request) {
+  const [, , id = ''] = path.split('/');
+  switch (method) {
+    case 'POST': {
+      const { attributes, members } = parseGroup(body);
+      return { status: 201, body: toGroupBody(await groups.create(connection, attributes, members)) };
+    }
+    case 'PUT': {
+      const { attributes, members } = parseGroup(body);
+      const change = { attributes: () => attributes, members: [{ kind: 'replace' as const, members }] };
+      return { status: 200, body: toGroupBody(await groups.change(connection, id, change, true)) };
+    }
+    case 'PATCH': {
+      const { operations, members } = splitGroupPatch(parsePatch(body));
+      const attributes = (current: ScimResource) => applyPatch(groupType, current, operations);
+      return {
+        status: 200,
+        body: toGroupBody(await groups.change(connection, id, { attributes, members }, true)),
+      };
+    }
+    case 'DELETE':
+      await groups.remove(connection, id);
+      return { status: 204, body: undefined };
+    default:
+      return { status: 200, body: toGroupBody(await groups.read(connection, id, true)) };
+  }
+}
+
+function parseGroup(body: JsonObject) {
+  const { members, rest } = splitMembers(body);
+  return { attributes: normalize(groupType, rest).resource, members: parseMembers(members) };
+}
+
+function toGroupBody({ id, attributes, members = [] }: GroupView) {
+  return { ...attributes, id, members };
 }
 
 function toFailure(error: unknown) {

@@ -1,47 +1,54 @@
-import { findViolations, type ObservedState } from '../histories/invariants.ts';
+import { findViolations } from '../histories/invariants.ts';
+import type { Decided, ObservedState } from '../histories/record.ts';
 import type { World } from './world.ts';
 
-/** Describes each promise of docs/architecture.md that is broken at rest, and what is stored of the people whom it concerns. */
+/** Describes each promise that is broken at rest, and what is stored of the people whom it concerns. */
 export async function brokenPromises(world: World, state: ObservedState): Promise<string[]> {
-  const decided = await decidedPeople(world, state);
-  const isDecided = (line: string) =>
-    decided.some((index) => line.startsWith(`p${index}: `)) ||
-    [...world.decided].some((traveler) => line.startsWith(`the guarded traveler ${traveler} was changed`));
-  const broken = [...findViolations(state), ...archivedViolations(world, state)].filter(
-    (line) => !isDecided(line),
-  );
+  const broken = findViolations(state);
   const concerned = state.people.filter(({ index }) => broken.some((line) => line.startsWith(`p${index}: `)));
   const stored = await Promise.all(
     concerned.map(async ({ index, current }) => {
       const identity = current && (await world.store.identities.findById(current.connection, current.id));
       if (!identity) return `  p${index} is not stored`;
-      const { state: at, travelId, findings, waitingFor, hold, progress, creating } = identity;
+      const { state: at, travelId, findings, waitingFor, hold, decision, progress, creating } = identity;
       const codes = findings.map(({ field, code }) => `${field}: ${code}`);
-      return `  p${index} in the store: ${JSON.stringify({ at, travelId, codes, waitingFor, creating, hold, progress })}`;
+      const shown = { at, travelId, codes, waitingFor, creating, hold, decision, progress };
+      return `  p${index} in the store: ${JSON.stringify(shown)}`;
     }),
   );
   return [...broken, ...stored];
 }
 
-/** The people about whom an admin has decided last: they are as the admin, and not only the IdP, wants. */
-async function decidedPeople({ store }: World, { people }: ObservedState): Promise<number[]> {
-  const decided: number[] = [];
-  for (const { index, current } of people) {
-    const identity = current && (await store.identities.findById(current.connection, current.id));
-    if (identity?.decision?.version === identity?.version && identity?.decision) decided.push(index);
+/** Reads the decisions of admins that still count: the IdP has not written the person since, or not stated the departure. */
+export async function readDecided(
+  { database, store }: World,
+  people: ObservedState['people'],
+): Promise<Decided> {
+  const rows = await database.db
+    .selectFrom('identity')
+    .select(['connection_id', 'id'])
+    .where('decision', '<>', '')
+    .execute();
+  const decided = {
+    keptActive: new Set<string>(),
+    aboutGuarded: new Set<string>(),
+    withoutReturn: new Set<number>(),
+    withoutRules: new Set<number>(),
+  };
+  for (const { connection_id, id } of rows) {
+    const { decision, version, origin, travelId, hold } =
+      (await store.identities.findById(connection_id, id)) ?? {};
+    if (!decision || version === undefined) continue;
+    const isCurrent = (origin?.statedDeparture?.version ?? version) <= decision.version;
+    if (!isCurrent) continue;
+    const person = people.find(({ current }) => current?.id === id);
+    if (decision.cause === 'return' && decision.answer === 'discarded' && person)
+      decided.withoutReturn.add(person.index);
+    if (hold?.cause === 'rules' && decision.answer === 'discarded' && person)
+      decided.withoutRules.add(person.index);
+    if (travelId === undefined || decision.cause === 'rules') continue;
+    if (decision.answer === 'discarded') decided.keptActive.add(travelId);
+    if (decision.cause === 'guarded') decided.aboutGuarded.add(travelId);
   }
   return decided;
-}
-
-/** A traveler that has not carried out a change is still active or archived as its person is. */
-function archivedViolations(
-  { travel }: World,
-  { people, links, travelers, record }: ObservedState,
-): string[] {
-  return people.flatMap(({ index, current }) => {
-    const traveler = travelers.find(({ id }) => id === links.get(index));
-    if (!current || !traveler || record.guarded.has(traveler.id) || !travel.disobedient.has(traveler.id))
-      return [];
-    return traveler.archived === current.wanted.active ? [`p${index}: archived is ${traveler.archived}`] : [];
-  });
 }

@@ -1,11 +1,20 @@
 import { beginOperation, executeDeferred, type HistoryContext } from '../histories/execute.ts';
-import { identityProviders, NoAnswer, newPerson } from '../histories/identity-providers.ts';
-import { newHistoryRecord, type ObservedState, recordWrite, rememberState } from '../histories/invariants.ts';
-import { toUserLine } from '../histories/wanted-user.ts';
+import { NoAnswer, newPerson } from '../histories/identity-providers.ts';
+import { promises } from '../histories/invariants.ts';
+import {
+  newHistoryRecord,
+  type ObservedState,
+  recordRulesDecision,
+  rememberState,
+} from '../histories/record.ts';
+import { recordedProviders } from '../histories/recorded-providers.ts';
+import { type ActContext, beginAct } from './acts.ts';
+import { endPause } from './admin.ts';
 import { type Event, eventAt, type Trouble, toEventLine } from './events.ts';
-import { decideHolds } from './holds.ts';
+import { simulatedGroups } from './groups.ts';
+import { areRulesDiscarded, decideHolds } from './holds.ts';
 import { idpCalls } from './idp-calls.ts';
-import { brokenPromises } from './invariants.ts';
+import { brokenPromises, readDecided } from './invariants.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import { comeToRest } from './rest.ts';
 import { type Setup, toSetupLine } from './setup.ts';
@@ -81,11 +90,7 @@ export async function play(
   };
 }
 
-interface Player {
-  world: World;
-  context: HistoryContext;
-  /** Begins something after the earlier operations of these people. */
-  begin(who: readonly number[], act: () => Promise<void>): void;
+interface Player extends ActContext {
   isAnswered(): boolean;
   failures: unknown[];
   /** The number of events so far. */
@@ -96,35 +101,18 @@ interface Player {
 function newPlayer(world: World, { setup, people: count }: History): Player {
   const { story, travel } = world;
   const admin = travelAdmin(travel);
-  const { drift, inactiveManager, ...policies } = setup.policies;
-  const onReturn = policies.onReturn === 'separate' ? 'separate' : 'revive';
-  const record = newHistoryRecord(admin.catalog, { drift, onReturn, inactiveManager }, ['department']);
+  const record = newHistoryRecord(admin.catalog, setup.policies, setup.habits.hasDate);
   const people = Array.from({ length: count }, (_, index) => newPerson(index, 'default'));
-  const providers = identityProviders({
-    call: idpCalls(world),
-    onAcknowledged: (person, before, verb) => {
-      recordWrite(record, person, before?.wanted, verb);
-      story.tell(
-        `  p${person.index}: ${verb} is answered: ${toUserLine(person.current?.wanted)} (${person.current?.id ?? before?.id})`,
-      );
-    },
-    mayConflict: ({ index }, { connection, wanted }) =>
-      people.some(
-        (other) =>
-          other.index !== index &&
-          other.current !== undefined &&
-          other.current.connection !== connection &&
-          [wanted?.email, wanted?.userName].some(
-            (email) => email && record.emails.get(other.index)?.has(email),
-          ),
-      ),
-  });
-  const context = { travel: admin, providers, record, people, note: story.tell, deferred: [], edits: 0 };
+  const call = idpCalls(world);
+  const note = story.tell;
+  const providers = recordedProviders({ call, record, people, note });
+  const context = { travel: admin, providers, record, people, note, deferred: [], edits: 0 };
   const chains = new Map<number, Promise<void>>();
   const failures: unknown[] = [];
   let open = 0;
   return {
-    ...{ world, context, failures, isAnswered: () => open === 0, begun: 0 },
+    ...{ world, context, call, failures, isAnswered: () => open === 0, begun: 0 },
+    ...{ groups: simulatedGroups({ call, people, story }), deferredActs: [] },
     sinceRest: { calls: 0, changingCalls: 0, effects: 0 },
     begin: (who, act) => {
       open += 1;
@@ -171,6 +159,7 @@ async function playEvents(player: Player, { events, setup }: History): Promise<s
       const broken = await restAndCheck(player, { withImport: !setup.hasFeed, isRepeated: place % 2 === 0 });
       if (broken.length > 0) return broken;
       await during(world.time, executeDeferred(context));
+      for (const act of player.deferredActs.splice(0)) await during(world.time, act());
       atRest = countsOf(world);
     } else beginEvent(player, event);
     await world.time.run(event.pause);
@@ -189,7 +178,8 @@ function countsOf({ travel, replicas }: World): Counts {
   return { calls: travel.calls(), changingCalls: travel.writes(), effects };
 }
 
-function beginEvent({ world, context, begin }: Player, { what }: Event): void {
+function beginEvent(player: Player, { what }: Event): void {
+  const { world, context, begin } = player;
   switch (what.kind) {
     case 'faults':
     case 'kill':
@@ -199,6 +189,17 @@ function beginEvent({ world, context, begin }: Player, { what }: Event): void {
     case 'import':
     case 'rest':
       makeTrouble(world, what);
+      break;
+    case 'group':
+    case 'purge':
+    case 'mapping':
+    case 'decide':
+    case 'sayIsSame':
+    case 'backup':
+    case 'restore':
+    case 'pause':
+    case 'resume':
+      beginAct(player, what);
       break;
     default:
       beginOperation(context, what, begin);
@@ -238,21 +239,31 @@ async function restAndCheck(
   for (const person of context.people) player.begin([person.index], async () => {});
   if (!(await time.runUntil(isAnswered, ANSWER_MS))) return ['a write of the IdP is never answered'];
   if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
+  const sent = await endPause(world, context.record);
+  if (sent.length > 0) return sent;
   const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
-  if (left !== undefined) return [`the work never ends: ${left}`];
-  for (const traveler of travel.disobedient) context.record.uncertain.add(traveler);
+  if (left !== undefined) return [`the work never ends: ${left} [${promises.holdsEnd}]`];
+  for (const traveler of travel.disobedient) context.record.disobedient.add(traveler);
+  travel.disobedient.clear();
+  recordRulesDecision(context.record, await areRulesDiscarded(world));
   const state = await observe(player);
   const broken = await brokenPromises(world, state);
   if (broken.length > 0) return broken;
+  const groups = await during(time, player.groups.violations());
+  if (groups.length > 0) return groups.map((line) => `${line} [${promises.nothingLost}]`);
   for (const person of context.people) await during(time, context.providers.readBack(person));
   rememberState(state);
   if (!isRepeated) return [];
-  const writes = travel.writes();
+  const writes = countWrites(player);
   time.jump(10 * 60_000);
   await comeToRest(world, { withImport: true });
-  return travel.writes() > writes
-    ? ['a call for nothing: at rest, another look at everything has sent a write']
-    : [];
+  return countWrites(player) > writes ? [`at rest, a write was sent [${promises.noNeedlessCall}]`] : [];
+}
+
+/** With `refuse`, a person whose address an existing traveler has is tried again by each import, with a create that cannot succeed. */
+function countWrites({ world, context }: Player): number {
+  const isCreateTried = context.record.policies.onExistingUser === 'refuse';
+  return world.travel.fake.writes().filter(({ verb }) => !(isCreateTried && verb === 'create')).length;
 }
 
 /** Reads the links of the people, and the travelers. */
@@ -263,7 +274,8 @@ async function observe({ world, context }: Player): Promise<ObservedState> {
     const id = await during(world.time, providers.travelId(person));
     if (id !== undefined) links.set(person.index, id);
   }
-  return { people, links, travelers: travelersOf(world.travel), record };
+  const decided = await readDecided(world, people);
+  return { people, links, travelers: travelersOf(world.travel), record, decided };
 }
 
 /** Lets time pass until something has ended. */

@@ -55,11 +55,12 @@ export interface ReplicaDeps {
 const MODES_MS = 5_000;
 const WRITE_BUDGET_MS = 800;
 
-/** Starts a process on the database, with its background loops. */
-export function startReplica(deps: ReplicaDeps, name: string): Replica {
+/** Starts a process on the database, with its background loops. It knows the paused connections before it does anything. */
+export async function startReplica(deps: ReplicaDeps, name: string): Promise<Replica> {
   const { time, random, story } = deps;
   const gate = newGate(deps, name);
   const realStore = provisioningStore(deps.database);
+  await realStore.modes.refresh(time.now());
   const idling = newIdling(deps);
   const store = idling.watched(gatedStore(realStore, gate));
   const wait = async (ms: number, signal?: AbortSignal, isNeeded = () => true) => {

@@ -56,6 +56,16 @@ async function readOpenWork({ database, time }: World): Promise<OpenWork> {
       row.or([row('lease_until', 'is not', null), row('requested', '=', 1), row('kind', '=', 'import')]),
     )
     .execute();
+  // An attempt that was under way when rules changed is found by the next look at the rules, a minute later.
+  const stale = await db
+    .selectFrom('identity')
+    .innerJoin('rules_change', 'rules_change.connection_id', 'identity.connection_id')
+    .select(['identity.id', 'rules_generation'])
+    .where('answer', '=', 'approved')
+    .where('claimed', '=', 1)
+    .where('rules_generation', '>', 0)
+    .whereRef('rules_generation', '<', 'rules_change.generation')
+    .execute();
   const running = tasks.filter(
     ({ lease_until, requested }) => lease_until !== null || Number(requested) === 1,
   );
@@ -70,8 +80,9 @@ async function readOpenWork({ database, time }: World): Promise<OpenWork> {
   });
   const later = [...failed, ...due.filter((at) => at < now + HORIZON_MS)].filter((at) => at > now);
   return {
-    isBusy: running.length > 0 || failed.some((at) => at <= now) || due.some((at) => at <= now),
+    isBusy:
+      running.length > 0 || stale.length > 0 || failed.some((at) => at <= now) || due.some((at) => at <= now),
     nextAt: later.length > 0 ? Math.min(...later) : undefined,
-    text: [...rows, ...running].map((row) => JSON.stringify(row)).join(' '),
+    text: [...rows, ...running, ...stale].map((row) => JSON.stringify(row)).join(' '),
   };
 }

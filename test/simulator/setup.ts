@@ -1,4 +1,4 @@
-import { defaultPolicies, type Policies } from '../../src/provisioning/policies.ts';
+import { defaultPolicies, type Policies, policyChoices } from '../../src/provisioning/policies.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import type { TravelHabits } from './travel-api.ts';
 
@@ -23,30 +23,35 @@ export const plainSetup: Setup = {
 export function setupOf(seed: number): Setup {
   const random = seededRandom(Math.imul(seed, 2_654_435) + 17);
   random.below(2);
+  const habits = {
+    isPhoneCompact: random.below(3) === 0,
+    isEmailLower: random.below(3) === 0,
+    hasDate: random.below(4) > 0,
+    // Every fourth seed, whatever its other choices are.
+    isGenericRest: seed % 4 === 3,
+  };
   return {
-    policies: randomPolicies(random),
-    habits: {
-      isPhoneCompact: random.below(3) === 0,
-      isEmailLower: random.below(3) === 0,
-      hasDate: random.below(4) > 0,
-      // Every fourth seed, whatever its other choices are.
-      isGenericRest: seed % 4 === 3,
-    },
-    replicas: random.pick([1, 1, 2, 3]),
+    ...{ policies: randomPolicies(random, habits), habits, replicas: random.pick([1, 1, 2, 3]) },
     hasFeed: random.below(2) === 0,
   };
 }
 
-function randomPolicies(random: Random): Policies {
+function randomPolicies(random: Random, { hasDate }: TravelHabits): Policies {
   return {
     ...defaultPolicies,
-    onReturn: random.pick(['separate', 'separate', 'revive']),
-    drift: random.pick(['report', 'correct']),
+    // Without a time, a create whose answer was lost cannot be told from an existing traveler, which is then refused.
+    onExistingUser: hasDate ? random.pick(['link', 'link', 'refuse']) : 'link',
+    existingPeople: random.pick(policyChoices.existingPeople),
+    unclaimedDelete: random.pick(policyChoices.unclaimedDelete),
+    onReturn: random.pick(['separate', 'separate', 'revive', 'hold']),
+    drift: random.pick(policyChoices.drift),
     deprovision: random.pick(['archive', 'archive', 'delete']),
     inactiveManager: random.pick(['keep', 'keep', 'clear']),
     preexistingRoles: random.pick(['keep', 'adopt']),
     reclaimEmail: random.below(3) === 0,
-    safetyValve: undefined,
+    // So small that departures are held.
+    safetyValve:
+      random.below(2) === 0 ? undefined : { share: 0, minimum: 1 + random.below(3), windowMs: 3_600_000 },
   };
 }
 

@@ -1,7 +1,10 @@
 import type { Connection } from '../../src/provisioning/connection.ts';
+import type { Runtime } from '../../src/provisioning/runtime-ports.ts';
+import type { TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { connections as connectionNames } from '../histories/identity-providers.ts';
+import type { MappingName } from '../histories/traveler-fields.ts';
 import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
 import { type Kill, type Replica, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
@@ -26,10 +29,15 @@ export interface World {
   database: MemoryDatabase;
   connections: Connection[];
   store: ReturnType<typeof provisioningStore>;
-  /** The travelers that an admin has decided about. */
-  decided: Set<string>;
+  /** The clock and the ids of commands that are given beside the processes. */
+  runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
+  /** The mapping that was in force at the backup; undefined if there is no backup. */
+  backupMapping: MappingName | undefined;
+  pauseWatch: PauseWatch;
   /** Returns a process that runs, once there is one. */
   runningReplica(): Promise<Replica>;
+  /** Ends all processes, lets `change` do something with the database, and starts processes again. */
+  replaceDatabase(change: () => Promise<void>): Promise<void>;
   killAt(replica: number, kill: Kill): void;
   freeze(replica: number, ms: number): void;
   shiftWallClock(ms: number): void;
@@ -38,6 +46,13 @@ export interface World {
   replicas(): Replica[];
   /** Ends all processes. */
   close(): Promise<void>;
+}
+
+/** The writes to the travel API since a restored database paused the connections. */
+interface PauseWatch {
+  isOn: boolean;
+  /** Of each write, the family names of the traveler before and after. */
+  sent: (string | undefined)[][];
 }
 
 /** Opens a world on an empty database. The seed decides everything that chance decides. */
@@ -51,10 +66,11 @@ export async function openWorld(
   const story = newStory(time.now, isDetailed);
   const { habits } = setup;
   const travel = simulatedTravel({ time, random, story, habits, connection: LIMITS });
-  const connections = connectionNames.map((id) => connectionOf(id, setup, travel));
+  const pauseWatch: PauseWatch = { isOn: false, sent: [] };
+  const connections = connectionNames.map((id) => connectionOf(id, setup, { travel, pauseWatch }));
   const store = provisioningStore(database);
   const world: World = {
-    ...{ time, random, story, travel, database, connections, store, decided: new Set() },
+    ...{ time, random, story, travel, database, connections, store, pauseWatch, backupMapping: undefined },
     ...processes({ time, random, story, travel, database, connections, store }, setup),
   };
   await world.recover();
@@ -67,15 +83,51 @@ const LIMITS = { callTimeoutMs: 10_000, lateMs: 30_000 };
 function connectionOf(
   id: string,
   { policies, hasFeed }: Setup,
-  { users, newLookups, feed }: SimulatedTravel,
+  { travel, pauseWatch }: { travel: SimulatedTravel; pauseWatch: PauseWatch },
 ): Connection {
   return {
     ...{ id, account: ACCOUNT, mapping: undefined, policies, ...LIMITS },
     ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0, maxImported: undefined, tombstoneDays: 400 },
-    ...{ isImported: true, travel: users, lookups: newLookups() },
-    feed: hasFeed ? { everyMs: FEED_MS, source: feed } : undefined,
+    ...{ isImported: true, travel: watchedUsers(travel, pauseWatch), lookups: travel.newLookups() },
+    feed: hasFeed ? { everyMs: FEED_MS, source: travel.feed } : undefined,
   };
 }
+
+/** Returns the travel API with a note of each write during the pause after a restore. */
+function watchedUsers({ users, fake }: SimulatedTravel, watch: PauseWatch): TravelUsers {
+  const note = (id: string | undefined, after?: unknown) => {
+    const before = id === undefined ? undefined : fake.travelers.get(id)?.lastName;
+    if (watch.isOn) watch.sent.push([before, typeof after === 'string' ? after : undefined]);
+  };
+  return {
+    ...users,
+    create: (traveler, key) => {
+      note(undefined, traveler.lastName);
+      return users.create(traveler, key);
+    },
+    patch: (id, change) => {
+      note(id, change.lastName);
+      return users.patch(id, change);
+    },
+    remove: (id) => {
+      note(id);
+      return users.remove(id);
+    },
+  };
+}
+
+type Processes = Pick<
+  World,
+  | 'runtime'
+  | 'runningReplica'
+  | 'replaceDatabase'
+  | 'killAt'
+  | 'freeze'
+  | 'shiftWallClock'
+  | 'recover'
+  | 'replicas'
+  | 'close'
+>;
 
 type Surroundings = Pick<
   World,
@@ -85,12 +137,14 @@ type Surroundings = Pick<
 function processes(
   { time, random, story, travel, database, connections, store }: Surroundings,
   { replicas: count }: Setup,
-): Pick<World, 'runningReplica' | 'killAt' | 'freeze' | 'shiftWallClock' | 'recover' | 'replicas' | 'close'> {
+): Processes {
   const replicas: Replica[] = [];
   let started = 0;
   let ids = 0;
   let shift = 0;
   let isClosed = false;
+  /** True while the database is replaced, and no process may start. */
+  let isDown = false;
   const isStoreRemote = count > 1;
   const newId = () => {
     ids += 1;
@@ -103,7 +157,7 @@ function processes(
       await store.rules.forgetFiles();
     }
     started += 1;
-    const replica = startReplica(
+    const replica = await startReplica(
       {
         ...{ database, time, random, story, newId, isStoreRemote, clockShift: () => shift },
         connections: () => connections.map((one) => ({ ...one, lookups: travel.newLookups() })),
@@ -117,6 +171,7 @@ function processes(
   };
   const replaceDead = async (slot: number) => {
     await time.wait(random.pick([0, 100, 3_000, 12_000]));
+    while (isDown) await time.wait(100);
     if (isClosed || replicas[slot]?.isAlive()) return;
     const replica = await start(slot);
     story.tell(`${replica.name} starts`);
@@ -125,6 +180,16 @@ function processes(
     for (const one of replicas) if (one.isAlive()) void one.retryUnresolved();
   };
   return {
+    runtime: { now: time.now, wallClock: () => time.now() + shift, newId },
+    replaceDatabase: async (change) => {
+      isDown = true;
+      for (const replica of replicas) replica.kill();
+      // When time passes, no query is running any more, and a process that was about to start has started.
+      await time.wait(1);
+      for (const replica of replicas) replica.kill();
+      await change();
+      isDown = false;
+    },
     replicas: () => replicas.filter((one) => one.isAlive()),
     runningReplica: async () => {
       for (;;) {
@@ -149,6 +214,7 @@ function processes(
       shift += ms;
     },
     recover: async () => {
+      if (isDown) return;
       for (const replica of replicas) {
         replica.killAt({ effects: Number.POSITIVE_INFINITY, edge: 'before' });
         if (replica.isFrozen()) replica.thaw();

@@ -84,7 +84,7 @@ interface LateCall {
   reservation?: Reservation;
 }
 
-/** Adds a call that the travel API may still carry out. The last check moves to `lateMs` milliseconds from now. */
+/** Adds a call that the travel API may still carry out. The last check is not before `lateMs` milliseconds from now. */
 export function addLateCall(
   { time, connection }: ReconcileContext,
   before: LateCalls | undefined,
@@ -92,7 +92,8 @@ export function addLateCall(
 ): LateCalls {
   const creates = before?.creates ?? [];
   return {
-    checkAt: time.now + connection.lateMs,
+    // A call of the leaver whose traveler this is may arrive later.
+    checkAt: Math.max(before?.checkAt ?? 0, time.now + connection.lateMs),
     sent: addSentValues(before?.sent ?? {}, announced, applied),
     creates: reservation ? withCreate(creates, { reservation, fields: announced }) : creates,
   };

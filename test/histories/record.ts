@@ -1,0 +1,346 @@
+import type { Policies } from '../../src/provisioning/policies.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
+import { expectedValues, type HistoryEvent, type RememberedTraveler } from './expected-fields.ts';
+import type { Person, UserWrite } from './identity-providers.ts';
+import {
+  type Catalog,
+  type Field,
+  fields,
+  fieldValue,
+  type MappedAttribute,
+  type MappingName,
+  ruleOf,
+} from './traveler-fields.ts';
+import type { WantedUser } from './wanted-user.ts';
+
+/** The policies that decide what travelers should be. */
+export type RecordedPolicies = Pick<
+  Policies,
+  'drift' | 'onReturn' | 'inactiveManager' | 'onExistingUser' | 'deprovision'
+>;
+
+/** The facts about a history that the state of the services does not contain. */
+export interface HistoryRecord {
+  catalog: Catalog;
+  /** False for a travel API that names no time: a create whose answer was lost cannot be told from an existing traveler. */
+  isTimeNamed: boolean;
+  policies: RecordedPolicies;
+  /** The events since the last check. */
+  events: HistoryEvent[];
+  rules: { mapping: MappingName; collection: Set<MappedAttribute> };
+  /** The rules at the last check. */
+  rulesBefore: HistoryRecord['rules'];
+  /** The names of the cost centers at the last check. */
+  costCentersBefore: Set<string>;
+  /** The fields whose rules have changed since the last check. */
+  changedRules: Set<Field>;
+  /** The fields of which an admin has discarded the rules, until everybody follows later ones. */
+  undecided: Set<Field>;
+  /** True if an admin has discarded the rules in force. */
+  areRulesDiscarded: boolean;
+  memory: Map<string, RememberedTraveler>;
+  edits: Map<string, number>;
+  /** All addresses that each person has ever wanted. */
+  emails: Map<number, Set<string>>;
+  /** Travelers that are or were admins of the travel service. They are not checked, as an admin decides about them. */
+  guarded: Set<string>;
+  /** Travelers whose fields the contract does not decide at the next check at which they have a person. */
+  uncertain: Set<string>;
+  /** Travelers of which a change was answered and not carried out since the last check. */
+  disobedient: Set<string>;
+  /** Travelers as they were when the database was restored, which does not know what it has sent since the backup. */
+  restored: Map<string, TravelUser>;
+  /** Travelers that no IdP has created, with the person whose address they have. */
+  strangers: Map<string, number>;
+  /** Travelers of nobody whom an IdP has deleted all the same. */
+  purged: Set<string>;
+  /** Travelers of leavers that an admin has given to another user. */
+  given: Set<string>;
+  isPaused: boolean;
+  /** True if the database was restored since the last check: calls from before the restore may have made travelers that nobody knows. */
+  isRestored: boolean;
+}
+
+/** The decisions of admins that still count. */
+export interface Decided {
+  /** The travelers that stay active although their people have left. */
+  keptActive: ReadonlySet<string>;
+  /** The travelers of admins of the travel service whom an admin lets the bridge change. */
+  aboutGuarded: ReadonlySet<string>;
+  /** The people who do not get the traveler of a leaver, and therefore may have none or an archived one. */
+  withoutReturn: ReadonlySet<number>;
+  /** The people whose travelers stay as they are until the rules change again, because an admin has discarded the rules in force. */
+  withoutRules: ReadonlySet<number>;
+}
+
+/** The state at one time: people with their links, travelers, and what admins have decided. */
+export interface ObservedState {
+  people: readonly Person[];
+  /** The travel user that each person's SCIM resource is linked to. */
+  links: ReadonlyMap<number, string>;
+  travelers: readonly TravelUser[];
+  record: HistoryRecord;
+  decided: Decided;
+}
+
+/** Nothing was held, so no admin has decided. */
+export const nothingDecided: Decided = {
+  keptActive: new Set(),
+  aboutGuarded: new Set(),
+  withoutReturn: new Set(),
+  withoutRules: new Set(),
+};
+
+/** The record at the beginning of a history. */
+export function newHistoryRecord(
+  catalog: Catalog,
+  policies: RecordedPolicies,
+  isTimeNamed = true,
+): HistoryRecord {
+  const rules = () => ({
+    mapping: 'defaults' as const,
+    collection: new Set<MappedAttribute>(['department']),
+  });
+  return {
+    ...{
+      catalog,
+      isTimeNamed,
+      policies,
+      events: [],
+      rules: rules(),
+      rulesBefore: rules(),
+      undecided: new Set(),
+    },
+    costCentersBefore: new Set(catalog.costCenters.keys()),
+    ...{
+      changedRules: new Set(),
+      areRulesDiscarded: false,
+      isPaused: false,
+      isRestored: false,
+      memory: new Map(),
+      edits: new Map(),
+      emails: new Map(),
+    },
+    ...{
+      strangers: new Map(),
+      guarded: new Set(),
+      uncertain: new Set(),
+      purged: new Set(),
+      given: new Set(),
+    },
+    ...{ disobedient: new Set(), restored: new Map() },
+  };
+}
+
+/** Notes an acknowledged write in the record. */
+export function recordWrite(
+  record: HistoryRecord,
+  person: Person,
+  before: WantedUser | undefined,
+  verb: UserWrite['verb'],
+): void {
+  const { index, current, lastConnection: connection } = person;
+  const wanted = current?.wanted;
+  const emails = record.emails.get(index) ?? new Set();
+  const isNewEmail = wanted !== undefined && !emails.has(wanted.email);
+  const { isPaused: isInPause } = record;
+  record.events.push({
+    kind: 'write',
+    person: index,
+    connection,
+    verb,
+    wanted,
+    before,
+    isNewEmail,
+    isInPause,
+  });
+  if (!wanted) return;
+  record.emails.set(index, emails.add(wanted.email).add(wanted.userName));
+}
+
+/** Notes whether an admin has discarded the rules in force, so that fields with other rules may be as before. */
+export function recordRulesDecision(record: HistoryRecord, isDiscarded: boolean): void {
+  record.areRulesDiscarded = isDiscarded;
+  if (!isDiscarded) return;
+  // Other lookups may be discarded, too.
+  for (const field of [...record.changedRules, 'costCenterId' as const]) record.undecided.add(field);
+}
+
+/** Notes other rules, which come into force. */
+export function recordRules(
+  { changedRules, rules }: HistoryRecord,
+  next: Partial<HistoryRecord['rules']>,
+): void {
+  const before = { ...rules };
+  Object.assign(rules, next);
+  for (const field of fields) if (ruleOf(field, rules) !== ruleOf(field, before)) changedRules.add(field);
+}
+
+/**
+ * Notes that the database was restored: it has forgotten what was done since the backup. The IdPs have read their users again. Travelers
+ * without a user are those of people whom the database does not know any more.
+ */
+export function recordRestore({ record, people, links, travelers }: Omit<ObservedState, 'decided'>): void {
+  record.isRestored = true;
+  record.events = [];
+  record.edits = new Map();
+  for (const traveler of travelers) {
+    const { id } = traveler;
+    const person = people.find(({ index }) => links.get(index) === id);
+    record.uncertain.add(id);
+    record.restored.set(id, traveler);
+    if (!person) record.strangers.set(id, ownerOf(traveler, people));
+    record.memory.delete(id);
+  }
+}
+
+/** Remembers a state without violations, and forgets the events that led to it. */
+export function rememberState(state: ObservedState): void {
+  const { record, travelers, links, people } = state;
+  const memory = new Map<string, RememberedTraveler>();
+  for (const traveler of travelers) {
+    const person = people.find(({ index }) => links.get(index) === traveler.id);
+    const old = record.memory.get(traveler.id);
+    if (person?.current) memory.set(traveler.id, rememberLinked(traveler, person, state));
+    else if (old) memory.set(traveler.id, rememberLeaver(traveler, old, state));
+    else {
+      if (record.isRestored) record.strangers.set(traveler.id, ownerOf(traveler, people));
+      memory.set(traveler.id, rememberUnlinked(traveler, state));
+    }
+  }
+  record.isRestored = false;
+  record.memory = memory;
+  record.events = [];
+  record.rulesBefore = { ...record.rules, collection: new Set(record.rules.collection) };
+  record.costCentersBefore = new Set(record.catalog.costCenters.keys());
+  if (!record.areRulesDiscarded) record.undecided.clear();
+  record.changedRules.clear();
+  for (const id of links.values()) record.uncertain.delete(id);
+  record.disobedient.clear();
+}
+
+/** The person for whom a traveler was made, by the family name; -1 if there is none. */
+function ownerOf({ lastName }: TravelUser, people: readonly Person[]): number {
+  return people.findIndex(({ lastWanted }) => lastWanted.familyName === lastName);
+}
+
+/** Remembers a traveler whose person has left, or that has none. */
+function rememberLeaver(
+  traveler: TravelUser,
+  old: RememberedTraveler,
+  state: ObservedState,
+): RememberedTraveler {
+  const { people, record } = state;
+  const owner = people.find(({ index }) => index === old.owner?.person);
+  const last = owner ? rememberLinked(traveler, owner, state).wanted : old.wanted;
+  return {
+    ...old,
+    ...rememberedValues(traveler, state),
+    wanted: last,
+    isActiveByHand: !traveler.archived && !state.decided.keptActive.has(traveler.id),
+    isLeftBehind: true,
+    isUncertain: old.isUncertain || isRenamed(old, record) || hasLeftBesideOtherRules(old, record),
+  };
+}
+
+/** True if the externalId of a leaver is uncertain: it depends on whether a write since the last check was carried out. */
+function isRenamed({ owner }: RememberedTraveler, { events }: HistoryRecord): boolean {
+  return events.some(
+    (event) =>
+      event.kind === 'write' &&
+      event.person === owner?.person &&
+      event.wanted !== undefined &&
+      event.wanted.externalId !== owner.externalId,
+  );
+}
+
+/** True if a person left while rules changed: the traveler may or may not have become as they say before. */
+function hasLeftBesideOtherRules(
+  { owner }: RememberedTraveler,
+  { events, changedRules }: HistoryRecord,
+): boolean {
+  return (
+    changedRules.size > 0 &&
+    events.some((event) => event.kind === 'write' && event.person === owner?.person && !event.wanted)
+  );
+}
+
+function rememberLinked(traveler: TravelUser, person: Person, state: ObservedState): RememberedTraveler {
+  const { lastConnection: connection, lastWanted: last, index } = person;
+  const wanted = new Map(
+    fields.flatMap((field): [Field, string | undefined][] => {
+      const expected = expectedField(field, traveler, person, state).wanted;
+      return expected ? [[field, expected.value]] : [];
+    }),
+  );
+  const owner = { person: index, connection, externalId: last.externalId };
+  return {
+    ...rememberedValues(traveler, state),
+    wanted,
+    owner,
+    isActiveByHand: false,
+    isLeftBehind: false,
+    isUncertain: false,
+    isRestored: state.record.restored.has(traveler.id),
+  };
+}
+
+/** Remembers a traveler that was created by hand, or for a person who came and left since the last check. */
+function rememberUnlinked(traveler: TravelUser, state: ObservedState): RememberedTraveler {
+  const { record, people } = state;
+  const author = record.strangers.get(traveler.id);
+  const person = people.find(
+    ({ index, lastWanted: last }) => index === author || last.familyName === traveler.lastName,
+  );
+  const isUncertain =
+    author === undefined ||
+    record.events.some((event) => event.kind === 'write' && event.wanted?.email === person?.lastWanted.email);
+  const owner =
+    author !== undefined || !person
+      ? undefined
+      : { person: person.index, connection: person.lastConnection, externalId: person.lastWanted.externalId };
+  return {
+    ...rememberedValues(traveler, state),
+    wanted: new Map(),
+    owner,
+    isUncertain,
+    isActiveByHand: !traveler.archived,
+    isLeftBehind: false,
+    isRestored: state.record.restored.has(traveler.id),
+  };
+}
+
+function rememberedValues(
+  traveler: TravelUser,
+  { record, decided }: ObservedState,
+): Pick<RememberedTraveler, 'fields' | 'email' | 'isAdmin'> {
+  // A traveler that an admin keeps active is no drift: a later decision archives it.
+  const rememberedValue = (field: Field) =>
+    field === 'archived' && decided.keptActive.has(traveler.id)
+      ? 'true'
+      : fieldValue(traveler, field, record.catalog);
+  const values = fields.map((field) => [field, rememberedValue(field)]);
+  const all = Object.fromEntries(values) as RememberedTraveler['fields']; // Every field is there.
+  return { fields: all, email: traveler.email, isAdmin: isAdmin(traveler) };
+}
+
+/** True for a traveler that administers the travel service. */
+export function isAdmin({ roles = [] }: TravelUser): boolean {
+  return roles.includes('admin');
+}
+
+/** Returns the values that a field of a linked traveler may have. */
+export function expectedField(field: Field, traveler: TravelUser, person: Person, { record }: ObservedState) {
+  const { events, edits, undecided } = record;
+  const { drift } = record.policies;
+  const rules = {
+    before: record.rulesBefore,
+    now: record.rules,
+    undecided,
+    isDiscarded: record.areRulesDiscarded,
+  };
+  const { index, current } = person;
+  const memory = record.memory.get(traveler.id);
+  const linked = { traveler: traveler.id, person: index, wanted: current?.wanted, memory };
+  return expectedValues(field, linked, { events, rules, drift, edits });
+}

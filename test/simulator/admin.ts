@@ -1,0 +1,137 @@
+import { findPredecessor, joinPeople } from '../../src/provisioning/people/join-people.ts';
+import { parseMappingOfAnySize, storedMappingSchema } from '../../src/translator/mapping-file.ts';
+import type { HistoryContext } from '../histories/execute.ts';
+import { type ConnectionName, connections } from '../histories/identity-providers.ts';
+import { promises } from '../histories/invariants.ts';
+import { type HistoryRecord, recordRules } from '../histories/record.ts';
+import { type MappingName, toMappingFile } from '../histories/traveler-fields.ts';
+import { decideOnce } from './holds.ts';
+import type { World } from './world.ts';
+
+/** What admins of the bridge do. */
+export type AdminAct =
+  /** Another mapping comes into force. If it is large, it concerns more people than may change without an approval. */
+  | { kind: 'mapping'; name: MappingName; isLarge: boolean }
+  /** An admin approves or discards what is held at this moment. */
+  | { kind: 'decide' }
+  /** An admin says that a person is the leaver in whose place the person is. */
+  | { kind: 'sayIsSame'; who: number }
+  | { kind: 'backup' }
+  /** The database becomes what it was at the backup, while no process runs. */
+  | { kind: 'restore' }
+  /** The command that pauses all connections. */
+  | { kind: 'pause' }
+  | { kind: 'resume'; connection: ConnectionName };
+
+const BACKUP = 'backup';
+/** More people than a change of rules may concern without an approval. */
+const MANY = 101;
+
+/** Carries out what an admin does at once. A change of the mapping and a restore have functions of their own. */
+export async function actAsAdmin(
+  world: World,
+  context: HistoryContext,
+  act: Exclude<AdminAct, { kind: 'mapping' | 'restore' }>,
+): Promise<void> {
+  const { database, store, time } = world;
+  switch (act.kind) {
+    case 'decide':
+      await decideOnce(world, context.record);
+      break;
+    case 'sayIsSame':
+      await sayIsSame(world, context, act.who);
+      break;
+    case 'backup':
+      // No transaction is open at a turn of time.
+      await time.wait(1);
+      database.keep(BACKUP);
+      world.backupMapping = context.record.rules.mapping;
+      break;
+    case 'pause':
+      context.record.isPaused = true;
+      await store.modes.pauseAll(time.now());
+      break;
+    case 'resume':
+      await resume(world, act.connection);
+  }
+}
+
+/** An admin lets a connection go on, if it is paused. */
+export async function resume(world: World, connection: ConnectionName): Promise<void> {
+  if (!(await world.store.modes.resume(connection, world.time.now()))) return;
+  world.pauseWatch.isOn = false;
+  world.story.tell(`connection ${connection} goes on`);
+  for (const { service } of world.replicas()) service.wake();
+}
+
+/** An admin lets all connections go on. Returns what was sent before for people whom no IdP had written since the restore. */
+export async function endPause(world: World, record: HistoryRecord): Promise<string[]> {
+  const { pauseWatch } = world;
+  const written = new Set(
+    record.events.flatMap((event) => (event.kind === 'write' ? [`P${event.person}`] : [])),
+  );
+  const unasked = pauseWatch.sent.filter((names) => !names.some((name) => written.has(name ?? '')));
+  for (const connection of connections) await resume(world, connection);
+  Object.assign(pauseWatch, { isOn: false, sent: [] });
+  record.isPaused = false;
+  return unasked.map((names) => `${names.join(' ')} was changed in a pause [${promises.pauseHolds}]`);
+}
+
+/** Puts the database back to the backup. The processes start again, and find all connections paused. */
+export async function restore(world: World, record: HistoryRecord): Promise<void> {
+  const { database, store, time, pauseWatch, backupMapping } = world;
+  await world.replaceDatabase(async () => {
+    database.putBack(BACKUP);
+    await store.modes.pauseAll(time.now());
+  });
+  Object.assign(pauseWatch, { isOn: true, sent: [] });
+  recordRules(record, { mapping: backupMapping ?? 'defaults' });
+}
+
+/** Puts a mapping in force for both connections. */
+export async function applyMapping(
+  world: World,
+  { record }: HistoryContext,
+  { name, isLarge }: { name: MappingName; isLarge: boolean },
+): Promise<void> {
+  const { database, store, time } = world;
+  const parsed = parseMappingOfAnySize(toMappingFile(name, record.catalog), storedMappingSchema);
+  if (!('mapping' in parsed)) throw new Error(`the mapping ${name} is faulty: ${JSON.stringify(parsed)}`);
+  const { mapping } = parsed;
+  if (isLarge) {
+    const recent = Array.from({ length: MANY }, (_, number) => [`somebody-${number}`, time.now()]);
+    await database.db
+      .updateTable('rules_change')
+      .set({ recent: JSON.stringify(recent) })
+      .execute();
+  }
+  for (const connection of connections) {
+    const [version] = await store.rules.listMappings(connection, 1);
+    const replica = await world.runningReplica();
+    const change = {
+      connection,
+      mapping,
+      expected: version?.generation ?? 0,
+      author: 'admin',
+      now: time.now(),
+    };
+    await Promise.race([replica.service.applyMapping(change), replica.death]);
+  }
+  recordRules(record, { mapping: name });
+}
+
+async function sayIsSame(world: World, { people, record }: HistoryContext, who: number): Promise<void> {
+  const { current } = people[who] ?? {};
+  const { identities } = world.store;
+  const newcomer = current && (await identities.findById(current.connection, current.id));
+  const leaver = newcomer && (await findPredecessor({ identities }, newcomer));
+  if (!newcomer || !leaver?.travelId) return;
+  const result = await joinPeople({ identities, runtime: world.runtime }, { leaver, newcomer });
+  if (result === 'joined') {
+    record.given.add(leaver.travelId);
+    // What stays of the traveler depends on what was done when the admin said it.
+    record.uncertain.add(leaver.travelId);
+  }
+  world.story.tell(`  p${who} is said to be who had ${leaver.travelId}: ${JSON.stringify(result)}`);
+  for (const { service } of world.replicas()) service.wake();
+}
