@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import express from 'express';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { createLog } from '../http/log.ts';
-import { readReferences } from '../provisioning/rules/mapping-effect.ts';
+import { readGroups, readReferences } from '../provisioning/rules/mapping-effect.ts';
 import { defaultMapping, mappingOf } from '../provisioning/rules/mapping-versions.ts';
 import type { MappingPreview, PreviewOptions } from '../provisioning/rules/preview-mapping.ts';
 import { identityForPreview } from '../provisioning/rules/preview-person.ts';
@@ -18,7 +18,7 @@ import { withDatabaseAt, withDatabaseIfAny } from '../store/sql/open-database.ts
 import type { Mapping } from '../translator/mapping-file.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
-import type { Lookups, Reference } from '../translator/translation.ts';
+import type { Lookups, Snapshot } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { openEmbeddedTravel } from './embedded.ts';
 import { listen, stopServer } from './http-server.ts';
@@ -107,35 +107,40 @@ export async function translateSample(
   const mapping = await readConnectionMapping(settings, connection, database);
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
   if (!database.scopes.has(connection.id)) return { people: 0, findings: new Map() };
-  const { identities, references } = provisioningStore(database);
+  const { identities, references, memberships } = provisioningStore(database);
+  const deps = { identities, references, memberships };
   const page = await identities.findPage(connection.id, 0, limit);
   const people = page.identities.filter(({ claimed }) => claimed);
   const found = new Map<string, number>();
   for (const identity of people) {
-    const managers = await readReferences({ identities, references }, identity, { rules, ...connection });
+    const managers = await readReferences(deps, identity, { rules, ...connection });
+    const groups = await readGroups(deps, identity, { rules, ...connection });
     const { countedParts } = identity.origin;
-    const snapshot = { lookups: lookups.value, references: managers, countedParts };
+    const snapshot = { lookups: lookups.value, references: managers, groups, countedParts };
     for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
       found.set(code, (found.get(code) ?? 0) + 1);
   }
   return { people: people.length, findings: found };
 }
 
-/** Resolves the managers that a user's attributes name, from the stored identities of the connection. */
-export async function readManagers(
+/**
+ * Resolves the managers that a user's attributes name, from the stored identities of the connection, and reads the groups of the stored
+ * user of that name.
+ */
+export async function readRelations(
   settings: Settings,
   connection: ConnectionSettings,
   { rules, user }: { rules: Rules; user: ScimResource },
-): Promise<ReadonlyMap<string, Reference>> {
+): Promise<Pick<Snapshot, 'references' | 'groups'>> {
   const found = await withDatabaseIfAny(settings, async (database) => {
     // The server has not been started with this connection.
     if (!database.scopes.has(connection.id)) return undefined;
-    const { identities, references } = provisioningStore(database);
-    const deps = { identities, references };
+    const deps = provisioningStore(database);
     const identity = await identityForPreview(deps, { connection, user }, silentRuntime());
-    return readReferences(deps, identity, { rules, ...connection });
+    const references = await readReferences(deps, identity, { rules, ...connection });
+    return { references, groups: await readGroups(deps, identity, { rules, ...connection }) };
   });
-  return found ?? new Map();
+  return found ?? { references: new Map() };
 }
 
 /**
