@@ -337,7 +337,10 @@ export type Outcome = Pick<
   | 'attempts'
   | 'nextAttemptAt'
   | 'linkedAt'
->;
+> & {
+  /** The decision of an admin that is carried out, and is about no later hold of the same version. Saving the outcome deletes it. */
+  usedDecision?: Decision | undefined;
+};
 
 /** True for a user that the IdP has deactivated or deleted. */
 export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'deletedAt'>): boolean {

@@ -13,7 +13,6 @@ import { findings } from '../findings.ts';
 import type { CountedMembership } from '../groups/group-ports.ts';
 import { type Identity, isInactive, type Progress } from '../identity.ts';
 import {
-  type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
   withFinding,
@@ -46,6 +45,8 @@ export interface MembershipChoice {
   translation: Translation;
   /** The members of the progress that change. */
   progress: { [Name in 'memberships' | 'discardedMemberships']: Progress[Name] | undefined };
+  /** True if an admin has decided so. The version of the user stays the same when its groups change again. */
+  isDecided: boolean;
   /** `held`: an admin must decide about a change of groups; `discarded`: an admin has discarded it. */
   effect: 'followed' | 'held' | 'discarded';
 }
@@ -70,23 +71,25 @@ export function* chooseMemberships(
   const { memberships, translation } = translated;
   const present = memberships?.map(({ value, display }) => ({ value, display }));
   const following: MembershipChoice = {
-    ...{ translation, effect: 'followed' },
+    ...{ translation, effect: 'followed', isDecided: false },
     progress: { memberships: present, discardedMemberships: undefined },
   };
   const { memberships: former } = identity.progress;
   if (!present || !former || isInactive(identity) || areSame(former, present)) return following;
   const kept = translated.translateWith(former);
   if (!losesValue(identity, translated.rules, { kept, translation })) return following;
+  const isHeld = identity.hold?.cause === 'groups';
+  const keeping = { translation: kept, isDecided: isHeld } as const;
   if (isDiscarded(identity, present))
     return {
-      ...{ translation: kept, effect: 'discarded' },
+      ...{ ...keeping, effect: 'discarded' },
       progress: { memberships: former, discardedMemberships: present },
     };
   const holding: MembershipChoice = {
-    ...{ translation: kept, effect: 'held' },
+    ...{ ...keeping, isDecided: false, effect: 'held' },
     progress: { memberships: former, discardedMemberships: undefined },
   };
-  if (identity.hold?.cause === 'groups') return isAnswered(identity, 'approved') ? following : holding;
+  if (isHeld) return isAnswered(identity, 'approved') ? { ...following, isDecided: true } : holding;
   // A change of rules has a limit of its own, and names other groups perhaps.
   if (isPlanOnly || identity.rulesGeneration < rulesSnapshot.generation) return following;
   return (yield* perform('admitMembershipChange', LIMIT)) ? following : holding;
@@ -152,15 +155,16 @@ function valueAfter(wanted: WantedField, { sent, source }: AppliedField): Json {
 /** Adds to a result which memberships it has followed. If a change of groups must wait, the identity is held. */
 export function withMembershipsFollowed(
   context: ReconcileContext,
-  result: ReconcileResult,
-  { progress, effect }: MembershipChoice,
+  { draft: before, end }: ReconcileResult,
+  { progress, effect, isDecided }: MembershipChoice,
 ): ReconcileResult {
-  const { end } = result;
-  if (end.kind === 'paused') return result;
-  const draft = withProgress(result.draft, progress);
+  if (end.kind === 'paused') return { draft: before, end };
+  const followed = withProgress(before, progress);
+  const isUsed = isDecided && end.kind === 'state';
+  const draft = isUsed ? { ...followed, usedDecision: context.identity.decision } : followed;
   if (effect === 'followed') return { draft, end };
   if (effect === 'discarded') return { draft: withFinding(draft, findings.groupsDiscarded()), end };
-  const noted: OutcomeDraft = withFinding(draft, findings.heldGroups());
+  const noted = withFinding(draft, findings.heldGroups());
   const isAtRest = end.kind === 'state' && end.state === 'synced';
   if (!isAtRest) return { draft: noted, end };
   return { draft: withHold(context, noted, 'groups'), end: { kind: 'state', state: 'held' } };
