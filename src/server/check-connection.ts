@@ -1,14 +1,15 @@
 import type { Fault } from '../config/faults.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import { findNameFaults } from '../provisioning/rules/check-mapping.ts';
+import { findNameFaults, findUnknownGroups } from '../provisioning/rules/check-mapping.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import type { Database } from '../store/sql/database.ts';
 import { NoDatabase } from '../store/sql/migrate.ts';
 import type { NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
+import type { MappingFault } from '../translator/mapping-faults.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
 import { findLimitFaults } from '../translator/mapping-limits.ts';
-import { probeTravel, readConnectionMapping, readLookups } from './offline.ts';
+import { findUnknownGroupNames, probeTravel, readConnectionMapping, readLookups } from './offline.ts';
 
 /** The name, in messages, of the mapping of a connection whose settings name no mapping file. */
 export const MAPPING_IN_FORCE = 'the mapping in force';
@@ -40,7 +41,7 @@ export async function checkConnection(
 ): Promise<ConnectionCheck> {
   const { mappingFile = MAPPING_IN_FORCE } = connection;
   const mapping = await findMapping(settings, connection, options);
-  const unknown = mapping ? findUnknownExtensionNames(mapping) : [];
+  const unknown = mapping ? await findUnknownNames(settings, connection, { ...options, mapping }) : [];
   const tooLarge = mapping ? findLimitFaults(mapping) : [];
   const warnings = [...unknown, ...tooLarge].map((warning) => ({ file: mappingFile, ...warning }));
   const credential = await checkCredential(settings, connection, options);
@@ -50,6 +51,20 @@ export async function checkConnection(
     faults: [...credential.faults, ...names.faults],
     unchecked: [...credential.unchecked, ...names.unchecked],
   };
+}
+
+/** Finds the names in a mapping that are allowed but probably misspelled: attributes of extensions, and groups. */
+export async function findUnknownNames(
+  settings: Settings,
+  connection: ConnectionSettings,
+  { mapping, isOffline, database }: CheckOptions & { mapping: Mapping },
+): Promise<MappingFault[]> {
+  const groups = isOffline
+    ? []
+    : await findUnknownGroups(mapping, (names) =>
+        findUnknownGroupNames(settings, connection, { names, database }),
+      );
+  return [...findUnknownExtensionNames(mapping), ...groups];
 }
 
 type Found = Pick<ConnectionCheck, 'faults' | 'unchecked'>;

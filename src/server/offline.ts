@@ -143,6 +143,19 @@ export async function readRelations(
   return found ?? { references: new Map() };
 }
 
+/** Returns those of the names that no group of the connection has; none if the server has never been started with it. */
+export async function findUnknownGroupNames(
+  settings: Settings,
+  connection: ConnectionSettings,
+  { names, database }: { names: string[]; database?: Database | undefined },
+): Promise<string[]> {
+  const find = async (opened: Database) =>
+    opened.scopes.has(connection.id)
+      ? provisioningStore(opened).memberships.findUnknownNames(connection.id, names)
+      : undefined;
+  return (database ? await find(database) : await withDatabaseIfAny(settings, find)) ?? [];
+}
+
 /**
  * Returns the mapping file of a connection; if the settings name none, the mapping in force, or the default rules if the
  * server has never been started.

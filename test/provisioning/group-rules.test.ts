@@ -2,6 +2,7 @@ import type { MemberChange } from '../../src/provisioning/groups/group-ports.ts'
 import type { ScimResource } from '../../src/schema/resource.ts';
 import { noLookups } from '../../src/translator/translation.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { seededRandom } from '../fixtures/seeded.ts';
 
 const users = 'default';
 const HOUR_MS = 3_600_000;
@@ -250,3 +251,101 @@ test('a group that changes while other rules come into force is followed by thes
     },
     { mapping: { scimUserMapping: [] } },
   ));
+
+const groupNames = ['Travel managers', 'Site Paris', 'Site Lyon', 'Everybody'] as const;
+
+/** Plays random changes of groups and people, with reconciliations in between. Returns the present groups by name, with their members. */
+async function playRandomly(
+  fixture: GroupFixture,
+  { seed, isFollowed }: { seed: number; isFollowed: boolean },
+): Promise<Map<string, Set<string>>> {
+  const { bridge, createUser, createGroup, changeGroup, add, remove, patch, clock } = fixture;
+  const random = seededRandom(seed);
+  const people = [await createUser('Ada'), await createUser('Bob'), await createUser('Cid')] as const;
+  const groups = new Map<string, { name: string; members: Set<string> }>();
+  const isFree = (name: string) => ![...groups.values()].some((group) => group.name === name);
+  const steps = {
+    create: async () => {
+      const name = random.pick(groupNames);
+      const members = random.some(people, random.below(4));
+      if (isFree(name)) groups.set(await createGroup(name, ...members), { name, members: new Set(members) });
+    },
+    add: async (id: string, { members }: { members: Set<string> }) => {
+      const some = random.some(people, 1 + random.below(3));
+      await add(id, ...some);
+      for (const one of some) members.add(one);
+    },
+    remove: async (id: string, { members }: { members: Set<string> }) => {
+      const some = random.some(people, 1 + random.below(3));
+      await remove(id, ...some);
+      for (const one of some) members.delete(one);
+    },
+    replace: async (id: string, { members }: { members: Set<string> }) => {
+      const some = random.some(people, random.below(4));
+      await changeGroup(id, { members: [{ kind: 'replace', members: some.map((value) => ({ value })) }] });
+      members.clear();
+      for (const one of some) members.add(one);
+    },
+    rename: async (id: string, group: { name: string }) => {
+      const name = random.pick(groupNames);
+      if (!isFree(name)) return;
+      await changeGroup(id, { name });
+      group.name = name;
+    },
+    delete: async (id: string) => {
+      await bridge.groups.remove(users, id);
+      groups.delete(id);
+    },
+  };
+  for (let step = 0; step < 25; step += 1) {
+    const [id, group] = random.some([...groups], 1)[0] ?? [];
+    const kind = random.pick(['create', 'add', 'remove', 'replace', 'rename', 'delete'] as const);
+    if (kind === 'create') await steps.create();
+    else if (id !== undefined && group) await steps[kind](id, group);
+    if (random.below(4) === 0 && isFollowed) await fixture.follow();
+    if (random.below(8) === 0) await patch(random.pick(people), { title: `title ${step}` });
+    if (random.below(8) === 0) clock.advance(random.below(2 * HOUR_MS));
+  }
+  return new Map([...groups.values()].map(({ name, members }) => [name, members]));
+}
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  'after random changes of groups (seed %d), two hours later everybody has the values of their groups',
+  (seed) =>
+    withGroups(async (fixture) => {
+      const groups = await playRandomly(fixture, { seed, isFollowed: true });
+      await fixture.follow();
+      fixture.clock.advance(2 * HOUR_MS);
+      await fixture.follow();
+      const { identities } = await fixture.store.identities.findPage(users, 0, 10);
+      for (const { id, findings } of identities) {
+        const isIn = (name: string) => groups.get(name)?.has(id) ?? false;
+        const site = isIn('Site Paris') ? 'paris' : isIn('Site Lyon') ? 'lyon' : undefined;
+        expect(await fixture.valuesOf(id)).toEqual([isIn('Travel managers') ? 'gold' : undefined, site]);
+        expect(findings).toEqual([]);
+      }
+    }),
+);
+
+test.each([11, 12, 13, 14])(
+  'a preview shows what is sent for the groups of random people (seed %d)',
+  (seed) =>
+    withGroups(async (fixture) => {
+      await playRandomly(fixture, { seed, isFollowed: false });
+      const { bridge, connection, store, travel } = fixture;
+      while (await store.memberships.markSome(users, fixture.clock.now()));
+      const preview = await bridge.mappingPreviewer.run(connection, { examples: 10 });
+      if ('kind' in preview) throw new Error(preview.kind);
+      expect(preview.changed).toBeGreaterThan(0);
+      const shown = preview.examples.map(({ id, changes }) => [
+        id,
+        changes.map(({ field, after }) => [field, after]).sort(),
+      ]);
+      travel.calls.length = 0;
+      await bridge.reconcileDue();
+      const { identities } = await store.identities.findPage(users, 0, 10);
+      const idOf = (travelId: string | undefined) => identities.find((one) => one.travelId === travelId)?.id;
+      const sent = travel.writes().map(({ id, body = {} }) => [idOf(id), Object.entries(body).sort()]);
+      expect(sent.sort()).toEqual(shown.sort());
+    }),
+);
