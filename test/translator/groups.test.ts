@@ -2,7 +2,8 @@ import type { Json } from '../../src/schema/resource.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { findNamedGroups, groupTest } from '../../src/translator/named-groups.ts';
 import { previewText } from '../../src/translator/preview.ts';
-import { mappingOf, rulesOf, translate } from '../fixtures/translator.ts';
+import { toScim } from '../../src/translator/to-scim.ts';
+import { lookups, mappingOf, rulesOf, translate } from '../fixtures/translator.ts';
 
 const rule = (given: { [name: string]: Json }) => ({ userAttribute: 'costCenterId', ...given });
 const when = (condition: string) => rule({ template: 'CC-40', when: condition });
@@ -119,4 +120,10 @@ describe('the trace', () => {
       expect.not.objectContaining({ group: expect.anything() }),
     ]);
   });
+});
+
+test('a person who is read from the travel service gets no groups: they come from the identity provider alone', () => {
+  const rules = rulesOf({ scimUserMapping: [rule({ scimAttribute: 'groups.display' })] });
+  const traveler = { id: 't', email: 'a@x.example', archived: false, createdAt: '', costCenterId: 'cc-12' };
+  expect(toScim(rules, traveler, { lookups })).not.toHaveProperty('groups');
 });
