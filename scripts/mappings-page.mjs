@@ -30,6 +30,7 @@ const titles = {
   'mapping-sources': 'Several sources',
   'mapping-templates': 'Templates',
   'mapping-conditions': 'Conditions',
+  'mapping-groups': 'Groups',
   transforms: 'Transforms',
   'transform-values': 'Transforms of lists, missing values and other types',
   'custom-fields': 'Custom fields',
@@ -120,12 +121,15 @@ function transformsTable(all) {
   return table(['case', 'transforms', 'before', 'after', 'finding'], rows);
 }
 
-function givenLines({ mapping = {}, collection = [], references = {}, applied = {} }) {
+function givenLines({ mapping = {}, collection = [], groups = [], references = {}, applied = {} }) {
   const { scimUserMapping = [], ...settings } = mapping;
   return [
     ...scimUserMapping.map(ruleText),
     ...settingLines(settings),
     ...collection.map((row) => `collection: ${ruleText(row)}`),
+    ...(groups.length > 0
+      ? [`member of ${groups.map(({ display }) => code(json(display))).join(', ')}`]
+      : []),
     ...Object.entries(references).map(([raw, reference]) => `${code(raw)} ${standing(reference)}`),
     ...Object.entries(applied).map(
       ([field, { sent, source }]) =>
@@ -294,10 +298,10 @@ function findingText({ code: name, value, reason, remedy }) {
   return wrap(`- ${code(name)}, e.g. for ${code(json(value))}: ${reason} **Remedy**: ${remedy}`, '  ');
 }
 
-function translated({ mapping = {}, collection = [], references = {}, applied = {}, user }) {
+function translated({ mapping = {}, collection = [], groups, references = {}, applied = {}, user }) {
   const parsed = parseMapping(mapping);
   if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
-  const snapshot = { lookups, references: new Map(Object.entries(references)), applied };
+  const snapshot = { lookups, references: new Map(Object.entries(references)), applied, groups };
   return toTravel(compileRules(parsed.mapping, collection), user, snapshot);
 }
 

@@ -1,13 +1,15 @@
 import type { Fault } from '../config/faults.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import { findNameFaults } from '../provisioning/rules/check-mapping.ts';
+import { findNameFaults, findUnknownGroups } from '../provisioning/rules/check-mapping.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import type { Database } from '../store/sql/database.ts';
 import { NoDatabase } from '../store/sql/migrate.ts';
 import type { NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
+import type { MappingFault } from '../translator/mapping-faults.ts';
+import type { Mapping } from '../translator/mapping-file.ts';
 import { findLimitFaults } from '../translator/mapping-limits.ts';
-import { readConnectionMapping, readLookups } from './mapping.ts';
+import { findUnknownGroupNames, readConnectionMapping, readLookups } from './mapping.ts';
 import { probeTravel } from './travel-api.ts';
 
 /** The name, in messages, of the mapping of a connection whose settings name no mapping file. */
@@ -45,6 +47,20 @@ export async function checkConnection(
     faults: [...credential.faults, ...faults],
     unchecked: [...credential.unchecked, ...unchecked],
   };
+}
+
+/** Finds the names in a mapping that are allowed but probably misspelled: attributes of extensions, and groups. */
+export async function findUnknownNames(
+  settings: Settings,
+  connection: ConnectionSettings,
+  { mapping, isOffline, database }: CheckOptions & { mapping: Mapping },
+): Promise<MappingFault[]> {
+  const groups = isOffline
+    ? []
+    : await findUnknownGroups(mapping, (names) =>
+        findUnknownGroupNames(settings, connection, { names, database }),
+      );
+  return [...findUnknownExtensionNames(mapping), ...groups];
 }
 
 type Found = Pick<ConnectionCheck, 'faults' | 'unchecked'>;
@@ -95,7 +111,8 @@ export async function checkMapping(
       throw error;
     }
   });
-  const warnings = [...findUnknownExtensionNames(mapping), ...findLimitFaults(mapping)];
+  const unknown = await findUnknownNames(settings, connection, { mapping, isOffline, database });
+  const warnings = [...unknown, ...findLimitFaults(mapping)];
   return {
     faults: toFaults(faults),
     warnings: warnings.map((warning) => ({ file: mappingFile, ...warning })),

@@ -1,5 +1,5 @@
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import { readReferences } from '../provisioning/rules/mapping-effect.ts';
+import { readGroups, readReferences } from '../provisioning/rules/mapping-effect.ts';
 import { defaultMapping, mappingOf } from '../provisioning/rules/mapping-versions.ts';
 import type { MappingPreview, PreviewOptions } from '../provisioning/rules/preview-mapping.ts';
 import { identityForPreview } from '../provisioning/rules/preview-person.ts';
@@ -15,7 +15,7 @@ import { withDatabaseAt, withDatabaseIfAny } from '../store/sql/open-database.ts
 import type { Mapping } from '../translator/mapping-file.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
-import type { Lookups, Reference } from '../translator/translation.ts';
+import type { Lookups, Snapshot } from '../translator/translation.ts';
 import { type ConnectionDeps, silentRuntime, withConnection } from './with-connection.ts';
 
 /**
@@ -48,35 +48,53 @@ export async function translateSample(
   const mapping = await readConnectionMapping(settings, connection, database);
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
   if (!database.scopes.has(connection.id)) return { people: 0, findings: new Map() };
-  const { identities, references } = provisioningStore(database);
+  const { identities, references, memberships } = provisioningStore(database);
+  const deps = { identities, references, memberships };
   const page = await identities.findPage(connection.id, 0, limit);
   const people = page.identities.filter(({ claimed }) => claimed);
   const found = new Map<string, number>();
   for (const identity of people) {
-    const managers = await readReferences({ identities, references }, identity, { rules, ...connection });
+    const managers = await readReferences(deps, identity, { rules, ...connection });
+    const groups = await readGroups(deps, identity, { rules, ...connection });
     const { countedParts } = identity.origin;
-    const snapshot = { lookups: lookups.value, references: managers, countedParts };
+    const snapshot = { lookups: lookups.value, references: managers, groups, countedParts };
     for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
       found.set(code, (found.get(code) ?? 0) + 1);
   }
   return { people: people.length, findings: found };
 }
 
-/** Resolves the managers that a user's attributes name, from the stored identities of the connection. */
-export async function readManagers(
+/**
+ * Resolves the managers that a user's attributes name, from the stored identities of the connection, and reads the groups of the stored
+ * user of that name.
+ */
+export async function readRelations(
   settings: Settings,
   connection: ConnectionSettings,
   { rules, user }: { rules: Rules; user: ScimResource },
-): Promise<ReadonlyMap<string, Reference>> {
+): Promise<Pick<Snapshot, 'references' | 'groups'>> {
   const found = await withDatabaseIfAny(settings, async (database) => {
     // The server has not been started with this connection.
     if (!database.scopes.has(connection.id)) return undefined;
-    const { identities, references } = provisioningStore(database);
-    const deps = { identities, references };
+    const deps = provisioningStore(database);
     const identity = await identityForPreview(deps, { connection, user }, silentRuntime());
-    return readReferences(deps, identity, { rules, ...connection });
+    const references = await readReferences(deps, identity, { rules, ...connection });
+    return { references, groups: await readGroups(deps, identity, { rules, ...connection }) };
   });
-  return found ?? new Map();
+  return found ?? { references: new Map() };
+}
+
+/** Returns those of the names that no group of the connection has; none if the server has never been started with it. */
+export async function findUnknownGroupNames(
+  settings: Settings,
+  connection: ConnectionSettings,
+  { names, database }: { names: string[]; database?: Database | undefined },
+): Promise<string[]> {
+  const find = async (opened: Database) =>
+    opened.scopes.has(connection.id)
+      ? provisioningStore(opened).memberships.findUnknownNames(connection.id, names)
+      : undefined;
+  return (database ? await find(database) : await withDatabaseIfAny(settings, find)) ?? [];
 }
 
 /**

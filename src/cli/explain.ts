@@ -228,11 +228,12 @@ function rulesText(rules: TraceEntry[]): string {
   return (used.length > 0 ? used : rules).map(ruleText).join('; ');
 }
 
-function ruleText({ origin, rule, when, read, outcome, reason }: TraceEntry): string {
+function ruleText({ origin, rule, when, group, read, outcome, reason }: TraceEntry): string {
   const origins = { file: 'mapping', collection: 'scimUserMapping', default: 'default rule' };
   const details = [
     ...(read === undefined ? [] : [`read from ${read}`]),
     ...(when === undefined ? [] : [`when ${when}`]),
+    ...(group === undefined ? [] : [`as a member of ${group}`]),
     ...(outcome === 'set' ? [] : [outcome]),
     ...(reason === undefined ? [] : [reason]),
   ];

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { findUnknownNames } from '../checks/connection.ts';
 import { type Fault, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../config/settings.ts';
 import {
@@ -13,7 +14,6 @@ import { needsApproval } from '../provisioning/rules/rules-change.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { MappingVersion, RulesStore } from '../store/queues/rules-in-force.ts';
 import { withDatabaseAt } from '../store/sql/open-database.ts';
-import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import { parseCount } from './arguments.ts';
 import { checkConnectionNames, warningText } from './check.ts';
@@ -45,7 +45,9 @@ export function addMappingCommands(program: Command, shell: Shell, action: Actio
     .addHelpText('after', examples('mapping show > my-mapping.json', 'mapping show --generation 2'))
     .action(action((flags: MappingFlags & { generation?: number }) => showMapping(shell, flags)));
   withCommonOptions(mapping.command('check'))
-    .description('print every fault of a mapping file, and every name that the travel service does not have')
+    .description(
+      'print every fault of a mapping file, and every name that the travel service does not have; groups that nobody has sent are warnings',
+    )
     .argument('<file>', 'a mapping file')
     .addHelpText('after', examples('mapping check my-mapping.json'))
     .action(action((file: string, flags: MappingFlags) => checkMapping(shell, file, flags)));
@@ -177,7 +179,7 @@ function checkMapping(shell: Shell, file: string, flags: MappingFlags): Promise<
     const { faults, unchecked }: Awaited<ReturnType<typeof checkConnectionNames>> = mapping
       ? await checkConnectionNames(settings, { ...connection, mapping, mappingFile: file })
       : { faults: found };
-    const warnings = mapping ? extensionWarnings(mapping, file) : [];
+    const warnings = mapping ? await findWarnings({ settings, connection }, mapping, file) : [];
     if (flags.json) printJson(shell, { file, faults, warnings, unchecked });
     else {
       printWarnings(shell, warnings);
@@ -198,7 +200,7 @@ function previewFile(
 ): Promise<0 | 1> {
   return withSubject(shell, flags, async (subject) => {
     const mapping = requireMapping(file);
-    printWarnings(shell, extensionWarnings(mapping, file));
+    printWarnings(shell, await findWarnings(subject, mapping, file));
     const preview = await previewChange(shell, subject, { mapping, limit });
     const { id } = subject.connection;
     if (flags.json) printJson(shell, { connection: id, needsApproval: needsApproval(preview), ...preview });
@@ -206,9 +208,14 @@ function previewFile(
   });
 }
 
-/** Names that a known extension does not have: they are allowed, but probably misspelled. */
-function extensionWarnings(mapping: Mapping, file: string): Fault[] {
-  return findUnknownExtensionNames(mapping).map((warning) => ({ file, ...warning }));
+/** Names that a known extension does not have, and groups that nobody has sent: they are allowed, but probably misspelled. */
+async function findWarnings(
+  { settings, connection }: MappingSubject,
+  mapping: Mapping,
+  file: string,
+): Promise<Fault[]> {
+  const unknown = await findUnknownNames(settings, connection, { mapping });
+  return unknown.map((warning) => ({ file, ...warning }));
 }
 
 function printWarnings(shell: Shell, warnings: Fault[]): void {
@@ -262,7 +269,7 @@ async function changeMapping(shell: Shell, subject: MappingSubject, candidate: C
   const { mapping, name, json, yes } = candidate;
   const before = await withRules(subject, (rules) => findVersion(rules, connection.id));
   const preview = await previewChange(shell, subject, { mapping });
-  printWarnings(shell, extensionWarnings(mapping, name));
+  printWarnings(shell, await findWarnings(subject, mapping, name));
   const faults = (preview.mappingFaults ?? []).filter(({ origin }) => origin === 'file');
   if (faults.length > 0) throw new SettingsFault(faults.map((fault) => ({ ...fault, file: name })));
   const isHeld = needsApproval(preview);

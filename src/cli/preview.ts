@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { previewMapping, readConnectionMapping, readLookups, readManagers } from '../checks/mapping.ts';
+import { previewMapping, readConnectionMapping, readLookups, readRelations } from '../checks/mapping.ts';
 import { type Fault, readJsonFile, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../config/settings.ts';
 import { namesById } from '../provisioning/people/explain-fields.ts';
@@ -14,11 +14,12 @@ import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { normalize } from '../schema/normalize.ts';
 import { isObject, type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
+import { groupsOf } from '../translator/groups.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
-import type { Finding } from '../translator/translation.ts';
+import type { Finding, UserGroup } from '../translator/translation.ts';
 import { parseCount } from './arguments.ts';
 import { findConnection } from './database.ts';
 import { Refused, untilRefused, WrongUse } from './exit-code.ts';
@@ -98,9 +99,10 @@ export function preview(shell: Shell, { json, ...options }: UserPreviewRequest):
     const lookups = await readLookups(settings, connection);
     if (lookups.kind !== 'ok') throw lookupsUnreadable(lookups);
     const rules = compileRules(mapping, lookups.value.scimUserMappings);
-    for (const user of users) {
-      const references = await readManagers(settings, connection, { rules, user });
-      const translation = toTravel(rules, user, { lookups: lookups.value, references });
+    for (const { user, groups } of users) {
+      const relations = await readRelations(settings, connection, { rules, user });
+      const snapshot = { lookups: lookups.value, ...relations, ...(groups ? { groups } : {}) };
+      const translation = toTravel(rules, user, snapshot);
       const userName = String(user['userName']);
       if (json) printJson(shell, { userName, ...translation });
       else {
@@ -118,7 +120,7 @@ function lookupsUnreadable(failure: TravelFailure): Refused {
 }
 
 /** Reads a user, or the users of a ListResponse, as IdPs send and SCIM services answer them. */
-function readUsers(file: string): JsonObject[] {
+function readUsers(file: string): UserInFile[] {
   const read = readJsonFile(file);
   if (!('json' in read)) throw new Refused(`${file}: ${read.problem}. ${read.remedy}`);
   // A parsed JSON file is JSON.
@@ -132,10 +134,17 @@ function readUsers(file: string): JsonObject[] {
   );
 }
 
-function readUser(json: Json, place: string, otherwise: string): JsonObject {
+/** A user of a file. `groups`: those that the file states, as SCIM services answer them; the stored ones count otherwise. */
+interface UserInFile {
+  user: JsonObject;
+  groups: UserGroup[] | undefined;
+}
+
+function readUser(json: Json, place: string, otherwise: string): UserInFile {
   if (!isObject(json)) throw new Refused(`${place}: ${otherwise}.`);
   try {
-    return normalize(userType, json).resource;
+    const { resource: user } = normalize(userType, json);
+    return { user, groups: json['groups'] === undefined ? undefined : groupsOf(json) };
   } catch (error) {
     if (!(error instanceof SchemaFault)) throw error;
     throw new Refused(`${place}: ${error.message}`);

@@ -2,6 +2,7 @@ import type { BackgroundTasks } from '../store/queues/background-tasks.ts';
 import { type LeasedTask, runTask, type TaskResult } from './background-lease.ts';
 import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
+import type { Memberships } from './groups/group-ports.ts';
 import type { FeedFollower, FeedResult } from './import/event-feed.ts';
 import type { Importer } from './import/import.ts';
 import type { Reconciler } from './reconcile/reconciler.ts';
@@ -32,6 +33,8 @@ const RETENTION_RETRY_MS = 60_000;
 const EXPIRE_BATCH = 200;
 const RETENTION_PAUSE_MS = 50;
 const DAY_MS = 24 * 60 * 60_000;
+/** The longest interval between two searches for changed groups whose replica died before it could wake this work. */
+const MEMBERSHIPS_MS = 60_000;
 /** Delay after a failed import. */
 const IMPORT_RETRY_MS = 60_000;
 /** Interval at which a travel API that has no event feed is asked whether it has one by now. */
@@ -65,6 +68,9 @@ interface BackgroundDeps extends ReconcileDueDeps {
   reconcileSignalOf(connection: Connection): WakeSignal;
   /** Woken when an import must run before its interval is over. */
   importSignalOf(connection: Connection): WakeSignal;
+  memberships: Pick<Memberships, 'markSome' | 'nextEndMs'>;
+  /** Woken when members of groups must be marked in batches. */
+  membershipsSignalOf(connection: Connection): WakeSignal;
   /** Woken when rules or lookups have changed. */
   rulesSignalOf(connection: Connection): WakeSignal;
   /** Creates a follower of a connection's feed at this position. */
@@ -77,8 +83,8 @@ export type BackgroundLoops = ReturnType<typeof background>;
 export type Background = Omit<BackgroundLoops, 'add' | 'remove'>;
 
 /**
- * Starts the loops of each connection: reconcile due identities, apply changed rules, import, delete expired tombstones,
- * poll the feed.
+ * Starts the loops of each connection: reconcile due identities, apply changed rules, follow changed groups, import, delete expired
+ * tombstones, poll the feed.
  */
 export function background(deps: BackgroundDeps) {
   const running = new Map<string, ConnectionLoops>();
@@ -126,7 +132,13 @@ interface ConnectionLoops {
 
 function startLoops(deps: BackgroundDeps, connection: Connection): ConnectionLoops {
   const stop = new AbortController();
-  const turns = [reconcileTurn, rulesTurn, retentionTurn, ...(connection.isImported ? [importTurn] : [])];
+  const turns = [
+    reconcileTurn,
+    rulesTurn,
+    membershipsTurn,
+    retentionTurn,
+    ...(connection.isImported ? [importTurn] : []),
+  ];
   const loops = turns.map((turn) => repeat(deps, stop.signal, () => turn(deps, connection, stop.signal)));
   if (connection.feed) loops.push(pollFeed(deps, connection, stop.signal));
   return {
@@ -230,6 +242,33 @@ async function applyRules(deps: BackgroundDeps, connection: Connection, signal: 
     marked = await deps.reconcileQueue.markStaleDirty(connection.id, snapshot.generation, STALE_BATCH, now);
     if (marked > 0) deps.reconcileSignalOf(connection).wake();
   }
+}
+
+/** Makes the members of changed groups dirty if no other replica does so, then waits for the next change. */
+async function membershipsTurn(
+  deps: BackgroundDeps,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<void> {
+  const work = () => markMembers(deps, connection, signal);
+  const { retryMs } = await runTask(deps, connection, { kind: 'memberships', work });
+  const wakeSignal = deps.membershipsSignalOf(connection);
+  if (await waitForSignal(deps, { wakeSignal, ms: retryMs }, signal))
+    await deps.tasks.request(connection.id, 'memberships');
+}
+
+/** Another replica that takes over when the lease has ended meanwhile marks the same members again, which does no harm. */
+async function markMembers(
+  { memberships, runtime: { now }, reconcileSignalOf }: BackgroundDeps,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<TaskResult> {
+  while (await memberships.markSome(connection.id, now())) {
+    reconcileSignalOf(connection).wake();
+    if (signal.aborted) return { state: undefined, dueMs: 0 };
+  }
+  const endMs = (await memberships.nextEndMs(connection.id, now())) ?? MEMBERSHIPS_MS;
+  return { state: undefined, dueMs: Math.min(MEMBERSHIPS_MS, endMs) };
 }
 
 /** Imports if no other replica has done so within the interval, then waits for the next time. */

@@ -8,6 +8,7 @@ import type {
   Finding,
   RefusedFields,
   StoredTrace,
+  UserGroup,
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Judgement, PersonalValues } from './users/evidence.ts';
@@ -32,6 +33,8 @@ export const holdCauses = [
   'return',
   /** A change of rules or lookups would change many people at once. */
   'rules',
+  /** Changes of groups have cleared or replaced values of many people within a short time. */
+  'groups',
 ] as const;
 
 export type HoldCause = (typeof holdCauses)[number];
@@ -148,6 +151,10 @@ export interface Progress {
   missing?: MissingTraveler;
   /** The time of the first of the failures in a row that a gateway may have caused, in epoch milliseconds. */
   bareSince?: number;
+  /** The memberships in groups named by the rules that the last outcome has followed; absent if the rules named none. */
+  memberships?: UserGroup[];
+  /** The memberships that an admin has discarded: those in `memberships` count until the groups of the user change again. */
+  discardedMemberships?: UserGroup[];
   /** The version at which the last reconciliation reached a state other than `dirty`. */
   settledVersion?: number;
 }
@@ -332,7 +339,10 @@ export type Outcome = Pick<
   | 'attempts'
   | 'nextAttemptAt'
   | 'linkedAt'
->;
+> & {
+  /** The decision of an admin that is carried out, and is about no later hold of the same version. Saving the outcome deletes it. */
+  usedDecision?: Decision | undefined;
+};
 
 /** True for a user that the IdP has deactivated or deleted. */
 export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'deletedAt'>): boolean {

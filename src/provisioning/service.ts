@@ -141,6 +141,7 @@ function startLoops(deps: ReturnType<typeof createDeps>, { of: stateOf, all }: C
     reconcileSignalOf: (connection) => stateOf(connection).reconcileSignal,
     importSignalOf: (connection) => stateOf(connection).importSignal,
     rulesSignalOf: (connection) => stateOf(connection).rulesSignal,
+    membershipsSignalOf: (connection) => stateOf(connection).membershipsSignal,
     feedFollowerOf: (connection, source, position) => {
       const refreshRules = () => stateOf(connection).rulesSignal.wake();
       return feedFollower({ ...deps, refreshRules }, connection, { source, position });
@@ -174,6 +175,11 @@ function createDeps({ store, runtime, foreignValues }: ServiceOptions, states: C
     circuitBreakerOf: (connection: Connection) => stateOf(connection).circuitBreaker,
     wake: () => {
       for (const { reconcileSignal } of states.all()) reconcileSignal.wake();
+    },
+    wakeForMembers: (id: string) => {
+      const { reconcileSignal, membershipsSignal } = stateOf({ id });
+      reconcileSignal.wake();
+      membershipsSignal.wake();
     },
   };
   const changes = rulesChanges(shared);
@@ -215,6 +221,7 @@ interface ConnectionState {
   reconcileSignal: WakeSignal;
   importSignal: WakeSignal;
   rulesSignal: WakeSignal;
+  membershipsSignal: WakeSignal;
 }
 
 function connectionStates({ connections, store, runtime }: ServiceOptions): ConnectionStates {
@@ -253,5 +260,6 @@ function newState(connection: Connection, { now, log }: Runtime): ConnectionStat
     reconcileSignal: wakeSignal(),
     importSignal: wakeSignal(),
     rulesSignal: wakeSignal(),
+    membershipsSignal: wakeSignal(),
   };
 }

@@ -82,6 +82,12 @@ export async function readStoredConnections(
   return connections;
 }
 
+/** The tables of what is counted, held or remembered of the people of a connection. */
+const countTables = [
+  ...(['departure', 'membership_change', 'former_member'] as const),
+  ...(['rules_change', 'hold_alarm', 'list_counter'] as const),
+];
+
 /** The tables of what the replicas share about a connection. */
 const sharedTables = ['rules_in_force', 'mapping_version', 'background_task'] as const;
 
@@ -128,7 +134,7 @@ export async function deleteConnection(
     // A server records what it serves before it creates the connection, so that one that starts now creates it again.
     if ((await isServed(tx)) || (await hasIdentitiesOrGroups(tx, scope))) return 'inUse';
     await deleteConnectionCredentials(tx, scope);
-    for (const table of ['departure', 'rules_change', 'hold_alarm', 'list_counter', ...sharedTables] as const)
+    for (const table of [...countTables, ...sharedTables] as const)
       await tx.deleteFrom(table).where(inScope(scope)).execute();
     await tx.deleteFrom('connection').where('id', '=', connection).execute();
     return 'done';

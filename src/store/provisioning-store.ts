@@ -6,6 +6,7 @@ import { leases } from './identities/leases.ts';
 import { people } from './identities/people.ts';
 import { references } from './identities/references.ts';
 import { groups } from './lists/groups.ts';
+import { memberships } from './lists/memberships.ts';
 import { backgroundTasks } from './queues/background-tasks.ts';
 import { holds } from './queues/holds.ts';
 import { reconcileQueue } from './queues/reconcile-queue.ts';
@@ -23,6 +24,7 @@ export function provisioningStore(database: Database) {
     references: references(database),
     imports: imports(database),
     groups: groups(database),
+    memberships: memberships(database),
     holds: holds(database),
     people: people(database),
     retention: retention(database),

@@ -54,11 +54,17 @@ export function addDecision(
 interface Candidate {
   source: CompiledSource;
   raws: readonly Json[];
+  /** The group of the user that the condition of the rule has found. */
+  group?: string | undefined;
 }
 
 /** Reads the values of sources, each when it is its turn. */
 function* toCandidates(sources: readonly CompiledSource[], user: SourceUser): Generator<Candidate> {
-  for (const source of sources) yield { source, raws: source.valuesOf(user) };
+  for (const source of sources) {
+    const raws = source.valuesOf(user);
+    const used = source.firstDecides ? raws.slice(0, 1) : raws;
+    yield { source, raws: used, group: source.groupOf?.(user) };
+  }
 }
 
 /** The reader of a field, and the data that it may use besides the value. */
@@ -211,6 +217,7 @@ export function absentEntry(field: FieldKey, source: CompiledSource): TraceEntry
 }
 
 function traceOfCandidate(field: FieldKey, candidate: Candidate, trials: Trial[]): TraceEntry[] {
+  const { group } = candidate;
   const source = namedSource(candidate.source);
   const own = trials.filter((trial) => trial.candidate === candidate);
   if (own.length === 0) {
@@ -222,6 +229,7 @@ function traceOfCandidate(field: FieldKey, candidate: Candidate, trials: Trial[]
     return {
       field,
       ...source,
+      ...(group === undefined ? {} : { group }),
       outcome: value === undefined ? 'skipped' : 'set',
       before: raw,
       ...(isEqualJson(raw, prepared) || isEqualJson(value, prepared) ? {} : { transformed: prepared }),

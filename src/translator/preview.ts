@@ -77,11 +77,12 @@ function traceLine(entry: TraceEntry, names: Names): string {
 }
 
 /** Tells which of several sources was read, and the condition that held. */
-function useText({ outcome, when, read, before }: TraceEntry): string {
+function useText({ outcome, when, group, read, before }: TraceEntry): string {
   const isUnused = outcome === 'skipped' && before === undefined;
   return [
     ...(read === undefined ? [] : [`, read from ${read}`]),
     ...(when === undefined || isUnused ? [] : [`, when ${when}`]),
+    ...(group === undefined ? [] : [`, as a member of ${toJsonText(group)}`]),
   ].join('');
 }
 

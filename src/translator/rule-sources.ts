@@ -1,8 +1,9 @@
 import { pathReader } from '../schema/filter-match.ts';
 import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
+import { conditionGroup, groupsOf } from './groups.ts';
 import { readText } from './readers.ts';
-import type { RulePath, TemplatePart } from './rule-syntax.ts';
+import { isGroupPath, type RulePath, type TemplatePart } from './rule-syntax.ts';
 import { type ConditionalRule, fixedText, type Rule } from './rules.ts';
 import type { Source, SourceUser } from './sources.ts';
 import type { FieldKey, TraceEntry } from './translation.ts';
@@ -17,6 +18,10 @@ export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'read'
   mappingPath?: string;
   /** Applies the transforms of a mapping rule, before the value is read. */
   prepare?: (raw: Json) => Reading;
+  /** True if the first value decides a field that takes one, even if it is unusable: the groups of a user have an order of our own. */
+  firstDecides?: true;
+  /** Returns the group of a user that the condition of the rule has found; undefined if the condition names none. */
+  groupOf?: (user: SourceUser) => string | undefined;
 }
 
 /** The sources of a mapping rule. */
@@ -32,7 +37,7 @@ export function ruleSources(rule: Rule): RuleSources {
   if (input.kind === 'template') return templateSources(rule, input.parts);
   const [first, ...others] = input.paths;
   if (first && others.length === 0) return { sources: [pathSource(rule, first)] };
-  const readers = input.paths.map(valuesReader);
+  const readers = input.paths.map((path) => valuesReader(path, rule));
   return {
     sources: input.paths.map((path) => pathSource(rule, path, { read: path.text })),
     pickSource: ({ resource }) => {
@@ -51,35 +56,60 @@ export function firstThatHolds(
   for (const rule of rules) {
     const { text, holds } = rule.condition;
     if (holds(resource)) return rule;
-    trace?.push({ field, ...tracedRule(rule), outcome: 'skipped', reason: `when ${text} is false` });
+    const { origin, text: input } = rule;
+    const reason = `when ${text} is false`;
+    trace?.push({ field, origin, rule: input, when: text, outcome: 'skipped', reason });
   }
   return undefined;
 }
 
-function tracedRule({ origin, text, condition }: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when'> {
-  return { origin, rule: text, ...(condition ? { when: condition.text } : {}) };
+function tracedRule({
+  origin,
+  text,
+  condition,
+}: Rule): Pick<CompiledSource, 'origin' | 'rule' | 'when' | 'groupOf'> {
+  const group = condition && conditionGroup(condition);
+  return {
+    ...{ origin, rule: text },
+    ...(condition ? { when: condition.text } : {}),
+    ...(group ? { groupOf: ({ resource }) => group(groupsOf(resource)) } : {}),
+  };
 }
 
 function pathSource(rule: Rule, path: RulePath, detail: { read?: string } = {}): CompiledSource {
   const { transform, hasDefault } = rule;
-  const read = valuesReader(path);
+  const read = valuesReader(path, rule);
   const valuesOf = ({ resource }: SourceUser): Json[] => {
     const found = read(resource);
     // Null represents a missing value, so that the `default` transform is applied to it.
     const isMissing = hasDefault && found.every((value) => toText(value) === undefined);
     return isMissing ? [...found, null] : found;
   };
-  const source = { ...tracedRule(rule), ...detail, valuesOf };
+  const order = isGroupPath(path.path) ? ({ firstDecides: true } as const) : {};
+  const source = { ...tracedRule(rule), ...detail, ...order, valuesOf };
   return transform ? { ...source, prepare: (raw) => transformValue(raw, transform) } : source;
 }
 
-/** Makes a function that reads the values at a path, without unassigned ones. */
-function valuesReader({ path }: RulePath): (resource: ScimResource) => Json[] {
+/**
+ * Makes a function that reads the values at a path, without unassigned ones. The identity provider does not choose the order of groups:
+ * that of the entries of `map` counts, and groups without an entry are not read.
+ */
+export function valuesReader(
+  { path }: RulePath,
+  { placeInMap }: Pick<Rule, 'placeInMap'> = {},
+): (resource: ScimResource) => Json[] {
   const read = pathReader(userType, path);
-  return (resource) =>
+  const valuesOf = (resource: ScimResource) =>
     read(resource)
       .map(toSimpleValue)
       .filter((value) => !isUnassigned(value));
+  if (!placeInMap || !isGroupPath(path)) return valuesOf;
+  return (resource) =>
+    valuesOf(resource)
+      .map((value) => ({ value, place: placeInMap(toText(value) ?? '') ?? -1 }))
+      .filter(({ place }) => place >= 0)
+      .sort((one, other) => one.place - other.place)
+      .map(({ value }) => value);
 }
 
 /** Returns the `value` of an element of a multi-valued attribute (RFC 7643 §2.4); any other value unchanged. */

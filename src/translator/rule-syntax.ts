@@ -138,12 +138,34 @@ function nameProblem(path: AttributePath): SyntaxProblem | undefined {
   if (name === undefined)
     return { problem: 'names a schema and no attribute', remedy: `Write ${path.urn ?? ''}:attribute.` };
   if (!attribute) return urn === undefined ? unknownAttribute(name, userType.schema.attributes) : undefined;
+  if (isGroupPath(path)) return groupProblem(path);
   if (attribute.mutability !== 'readWrite') {
     return { problem: `${name} is not kept`, remedy: 'Read an attribute that the identity provider writes.' };
   }
   const { subAttributes } = attribute;
   if (path.sub === undefined || findAttribute(subAttributes, path.sub)) return undefined;
   return unknownAttribute(`${name}.${path.sub}`, subAttributes, name);
+}
+
+/** True for a path that names the groups of which the user is a direct member. */
+export function isGroupPath(path: AttributePath): boolean {
+  const { urn, name } = resolveAttribute(userType, path);
+  return urn === undefined && name === 'groups';
+}
+
+/** The parts of a group that a rule can read. No group has another one. */
+const groupParts = ['display', 'value'];
+
+function groupProblem({ sub, filter }: AttributePath): SyntaxProblem | undefined {
+  const inner = filter ? attributeExpressionsIn(filter).map(({ path }) => path.attribute ?? '') : [];
+  const unknown = [...(sub === undefined ? [] : [sub]), ...inner].find(
+    (part) => !groupParts.includes(part.toLowerCase()),
+  );
+  if (unknown === undefined) return undefined;
+  return {
+    problem: `a rule can read no groups.${unknown}`,
+    remedy: 'Write groups.display, the name of a group, or groups.value, its id.',
+  };
 }
 
 /** Returns a problem for a name in brackets that the elements of the attribute do not have. */

@@ -1,5 +1,6 @@
 import { chooseReading } from '../schema/attribute-names.ts';
 import { filterTest } from '../schema/filter-match.ts';
+import type { Filter } from '../schema/filter-parser.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { type Field, fields, findField } from './fields.ts';
@@ -13,7 +14,7 @@ import {
   type RulePath,
   type TemplatePart,
 } from './rule-syntax.ts';
-import { compileTransforms, constantsOf, describeTransform } from './transforms.ts';
+import { compileMapPlace, compileTransforms, constantsOf, describeTransform } from './transforms.ts';
 import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
 import { canonicalJson, type Reading } from './values.ts';
 
@@ -41,6 +42,7 @@ export type RuleInput =
 /** The condition of a rule: a SCIM filter on the user. */
 export interface RuleCondition {
   text: string;
+  filter: Filter;
   holds: (resource: ScimResource) => boolean;
 }
 
@@ -60,6 +62,8 @@ export interface Rule {
   text: string;
   /** Applies the transforms; undefined if the rule has none. `mappingPath`: where the mapping file contains the text. */
   transform?: (text: string | undefined, mappingPath?: string) => Reading;
+  /** Returns the place in the first `map` of the entry that a text fits; undefined if the rule has no `map`. */
+  placeInMap?: (text: string) => number | undefined;
   /** True if the rule gives a value to users without the attribute. */
   hasDefault: boolean;
   /** The constants of the rule (a template without paths, results of `map`, and `default`) with all later transforms applied. */
@@ -195,7 +199,7 @@ function fileRule(
   const rule: Rule = {
     origin: 'file',
     input,
-    ...(filter ? { condition: { text: row.when ?? '', holds: filterTest(userType, filter) } } : {}),
+    ...(filter ? { condition: { text: row.when ?? '', filter, holds: filterTest(userType, filter) } } : {}),
     target,
     targetPath: jsonPath([...jsonPathOfRow, targetKey(target)]),
     text: ruleText(row),
@@ -205,7 +209,14 @@ function fileRule(
     constants: () => constantsOf(transforms, setting, fixed),
   };
   if (transforms.length === 0) return [rule];
-  return [{ ...rule, transform: compileTransforms(transforms, setting) }];
+  const placeInMap = compileMapPlace(transforms, setting);
+  return [
+    {
+      ...rule,
+      transform: compileTransforms(transforms, setting),
+      ...(placeInMap ? { placeInMap } : {}),
+    },
+  ];
 }
 
 function inputOf(

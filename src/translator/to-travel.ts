@@ -4,6 +4,7 @@ import { compiledFields } from './compiled-fields.ts';
 import { readCountry } from './countries.ts';
 import { translateCustomFields } from './custom-fields.ts';
 import { type TranslationDraft, translateField } from './decide.ts';
+import { withGroups } from './groups.ts';
 import { readEmail } from './readers.ts';
 import { translateRoles } from './roles.ts';
 import type { Rules } from './rules.ts';
@@ -16,7 +17,8 @@ import { isUnassigned, type ReadContext, valueAt } from './values.ts';
  * unresolved or kept. Findings tell the admin which values were not used; the trace shows what each rule has read.
  * Pure; accepts any JSON. Everything that depends on the rules and lookups only is prepared once for both.
  */
-export function toTravel(rules: Rules, resource: ScimResource, snapshot: Snapshot): Translation {
+export function toTravel(rules: Rules, desired: ScimResource, snapshot: Snapshot): Translation {
+  const resource = withGroups(desired, snapshot.groups ?? []);
   const user = toSourceUser(resource, snapshot.countedParts);
   const input = { user, context: readContextOf(rules, user.address.element.country, snapshot) };
   const draft: TranslationDraft = {

@@ -196,14 +196,40 @@ function phoneStep(country: string | undefined): Step {
 }
 
 function mapStep(entries: OptionTransforms['map'], path: PropertyKey[]): Step {
-  // Values have no invisible characters any more, so neither have the keys; an exact key comes first.
-  const keys = new Map(Object.keys(entries).map((key) => [cleanText(key), key] as const));
+  const keyOf = mapKeyFinder(entries);
   return (text) => {
-    const key = Object.hasOwn(entries, text) ? text : keys.get(text);
+    const key = keyOf(text);
     const entry = key === undefined ? undefined : entries[key];
     if (key === undefined || entry === undefined)
       return { problem: 'the map of the rule has no entry for it' };
     return { text: entry, mappingPath: jsonPath([...path, 'map', key]) };
+  };
+}
+
+/** Values have no invisible characters any more, so neither have the keys; an exact key comes first. */
+function mapKeyFinder(entries: OptionTransforms['map']): (text: string) => string | undefined {
+  const keys = new Map(Object.keys(entries).map((key) => [cleanText(key), key] as const));
+  return (text) => (Object.hasOwn(entries, text) ? text : keys.get(text));
+}
+
+/**
+ * Returns a function that finds the entry of the first `map` that a text fits, after the transforms before it, by its place among the
+ * entries. Undefined if there is no `map`.
+ */
+export function compileMapPlace(
+  transforms: Transform[],
+  { country, path }: LocatedSetting,
+): ((text: string) => number | undefined) | undefined {
+  const index = transforms.findIndex((one) => typeof one === 'object' && one.map !== undefined);
+  const found = transforms[index];
+  if (typeof found !== 'object' || found.map === undefined) return undefined;
+  const keyOf = mapKeyFinder(found.map);
+  const places = new Map(Object.keys(found.map).map((key, place) => [key, place]));
+  const before = compileTransforms(transforms.slice(0, index), { country, path });
+  return (text) => {
+    const reading = before(text);
+    const key = 'value' in reading ? keyOf(String(reading.value)) : undefined;
+    return key === undefined ? undefined : places.get(key);
   };
 }
 

@@ -6,8 +6,17 @@ import type { Json } from '../schema/resource.ts';
  */
 export type FieldKey = string;
 
+/** A group of which a user is a direct member, as the attribute `groups` names it (RFC 7643 §4.1.2). */
+export interface UserGroup {
+  /** The id of the group. */
+  value: string;
+  display: string;
+}
+
 /** All input of a translation besides the SCIM user. */
 export interface Snapshot {
+  /** The groups of which the user is a direct member, as far as the rules name them (`Rules.namesGroup`). */
+  groups?: readonly UserGroup[] | undefined;
   lookups: Lookups;
   /** The resolved managers, by the values that `findManagerReferences` returns. */
   references: ReadonlyMap<string, Reference>;
@@ -145,6 +154,8 @@ export interface TraceEntry {
   rule: string;
   /** The condition of the rule. */
   when?: string;
+  /** The group of the user that the condition of the rule has found. */
+  group?: string;
   /** The SCIM path that was read, if the rule has several. */
   read?: string;
   outcome: (typeof ruleOutcomes)[number];

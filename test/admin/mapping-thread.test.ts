@@ -42,7 +42,7 @@ async function run(
 ): Promise<unknown> {
   callers += 1;
   try {
-    return await thread.run('check', { text }, { caller, reads, signal });
+    return await thread.run('check', { text, connection: 'default' }, { caller, reads, signal });
   } catch (error) {
     const { code, message, retryAfterS } = Object(error);
     return retryAfterS === undefined ? (code ?? message) : [code, retryAfterS];

@@ -15,6 +15,7 @@ import { describeIdentityChanges } from './conformance/identity-changes.ts';
 import { describeImports } from './conformance/imports.ts';
 import { describeLeasedWrites } from './conformance/leased-writes.ts';
 import { describeLeases } from './conformance/leases.ts';
+import { describeMemberships } from './conformance/memberships.ts';
 import { describePeople } from './conformance/people.ts';
 import { describeReconcileQueue } from './conformance/reconcile-queue.ts';
 import { describeReferences } from './conformance/references.ts';
@@ -40,6 +41,7 @@ describe('the store', () => {
   describeTombstones(() => open());
   describeConcurrency(() => open());
   describeGroups(() => open());
+  describeMemberships(() => open());
   describeConnections(() => open());
   describeTokens(() => open());
   describeCredentials(() => open());

@@ -175,6 +175,40 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['membersOfSmall', ({ groups }) => groups.membersOfSmallGroups('okta', ['g', 'h'])],
   ['membershipsOf', ({ groups }) => groups.membershipsOf('okta', 'a')],
   ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],
+  ['memberships', ({ memberships }) => memberships.findOf('okta', 'a')],
+  ['unknown names of groups', ({ memberships }) => memberships.findUnknownNames('okta', ['a', 'b'])],
+  [
+    'marking members',
+    ({ memberships }) => memberships.markSome('okta', NOW),
+    // They end after a batch.
+    /(former_member_unmarked|changed_group_1) \(account=\? AND connection_id=\?\)$/,
+  ],
+  [
+    'the end of a former membership',
+    ({ memberships }) => memberships.nextEndMs('okta', NOW),
+    /^SEARCH former_member USING COVERING INDEX former_member_until \(account=\? AND connection_id=\?\)$/,
+  ],
+  [
+    'changing members of a named group',
+    ({ groups }) =>
+      groups.change(
+        team('g', { version: 2 }),
+        1,
+        { attributes: { displayName: 'g' }, members: [{ kind: 'remove', values: ['a', 'b'] }] },
+        { generation: 0, test: () => true, now: NOW },
+      ),
+    rulesInForce,
+  ],
+  [
+    'deleting a named group',
+    ({ groups }) => groups.change(team('g'), 1, 'delete', { generation: 0, test: () => true, now: NOW }),
+    rulesInForce,
+  ],
+  [
+    'admitMembershipChange',
+    ({ holds }) => holds.admitMembershipChange('okta', 'a', { people: 1, windowMs: 9 }, NOW),
+    /^SEARCH membership_change USING COVERING INDEX membership_change_at \(account=\? AND connection_id=\?\)$/,
+  ],
   [
     'changing members',
     ({ groups }) =>

@@ -135,6 +135,9 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     alter table admin_session drop column address;
     alter table admin_session drop column user_agent;
     drop table sign_in_failure;
+    drop table former_member;
+    drop table changed_group;
+    drop table membership_change;
     drop table exchange_name;
     drop table exchange;
     create table exchange_segment (last integer primary key);

@@ -99,7 +99,7 @@ describe('every fault has its JSON path: ', () => {
     ],
     [
       'a read-only attribute',
-      rule({ scimAttribute: 'groups.display', customField: 'x' }),
+      rule({ scimAttribute: 'meta.version', customField: 'x' }),
       'scimUserMapping[0].scimAttribute',
     ],
     ['no target', rule({}), 'scimUserMapping[0]'],
@@ -418,10 +418,10 @@ describe('every fault has its JSON path: ', () => {
       'Correct the name, or put the URN of its extension in front.',
     ],
     [
-      'a condition on groups, which are not part of a user',
-      { scimAttribute: 'title', when: 'groups.display eq "Sales"' },
+      'a condition on an attribute that the identity provider does not write',
+      { scimAttribute: 'title', when: 'meta.version eq "1"' },
       'when',
-      'groups is not kept',
+      'meta is not kept',
       'Read an attribute that the identity provider writes.',
     ],
     [

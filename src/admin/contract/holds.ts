@@ -5,7 +5,7 @@ import { id, limit, time } from './schemas.ts';
 
 const cause = z.enum(holdCauses).meta({
   description:
-    'safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver; rules: other rules or lookups would change many people',
+    'safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver; rules: other rules or lookups would change many people; groups: changes of groups have cleared or replaced values of many people',
 });
 
 const answer = z.enum(holdAnswers);

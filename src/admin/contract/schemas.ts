@@ -50,6 +50,7 @@ export const ruleMembers = {
   origin: z.enum(ruleOrigins),
   rule: z.string().meta({ description: 'The input of the rule, with its transforms' }),
   when: z.string().optional(),
+  group: z.string().optional().meta({ description: 'The group of the user that the condition has found' }),
   read: z.string().optional().meta({ description: 'The SCIM path that was read, if there are several' }),
   outcome: z.enum(ruleOutcomes),
   before: z.unknown().optional(),

@@ -145,7 +145,13 @@ type Caller = Pick<AdminContext, 'caller' | 'response'>;
 
 /** The signal ends a task whose caller has closed the connection. */
 function taskContext({ store }: AdminDeps, { caller, response }: Caller): TaskContext {
-  const reads: StoredReads = { ...store.identities, findReferenceRows: store.references.findRows };
+  const { identities, references, memberships } = store;
+  const reads: StoredReads = {
+    ...identities,
+    findReferenceRows: references.findRows,
+    findMemberships: memberships.findOf,
+    findUnknownGroupNames: memberships.findUnknownNames,
+  };
   const closed = new AbortController();
   if (response.closed) closed.abort();
   else response.once('close', () => closed.abort());
@@ -160,9 +166,10 @@ async function check(
   caller: Caller,
 ): Promise<CheckedMapping> {
   const context = taskContext(deps, caller);
-  const checked = await deps.tasks.run('check', { text }, context);
+  const input = { text, connection: connection.id };
+  const checked = await deps.tasks.run('check', input, context);
   if (!checked.needsNames) return checked;
-  return deps.tasks.run('check', { text, names: await knownNames(connection, deps) }, context);
+  return deps.tasks.run('check', { ...input, names: await knownNames(connection, deps) }, context);
 }
 
 async function knownNames(connection: Connection, { provisioning }: AdminDeps): Promise<KnownNames> {

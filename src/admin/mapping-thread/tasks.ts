@@ -1,4 +1,5 @@
 import type { Connection } from '../../provisioning/connection.ts';
+import type { Memberships } from '../../provisioning/groups/group-ports.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { MappingPreview } from '../../provisioning/rules/preview-mapping.ts';
 import type { PersonPreview } from '../../provisioning/rules/preview-person.ts';
@@ -20,6 +21,8 @@ export interface StoredReads
     'findById' | 'find' | 'findHolder' | 'isErased' | 'isWaitedFor' | 'findWaiters' | 'findPage'
   > {
   findReferenceRows: References['findRows'];
+  findMemberships: Memberships['findOf'];
+  findUnknownGroupNames: Memberships['findUnknownNames'];
 }
 
 /** A connection without its functions. */
@@ -57,7 +60,7 @@ export interface PreviewInput {
 
 /** The tasks of the thread: what each gets and returns. */
 export interface Tasks {
-  check: { input: { text: string; names?: KnownNames }; result: CheckedMapping };
+  check: { input: { text: string; connection: string; names?: KnownNames }; result: CheckedMapping };
   previewPerson: { input: PreviewInput & { identity: Identity }; result: Faulty | PersonPreview };
   previewEverybody: {
     input: PreviewInput & { ownUser: TravelAnswer<TravelUser>; examples: number; maxMs: number };

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { parseJsonText } from '../../config/faults.ts';
 import type { Connection } from '../../provisioning/connection.ts';
-import { findNameFaults } from '../../provisioning/rules/check-mapping.ts';
+import { findNameFaults, findUnknownGroups } from '../../provisioning/rules/check-mapping.ts';
 import { previewChange } from '../../provisioning/rules/preview-mapping.ts';
 import { previewPerson } from '../../provisioning/rules/preview-person.ts';
 import { type RulesSnapshot, toRulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
@@ -45,10 +45,15 @@ const identities = {
   findWaiters: read('findWaiters'),
   findPage: read('findPage'),
 };
-const stored = { identities, references: { findRows: read('findReferenceRows') } };
+const stored = {
+  identities,
+  references: { findRows: read('findReferenceRows') },
+  memberships: { findOf: read('findMemberships') },
+};
+const findUnknownGroupNames = read('findUnknownGroupNames');
 
 const tasks: Run = {
-  check: async ({ text, names }) => {
+  check: async ({ text, connection, names }) => {
     const parsed = parseText(text);
     if ('faults' in parsed) return { faults: parsed.faults, warnings: [] };
     const { mapping } = parsed;
@@ -57,7 +62,8 @@ const tasks: Run = {
       needsNames = names === undefined;
       return names ?? { unchecked: '' };
     });
-    const warnings = withinLimits(findUnknownExtensionNames(mapping));
+    const unknownGroups = await findUnknownGroups(mapping, (all) => findUnknownGroupNames(connection, all));
+    const warnings = withinLimits([...findUnknownExtensionNames(mapping), ...unknownGroups]);
     if (needsNames) return { faults: [], warnings, needsNames };
     const ownFaults = faults.filter(({ origin }) => origin === 'file');
     return { faults: withinLimits(ownFaults), warnings, unchecked, mapping };

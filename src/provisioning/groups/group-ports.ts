@@ -1,4 +1,5 @@
 import type { ScimResource } from '../../schema/resource.ts';
+import type { UserGroup } from '../../translator/translation.ts';
 import type { Membership } from '../identity.ts';
 import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from '../users/list-ports.ts';
 
@@ -42,6 +43,15 @@ export type MemberChange =
   | { kind: 'remove'; values: string[] }
   | { kind: 'replace'; members: Member[] };
 
+/** The rules in force, as far as groups are concerned, at the time of a change. */
+export interface RulesForGroups {
+  generation: number;
+  /** True for a group that the rules name; undefined if they name none. */
+  test: ((group: UserGroup) => boolean) | undefined;
+  /** As `Runtime.now`. */
+  now: number;
+}
+
 /** The store of groups and of their members, which are rows of their own. */
 export interface Groups {
   findById(connection: string, id: string): Promise<Group | undefined>;
@@ -79,16 +89,44 @@ export interface Groups {
   groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;
   /** Returns the memberships of one user, including display and type as the group has them. */
   membershipsOf(connection: string, userId: string): Promise<Membership[]>;
-  insert(group: Group, members: Member[]): Promise<'done' | 'duplicate'>;
+  /** With `rules`, members become dirty if these rules name the group. `otherRules`: others are in force, and nothing is written. */
+  insert(
+    group: Group,
+    members: Member[],
+    rules?: RulesForGroups,
+  ): Promise<'done' | 'duplicate' | 'otherRules'>;
   /**
    * Applies the attributes and, in order, the member changes, if the group still has the expected version (else `stale`).
    * Returns `unchanged`, and leaves version and lastModified alone, if nothing differs, and `noTarget` if a required
    * member is missing. `delete` also removes the group from the groups that contain it; their lastModified becomes the
-   * one of `group`.
+   * one of `group`. With `rules`, those whose membership in a named group changes become dirty: at once if they are few, otherwise
+   * soon, and their memberships in a group that is deleted or emptied go on to count for a while (`NamedMemberships`). `otherRules`:
+   * others are in force, and nothing is changed.
    */
   change(
     group: Group,
     expected: number,
     change: { attributes: ScimResource; members: MemberChange[] } | 'delete',
-  ): Promise<'done' | 'unchanged' | 'stale' | 'duplicate' | 'noTarget'>;
+    rules?: RulesForGroups,
+  ): Promise<'done' | 'unchanged' | 'stale' | 'duplicate' | 'noTarget' | 'otherRules'>;
+}
+
+/** A direct membership of a user. `until`: the time until which it counts although the group was deleted or emptied. */
+export interface CountedMembership extends UserGroup {
+  until?: number;
+}
+
+/** The store of memberships, as mappings read them. */
+export interface Memberships {
+  /** Returns the groups of a user, and those that were deleted or emptied a short while ago. */
+  findOf(connection: string, userId: string): Promise<CountedMembership[]>;
+  /** Returns those of the names that no group of the connection has. Names are compared without case. */
+  findUnknownNames(connection: string, names: readonly string[]): Promise<string[]>;
+  /**
+   * Makes the next users dirty of groups with many members that have changed, and of former memberships that begin or end. Returns false
+   * if there are none left.
+   */
+  markSome(connection: string, now: number): Promise<boolean>;
+  /** Returns the milliseconds until the next former membership ends; undefined if there is none. */
+  nextEndMs(connection: string, now: number): Promise<number | undefined>;
 }

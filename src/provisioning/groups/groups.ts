@@ -1,9 +1,19 @@
 import type { ScimResource } from '../../schema/resource.ts';
+import type { Connection } from '../connection.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from '../users/list-ports.ts';
 import type { ScanQueue } from '../users/list-users.ts';
-import type { Group, Groups, ListedGroup, Member, MemberChange, ResolvedMember } from './group-ports.ts';
+import type {
+  Group,
+  Groups,
+  ListedGroup,
+  Member,
+  MemberChange,
+  ResolvedMember,
+  RulesForGroups,
+} from './group-ports.ts';
 
 /** A group as the SCIM interface returns it. */
 export interface GroupView {
@@ -54,6 +64,10 @@ type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
 
 interface GroupServiceDeps {
   groups: Groups;
+  rulesSnapshots: Pick<RulesSnapshots, 'groupRules'>;
+  connectionOf(id: string): Connection;
+  /** Wakes the background work that reconciles members and marks them in batches. */
+  wakeForMembers(connection: string): void;
   scanQueue: ScanQueue;
   runtime: Runtime;
 }
@@ -74,8 +88,8 @@ const MAX_READS = 3;
 export type GroupService = ReturnType<typeof groupService>;
 
 /**
- * Creates the service for the SCIM groups of all connections. They are stored so that the checks of every IdP pass, and have no effect
- * on the travel service, which has no groups (docs/architecture.md, SCIM requests).
+ * Creates the service for the SCIM groups of all connections. They are stored so that the checks of every IdP pass. The travel service has no
+ * groups, so they have an effect only where the mapping names them (docs/architecture.md, Groups in mappings).
  */
 export function groupService(groupServiceDeps: GroupServiceDeps) {
   const deps = { ...groupServiceDeps, queues: writeQueues(groupServiceDeps.runtime) };
@@ -167,8 +181,34 @@ async function create(
     createdAt: now,
     lastModified: now,
   };
-  if ((await deps.groups.insert(group, members)) === 'duplicate') throw conflictError();
+  const outcome = await writeUnderRules(deps, connection, (rules) =>
+    deps.groups.insert(group, members, rules),
+  );
+  if (outcome === 'duplicate') throw conflictError();
   return readView(deps, group, true);
+}
+
+/**
+ * Writes a group under the rules in force, which decide whose membership matters. If a process puts others in force meanwhile, writes
+ * again.
+ */
+async function writeUnderRules<Outcome extends string>(
+  { rulesSnapshots, connectionOf, wakeForMembers, runtime }: GroupDeps,
+  connection: string,
+  write: (rules: RulesForGroups) => Promise<Outcome | 'otherRules'>,
+): Promise<Outcome> {
+  let known = 0;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const rules = await rulesSnapshots.groupRules(connectionOf(connection), known);
+    const outcome = await write({ ...rules, now: runtime.now() });
+    if (outcome === 'otherRules') {
+      known = rules.generation + 1;
+      continue;
+    }
+    if (outcome === 'done' && rules.test) wakeForMembers(connection);
+    return outcome;
+  }
+  throw busyError();
 }
 
 async function update(
@@ -181,7 +221,10 @@ async function update(
     const attributes = change.attributes(before.attributes, before.version);
     const lastModified = deps.runtime.wallClock();
     const after: Group = { ...before, version: before.version + 1, lastModified };
-    const outcome = await deps.groups.change(after, before.version, { attributes, members: change.members });
+    const changed = { attributes, members: change.members };
+    const outcome = await writeUnderRules(deps, connection, (rules) =>
+      deps.groups.change(after, before.version, changed, rules),
+    );
     if (outcome === 'duplicate') throw conflictError();
     if (outcome === 'noTarget') throw noTargetError();
     if (outcome === 'stale') continue;
@@ -199,7 +242,10 @@ async function remove(
     const group = await findGroup(deps, connection, id);
     check?.(group.version);
     const removed: Group = { ...group, lastModified: deps.runtime.wallClock() };
-    if ((await deps.groups.change(removed, group.version, 'delete')) !== 'stale') return;
+    const outcome = await writeUnderRules(deps, connection, (rules) =>
+      deps.groups.change(removed, group.version, 'delete', rules),
+    );
+    if (outcome !== 'stale') return;
   }
   throw busyError();
 }

@@ -1,5 +1,6 @@
 import type { Lookups } from '../../translator/translation.ts';
 import type { TravelerChange, TravelUser } from '../../translator/traveler.ts';
+import type { CountedMembership } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import type { FoundReferences } from '../manager-chains.ts';
 import type { SafetyValve } from '../policies.ts';
@@ -30,6 +31,8 @@ export interface Effects {
   /** Returns the ids of the identities that refer to this one, or by one of these values. */
   findReferrers(values: string[]): string[];
   findReferences(): ReferenceRow[];
+  /** Returns the groups of the user, and those that were deleted or emptied a short while ago. */
+  findMemberships(): CountedMembership[];
   /** True if an admin has approved these rules, or need not. */
   mayApplyRules(rulesSnapshot: RulesSnapshot): boolean;
 
@@ -53,6 +56,8 @@ export interface Effects {
   waitForEmail(email: string): void;
   /** Counts a departure against the safety valve; false if it must be held. */
   admitDeparture(valve: SafetyValve): boolean;
+  /** Counts a person for whom a change of groups clears or replaces a value; false if it must be held. */
+  admitMembershipChange(limit: { people: number; windowMs: number }): boolean;
   noteSuccessor(note: Extract<IdentityChange, { kind: 'noteSuccessor' }>): void;
   markDirty(identity: Pick<Identity, 'connection' | 'id'>): void;
   saveReferences(rows: ReferenceRow[]): void;

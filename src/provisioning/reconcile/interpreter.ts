@@ -1,5 +1,6 @@
 import type { Holds } from '../../store/queues/holds.ts';
 import type { Connection } from '../connection.ts';
+import type { Memberships } from '../groups/group-ports.ts';
 import type { Outcome } from '../identity.ts';
 import { withoutCycles } from '../manager-chains.ts';
 import type { RulesChanges } from '../rules/rules-change.ts';
@@ -25,7 +26,8 @@ export interface InterpreterDeps {
   identities: Identities;
   leases: Leases;
   references: References;
-  holds: Pick<Holds, 'admitDeparture'>;
+  memberships: Pick<Memberships, 'findOf'>;
+  holds: Pick<Holds, 'admitDeparture' | 'admitMembershipChange'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
@@ -181,6 +183,8 @@ function storeWrites(
   return {
     waitForEmail: (email) => afterCommit(() => leases.waitFor(connection.id, id, token, email)),
     admitDeparture: (valve) => afterCommit(() => holds.admitDeparture(connection.id, id, valve, now())),
+    admitMembershipChange: (limit) =>
+      afterCommit(() => holds.admitMembershipChange(connection.id, id, limit, now())),
     noteSuccessor: (note) =>
       afterCommit(async () => {
         await identities.commit(note.connection, [note]);

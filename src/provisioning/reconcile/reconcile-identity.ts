@@ -13,6 +13,7 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
+import { chooseMemberships, withMembershipsFollowed } from './memberships.ts';
 import { isRefusal } from './outcome.ts';
 import { reconcileInPause, reconcileStated } from './pause.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
@@ -54,7 +55,9 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
     };
   const context = toContext(input, translated);
   const isHeld = yield* isHeldByRulesChange(context);
-  const result = isHeld ? endHeldByRules(context) : yield* reconcileUnderRules(context, input.pausedAt);
+  const result = isHeld
+    ? endHeldByRules(context)
+    : yield* reconcileWithMemberships(context, translated, input.pausedAt);
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
   const { generation } = translated.rulesSnapshot;
@@ -78,6 +81,19 @@ function endHeldByRules(context: ReconcileContext): ReconcileResult {
   const { identity, translation } = context;
   const draft = withFinding(newDraft(identity, translation), findings.heldRules());
   return endInState(withRulesHold(context, { ...draft, waitingFor: identity.waitingFor }), 'held');
+}
+
+/** Reconciles the traveler with the memberships that count. */
+function* reconcileWithMemberships(
+  context: ReconcileContext,
+  { rulesSnapshot: { rules }, ...translated }: TranslatedIdentity,
+  pausedAt: number | undefined,
+): Program<ReconcileResult> {
+  const { writtenInPause } = context.identity.origin;
+  const isPlanOnly = pausedAt !== undefined && writtenInPause?.pausedAt !== pausedAt;
+  const choice = yield* chooseMemberships(context, { ...translated, rules }, { isPlanOnly });
+  const chosen = { ...context, translation: choice.translation };
+  return withMembershipsFollowed(chosen, yield* reconcileUnderRules(chosen, pausedAt), choice);
 }
 
 function reconcileUnderRules(

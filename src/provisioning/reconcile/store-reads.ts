@@ -1,3 +1,4 @@
+import type { Memberships } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import type { Identities, References } from '../store-ports.ts';
 import type { Handlers } from './effects.ts';
@@ -9,11 +10,12 @@ export interface StoreReadDeps {
     'findById' | 'find' | 'findHolder' | 'findWaiters' | 'isWaitedFor' | 'isErased'
   >;
   references: Pick<References, 'findRows'>;
+  memberships: Pick<Memberships, 'findOf'>;
 }
 
 /** The reads of the store that reconciling an identity and its preview share. They need no commit: nobody else sees them. */
 export function storeReads(
-  { identities, references }: StoreReadDeps,
+  { identities, references, memberships }: StoreReadDeps,
   account: string,
   { connection, id }: Pick<Identity, 'connection' | 'id'>,
 ): Partial<Handlers> {
@@ -25,5 +27,6 @@ export function storeReads(
     isWaitedFor: (email) => identities.isWaitedFor(account, email, id),
     isErased: (travelId) => identities.isErased(account, travelId),
     findReferences: () => references.findRows(connection, id),
+    findMemberships: () => memberships.findOf(connection, id),
   };
 }

@@ -1,20 +1,26 @@
 import type { ScimResource } from '../../schema/resource.ts';
 import { toTravel } from '../../translator/to-travel.ts';
-import type { Translation } from '../../translator/translation.ts';
+import type { Snapshot, Translation, UserGroup } from '../../translator/translation.ts';
 import type { ConnectionSettings } from '../connection.ts';
+import type { CountedMembership } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
 import type { ReferenceRow } from '../store-ports.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import type { WantedFields } from './context.ts';
 import { type Program, perform } from './effects.ts';
+import { findNamedMemberships, unresolvedGroupFindings } from './memberships.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
 
 /** An identity's translation, with the rules and references that it was made with. */
 export interface TranslatedIdentity {
   rulesSnapshot: RulesSnapshot;
   resolved: ResolvedReferences;
+  /** The memberships in groups that the rules name; undefined if they name none. */
+  memberships: CountedMembership[] | undefined;
   translation: Translation;
+  /** Returns the translation with other memberships. */
+  translateWith(groups: readonly UserGroup[]): Translation;
   /** The fields that `Origin.baseline` translates to; undefined if the identity has no baseline. */
   baseline: WantedFields | undefined;
 }
@@ -51,31 +57,57 @@ export function* translateIdentity(
   const rulesSnapshot = yield* perform('readRules', generation);
   if ('kind' in rulesSnapshot) return rulesSnapshot;
   const { policies } = connection;
-  const first = yield* translateWith({ ...source, policies }, rulesSnapshot);
+  const first = yield* translateUnder({ ...source, policies }, rulesSnapshot);
   if (!first.translation.needsFreshLookups) return first;
   const fresh = yield* perform('refreshRules');
   if ('kind' in fresh || fresh.version === rulesSnapshot.version) return first;
   const { before, stored } = first.resolved;
-  const again = yield* translateWith({ ...source, policies, references: stored }, fresh);
+  const again = yield* translateUnder({ ...source, policies, references: stored }, fresh);
   return { ...again, resolved: { ...again.resolved, before } };
 }
 
-function* translateWith(
+function* translateUnder(
   source: TranslationSource & Pick<ConnectionSettings, 'policies'>,
   rulesSnapshot: RulesSnapshot,
 ): Program<TranslatedIdentity> {
   const { identity, newUser, policies } = source;
-  const resolved = yield* resolveReferences({ ...source, ...policies }, rulesSnapshot.rules);
-  const snapshot = {
-    lookups: rulesSnapshot.lookups,
-    references: resolved.references,
-    applied: identity.applied,
-    countedParts: identity.origin.countedParts,
-  };
-  const { desired, origin } = identity;
-  const baseline = origin.baseline && toTravel(rulesSnapshot.rules, origin.baseline, snapshot).fields;
-  // The translation of a user without a manager is the same with resolved references.
-  const isKnown = newUser?.rulesSnapshot === rulesSnapshot && resolved.references.size === 0;
-  const translation = isKnown ? newUser.translation : toTravel(rulesSnapshot.rules, desired, snapshot);
-  return { rulesSnapshot, resolved, translation, baseline };
+  const { rules } = rulesSnapshot;
+  const resolved = yield* resolveReferences({ ...source, ...policies }, rules);
+  const memberships = yield* findNamedMemberships(rules);
+  const { references } = resolved;
+  const translateWith = (groups: readonly UserGroup[] | undefined) =>
+    translateStored(rulesSnapshot, identity, { references, groups });
+  // The translation of a user without a manager and groups is the same with resolved references.
+  const isKnown = newUser?.rulesSnapshot === rulesSnapshot && references.size === 0 && !memberships?.length;
+  const translation = isKnown ? newUser.translation : translateWith(memberships);
+  const baseline = translateBaseline(rulesSnapshot, identity, references);
+  return { ...{ rulesSnapshot, resolved, memberships, baseline, translateWith }, translation };
+}
+
+/** The resolved managers of an identity, and its groups. */
+interface StoredRelations {
+  references: Snapshot['references'];
+  groups: readonly CountedMembership[] | undefined;
+}
+
+/** Translates the desired state of an identity, with a finding for each group that is deleted or emptied and still counts. */
+export function translateStored(
+  { rules, lookups }: Pick<RulesSnapshot, 'rules' | 'lookups'>,
+  { desired, applied, origin: { countedParts } }: Identity,
+  { references, groups }: StoredRelations,
+): Translation {
+  const translation = toTravel(rules, desired, { lookups, references, groups, applied, countedParts });
+  const unresolved = unresolvedGroupFindings(groups);
+  return unresolved.length === 0
+    ? translation
+    : { ...translation, findings: [...translation.findings, ...unresolved] };
+}
+
+/** Translates the user as imported. It was in no group: only the IdP has groups. */
+export function translateBaseline(
+  { rules, lookups }: Pick<RulesSnapshot, 'rules' | 'lookups'>,
+  { applied, origin: { baseline, countedParts } }: Identity,
+  references: Snapshot['references'],
+): WantedFields | undefined {
+  return baseline && toTravel(rules, baseline, { lookups, references, applied, countedParts }).fields;
 }

@@ -1,5 +1,7 @@
 import { checkNames, type NameFault } from '../../translator/check-names.ts';
+import type { MappingFault } from '../../translator/mapping-faults.ts';
 import type { Mapping } from '../../translator/mapping-file.ts';
+import { findNamedGroups } from '../../translator/named-groups.ts';
 import { compileRules } from '../../translator/rules.ts';
 import { type Lookups, noLookups } from '../../translator/translation.ts';
 
@@ -25,4 +27,24 @@ export async function findNameFaults<Reason>(
     return { faults: withoutLookups.filter(({ isUnknown }) => !isUnknown), unchecked: read.unchecked };
   const rules = compileRules(mapping, read.lookups.scimUserMappings);
   return { faults: checkNames(rules, read.lookups), unchecked: undefined };
+}
+
+/**
+ * Finds the groups that a mapping names and that the identity provider has not sent. It may send them later, so they are no faults.
+ * `findUnknownNames` returns those of the names that no group has.
+ */
+export async function findUnknownGroups(
+  mapping: Mapping,
+  findUnknownNames: (names: string[]) => Promise<string[]>,
+): Promise<MappingFault[]> {
+  const named = findNamedGroups(mapping);
+  if (named.length === 0) return [];
+  const unknown = new Set(await findUnknownNames([...new Set(named.map(({ name }) => name))]));
+  return named
+    .filter(({ name }) => unknown.has(name))
+    .map(({ path, name }) => ({
+      path,
+      problem: `no group with the name ${JSON.stringify(name)} has been received`,
+      remedy: 'Correct the name, or let the identity provider send the group.',
+    }));
 }

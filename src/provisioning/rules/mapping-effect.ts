@@ -2,12 +2,12 @@ import { isActive, type Json } from '../../schema/resource.ts';
 import { findManagerReferences } from '../../translator/compiled-fields.ts';
 import { emptyPlan, makePlan, type Plan } from '../../translator/plan.ts';
 import type { Rules } from '../../translator/rules.ts';
-import { toTravel } from '../../translator/to-travel.ts';
 import type { FieldKey, Finding, Snapshot } from '../../translator/translation.ts';
 import { readField } from '../../translator/traveler.ts';
 import { canonicalJson, isEqualJson } from '../../translator/values.ts';
 import type { Connection } from '../connection.ts';
 import { findings } from '../findings.ts';
+import type { CountedMembership } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import { withoutCycles } from '../manager-chains.ts';
 import {
@@ -23,9 +23,11 @@ import { chooseEmail, wantedFieldsWithEmail } from '../reconcile/create-traveler
 import { carriedOutBy, type Handlers, type Program, run } from '../reconcile/effects.ts';
 import { resolveEmailConflict } from '../reconcile/email-conflicts.ts';
 import { refuseOwnUser, withGuardsApplied } from '../reconcile/guard.ts';
+import { countedMemberships, findNamedMemberships } from '../reconcile/memberships.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
 import { type StoreReadDeps, storeReads } from '../reconcile/store-reads.ts';
+import { translateBaseline, translateStored } from '../reconcile/translate-identity.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 
 /** The result of the next reconciliation of one identity, as far as it can be predicted without a call to the travel API. */
@@ -52,8 +54,11 @@ export function travelerPreviewer(
 ): (rulesSnapshot: RulesSnapshot) => Promise<PreviewedTraveler> {
   const resolve = referenceResolver(deps, subject);
   return async (rulesSnapshot) => {
-    const context = toContext(subject, { rulesSnapshot, references: await resolve(rulesSnapshot.rules) });
+    const { rules } = rulesSnapshot;
     const { account, lookups } = subject.connection;
+    const references = await resolve(rules);
+    const groups = await readGroups(deps, subject.identity, { rules, account });
+    const context = toContext(subject, { rulesSnapshot, references, groups });
     const { readOwnUser } = lookups;
     const handlers = { ...readOnlyHandlers(deps, account, subject.identity), readOwnUser };
     return run(previewTraveler(context), carriedOutBy(handlers));
@@ -137,6 +142,16 @@ export async function readReferences(
   return (await run(resolving, carriedOutBy(readOnlyHandlers(deps, account, identity)))).references;
 }
 
+/** Reads the groups of an identity that the rules name and that count; undefined if the rules name none. */
+export async function readGroups(
+  deps: StoreReadDeps,
+  identity: Identity,
+  { rules, account }: { rules: Rules; account: string },
+): Promise<readonly CountedMembership[] | undefined> {
+  const handlers = readOnlyHandlers(deps, account, identity);
+  return countedMemberships(identity, await run(findNamedMemberships(rules), carriedOutBy(handlers)));
+}
+
 /** Carries out the reads of a preview. Its writes have no effect. */
 function readOnlyHandlers(deps: StoreReadDeps, account: string, identity: Identity): Partial<Handlers> {
   return {
@@ -153,17 +168,22 @@ function readOnlyHandlers(deps: StoreReadDeps, account: string, identity: Identi
 
 function toContext(
   { connection, identity }: PreviewSubject,
-  { rulesSnapshot, references }: { rulesSnapshot: RulesSnapshot; references: Snapshot['references'] },
+  {
+    rulesSnapshot,
+    references,
+    groups,
+  }: {
+    rulesSnapshot: RulesSnapshot;
+    references: Snapshot['references'];
+    groups: readonly CountedMembership[] | undefined;
+  },
 ): ReconcileContext {
-  const { lookups, rules } = rulesSnapshot;
-  const { desired, applied, origin } = identity;
-  const snapshot = { lookups, references, applied, countedParts: origin.countedParts };
   return {
     connection,
     identity,
     rulesSnapshot,
-    translation: toTravel(rules, desired, snapshot),
-    baseline: origin.baseline && toTravel(rules, origin.baseline, snapshot).fields,
+    translation: translateStored(rulesSnapshot, identity, { references, groups }),
+    baseline: translateBaseline(rulesSnapshot, identity, references),
     freeEmail: undefined,
     time: { now: 0, wallClock: 0, server: undefined },
   };
@@ -206,6 +226,8 @@ const foundByCallsOnly = [
   'keptActive',
   'neverProvisioned',
   'rulesHeld',
+  'groupsHeld',
+  'groupsDiscarded',
   'returnHeld',
   'ownCredential',
   'customFieldLost',

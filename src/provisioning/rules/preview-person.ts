@@ -1,14 +1,14 @@
 import type { Json, ScimResource } from '../../schema/resource.ts';
-import { toTravel } from '../../translator/to-travel.ts';
 import type { Finding, TraceEntry, Translation, WantedField } from '../../translator/translation.ts';
 import { isEqualJson } from '../../translator/values.ts';
 import type { Connection } from '../connection.ts';
 import { type Identity, isLive } from '../identity.ts';
 import { usedNames } from '../people/explain-fields.ts';
 import type { StoreReadDeps } from '../reconcile/store-reads.ts';
+import { translateStored } from '../reconcile/translate-identity.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import { newIdentity } from '../users/create-user.ts';
-import { readReferences } from './mapping-effect.ts';
+import { readGroups, readReferences } from './mapping-effect.ts';
 import { fieldNames } from './preview-mapping.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 
@@ -78,9 +78,9 @@ async function previewIdentity(
     ...connection
   }: Pick<RulesSnapshot, 'rules' | 'lookups'> & Pick<Connection, 'account' | 'policies'>,
 ): Promise<Translation> {
-  const { desired, applied, origin } = identity;
   const references = await readReferences(deps, identity, { rules, ...connection });
-  return toTravel(rules, desired, { lookups, references, applied, countedParts: origin.countedParts });
+  const groups = await readGroups(deps, identity, { rules, ...connection });
+  return translateStored({ rules, lookups }, identity, { references, groups });
 }
 
 /** Returns the identity that a connection would have for a user that is not stored: managers are found as for a person of that name. */

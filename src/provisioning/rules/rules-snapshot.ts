@@ -3,10 +3,12 @@ import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rul
 import { checkNames, type NameFault } from '../../translator/check-names.ts';
 import { type Mapping, parseMappingOfAnySize, storedMappingSchema } from '../../translator/mapping-file.ts';
 import { findLimitFaults } from '../../translator/mapping-limits.ts';
+import { groupTest } from '../../translator/named-groups.ts';
 import { compileRules, EDITION, type Rules } from '../../translator/rules.ts';
 import { type Lookups, noLookups } from '../../translator/translation.ts';
 import { canonicalJson } from '../../translator/values.ts';
 import type { Connection } from '../connection.ts';
+import type { RulesForGroups } from '../groups/group-ports.ts';
 import type { Log, Runtime } from '../runtime-ports.ts';
 import type { TravelAnswer, TravelFailure } from '../travel-ports.ts';
 import { defaultMapping, digestOf, mappingOf, wasInForce } from './mapping-versions.ts';
@@ -134,6 +136,11 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
       state.loaded.get(connection.id)?.snapshot ??
       toRulesSnapshot({ mapping: fileOf(state, connection) ?? defaultMapping }, noLookups),
     /**
+     * Returns the test for the groups that the rules in force name, and their generation: this one or a later one. Makes no call to the
+     * travel API.
+     */
+    groupRules: (connection: Connection, generation = 0) => load(connection, generation).then(toGroupRules),
+    /**
      * Puts a mapping file in force that was read again, if its content has changed. A file that has not changed does not
      * replace what a command has put in force.
      */
@@ -143,6 +150,15 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
     /** Forgets what was loaded for a connection that no longer exists. */
     forget: (id: string): void => forget(state, id),
   };
+}
+
+/** Rules that this process cannot read may name any group. */
+function toGroupRules({ inForce, snapshot }: LoadedRules): Pick<RulesForGroups, 'generation' | 'test'> {
+  const { generation } = inForce;
+  if (snapshot) return { generation, test: groupTest(snapshot.rules) };
+  const mapping = mappingOf(inForce);
+  const { scimUserMappings = [] } = inForce.lookups ?? {};
+  return { generation, test: mapping ? groupTest(compileRules(mapping, scimUserMappings)) : () => true };
 }
 
 function newState(deps: RulesSnapshotsDeps): State {

@@ -186,16 +186,13 @@ export async function markWaitersDirty(tx: Kysely<Tables>, account: string, keys
     .execute();
 }
 
-/** Deletes the departures of people in all connections of the account, by their SCIM ids and travel ids. */
+/** Deletes the departures of people, and what counts for changes of their groups, in all connections of the account, by their SCIM ids and travel ids. */
 export async function deleteDepartures(
   tx: Kysely<Tables>,
   { account }: Pick<Scope, 'account'>,
   ids: (string | null)[],
 ): Promise<void> {
   const people = ids.filter((id) => id !== null);
-  await tx
-    .deleteFrom('departure')
-    .where('account', '=', account)
-    .where('identity_id', 'in', people)
-    .execute();
+  for (const table of ['departure', 'membership_change'] as const)
+    await tx.deleteFrom(table).where('account', '=', account).where('identity_id', 'in', people).execute();
 }

@@ -4,7 +4,7 @@ import type { Announcement, LeasedOutcome, LeaseRequest, Leases } from '../../pr
 import { inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { type Dialect, timeAfter } from '../sql/dialect.ts';
-import { compiledQuery, pick } from '../sql/queries.ts';
+import { compiledQuery, pick, toJson } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 import { deleteUnclaimedOf } from './delete-identities.ts';
@@ -136,8 +136,25 @@ export async function writeOutcome(
   const holder = { ...key, token };
   if (outcome.travelId !== undefined && outcome.travelId !== before.travelId)
     await deleteUnclaimedOf(tx, { ...holder, travelId: outcome.travelId, keep: holder.id });
+  if (outcome.usedDecision) await deleteDecision(tx, holder, outcome.usedDecision);
   const written = await updateWithOutcome(tx, holder, { before, outcome });
   return written ? comparedTo(before, written) : 'lost';
+}
+
+/** Deletes a decision, unless an admin has made another one since. */
+async function deleteDecision(
+  tx: Kysely<Tables>,
+  holder: LeaseHolder,
+  decision: NonNullable<Outcome['usedDecision']>,
+): Promise<void> {
+  await tx
+    .updateTable('identity')
+    .set({ decision: '' })
+    .where(inScope(holder))
+    .where('id', '=', holder.id)
+    .where('lease_token', '=', holder.token)
+    .where('decision', '=', toJson(decision))
+    .execute();
 }
 
 /** Returns true if the identity has been written since it was read. */

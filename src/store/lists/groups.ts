@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
-import type { Group, Groups, Member, ResolvedMember } from '../../provisioning/groups/group-ports.ts';
+import type {
+  Group,
+  Groups,
+  Member,
+  ResolvedMember,
+  RulesForGroups,
+} from '../../provisioning/groups/group-ports.ts';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import { removeFromGroups } from '../identities/delete-identities.ts';
 import type { Database } from '../sql/database.ts';
@@ -13,6 +19,7 @@ import { countGroups } from './list-counters.ts';
 import { groupList, toGroup } from './list-definitions.ts';
 import { listRows } from './list-query.ts';
 import { changeMembers, removeAllMembers } from './member-changes.ts';
+import { holdRules, keepMembersOfDeleted, type MarkContext, markMembers } from './member-marks.ts';
 
 /** Returns the store of groups. */
 export function groups(database: Database): Groups {
@@ -40,8 +47,8 @@ export function groups(database: Database): Groups {
         return { group: group_id, ...member };
       });
     },
-    insert: (group, members) => insertGroup(database, group, members),
-    change: (group, expected, change) => changeGroup(database, group, { expected, change }),
+    insert: (group, members, rules) => insertGroup(database, group, { members, rules }),
+    change: (group, expected, change, rules) => changeGroup(database, group, { expected, change, rules }),
   };
 }
 
@@ -89,7 +96,10 @@ const selectGroupsOfUser = compiledQuery((db, member: Scope & { user: string }) 
 );
 
 function displayNameOf(attributes: string): string {
-  const { displayName } = parseJson<Group['attributes']>(attributes);
+  return displayNameIn(parseJson<Group['attributes']>(attributes));
+}
+
+function displayNameIn({ displayName }: Group['attributes']): string {
   return typeof displayName === 'string' ? displayName : '';
 }
 
@@ -102,53 +112,73 @@ const selectMembershipsOfUser = compiledQuery((db, member: Scope & { user: strin
 );
 
 type GroupChange = Parameters<Groups['change']>[2];
-type GroupChangeResult = 'done' | 'unchanged' | 'stale' | 'noTarget';
+type GroupChangeResult = 'done' | 'unchanged' | 'stale' | 'noTarget' | 'otherRules';
+
+interface GroupInsert {
+  members: Member[];
+  rules?: RulesForGroups | undefined;
+}
 
 /** Inserts a group with its members. Returns `duplicate` if the displayName is taken. */
-export async function insertGroup(
-  { transaction, scopeOf, isDuplicate }: Database,
+async function insertGroup(
+  { transaction, scopeOf, isDuplicate, dialect }: Database,
   group: Group,
-  members: Member[],
-): Promise<'done' | 'duplicate'> {
+  { members, rules }: GroupInsert,
+): Promise<'done' | 'duplicate' | 'otherRules'> {
   const { id, attributes, version, createdAt, lastModified } = group;
-  const scope = scopeOf(group.connection);
-  try {
-    await transaction(async (tx) => {
-      const times = { created_at: createdAt, last_modified: lastModified };
-      await tx
-        .insertInto('scim_group')
-        .values({
-          ...scopeColumns(scope),
-          id,
-          position: nextPosition(),
-          ...attributeColumns(attributes),
-          version,
-          ...times,
-        })
-        .execute();
-      await countGroups(tx, scope, 1);
-      await changeMembers(tx, { ...scope, id }, { steps: [{ kind: 'add', members }] });
-    });
+  const key = { ...scopeOf(group.connection), id };
+  const insert = async (tx: Kysely<Tables>): Promise<'done' | 'otherRules'> => {
+    const context: MarkContext = { tx, dialect, key, rules };
+    if (!(await holdRules(context))) return 'otherRules';
+    const times = { created_at: createdAt, last_modified: lastModified };
+    await tx
+      .insertInto('scim_group')
+      .values({
+        ...scopeColumns(key),
+        id,
+        position: nextPosition(),
+        ...attributeColumns(attributes),
+        version,
+        ...times,
+      })
+      .execute();
+    await countGroups(tx, key, 1);
+    const difference = await changeMembers(tx, key, { steps: [{ kind: 'add', members }] });
+    if (difference !== 'noTarget')
+      await markMembers(context, {
+        ...{ before: undefined, after: displayNameIn(attributes), members: difference },
+      });
     return 'done';
+  };
+  try {
+    return await transaction(insert, { commitIf: (result) => result === 'done' });
   } catch (error) {
     if (isDuplicate(error)) return 'duplicate';
     throw error;
   }
 }
 
+interface ExpectedChange {
+  expected: number;
+  change: GroupChange;
+  rules?: RulesForGroups | undefined;
+}
+
 /**
  * Changes or deletes a group if it is still at the expected version. Writes nothing if the change makes no
  * difference.
  */
-export async function changeGroup(
+async function changeGroup(
   { db, dialect, transaction, scopeOf, isDuplicate }: Database,
   group: Group,
-  { expected, change }: { expected: number; change: GroupChange },
+  { expected, change, rules }: ExpectedChange,
 ): Promise<GroupChangeResult | 'duplicate'> {
   const key = { ...scopeOf(group.connection), id: group.id };
   const membersBefore = await readMembersToCompare(db, key, change);
   try {
     const apply = async (tx: Kysely<Tables>): Promise<GroupChangeResult> => {
+      const context: MarkContext = { tx, dialect, key, rules };
+      if (!(await holdRules(context))) return 'otherRules';
       const current = tx
         .selectFrom('scim_group')
         .select('attributes')
@@ -156,14 +186,17 @@ export async function changeGroup(
         .where('id', '=', key.id)
         .where('version', '=', expected);
       // The writers of a group queue here, before they read or write members.
-      const before = await dialect.lockRows(current).executeTakeFirst();
-      if (!before) return 'stale';
-      if (change === 'delete') return deleteGroup(tx, key, group.lastModified);
+      const row = await dialect.lockRows(current).executeTakeFirst();
+      if (!row) return 'stale';
+      const before = parseJson<Group['attributes']>(row.attributes);
+      if (change === 'delete')
+        return deleteGroup(context, { display: displayNameIn(before), at: group.lastModified });
       const steps = change.members;
       const members = await changeMembers(tx, key, { steps, before: membersBefore });
       if (members === 'noTarget') return 'noTarget';
-      const hasSameAttributes = isDeepStrictEqual(parseJson(before.attributes), change.attributes);
-      if (members === 'unchanged' && hasSameAttributes) return 'unchanged';
+      if (members.isEmpty() && isDeepStrictEqual(before, change.attributes)) return 'unchanged';
+      const names = { before: displayNameIn(before), after: displayNameIn(change.attributes) };
+      await markMembers(context, { ...names, members });
       return updateGroup(tx, key, { group: { ...group, attributes: change.attributes }, expected });
     };
     return await transaction(apply, { commitIf: (result) => result === 'done' });
@@ -205,7 +238,12 @@ async function updateGroup(
   return numUpdatedRows > 0n ? 'done' : 'stale';
 }
 
-async function deleteGroup(tx: Kysely<Tables>, key: GroupKey, at: number): Promise<GroupChangeResult> {
+async function deleteGroup(
+  context: MarkContext,
+  { display, at }: { display: string; at: number },
+): Promise<GroupChangeResult> {
+  const { tx, key } = context;
+  await keepMembersOfDeleted(context, display);
   await removeAllMembers(tx, key);
   await tx.deleteFrom('scim_group').where(inScope(key)).where('id', '=', key.id).execute();
   await removeFromGroups(tx, key, { ids: [key.id], at });

@@ -8,14 +8,37 @@ import { type GroupKey, readAllMembers, toMember } from './group-members.ts';
 /** Members deleted per statement; some milliseconds of work. */
 const MEMBERS_AT_ONCE = 500;
 
-/** The members that were removed or replaced, and the ids of the members that were added. */
-interface MemberDifference {
-  removed: Map<string, Member>;
-  added: Set<string>;
+/** The difference that changes make to the members of a group. */
+export class MemberDifference {
+  /** The members that were removed or replaced. */
+  readonly removed = new Map<string, Member>();
+  /** The ids of the members that were added, or replaced by one with other texts. */
+  readonly added = new Set<string>();
+  /** The position of the last member before the first one that was added. */
+  lastKept = Number.MAX_SAFE_INTEGER;
+
+  isEmpty(): boolean {
+    return this.removed.size + this.added.size === 0;
+  }
+
+  /** Returns the ids that are members no more. */
+  lost(): string[] {
+    return [...this.removed.keys()].filter((id) => !this.added.has(id));
+  }
+
+  /** Returns the ids that were no members before. */
+  gained(): string[] {
+    return [...this.added].filter((id) => !this.removed.has(id));
+  }
+
+  /** True if the texts of a member were changed. */
+  hasRewritten(): boolean {
+    return [...this.added].some((id) => this.removed.has(id));
+  }
 }
 
 /**
- * Applies changes to a group's members in order, without reading unaffected members. Returns `noTarget` if a required
+ * Applies changes to a group's members in order, without reading unaffected members. Returns the difference, or `noTarget` if a required
  * member is missing. Adding an existing member does not change it. `before`
  * contains the members at the current version, if the caller has read them.
  */
@@ -23,8 +46,8 @@ export async function changeMembers(
   tx: Kysely<Tables>,
   group: GroupKey,
   { steps, before }: { steps: MemberChange[]; before?: Member[] | undefined },
-): Promise<'changed' | 'unchanged' | 'noTarget'> {
-  const difference: MemberDifference = { removed: new Map(), added: new Set() };
+): Promise<MemberDifference | 'noTarget'> {
+  const difference = new MemberDifference();
   for (const [index, step] of steps.entries()) {
     switch (step.kind) {
       case 'require':
@@ -42,7 +65,7 @@ export async function changeMembers(
       }
     }
   }
-  return difference.removed.size + difference.added.size > 0 ? 'changed' : 'unchanged';
+  return difference;
 }
 
 async function hasOneOfEach(tx: Kysely<Tables>, group: GroupKey, lists: string[][]): Promise<boolean> {
@@ -73,6 +96,7 @@ async function addMembers(
     .where('group_id', '=', group.id)
     .executeTakeFirst();
   let position = last?.position ?? -1;
+  difference.lastKept = Math.min(difference.lastKept, position);
   for (const batch of batches(uniqueByValue(members))) {
     const storedMembers = await dropKnownTypes(tx, group, batch);
     const rows = storedMembers.map(({ value, display, type }) => {

@@ -8,7 +8,7 @@ import { parseJson, toJson } from '../sql/queries.ts';
  * The kinds of background work that one replica at a time does for a connection. `ownUser` and `returnNotice` are no work, and have only a
  * state: the traveler whose credential the bridge uses, and whether the notice was given.
  */
-export type TaskKind = 'import' | 'feed' | 'demoDay' | 'ownUser' | 'returnNotice';
+export type TaskKind = 'import' | 'feed' | 'memberships' | 'demoDay' | 'ownUser' | 'returnNotice';
 
 /** A lease on one kind of background work of a connection. */
 interface TaskLease {

@@ -10,12 +10,7 @@ import type { Tables } from '../sql/tables.ts';
 export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
   return {
     findDue: (now, limit, connections) => findDue(db, { now, limit, scopes: connections.map(scopeOf) }),
-    markDirty: async (connection, ids, now) => {
-      const scope = scopeOf(connection);
-      for (const batch of batches(ids)) {
-        await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', batch).execute();
-      }
-    },
+    markDirty: (connection, ids, now) => markDirty(db, scopeOf(connection), { ids, now }),
     markEmailWaitersDirty: async (account, email, now, except) => {
       const key = caseFoldedKey(email);
       const all = updateToDirty(db, now).where('account', '=', account);
@@ -35,14 +30,22 @@ export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
     },
     markUnresolvedDirty: async (connection, now) => {
       const scope = scopeOf(connection);
-      for (const batch of batches(await findOpenIdentities(db, scope))) {
-        await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', batch).execute();
-      }
+      await markDirty(db, scope, { ids: await findOpenIdentities(db, scope), now });
     },
     markStaleDirty: (connection, generation, limit, now) =>
       markStaleDirty(db, { scope: scopeOf(connection), generation, limit, now }),
     countByState: () => countByState(db),
   };
+}
+
+/** Makes identities due now. */
+export async function markDirty(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { ids, now }: { ids: readonly string[]; now: number },
+): Promise<void> {
+  for (const batch of batches(ids))
+    await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', batch).execute();
 }
 
 /**
@@ -214,9 +217,7 @@ async function markStaleDirty(
     .where('rules_generation', '<', generation)
     .limit(limit)
     .execute();
-  for (const ids of batches(stale.map(({ id }) => id))) {
-    await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', ids).execute();
-  }
+  await markDirty(db, scope, { ids: stale.map(({ id }) => id), now });
   return stale.length;
 }
 

@@ -9,7 +9,10 @@ import type { Tables } from '../sql/tables.ts';
 /** Tolerance for rounding errors: 10 % of 10 people must not be rounded down to 0. */
 const EPSILON = 1e-9;
 
-interface Departure extends Scope {
+/** The tables of people who are counted for a while. */
+type CountTable = 'departure' | 'membership_change';
+
+interface CountedPerson extends Scope {
   id: string;
   now: number;
 }
@@ -21,16 +24,17 @@ interface Departure extends Scope {
  */
 export function countDepartureIfAllowed(
   { transaction, dialect }: Database,
-  departure: Departure,
+  departure: CountedPerson,
   { share, minimum, windowMs }: SafetyValve,
 ): Promise<boolean> {
   const { now } = departure;
   return transaction(async (tx) => {
     await lockConnection(tx, dialect, departure);
-    await deleteExpiredDepartures(tx, departure, { now, windowMs });
+    const table = { tx, table: 'departure' } as const;
+    await deleteExpired(table, departure, { now, windowMs });
     const person = await personOf(tx, departure);
-    if (await isCounted(tx, departure, person)) return true;
-    const departed = await countDepartures(tx, departure);
+    if (await isCounted(table, departure, person)) return true;
+    const departed = await countPeople(table, departure);
     const { active } = await readCounter(tx, departure, 'live');
     const people = active + departed + (await countOtherHeld(tx, departure)) + 1;
     if (departed + 1 > Math.max(minimum, share * people + EPSILON)) return false;
@@ -42,48 +46,87 @@ export function countDepartureIfAllowed(
   });
 }
 
+/** The limit of people for whom changes of groups may clear or replace values within a time. */
+export interface MembershipLimit {
+  people: number;
+  /** In milliseconds. */
+  windowMs: number;
+}
+
+/** Counts a person for whom a change of groups clears or replaces a value. Returns false if as many others were counted as may be. */
+export function countMembershipChangeIfAllowed(
+  { transaction, dialect }: Database,
+  change: CountedPerson,
+  { people, windowMs }: MembershipLimit,
+): Promise<boolean> {
+  const { now } = change;
+  return transaction(async (tx) => {
+    await lockConnection(tx, dialect, change);
+    const table = { tx, table: 'membership_change' } as const;
+    await deleteExpired(table, change, { now, windowMs });
+    const person = await personOf(tx, change);
+    if (await isCounted(table, change, person)) return true;
+    if ((await countPeople(table, change)) >= people) return false;
+    await tx
+      .insertInto('membership_change')
+      .values({ ...scopeColumns(change), identity_id: person, at: now })
+      .execute();
+    return true;
+  });
+}
+
+/** A table of counted people in a transaction. */
+interface Counts {
+  tx: Kysely<Tables>;
+  table: CountTable;
+}
+
 /**
- * Deletes departures from before the window. If the time of a departure is in the future, the clock was set back since;
+ * Deletes people who were counted before the window. If the time of one is in the future, the clock was set back since;
  * set its time to now.
  */
-async function deleteExpiredDepartures(
-  tx: Kysely<Tables>,
+async function deleteExpired(
+  { tx, table }: Counts,
   scope: Scope,
   { now, windowMs }: { now: number; windowMs: number },
 ): Promise<void> {
   await tx
-    .deleteFrom('departure')
+    .deleteFrom(table)
     .where(inScope(scope))
     .where('at', '<=', now - windowMs)
     .execute();
-  await tx.updateTable('departure').set({ at: now }).where(inScope(scope)).where('at', '>', now).execute();
+  await tx.updateTable(table).set({ at: now }).where(inScope(scope)).where('at', '>', now).execute();
 }
 
 /** A person who is deleted and created again has another SCIM id, and the same traveler. Without a traveler the SCIM id is all there is. */
-async function personOf(tx: Kysely<Tables>, departure: Departure): Promise<string> {
+async function personOf(tx: Kysely<Tables>, { id, ...scope }: CountedPerson): Promise<string> {
   const row = await tx
     .selectFrom('identity')
     .select('travel_id')
-    .where(inScope(departure))
-    .where('id', '=', departure.id)
+    .where(inScope(scope))
+    .where('id', '=', id)
     .executeTakeFirst();
-  return row?.travel_id ?? departure.id;
+  return row?.travel_id ?? id;
 }
 
-/** The SCIM id also counts: the traveler may have been linked since the departure was counted. */
-async function isCounted(tx: Kysely<Tables>, departure: Departure, person: string): Promise<boolean> {
+/** The SCIM id also counts: the traveler may have been linked since the person was counted. */
+async function isCounted(
+  { tx, table }: Counts,
+  { id, ...scope }: CountedPerson,
+  person: string,
+): Promise<boolean> {
   const row = await tx
-    .selectFrom('departure')
+    .selectFrom(table)
     .select('at')
-    .where(inScope(departure))
-    .where('identity_id', 'in', [person, departure.id])
+    .where(inScope(scope))
+    .where('identity_id', 'in', [person, id])
     .executeTakeFirst();
   return row !== undefined;
 }
 
-async function countDepartures(tx: Kysely<Tables>, scope: Scope): Promise<number> {
+async function countPeople({ tx, table }: Counts, scope: Scope): Promise<number> {
   const { count } = await tx
-    .selectFrom('departure')
+    .selectFrom(table)
     .select((row) => row.fn.countAll<number>().as('count'))
     .where(inScope(scope))
     .executeTakeFirstOrThrow();
@@ -94,7 +137,7 @@ async function countDepartures(tx: Kysely<Tables>, scope: Scope): Promise<number
  * Counts the other people whose deactivation is held: the IdP has deactivated them, and their travelers are still
  * active.
  */
-async function countOtherHeld(tx: Kysely<Tables>, departure: Departure): Promise<number> {
+async function countOtherHeld(tx: Kysely<Tables>, departure: CountedPerson): Promise<number> {
   const { count } = await tx
     .selectFrom('identity')
     .select((row) => row.fn.countAll<number>().as('count'))

@@ -24,6 +24,8 @@ export interface Dialect {
    * select them likewise, and may change other columns than those of keys.
    */
   shareRows: Lock;
+  /** Keeps other transactions from changing the selected rows until the end of this one. Others may select them likewise. */
+  shareValues: Lock;
   /** Like `lockRows`, but leaves out the rows that another transaction has locked. */
   skipLocked: Lock;
   /**
@@ -64,6 +66,7 @@ export const sqlite: Dialect = {
   lockRows: (query) => query,
   lockValues: (query) => query,
   shareRows: (query) => query,
+  shareValues: (query) => query,
   skipLocked: (query) => query,
   now: (given) => sql.val(given),
   selectTable: (name) => sql`select 1 from sqlite_master where type = 'table' and name = ${name}`,
@@ -114,6 +117,7 @@ export function postgres(clock: DatabaseClock): Dialect {
     lockRows: (query) => query.forUpdate(),
     lockValues: (query) => query.forNoKeyUpdate(),
     shareRows: (query) => query.forKeyShare(),
+    shareValues: (query) => query.forShare(),
     skipLocked: (query) => query.forUpdate().skipLocked(),
     now: (given) =>
       clock === 'given'

@@ -8,6 +8,7 @@ import type {
   tokenMakerColumns,
 } from '../migrations/0005-admin-access.ts';
 import type { exchangeTables } from '../migrations/0006-one-log.ts';
+import type { namedGroupTables } from '../migrations/0007-named-groups.ts';
 import type { adminTables } from '../migrations/admin-tables.ts';
 import type { RowOf, RowsOf } from '../migrations/columns.ts';
 import type { connectionTables } from '../migrations/connection-tables.ts';
@@ -33,7 +34,8 @@ type Declared = RowsOf<
     typeof databaseRecordTables &
     typeof signInFailureTables &
     typeof openidAttemptTables &
-    typeof exchangeTables
+    typeof exchangeTables &
+    typeof namedGroupTables
 >;
 
 /** Tables with columns that a later migration has added, or whose values are a closed list. */

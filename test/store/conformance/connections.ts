@@ -53,6 +53,7 @@ export function describeConnections(open: OpenDatabase): void {
     await references.save('okta', 'ada', [{ raw: 'bob', target: 'bob', travelId: undefined }]);
     const valve = { share: 0, minimum: 9, windowMs: 9 };
     await holds.admitDeparture('okta', 'ada', valve, NOW);
+    await holds.admitMembershipChange('okta', 'ada', { people: 1, windowMs: 9 }, NOW);
     await holds.saveHeldRules({
       connection: 'okta',
       generation: 1,
@@ -66,6 +67,11 @@ export function describeConnections(open: OpenDatabase): void {
     await tasks.saveState('okta', 'import', {});
     await reportedHolds(database).open({ connection: 'okta', cause: 'guarded', count: 1, since: NOW }, NOW);
     await groups.insert(team('g'), [{ value: 'ada' }]);
+    const many = Array.from({ length: 1_001 }, (_, index) => ({ value: `m${index}` }));
+    const named = { generation: 1, test: () => true, now: NOW };
+    await groups.insert(team('large'), many, named);
+    await groups.insert(team('emptied'), [{ value: 'ada' }], named);
+    await groups.change(team('emptied'), 1, 'delete', named);
     await groups.insert(team('h', { connection: 'entra' }), []);
     await exchangeStore(database, logKey(randomBytes(32))).append([
       { ...exchange, connection: 'okta' },
@@ -110,7 +116,7 @@ export function describeConnections(open: OpenDatabase): void {
       const idle = { servers: 0, isInUse: false };
       expect(await readStoredConnections(database, NOW)).toEqual([
         { id: 'entra', account: 'acme', people: 2, tombstones: 0, groups: 1, linked: 0, ...idle },
-        { id: 'okta', account: 'acme', people: 3, tombstones: 1, groups: 1, linked: 2, ...idle },
+        { id: 'okta', account: 'acme', people: 3, tombstones: 1, groups: 2, linked: 2, ...idle },
         { id: 'other', account: 'globex', people: 0, tombstones: 0, groups: 0, linked: 0, ...idle },
       ]);
     });

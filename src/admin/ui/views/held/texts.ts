@@ -10,6 +10,7 @@ export const causeNames: Record<HoldGroup['cause'], string> = {
   neverProvisioned: 'People never sent',
   return: 'People who return',
   rules: 'Other rules or lookups',
+  groups: 'Changed groups',
 };
 
 /** The number of people of a group, or "more than" it where counting stopped. */

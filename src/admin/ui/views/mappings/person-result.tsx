@@ -86,7 +86,7 @@ const origins = { file: 'mapping', collection: 'travel service', default: 'defau
 
 /** Describes the effect of one rule, e.g. `mapping: title | trim: "Dr " → "Dr"`. */
 function ruleText(
-  { origin, rule, when, read, outcome, before, transformed, after, reason }: PreviewedRule,
+  { origin, rule, when, group, read, outcome, before, transformed, after, reason }: PreviewedRule,
   names: Names,
 ) {
   const end = after ?? transformed;
@@ -95,6 +95,7 @@ function ruleText(
     `${origins[origin]}: ${rule}`,
     read === undefined ? '' : `, read from ${read}`,
     when === undefined || (outcome === 'skipped' && before === undefined) ? '' : `, when ${when}`,
+    group === undefined ? '' : `, as a member of ${group}`,
     before === undefined
       ? ''
       : `: ${JSON.stringify(before)}${isUnchanged ? '' : ` → ${valueText(end, names)}`}`,

@@ -30,4 +30,5 @@ export const causeTexts: Record<Overview['held'][number]['cause'], string> = {
   neverProvisioned: 'People never sent',
   return: 'People who return',
   rules: 'Change of rules',
+  groups: 'Changed groups',
 };

@@ -131,10 +131,11 @@ export function ruleText({ origin, rule }: AppliedRule): string {
 }
 
 /** Describes the path that the rule read, its condition, and its outcome; empty if it just set a value. */
-export function ruleDetails({ when, read, outcome, reason }: AppliedRule): string {
+export function ruleDetails({ when, group, read, outcome, reason }: AppliedRule): string {
   return [
     ...(read === undefined ? [] : [`read from ${read}`]),
     ...(when === undefined ? [] : [`when ${when}`]),
+    ...(group === undefined ? [] : [`as a member of ${group}`]),
     ...(outcome === 'set' ? [] : [outcome]),
     ...(reason === undefined ? [] : [reason]),
   ].join(', ');

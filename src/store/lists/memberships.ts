@@ -1,0 +1,158 @@
+import { type Kysely, sql } from 'kysely';
+import type { Memberships } from '../../provisioning/groups/group-ports.ts';
+import { inScope, type Scope } from '../connection-scopes.ts';
+import { markDirty } from '../queues/reconcile-queue.ts';
+import type { Database } from '../sql/database.ts';
+import { batches, compiledQuery, parseJson } from '../sql/queries.ts';
+import { caseFoldedKey } from '../sql/search-keys.ts';
+import type { Tables } from '../sql/tables.ts';
+
+/** The users that become dirty in one transaction; some tens of milliseconds of work. */
+const BATCH = 1_000;
+
+/** Returns the store of memberships, as mappings read them. */
+export function memberships(database: Database): Memberships {
+  const { db, scopeOf } = database;
+  return {
+    findOf: async (connection, user) => {
+      const { rows } = await selectMemberships(db, { ...scopeOf(connection), user });
+      const present = new Set(rows.flatMap(({ value, until }) => (until === null ? [value] : [])));
+      return rows.flatMap(({ value, attributes, display, until }) => {
+        if (until === null) return [{ value, display: nameIn(attributes) }];
+        return present.has(value) ? [] : [{ value, display, until: Number(until) }];
+      });
+    },
+    findUnknownNames: (connection, names) => findUnknownNames(db, scopeOf(connection), names),
+    markSome: async (connection, now) => {
+      const scope = scopeOf(connection);
+      return (
+        (await endFormerMemberships(database, scope, now)) ||
+        (await markFormerMembers(database, scope, now)) ||
+        (await markMembersOfChangedGroup(database, scope, now))
+      );
+    },
+    nextEndMs: async (connection, now) => {
+      const row = await db
+        .selectFrom('former_member')
+        .select(sql<number>`min(until) - ${database.dialect.now(now)}`.as('ms'))
+        .where(inScope(scopeOf(connection)))
+        .executeTakeFirst();
+      return row?.ms === null || row?.ms === undefined ? undefined : Math.max(0, Number(row.ms));
+    },
+  };
+}
+
+/** The present memberships, without a time, and the former ones that still count. */
+const selectMemberships = compiledQuery((db, member: Scope & { user: string }) =>
+  db
+    .selectFrom('group_member')
+    .innerJoin('scim_group', (join) =>
+      join
+        .onRef('scim_group.account', '=', 'group_member.account')
+        .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
+        .onRef('scim_group.id', '=', 'group_member.group_id'),
+    )
+    .select(['scim_group.id as value', 'scim_group.attributes as attributes'])
+    .select([sql<string>`''`.as('display'), sql<number | null>`cast(null as bigint)`.as('until')])
+    .where(inScope(member, 'group_member'))
+    .where('group_member.value', '=', member.user)
+    .unionAll(
+      db
+        .selectFrom('former_member')
+        .select(['group_id as value', sql<string>`''`.as('attributes')])
+        .select(['display', sql<number | null>`until`.as('until')])
+        .where(inScope(member))
+        .where('user_id', '=', member.user),
+    ),
+);
+
+function nameIn(attributes: string): string {
+  const { displayName } = parseJson<{ displayName?: unknown }>(attributes);
+  return typeof displayName === 'string' ? displayName : '';
+}
+
+async function findUnknownNames(
+  db: Kysely<Tables>,
+  scope: Scope,
+  names: readonly string[],
+): Promise<string[]> {
+  const unknown = new Map(names.map((name) => [caseFoldedKey(name), name]));
+  for (const keys of batches([...unknown.keys()])) {
+    const rows = await db
+      .selectFrom('scim_group')
+      .select('display_name_key as key')
+      .where(inScope(scope))
+      .where('display_name_key', 'in', keys)
+      .execute();
+    for (const { key } of rows) if (key !== null) unknown.delete(key);
+  }
+  return [...unknown.values()];
+}
+
+/** Deletes former memberships whose time is over, and makes their users dirty. Returns true if there were any. */
+function endFormerMemberships(
+  { transaction, dialect }: Database,
+  scope: Scope,
+  now: number,
+): Promise<boolean> {
+  return transaction(async (tx) => {
+    const { rows } = await sql<{ user_id: string }>`
+      delete from former_member where ${inScope(scope)} and (user_id, group_id) in
+        (select user_id, group_id from former_member
+          where ${inScope(scope)} and until <= ${dialect.now(now)} order by until limit ${BATCH})
+      returning user_id`.execute(tx);
+    await markDirty(tx, scope, { ids: rows.map(({ user_id }) => user_id), now });
+    return rows.length > 0;
+  });
+}
+
+/** Makes former members dirty, so that their findings tell it. Returns true if there were any left. */
+function markFormerMembers({ transaction }: Database, scope: Scope, now: number): Promise<boolean> {
+  return transaction(async (tx) => {
+    const { rows } = await sql<{ user_id: string }>`
+      update former_member set marked = 1 where ${inScope(scope)} and marked = 0 and (user_id, group_id) in
+        (select user_id, group_id from former_member
+          where ${inScope(scope)} and marked = 0 order by user_id limit ${BATCH})
+      returning user_id`.execute(tx);
+    await markDirty(tx, scope, { ids: rows.map(({ user_id }) => user_id), now });
+    return rows.length > 0;
+  });
+}
+
+/** Makes the next members of one changed group dirty. Returns true if there was such a group. */
+function markMembersOfChangedGroup(
+  { transaction, dialect }: Database,
+  scope: Scope,
+  now: number,
+): Promise<boolean> {
+  return transaction(async (tx) => {
+    const first = tx.selectFrom('changed_group').select(['group_id', 'position']).where(inScope(scope));
+    const group = await dialect.lockRows(first.orderBy('group_id').limit(1)).executeTakeFirst();
+    if (!group) return false;
+    const members = await tx
+      .selectFrom('group_member')
+      .select(['value', 'position'])
+      .where(inScope(scope))
+      .where('group_id', '=', group.group_id)
+      .where('position', '>', group.position)
+      .orderBy('position')
+      .limit(BATCH)
+      .execute();
+    await markDirty(tx, scope, { ids: members.map(({ value }) => value), now });
+    const last = members.at(-1);
+    if (last && members.length === BATCH)
+      await tx
+        .updateTable('changed_group')
+        .set({ position: last.position })
+        .where(inScope(scope))
+        .where('group_id', '=', group.group_id)
+        .execute();
+    else
+      await tx
+        .deleteFrom('changed_group')
+        .where(inScope(scope))
+        .where('group_id', '=', group.group_id)
+        .execute();
+    return true;
+  });
+}

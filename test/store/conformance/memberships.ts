@@ -1,0 +1,201 @@
+import type { Member, MemberChange, RulesForGroups } from '../../../src/provisioning/groups/group-ports.ts';
+import { fixture, NOW, type OpenDatabase, person, team } from '../../fixtures/store.ts';
+
+/** Conformance tests of memberships in groups that a mapping names, for any database. */
+export function describeMemberships(open: OpenDatabase): void {
+  const rules: RulesForGroups = { generation: 0, test: ({ display }) => display.startsWith('VIP'), now: NOW };
+  const hours = (count: number) => count * 3_600_000;
+  const value = (id: string): Member => ({ value: id });
+
+  /** Opens a store with settled users. */
+  async function settled(...ids: string[]) {
+    const store = await fixture(open);
+    const identities = ids.map((id) => person(id, { state: 'synced', nextAttemptAt: undefined }));
+    await store.identities.commit(
+      'okta',
+      identities.map((identity) => ({ kind: 'insert', identity })),
+    );
+    const { db } = store.database;
+    return {
+      ...store,
+      /** Returns the users that are dirty, and settles them. */
+      takeDirty: async () => {
+        const dirty = db.selectFrom('identity').select('id').where('state', '=', 'dirty').orderBy('id');
+        const rows = await dirty.execute();
+        await db.updateTable('identity').set({ state: 'synced' }).execute();
+        return rows.map(({ id }) => id);
+      },
+      change: (version: number, members: MemberChange[], name = 'VIP') =>
+        store.groups.change(
+          team('g', { version: version + 1 }),
+          version,
+          { attributes: { displayName: name }, members },
+          rules,
+        ),
+      markAll: async (now = NOW) => {
+        while (await store.memberships.markSome('okta', now));
+      },
+      namesOf: async (id: string) =>
+        (await store.memberships.findOf('okta', id)).map(({ display, until }) =>
+          until === undefined ? display : `${display} until ${until - NOW}`,
+        ),
+    };
+  }
+
+  const insertVip = (groups: Awaited<ReturnType<typeof fixture>>['groups'], ...ids: string[]) =>
+    groups.insert(team('g', { attributes: { displayName: 'VIP' } }), ids.map(value), rules);
+
+  describe('members of a group that the rules name', () => {
+    it('become dirty when they are added or removed, with a new revision and the same version', async () => {
+      const { groups, change, takeDirty, read } = await settled('a', 'b', 'c');
+      expect(await insertVip(groups, 'a')).toBe('done');
+      expect(await takeDirty()).toEqual(['a']);
+      expect(await read('a')).toMatchObject({
+        version: 1,
+        revision: 2,
+        lastModified: NOW,
+        nextAttemptAt: NOW,
+      });
+      expect(await change(1, [{ kind: 'add', members: [value('a'), value('b')] }])).toBe('done');
+      expect(await takeDirty()).toEqual(['b']);
+      expect(await change(2, [{ kind: 'remove', values: ['a', 'c'] }])).toBe('done');
+      expect(await takeDirty()).toEqual(['a']);
+    });
+
+    it('become dirty when the group gets a name that the rules name, or loses it', async () => {
+      const { groups, change, takeDirty, namesOf } = await settled('a', 'b');
+      await groups.insert(team('g'), [value('a')], rules);
+      expect(await takeDirty()).toEqual([]);
+      expect(await change(1, [])).toBe('done');
+      expect(await takeDirty()).toEqual(['a']);
+      expect(await change(2, [], 'other')).toBe('done');
+      expect(await takeDirty()).toEqual(['a']);
+      expect(await namesOf('a')).toEqual(['other']);
+      expect(await change(3, [{ kind: 'add', members: [value('b')] }], 'another')).toBe('done');
+      expect(await takeDirty()).toEqual([]);
+    });
+
+    it('become dirty in batches if they are many, and none is forgotten', async () => {
+      const ids = Array.from({ length: 1_300 }, (_, index) => `u${String(index).padStart(4, '0')}`);
+      const { groups, change, takeDirty, memberships, markAll } = await settled(...ids);
+      expect(await insertVip(groups, ...ids)).toBe('done');
+      expect(await takeDirty()).toEqual([]);
+      expect(await memberships.markSome('okta', NOW)).toBe(true);
+      // A change of the name meanwhile begins again.
+      expect(await change(1, [], 'VIP 2')).toBe('done');
+      await markAll();
+      expect(await takeDirty()).toEqual(ids);
+      expect(await change(2, [{ kind: 'remove', values: ids.slice(1) }], 'VIP 2')).toBe('done');
+      expect(await takeDirty()).toEqual([]);
+      await markAll();
+      expect(await takeDirty()).toEqual(ids.slice(1));
+      expect(await memberships.findOf('okta', 'u0001')).toEqual([]);
+    });
+  });
+
+  it('nothing is written if later rules are in force than the given ones', async () => {
+    const { groups, rules: inForce } = await fixture(open);
+    const group = team('g', { attributes: { displayName: 'VIP' } });
+    await groups.insert(group, [], rules);
+    const first = { generation: 1, edition: 1, digest: 'd', mapping: {}, lookups: undefined } as const;
+    await inForce.replace('okta', { ...first, source: 'file' }, NOW);
+    expect(await groups.insert(team('h'), [], rules)).toBe('otherRules');
+    expect(await groups.findById('okta', 'h')).toBeUndefined();
+    const change = { attributes: { displayName: 'x' }, members: [] };
+    const after = team('g', { version: 2, attributes: change.attributes });
+    expect(await groups.change(after, 1, change, rules)).toBe('otherRules');
+    expect(await groups.change(after, 1, 'delete', rules)).toBe('otherRules');
+    expect(await groups.findById('okta', 'g')).toEqual(group);
+    expect(await groups.change(after, 1, change, { ...rules, generation: 1 })).toBe('done');
+  });
+
+  describe('former members', () => {
+    it.each<[string, MemberChange[] | 'delete']>([
+      ['deleted', 'delete'],
+      ['emptied', [{ kind: 'replace', members: [] }]],
+      [
+        'emptied and given another member',
+        [
+          { kind: 'add', members: [value('c')] },
+          { kind: 'remove', values: ['a', 'b'] },
+        ],
+      ],
+      ['given other members only', [{ kind: 'replace', members: [value('c')] }]],
+    ])('of a group that was %s count for two hours', async (_title, members) => {
+      const { groups, change, takeDirty, markAll, memberships, namesOf } = await settled('a', 'b', 'c');
+      await insertVip(groups, 'a', 'b');
+      await takeDirty();
+      const changed =
+        members === 'delete' ? groups.change(team('g'), 1, 'delete', rules) : change(1, members);
+      expect(await changed).toBe('done');
+      expect(await namesOf('a')).toEqual([`VIP until ${hours(2)}`]);
+      const gainsAnother = Array.isArray(members) && JSON.stringify(members).includes('"c"');
+      expect(await takeDirty()).toEqual(gainsAnother ? ['c'] : []);
+      await markAll();
+      expect(await takeDirty()).toEqual(['a', 'b']);
+      expect(await memberships.nextEndMs('okta', NOW)).toBe(hours(2));
+      await markAll(NOW + hours(2) - 1);
+      expect(await takeDirty()).toEqual([]);
+      await markAll(NOW + hours(2));
+      expect(await takeDirty()).toEqual(['a', 'b']);
+      expect(await namesOf('b')).toEqual([]);
+      expect(await memberships.nextEndMs('okta', NOW)).toBeUndefined();
+    });
+
+    it('are those of the next time if the group is filled and emptied again', async () => {
+      const { groups, change, markAll, namesOf, database } = await settled('a', 'b', 'c');
+      await insertVip(groups, 'a', 'b', 'c');
+      await change(1, [{ kind: 'replace', members: [] }]);
+      await change(2, [{ kind: 'add', members: [value('a'), value('b')] }]);
+      expect(await namesOf('a')).toEqual(['VIP']);
+      expect(await namesOf('c')).toEqual([`VIP until ${hours(2)}`]);
+      await change(3, [{ kind: 'remove', values: ['a'] }]);
+      expect(await namesOf('a')).toEqual([]);
+      await markAll(NOW + hours(3));
+      expect(await namesOf('b')).toEqual(['VIP']);
+      expect(await database.db.selectFrom('former_member').selectAll().execute()).toEqual([]);
+    });
+
+    it('are none if one member of several stays, if the only one is removed, or if the rules do not name the group', async () => {
+      const { groups, change, namesOf } = await settled('a', 'b');
+      await insertVip(groups, 'a', 'b');
+      await change(1, [{ kind: 'remove', values: ['a'] }]);
+      await change(2, [{ kind: 'remove', values: ['b'] }]);
+      await groups.insert(team('h'), [value('a'), value('b')], rules);
+      await groups.change(team('h'), 1, 'delete', rules);
+      expect(await namesOf('a')).toEqual([]);
+      expect(await namesOf('b')).toEqual([]);
+    });
+
+    it('are none if the members are replaced by themselves with other texts', async () => {
+      const { groups, change, namesOf, takeDirty } = await settled('a', 'b');
+      await insertVip(groups, 'a', 'b');
+      await takeDirty();
+      const renamed = [
+        { value: 'n', display: 'N' },
+        { value: 'a', display: 'A' },
+      ];
+      await change(1, [{ kind: 'replace', members: renamed }]);
+      expect(await namesOf('a')).toEqual(['VIP']);
+      expect(await namesOf('b')).toEqual([]);
+      expect(await takeDirty()).toEqual(['b']);
+    });
+
+    it('of a group with thousands of members are all kept', async () => {
+      const { groups, memberships } = await settled();
+      const ids = Array.from({ length: 1_100 }, (_, index) => `u${index}`);
+      await insertVip(groups, ...ids);
+      await groups.change(team('g'), 1, 'delete', rules);
+      const kept = await Promise.all(ids.map((id) => memberships.findOf('okta', id)));
+      expect(kept.filter(({ length }) => length === 1)).toHaveLength(1_100);
+    });
+  });
+
+  it('the names that no group has are found without case', async () => {
+    const { groups, memberships } = await fixture(open);
+    await groups.insert(team('g', { attributes: { displayName: 'Élan' } }), []);
+    expect(await memberships.findUnknownNames('okta', ['éLAN', 'Sales'])).toEqual(['Sales']);
+    expect(await memberships.findUnknownNames('entra', ['Élan'])).toEqual(['Élan']);
+    expect(await memberships.findUnknownNames('okta', [])).toEqual([]);
+  });
+}
