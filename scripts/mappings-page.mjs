@@ -138,8 +138,17 @@ function settingLines(settings) {
   return Object.entries(settings).map(([name, value]) => code(`${name}: ${json(value)}`));
 }
 
-function ruleText({ scimAttribute, sources = [scimAttribute], template, when, transforms = [], ...target }) {
-  const read = template === undefined ? sources.join(', else ') : json(template);
+function ruleText({
+  scimAttribute,
+  sources = [scimAttribute],
+  fallback = 'absent',
+  template,
+  when,
+  transforms = [],
+  ...target
+}) {
+  const otherwise = fallback === 'absent' ? ', else ' : ', else (also if unusable) ';
+  const read = template === undefined ? sources.join(otherwise) : json(template);
   const source = [shortened(read), ...transforms.map(json)].join(' | ');
   const [[kind, name]] = Object.entries(target);
   const condition = when === undefined ? '' : ` when ${shortened(when)}`;

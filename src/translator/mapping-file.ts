@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hasDateParts, isDateFormat } from './dates.ts';
+import { hasFixedParts, isDateFormat } from './dates.ts';
 import { type DefaultName, type Field, fields } from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { findLimitFaults, mappingLimits, maxPatternLength } from './mapping-limits.ts';
@@ -13,10 +13,12 @@ import {
 } from './rule-syntax.ts';
 import {
   compilePattern,
+  joinOf,
   missingGroup,
   type OptionTransforms,
   type PlainTransform,
   plainTransforms,
+  type Transform,
 } from './transforms.ts';
 import { travelRoles } from './translation.ts';
 
@@ -63,14 +65,24 @@ const optionsFor = (isAccepted: (dateFormat: string) => boolean) =>
       .refine(isAccepted, {
         message: faultText(
           'is not a date format',
-          'Name YYYY, MM and DD once each, without names of months and times of day, e.g. DD/MM/YYYY.',
+          'Name YYYY, MM and DD once each, without times of day, e.g. DD/MM/YYYY; D and M also read one digit, and MMMM the name of a month, also a short one.',
         ),
       })
-      .describe('The format of the date, e.g. DD/MM/YYYY.'),
+      .describe('The format of the date, e.g. DD/MM/YYYY or D MMMM YYYY.'),
     phone: countrySchema.describe('The country of national phone numbers, e.g. FR.'),
     prefix: z.string().min(1).max(1000).describe('A text to put in front.'),
     replace: replacement,
     map: z.record(z.string(), z.string()).describe('Results by value; any other value is left out.'),
+    join: z
+      .string()
+      .min(1)
+      .max(100)
+      .describe('The separator between the values of all sources, which become one text.'),
+    split: z
+      .string()
+      .min(1)
+      .max(100)
+      .describe('The separator at which a text is divided into several values.'),
     default: z
       .string()
       .min(1)
@@ -132,6 +144,12 @@ const inputShape = {
     .optional()
     .describe('SCIM paths; the first that has a value is read.')
     .meta({ examples: [['phoneNumbers[type eq "mobile"].value', 'phoneNumbers[type eq "work"].value']] }),
+  fallback: z
+    .enum(['absent', 'unusable'])
+    .optional()
+    .describe(
+      'When the next of the sources is read: if the one before has no value (absent, the default), or also if its value cannot be used (unusable).',
+    ),
   template: parsedText(parseTemplate)
     .max(1000)
     .optional()
@@ -165,6 +183,8 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
       const message = faultText(problem, 'Give exactly one of scimAttribute, sources and template.');
       context.addIssue({ code: 'custom', path: [second ?? 'scimAttribute'], message });
     })
+    .superRefine(checkFallback)
+    .superRefine(checkJoin)
     .superRefine((written, context) => {
       const count = targets.filter((target) => written[target] !== undefined).length;
       if (count === 1) return;
@@ -173,6 +193,35 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
       context.addIssue({ code: 'custom', message });
     })
     .meta({ allOf: [requireOne(inputs), requireOne(targets)], examples: ruleExamples });
+}
+
+interface WrittenInput {
+  sources?: string[] | undefined;
+  fallback?: string | undefined;
+  template?: string | undefined;
+  transforms?: Transform[] | undefined;
+}
+
+function checkFallback({ sources, fallback }: WrittenInput, context: z.RefinementCtx): void {
+  if (fallback === undefined || sources) return;
+  const message = faultText('stands without sources', 'Remove it, or name several paths in sources.');
+  context.addIssue({ code: 'custom', path: ['fallback'], message });
+}
+
+/** `join` reads all sources, so it cannot follow another transform, and has no meaning where there is one text or one source at a time. */
+function checkJoin(written: WrittenInput, context: z.RefinementCtx): void {
+  const index = (written.transforms ?? []).findLastIndex((transform) => joinOf([transform]));
+  if (index < 0) return;
+  const message = joinFault(written, index);
+  if (message !== undefined) context.addIssue({ code: 'custom', path: ['transforms', index], message });
+}
+
+function joinFault({ template, fallback }: WrittenInput, index: number): string | undefined {
+  if (index > 0) return faultText('joins after another transform', 'Write it first.');
+  if (template !== undefined)
+    return faultText('joins the one text of a template', 'Name several paths in sources.');
+  if (fallback === undefined) return undefined;
+  return faultText('joins all sources beside a fallback', 'Remove one of the two.');
 }
 
 const ruleExamples = [
@@ -257,7 +306,10 @@ export function mappingSchemaFor(table: readonly Field[], shape = options) {
 export const mappingSchema = mappingSchemaFor(fields);
 
 /** The schema of mappings in the database. Earlier versions accepted date formats that no date matches. */
-export const storedMappingSchema: typeof mappingSchema = mappingSchemaFor(fields, optionsFor(hasDateParts));
+export const storedMappingSchema: typeof mappingSchema = mappingSchemaFor(
+  fields,
+  optionsFor((format) => hasFixedParts(format) || isDateFormat(format)),
+);
 
 /** The content of a valid mapping file. */
 export type Mapping = z.output<typeof mappingSchema>;

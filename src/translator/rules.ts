@@ -10,10 +10,18 @@ import {
   parseCondition,
   parseRulePath,
   parseTemplate,
+  pathsOfTemplate,
   type RulePath,
   type TemplatePart,
 } from './rule-syntax.ts';
-import { compileTransforms, constantsOf, describeTransform } from './transforms.ts';
+import {
+  type CompiledTransforms,
+  compileTransforms,
+  constantsOf,
+  describeTransform,
+  isDefault,
+  joinOf,
+} from './transforms.ts';
 import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
 import { canonicalJson, type Reading } from './values.ts';
 
@@ -28,9 +36,16 @@ export type Target =
   | { kind: 'field'; field: string }
   | { kind: 'customField'; by: 'id' | 'name'; value: string };
 
-/** The input of a rule: the first of several SCIM paths that has a value, or a template. */
+/** The input of a rule: the first of several SCIM paths that has a value (or a usable one), or a template. */
 export type RuleInput =
-  | { kind: 'paths'; paths: RulePath[] }
+  | {
+      kind: 'paths';
+      paths: RulePath[];
+      /** Set if the next path is also used if no value of the one before can be used. */
+      fallback?: 'unusable';
+      /** Set if the values of all paths are read, as one list or as one text with a separator. */
+      join?: { separator?: string };
+    }
   | {
       kind: 'template';
       parts: TemplatePart[];
@@ -58,8 +73,8 @@ export interface Rule {
   targetPath: string;
   /** The input of the rule, with the transforms, as the trace shows it. */
   text: string;
-  /** Applies the transforms; undefined if the rule has none. `mappingPath`: where the mapping file contains the text. */
-  transform?: (text: string | undefined, mappingPath?: string) => Reading;
+  /** Applies the transforms; undefined if the rule has none. */
+  transform?: CompiledTransforms;
   /** True if the rule gives a value to users without the attribute. */
   hasDefault: boolean;
   /** The constants of the rule (a template without paths, results of `map`, and `default`) with all later transforms applied. */
@@ -128,12 +143,18 @@ function withKnownUrns(rules: Rule[]): Rule[] {
 }
 
 function pathsOf(input: RuleInput): RulePath[] {
-  return input.kind === 'paths' ? input.paths : input.parts.filter((part) => typeof part === 'object');
+  return input.kind === 'paths' ? input.paths : pathsOfTemplate(input.parts);
 }
 
 function withPaths(input: RuleInput, change: (path: RulePath) => RulePath): RuleInput {
   if (input.kind === 'paths') return { ...input, paths: input.paths.map(change) };
-  return { ...input, parts: input.parts.map((part) => (typeof part === 'object' ? change(part) : part)) };
+  const changePlain = (part: string | RulePath) => (typeof part === 'object' ? change(part) : part);
+  const parts = input.parts.map((part) =>
+    typeof part === 'object' && 'optional' in part
+      ? { optional: part.optional.map(changePlain) }
+      : changePlain(part),
+  );
+  return { ...input, parts };
 }
 
 /** A rule with a condition. */
@@ -199,9 +220,7 @@ function fileRule(
     target,
     targetPath: jsonPath([...jsonPathOfRow, targetKey(target)]),
     text: ruleText(row),
-    hasDefault: transforms.some(
-      (transform) => typeof transform === 'object' && transform.default !== undefined,
-    ),
+    hasDefault: transforms.some(isDefault),
     constants: () => constantsOf(transforms, setting, fixed),
   };
   if (transforms.length === 0) return [rule];
@@ -209,7 +228,7 @@ function fileRule(
 }
 
 function inputOf(
-  { scimAttribute, sources, template }: Row,
+  { scimAttribute, sources, fallback, template, transforms = [] }: Row,
   jsonPathOfRow: PropertyKey[],
 ): RuleInput | undefined {
   if (template !== undefined) {
@@ -221,7 +240,14 @@ function inputOf(
     const path = parseRulePath(text);
     return isSyntaxProblem(path) ? [] : [{ text, path }];
   });
-  return paths.length > 0 ? { kind: 'paths', paths } : undefined;
+  if (paths.length === 0) return undefined;
+  const join = joinOf(transforms);
+  return {
+    kind: 'paths',
+    paths,
+    ...(fallback === 'unusable' ? { fallback } : {}),
+    ...(join ? { join } : {}),
+  };
 }
 
 /**

@@ -177,8 +177,9 @@ function mappedAttribute({ input }: Rule): MappedAttribute | undefined {
 /** Finds a text that the rule translates to the traveler's value; undefined if there is none. */
 function findSourceText(rule: Rule, origin: Origin): string | undefined {
   return possibleTexts(rule, origin).find((text) => {
-    const transformed = rule.transform ? rule.transform(text) : { value: text };
-    if (!('value' in transformed) || toText(transformed.value) !== text) return false;
+    const [transformed, ...others] = rule.transform ? rule.transform(text) : [{ value: text }];
+    if (!transformed || !('value' in transformed) || others.length > 0) return false;
+    if (toText(transformed.value) !== text) return false;
     return namesSameResource(rule, transformed.value, origin);
   });
 }

@@ -104,12 +104,14 @@ const transform: fc.Arbitrary<Json> = fc.oneof(
     'uppercase',
     'titlecase',
     'digits',
+    'ascii',
     'date',
     'phone',
     'country',
     'language',
   ),
-  fc.constantFrom('DD/MM/YYYY', 'YYYYMMDD', 'MM.DD.YYYY').map((date) => ({ date })),
+  fc.constantFrom('DD/MM/YYYY', 'YYYYMMDD', 'MM.DD.YYYY', 'D MMMM YYYY').map((date) => ({ date })),
+  fc.constantFrom(',', ' ', 'a').map((split) => ({ split })),
   fc.constantFrom('FR', 'GB', 'US').map((phone) => ({ phone })),
   text.map((prefix) => ({ prefix })),
   fc
@@ -143,8 +145,9 @@ const literal = fc.oneof(
   fc.string({ maxLength: 6 }).map((some) => some.replace(/[{}]/g, '')),
 );
 const inserted = path.filter((some) => !/^(name|addresses.*)$|:roles$/.test(some)).map((some) => `{${some}}`);
+const optional = fc.tuple(literal, inserted, literal).map((parts) => `{[${parts.join('')}]}`);
 const template = fc
-  .array(fc.oneof(literal, inserted), { minLength: 1, maxLength: 4 })
+  .array(fc.oneof(literal, inserted, optional), { minLength: 1, maxLength: 4 })
   .map((parts) => parts.join(''))
   .filter((some) => some.trim() !== '');
 
@@ -176,6 +179,9 @@ export const anyCondition: fc.Arbitrary<string> = fc
 const input: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 3, arbitrary: path.map((scimAttribute) => ({ scimAttribute })) },
   fc.array(path, { minLength: 1, maxLength: 3 }).map((sources) => ({ sources })),
+  fc
+    .tuple(fc.array(path, { minLength: 1, maxLength: 3 }), fc.constantFrom('absent', 'unusable'))
+    .map(([sources, fallback]) => ({ sources, fallback })),
   template.map((text) => ({ template: text })),
 );
 

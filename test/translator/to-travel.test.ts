@@ -44,7 +44,7 @@ describe.each(files)('%s', (file) => {
 
 describe('every transform, field and custom field has a case', () => {
   const all = files.flatMap(casesIn);
-  const transforms = [...Object.keys(plainTransforms), 'prefix', 'replace', 'map', 'default'];
+  const transforms = [...Object.keys(plainTransforms), 'prefix', 'replace', 'map', 'split', 'default'];
 
   it.each(transforms)(
     'the transform %s with a text, a list, no value, and a value of another kind',

@@ -1,6 +1,7 @@
 import {
   Autocomplete,
   Button,
+  Checkbox,
   Group,
   Paper,
   Select,
@@ -166,9 +167,14 @@ function Input(edited: EditedRule) {
         label="Reads"
         kinds={inputs}
         kind={member}
-        onChange={(to) =>
-          onChange(replaceInRule(text, index, { from: member, to, value: convertInput(written, to) }))
-        }
+        onChange={(to) => {
+          const converted = replaceInRule(text, index, {
+            from: member,
+            to,
+            value: convertInput(written, to),
+          });
+          onChange(setInRule(converted, index, { path: ['fallback'], value: undefined }));
+        }}
       />
       {member === 'scimAttribute' && (
         <Autocomplete
@@ -188,6 +194,16 @@ function Input(edited: EditedRule) {
           splitChars={[]}
           value={Array.isArray(written) ? written.map(String) : []}
           onChange={set}
+        />
+      )}
+      {member === 'sources' && (
+        <Checkbox
+          size="xs"
+          label="The next path also if no value can be used"
+          checked={rule['fallback'] === 'unusable'}
+          onChange={({ currentTarget: { checked } }) =>
+            setMember(edited, 'fallback', checked ? 'unusable' : undefined)
+          }
         />
       )}
       {member === 'template' && (
