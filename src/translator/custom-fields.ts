@@ -264,7 +264,12 @@ function decideList(
   { user, context }: TranslationInput,
 ): Decision {
   const raws = source.valuesOf(user);
-  const values = raws.flatMap((raw) => preparedValues(source, raw).map((reading) => ({ raw, reading })));
+  const values = raws.flatMap((raw) => {
+    const readings = preparedValues(source, raw);
+    // Of a text that a transform divides, findings name the part.
+    const isPart = readings.length > 1;
+    return readings.map((reading) => ({ raw: isPart && 'value' in reading ? reading.value : raw, reading }));
+  });
   if (values.length <= 1) return decideField(key, [{ source, raws }], { read, context });
   const prepared = withPreparedSource(context, key, source);
   const each = values.map(({ raw, reading }) =>

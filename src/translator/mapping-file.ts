@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { hasFixedParts, isDateFormat } from './dates.ts';
-import { type DefaultName, type Field, fields } from './fields.ts';
+import { type DefaultName, type Field, fields, targetNames, toFieldKey } from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { findLimitFaults, mappingLimits, maxPatternLength } from './mapping-limits.ts';
 import { isPhoneCountry } from './readers.ts';
+import { findRoleFaults } from './role-faults.ts';
 import {
   isSyntaxProblem,
   parseCondition,
@@ -20,7 +21,7 @@ import {
   plainTransforms,
   type Transform,
 } from './transforms.ts';
-import { travelRoles } from './translation.ts';
+import { rolesTarget, travelRoles } from './translation.ts';
 
 /** The schema of a country code for phone numbers. */
 export const countrySchema = z.string().refine(isPhoneCountry, {
@@ -171,9 +172,11 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
       customFieldId: z.string().min(1).optional().describe('The custom field that is set, by its id.'),
       customField: name.optional().describe('The custom field that is set, by its name.'),
       userAttribute: z
-        .enum(table.map(({ key }) => key))
+        .enum([...targetNames(table), rolesTarget])
         .optional()
-        .describe('The field of the traveler that is set.'),
+        .describe(
+          'The field of the traveler that is set; roles: the roles that are given, beside those of other rules.',
+        ),
       transforms: z.array(transformSchema(shape)).max(20).optional().describe('Applied in order.'),
     })
     .superRefine((written, context) => {
@@ -235,8 +238,8 @@ function rulesSchema(table: readonly Field[], shape: typeof options) {
     const seen = new Map<string, number>();
     for (const [index, written] of rules.entries()) {
       for (const target of targets) {
-        const value = written[target];
-        if (value === undefined) continue;
+        const value = target === 'userAttribute' ? fieldOf(written, table) : written[target];
+        if (value === undefined || value === rolesTarget) continue;
         const always = JSON.stringify([target, value]);
         const own = JSON.stringify([target, value, written.when]);
         const first = seen.get(always) ?? seen.get(own);
@@ -248,6 +251,10 @@ function rulesSchema(table: readonly Field[], shape: typeof options) {
       }
     }
   });
+}
+
+function fieldOf({ userAttribute }: { userAttribute?: string | undefined }, table: readonly Field[]) {
+  return userAttribute === undefined ? undefined : toFieldKey(userAttribute, table);
 }
 
 /** Describes a rule that is never used, because the rule with the index `first` applies in its place. */
@@ -332,7 +339,9 @@ export function parseMappingOfAnySize(
   schema: typeof mappingSchema = mappingSchema,
 ): ParsedMapping {
   const result = schema.safeParse(json);
-  return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, schema) };
+  if (!result.success) return { faults: toMappingFaults(result.error, schema) };
+  const faults = findRoleFaults(result.data);
+  return faults.length > 0 ? { faults } : { mapping: result.data };
 }
 
 /** The sources of a mapping in force. `default`: the default rules, because no mapping file was named when the connection was used first. */

@@ -25,7 +25,7 @@ export function preparedValues({ prepare }: CompiledSource, raw: Json): Reading[
 }
 
 /** The sources of a mapping rule. */
-interface RuleSources {
+export interface RuleSources {
   sources: readonly CompiledSource[];
   /** Returns the index of the source that is used for a user. Undefined if the sources are tried in order. */
   pickSource?: (user: SourceUser) => number;
@@ -75,7 +75,8 @@ export function firstThatHolds(
   return undefined;
 }
 
-function tracedRule({ origin, text, condition }: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when'> {
+/** Returns a rule as trace entries name it. */
+export function tracedRule({ origin, text, condition }: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when'> {
   return { origin, rule: text, ...(condition ? { when: condition.text } : {}) };
 }
 

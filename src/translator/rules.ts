@@ -2,7 +2,7 @@ import { chooseReading } from '../schema/attribute-names.ts';
 import { filterTest } from '../schema/filter-match.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import { type Field, fields, findField } from './fields.ts';
+import { type Field, fields, findField, toFieldKey } from './fields.ts';
 import { jsonPath } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import {
@@ -282,7 +282,7 @@ function targetKey(target: Target): keyof Row {
 function targetOf({ customFieldId, customField, userAttribute }: Row): Target | undefined {
   if (customFieldId !== undefined) return { kind: 'customField', by: 'id', value: customFieldId };
   if (customField !== undefined) return { kind: 'customField', by: 'name', value: customField };
-  return userAttribute === undefined ? undefined : { kind: 'field', field: userAttribute };
+  return userAttribute === undefined ? undefined : { kind: 'field', field: toFieldKey(userAttribute) };
 }
 
 function collectionRule(row: ScimUserMapping, table: readonly Field[]): Rule | Finding {
@@ -347,7 +347,7 @@ function versionOf({ $schema: _, scimUserMapping, ...mapping }: Mapping, rows: S
   const toCanonicalText = (part: object) => canonicalJson(JSON.parse(JSON.stringify(part)) as Json);
   const ofFields = new Map<string, string[]>();
   for (const row of scimUserMapping) {
-    const { userAttribute: field } = row;
+    const field = row.userAttribute === undefined ? undefined : toFieldKey(row.userAttribute);
     if (field !== undefined) ofFields.set(field, [...(ofFields.get(field) ?? []), toCanonicalText(row)]);
   }
   const ofCustomFields = scimUserMapping.filter(({ userAttribute }) => userAttribute === undefined);

@@ -92,6 +92,9 @@ export const travelRoles = [
   'premium',
 ] as const;
 
+/** The target of rules that give roles. Each of them adds its roles, so that they are no chain of rules for one field. */
+export const rolesTarget = 'roles';
+
 /** The result of translating one SCIM user. */
 export interface Translation {
   /** One entry for every field that a rule can set. */

@@ -194,6 +194,31 @@ describe('every fault has its JSON path: ', () => {
     ['a default that names two', { defaults: { costCenter: { id: 'a', name: 'b' } } }, 'defaults.costCenter'],
     ['an unknown role', { roles: { allow: ['manager', 'boss'] } }, 'roles.allow[1]'],
     ['a map to an unknown role', { roles: { map: { Boss: 'boss' } } }, 'roles.map.Boss'],
+    [
+      'two rules for one field by two names',
+      {
+        scimUserMapping: [
+          { scimAttribute: 'title', userAttribute: 'costCenterId' },
+          { scimAttribute: 'nickName', userAttribute: 'costCenter' },
+        ],
+      },
+      'scimUserMapping[1].userAttribute',
+    ],
+    [
+      'a rule that gives a misspelled role',
+      { scimUserMapping: [{ template: 'premiun', when: 'title pr', userAttribute: 'roles' }] },
+      'scimUserMapping[0].template',
+    ],
+    [
+      'a rule that gives a role which is not allowed',
+      rule({ userAttribute: 'roles', transforms: [{ map: { x: 'guest', y: 'admin' } }] }),
+      'scimUserMapping[0].transforms[0].map.y',
+    ],
+    [
+      'a rule whose transforms leave nothing of its role',
+      rule({ userAttribute: 'roles', transforms: [{ default: 'guest' }, 'digits'] }),
+      'scimUserMapping[0].transforms[0].default',
+    ],
     ['a language that is not spoken', { language: { default: 'de' } }, 'language.default'],
   ])('%s', (_title, json, path) => {
     const faults = faultsOf(json);
