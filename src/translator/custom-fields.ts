@@ -9,9 +9,9 @@ import {
   namedSource,
   type TranslationDraft,
   type TranslationInput,
+  toFinalDecision,
   toFinding,
   translateField,
-  withoutRemoval,
 } from './decide.ts';
 import { type CompiledSource, firstThatHolds, preparedValues, ruleSources } from './rule-sources.ts';
 import { type ConditionalRule, type Rule, type Rules, toRuleChain } from './rules.ts';
@@ -228,7 +228,7 @@ function translateRule(
     return;
   }
   const decision = decideListField(rule, input);
-  if (decision) addDecision(draft, rule.key, rule.neverRemoves ? withoutRemoval(decision) : decision);
+  if (decision) addDecision(draft, rule.key, toFinalDecision(rule, decision));
 }
 
 /** Decides a list of options. Another source is used only if no value of the one before can be used. */

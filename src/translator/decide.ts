@@ -42,7 +42,7 @@ export function translateField(
   const decision = decideField(key, candidates, { read, context, ...(waits ? { waits } : {}) });
   const isSilent = field.skipsSilently && decision.wanted.kind === 'value';
   const reported = isSilent ? { ...decision, findings: [] } : decision;
-  addDecision(draft, key, field.neverRemoves ? withoutRemoval(reported) : reported);
+  addDecision(draft, key, toFinalDecision(field, reported));
   draft.trace.push(...field.overridden);
 }
 
@@ -167,7 +167,10 @@ function locate(fault: Fault, mappingPath: string | undefined): Fault {
     : withMappingPath(fault, mappingPath);
 }
 
-function wantedBy(trials: Trial[], appliedSource: Json | undefined): WantedField {
+/** The wanted state of a field before what its rule says besides the value (`toFinalDecision`). */
+type DecidedField = Exclude<WantedField, { kind: 'once' }>;
+
+function wantedBy(trials: Trial[], appliedSource: Json | undefined): DecidedField {
   const last = trials.at(-1);
   if (last?.value !== undefined) return { kind: 'value', value: last.value, source: last.source };
   if (trials.some(({ faults }) => faults.some(({ mappingPath }) => mappingPath !== undefined)))
@@ -185,9 +188,19 @@ function concernedValue({ raw, source, mappingPath }: Trial): Json {
   return mappingPath === undefined ? raw : source;
 }
 
-/** Changes a decision to remove a value into one that leaves the field unchanged. */
-export function withoutRemoval(decision: Decision): Decision {
-  return decision.wanted.kind === 'value' ? decision : { ...decision, wanted: { kind: 'kept' } };
+/** Applies what a rule says besides the value: whether it may remove one, and whether it sets one once. */
+export function toFinalDecision(
+  { neverRemoves, isOnce }: Pick<CompiledField, 'neverRemoves' | 'isOnce'>,
+  decision: Decision,
+): Decision {
+  const { wanted } = decision;
+  if (isOnce) return { ...decision, wanted: toOnce(wanted) };
+  return wanted.kind === 'value' || !neverRemoves ? decision : { ...decision, wanted: { kind: 'kept' } };
+}
+
+function toOnce(wanted: WantedField): WantedField {
+  if (wanted.kind === 'value') return { ...wanted, kind: 'once' };
+  return { kind: 'once', source: wanted.kind === 'unresolved' ? wanted.source : null };
 }
 
 /** Converts a fault in a value to a finding about a field. */
@@ -209,7 +222,7 @@ export function toFinding(
 function traceOf(
   field: FieldKey,
   candidates: Candidate[],
-  { trials, wanted }: { trials: Trial[]; wanted: WantedField },
+  { trials, wanted }: { trials: Trial[]; wanted: DecidedField },
 ): TraceEntry[] {
   const [first] = candidates;
   if (trials.length === 0) {

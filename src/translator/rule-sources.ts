@@ -31,10 +31,16 @@ export interface RuleSources {
   pickSource?: (user: SourceUser) => number;
   /** True if a later source is used only if the values before it can never be used, e.g. not while one is unresolved. */
   waits?: true;
+  /** True if the value is set only when the bridge creates the traveler. */
+  isOnce?: true;
 }
 
 /** Makes the sources of a mapping rule: one for each of its paths, or those of its template. */
 export function ruleSources(rule: Rule): RuleSources {
+  return { ...sourcesOf(rule), ...(rule.isOnce ? { isOnce: true } : {}) };
+}
+
+function sourcesOf(rule: Rule): RuleSources {
   const { input } = rule;
   if (input.kind === 'template') return templateSources(rule, input.parts);
   const [first, ...others] = input.paths;

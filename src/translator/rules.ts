@@ -75,6 +75,8 @@ export interface Rule {
   text: string;
   /** Applies the transforms; undefined if the rule has none. */
   transform?: CompiledTransforms;
+  /** True if the rule sets its field only when the bridge creates the traveler. */
+  isOnce: boolean;
   /** True if the rule gives a value to users without the attribute. */
   hasDefault: boolean;
   /** The constants of the rule (a template without paths, results of `map`, and `default`) with all later transforms applied. */
@@ -220,6 +222,7 @@ function fileRule(
     target,
     targetPath: jsonPath([...jsonPathOfRow, targetKey(target)]),
     text: ruleText(row),
+    isOnce: row.apply === 'once',
     hasDefault: transforms.some(isDefault),
     constants: () => constantsOf(transforms, setting, fixed),
   };
@@ -297,6 +300,7 @@ function collectionRule(row: ScimUserMapping, table: readonly Field[]): Rule | F
     input: { kind: 'paths', paths: [{ text: scimAttribute, path }] },
     targetPath: describeRow(row),
     text: scimAttribute,
+    isOnce: false,
     hasDefault: false,
     constants: () => [],
   };

@@ -191,12 +191,13 @@ export function rulesFor(target: JsonObject): fc.Arbitrary<JsonObject[]> {
     .tuple(input, transforms, anyCondition)
     .map(([reads, steps, when]) => ({ ...reads, transforms: steps, ...target, when }));
   const last = fc
-    .tuple(input, transforms, fc.option(anyCondition, { nil: undefined, freq: 3 }))
-    .map(([reads, steps, when]) => ({
+    .tuple(input, transforms, fc.option(anyCondition, { nil: undefined, freq: 3 }), fc.nat({ max: 5 }))
+    .map(([reads, steps, when, times]) => ({
       ...reads,
       transforms: steps,
       ...target,
       ...(when === undefined ? {} : { when }),
+      ...(times === 0 && target.userAttribute !== 'email' ? { apply: 'once' } : {}),
     }));
   return fc
     .tuple(fc.array(conditional, { maxLength: 2 }), last)
@@ -204,6 +205,9 @@ export function rulesFor(target: JsonObject): fc.Arbitrary<JsonObject[]> {
 }
 
 const role = fc.constantFrom('accountant', 'admin', 'authAdmin', 'guest', 'manager', 'premium');
+const roleRule = fc
+  .tuple(role, anyCondition)
+  .map(([template, when]): JsonObject => ({ template, when, userAttribute: 'roles' }));
 const settings = fc.record(
   {
     phone: fc.constantFrom({ defaultCountry: 'FR' }, { defaultCountry: 'GB' }),
@@ -235,7 +239,7 @@ export const anyMapping: fc.Arbitrary<JsonObject> = fc
   )
   .chain(([targets, rest]) =>
     fc
-      .tuple(...targets.map(rulesFor))
+      .tuple(fc.array(roleRule, { maxLength: 2 }), ...targets.map(rulesFor))
       .map((rules): JsonObject => ({ ...JSON.parse(JSON.stringify(rest)), scimUserMapping: rules.flat() })),
   )
   .filter((mapping) => 'mapping' in parseMapping(mapping));
