@@ -291,6 +291,11 @@ function unreachableRule(given: { first: number; value: string; isSameCondition:
       );
 }
 
+/** The attributes by which users can name their manager. */
+const managerAttributes = ['id', 'email', 'externalId', 'userName', 'employeeNumber'] as const;
+
+export type ManagerAttribute = (typeof managerAttributes)[number];
+
 /** The schema of a reference to a resource of the travel service, by id or by exact name. */
 const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
   error: faultText('names nothing', 'Write { "id": … } or { "name": … }.'),
@@ -322,6 +327,15 @@ export function mappingSchemaFor(table: readonly Field[], shape = options) {
           .record(z.string(), z.enum(travelRoles))
           .optional()
           .describe('Roles of the identity provider by their value or name.'),
+      })
+      .optional(),
+    manager: z
+      .strictObject({
+        by: z
+          .enum(managerAttributes)
+          .describe(
+            'The attribute of managers that names them. By default any of these, and the travel user id.',
+          ),
       })
       .optional(),
     phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),

@@ -558,6 +558,7 @@ it('the schema can be written as JSON Schema', () => {
     'scimUserMapping',
     'defaults',
     'roles',
+    'manager',
     'phone',
     'language',
   ]);
