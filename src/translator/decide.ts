@@ -273,7 +273,14 @@ export function namedSource({
   origin,
   rule,
   when,
+  once,
   read,
-}: CompiledSource): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'read'> {
-  return { origin, rule, ...(when === undefined ? {} : { when }), ...(read === undefined ? {} : { read }) };
+}: CompiledSource): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'once' | 'read'> {
+  return {
+    origin,
+    rule,
+    ...(when === undefined ? {} : { when }),
+    ...(once ? { once } : {}),
+    ...(read === undefined ? {} : { read }),
+  };
 }

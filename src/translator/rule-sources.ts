@@ -9,7 +9,7 @@ import type { FieldKey, TraceEntry } from './translation.ts';
 import { isUnassigned, MAX_VALUE_LENGTH, type Reading, toText } from './values.ts';
 
 /** A source as the rules in force use it. */
-export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'read'> {
+export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'once' | 'read'> {
   origin: TraceEntry['origin'];
   /** The path of a template that has no value, if the source stands for that path. */
   missing?: string;
@@ -82,8 +82,18 @@ export function firstThatHolds(
 }
 
 /** Returns a rule as trace entries name it. */
-export function tracedRule({ origin, text, condition }: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when'> {
-  return { origin, rule: text, ...(condition ? { when: condition.text } : {}) };
+export function tracedRule({
+  origin,
+  text,
+  condition,
+  isOnce,
+}: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'once'> {
+  return {
+    origin,
+    rule: text,
+    ...(condition ? { when: condition.text } : {}),
+    ...(isOnce ? { once: true } : {}),
+  };
 }
 
 function pathSource(

@@ -150,6 +150,8 @@ export interface TraceEntry {
   rule: string;
   /** The condition of the rule. */
   when?: string;
+  /** True if the rule sets its field only when the bridge creates the traveler. */
+  once?: true;
   /** The SCIM path that was read, if the rule has several. */
   read?: string;
   outcome: (typeof ruleOutcomes)[number];

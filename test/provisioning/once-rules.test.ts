@@ -1,3 +1,4 @@
+import { explainFields } from '../../src/provisioning/people/explain-fields.ts';
 import type { Json, ScimResource } from '../../src/schema/resource.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { mappingOf } from '../fixtures/translator.ts';
@@ -26,7 +27,9 @@ test('a rule that applies once sets its field at the create, and leaves it alone
       const ada = await bridge.users.create(users, person('Ada'));
       expect(await currencyOf(fixture, ada.id)).toBe('EUR');
       expect((await identity(ada.id)).applied).not.toHaveProperty('currency');
+      expect(await standingOf(fixture, ada.id, 'currency')).toBe('once');
       await changeByHand(fixture, ada.id, 'GBP');
+      expect(await standingOf(fixture, ada.id, 'currency')).toBe('once');
       expect(await findings(ada.id)).toEqual([]);
       await patch(ada.id, { title: 'female' });
       expect(await fixture.traveler(ada.id)).toMatchObject({ gender: 'female', currency: 'GBP' });
@@ -74,6 +77,15 @@ test('a field that a rule set always is released when the rule applies once, and
     },
     { mapping: { scimUserMapping: [{ scimAttribute: 'title', userAttribute: 'currency' }] } },
   ));
+
+async function standingOf(
+  fixture: ProvisioningFixture,
+  id: string,
+  field: string,
+): Promise<string | undefined> {
+  const explained = explainFields(await fixture.identity(id));
+  return explained.find((one) => one.field === field)?.standing;
+}
 
 async function restartWith(fixture: ProvisioningFixture, mapping: Json): Promise<void> {
   fixture.connection.mapping = mappingOf(mapping);
