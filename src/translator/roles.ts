@@ -21,10 +21,14 @@ import { type Fault, valueAt } from './values.ts';
  * Decides the roles. Each role that the mapping allows is a field. A role that a mapping rule itself contains is given if a rule gives it,
  * and not otherwise; the roles of the user decide the others, to which a rule adds those that it reads.
  */
-export function translateRoles(draft: TranslationDraft, rules: Rules, input: TranslationInput): void {
+export function translateRoles(
+  draft: TranslationDraft,
+  rules: Rules,
+  { resource, ...input }: TranslationInput & { resource: ScimResource },
+): void {
   const compiled = compiledRoles(rules);
   for (const rule of compiled.rules) translateRoleRule(draft, rule, { ...input, table: compiled.table });
-  translateSentRoles(draft, input.user.resource, compiled);
+  translateSentRoles(draft, resource, compiled);
 }
 
 /** A rule that gives roles. */

@@ -28,7 +28,7 @@ export function toTravel(rules: Rules, resource: ScimResource, snapshot: Snapsho
   translateActive(draft, resource);
   for (const field of compiledFields(rules)) translateField(draft, field, input);
   translateCustomFields(draft, rules, input);
-  translateRoles(draft, rules, input);
+  translateRoles(draft, rules, { ...input, resource });
   return { ...draft, ...fallbackEmailOf(resource, draft.fields.email) };
 }
 

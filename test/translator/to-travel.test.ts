@@ -134,3 +134,9 @@ describe('the source of a field', () => {
     expect(translate({}, { mapping }).fields.lastName).toEqual({ kind: 'value', value: 'x', source: 'x' });
   });
 });
+
+test('unknown roles are reported in the order in which they were sent, whichever is the primary one', () => {
+  const roles = [{ value: 'one' }, { value: 'two', primary: true }];
+  const { findings } = translate({ userName: 'a@x.example', roles });
+  expect(findings.map(({ value }) => value)).toEqual(['one', 'two']);
+});
