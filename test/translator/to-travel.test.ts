@@ -140,3 +140,25 @@ test('unknown roles are reported in the order in which they were sent, whichever
   const { findings } = translate({ userName: 'a@x.example', roles });
   expect(findings.map(({ value }) => value)).toEqual(['one', 'two']);
 });
+
+describe('a text that is divided, and values that are joined, have limits', () => {
+  const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
+  const resultOf = (transform: Json, person: Json) => {
+    const scimAttribute = 'urn:acme:hr:1.0:Person:codes';
+    const rule = { scimAttribute, customField: 'Job title', transforms: [transform] };
+    const user = { userName: 'a@x.example', 'urn:acme:hr:1.0:Person': { codes: person } };
+    const { fields, findings } = translate(user, { mapping: { scimUserMapping: [rule] } });
+    return [inShort(fields)['customFields.cf-title'], findings.map(({ code }) => code)];
+  };
+
+  it.each([
+    [250, [[{ data: 'w0' }], []]],
+    [251, [null, ['transformFailed']]],
+  ])('of a text with %d parts', (count, expected) => {
+    expect(resultOf({ split: ',' }, words(count).join())).toEqual(expected);
+  });
+
+  it('of 251 values, 250 are joined', () => {
+    expect(resultOf({ join: ' ' }, words(251))).toEqual([[{ data: words(250).join(' ') }], []]);
+  });
+});
