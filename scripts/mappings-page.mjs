@@ -142,12 +142,23 @@ function settingLines(settings) {
   return Object.entries(settings).map(([name, value]) => code(`${name}: ${json(value)}`));
 }
 
-function ruleText({ scimAttribute, sources = [scimAttribute], template, when, transforms = [], ...target }) {
-  const read = template === undefined ? sources.join(', else ') : json(template);
+function ruleText({
+  scimAttribute,
+  sources = [scimAttribute],
+  fallback = 'absent',
+  template,
+  when,
+  transforms = [],
+  apply = 'always',
+  ...target
+}) {
+  const otherwise = fallback === 'absent' ? ', else ' : ', else (also if unusable) ';
+  const read = template === undefined ? sources.join(otherwise) : json(template);
   const source = [shortened(read), ...transforms.map(json)].join(' | ');
   const [[kind, name]] = Object.entries(target);
   const condition = when === undefined ? '' : ` when ${shortened(when)}`;
-  return code(`${source} → ${kind === 'customField' ? json(name) : name}${condition}`);
+  const once = apply === 'once' ? ', once' : '';
+  return code(`${source} → ${kind === 'customField' ? json(name) : name}${condition}${once}`);
 }
 
 function standing(reference) {
@@ -197,6 +208,7 @@ function valueText(value) {
   if (value === null) return 'left out';
   if (value === '?') return 'unresolved';
   if (value === '!') return 'unchanged';
+  if (value.once !== undefined) return `${valueText(value.once)}, at the create only`;
   if (!Array.isArray(value)) return code(json(value));
   const texts = value.map(({ customFieldOptionId: id, data }) => data ?? optionText(id));
   return texts.map((text) => code(json(text))).join(', ') || 'other values';

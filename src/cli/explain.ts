@@ -175,6 +175,7 @@ const standingTexts = {
   imported: 'as imported; the identity provider has not changed it since',
   unread: 'the traveler must be read again',
   foreign: 'left to the travel service: no rule has a value',
+  once: 'left to the travel service: the rule sets it only when the traveler is created',
 } satisfies Record<FieldStanding, string>;
 
 function fieldsText(explanation: Explanation): string {
@@ -194,7 +195,8 @@ function fieldText(field: ExplainedField, names: Names): string {
   const name = fieldName(field.field, names);
   const text = (json: Json | undefined) => (json === undefined ? nothing : valueText(json, names));
   const observed = text(field.observed);
-  if (standing === 'foreign') return `  ${name}: ${observed} (${standingTexts.foreign})`;
+  if (standing === 'foreign' || standing === 'once')
+    return `  ${name}: ${observed} (${standingTexts[standing]})`;
   const isTold = standing === 'same' ? isToldOfSame : isToldOfOthers;
   const details: [label: string, text: string][] = [
     ['IdP said', text(field.source)],

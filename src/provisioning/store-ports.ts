@@ -97,6 +97,8 @@ export type IdentityMatch =
   | { by: 'externalId'; value: string }
   | { by: 'email'; value: string }
   | { by: 'travelId'; value: string }
+  /** The employee number, without case. */
+  | { by: 'employeeNumber'; value: string }
   /** The email address of the linked traveler as last read. */
   | { by: 'travelEmail'; value: string };
 

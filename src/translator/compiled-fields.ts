@@ -2,7 +2,7 @@ import type { ScimResource } from '../schema/resource.ts';
 import type { Field } from './fields.ts';
 import type { Mapping } from './mapping-file.ts';
 import { readManager } from './readers.ts';
-import { type CompiledSource, firstThatHolds, ruleSources } from './rule-sources.ts';
+import { type CompiledSource, firstThatHolds, preparedValues, ruleSources } from './rule-sources.ts';
 import { type ConditionalRule, findRules, type Rule, type RuleChain, type Rules } from './rules.ts';
 import { type SourceUser, toSourceUser } from './sources.ts';
 import type { CountedParts, FieldKey, TraceEntry } from './translation.ts';
@@ -16,6 +16,10 @@ export interface CompiledField {
   sources: readonly CompiledSource[];
   /** Set if only one of the sources may be used: returns its index. */
   pickSource?: (user: SourceUser) => number;
+  /** True if a later source is used only if the values before it can never be used, e.g. not while one is unresolved. */
+  waits?: true;
+  /** True if the value is set only when the bridge creates the traveler. */
+  isOnce?: true;
   /** True if an unusable value causes no finding when a later one is used. */
   skipsSilently: boolean;
   /**
@@ -115,9 +119,8 @@ export function findManagerReferences(
   const references = new Set<string>();
   for (const field of compiledFields(rules)) {
     if (field.read !== readManager) continue;
-    for (const { valuesOf, prepare } of usableSources(applicableField(field, user), user)) {
-      for (const raw of valuesOf(user)) {
-        const prepared = prepare ? prepare(raw) : { value: raw };
+    for (const source of usableSources(applicableField(field, user), user)) {
+      for (const prepared of source.valuesOf(user).flatMap((raw) => preparedValues(source, raw))) {
         const text = 'value' in prepared ? toVerbatimText(prepared.value) : undefined;
         if (text !== undefined) references.add(text);
       }

@@ -9,11 +9,11 @@ import {
   namedSource,
   type TranslationDraft,
   type TranslationInput,
+  toFinalDecision,
   toFinding,
   translateField,
-  withoutRemoval,
 } from './decide.ts';
-import { type CompiledSource, firstThatHolds, ruleSources } from './rule-sources.ts';
+import { type CompiledSource, firstThatHolds, preparedValues, ruleSources } from './rule-sources.ts';
 import { type ConditionalRule, type Rule, type Rules, toRuleChain } from './rules.ts';
 import type { SourceUser } from './sources.ts';
 import type { AppliedField, CustomField, FieldKey, Lookups, TraceEntry, WantedField } from './translation.ts';
@@ -145,7 +145,8 @@ function translateUnknown(
 ): void {
   const field = keyOf(value);
   const { rule, overridden } = findUsedRule(field, rules, { user, trace: draft.trace });
-  const [source] = rule ? usableSources(ruleSources(rule), user) : [];
+  const sources = rule ? usableSources(ruleSources(rule), user) : [];
+  const source = sources.find(({ valuesOf }) => valuesOf(user).length > 0) ?? sources[0];
   const [raw] = source?.valuesOf(user) ?? [];
   if (by === 'id') draft.fields[field] = { kind: raw === undefined ? 'absent' : 'kept' };
   if (!rule) return;
@@ -222,29 +223,72 @@ function translateRule(
   rule: CompiledRule,
   { dataType }: CustomField,
 ): void {
-  const { key, read, neverRemoves } = rule;
-  const { user, context } = input;
-  const [source] = usableSources(rule, user);
-  const raws = source?.valuesOf(user) ?? [];
-  if (dataType !== 'optionsList' || !source || raws.length <= 1) {
+  if (dataType !== 'optionsList') {
     translateField(draft, rule, input);
     return;
   }
+  const decision = decideListField(rule, input);
+  if (decision) addDecision(draft, rule.key, toFinalDecision(rule, decision));
+}
+
+/** Decides a list of options. Another source is used only if no value of the one before can be used. */
+function decideListField(rule: CompiledRule, input: TranslationInput): Decision | undefined {
+  const decisions: Decision[] = [];
+  for (const source of sourcesWithValues(rule, input.user)) {
+    const decision = decideList(rule, source, input);
+    decisions.push(decision);
+    if (decision.wanted.kind !== 'absent') break;
+  }
+  const last = decisions.at(-1);
+  return (
+    last && {
+      wanted: last.wanted,
+      findings: decisions.flatMap(({ findings }) => findings),
+      trace: decisions.flatMap(({ trace }) => trace),
+      needsFreshLookups: decisions.some(({ needsFreshLookups }) => needsFreshLookups),
+    }
+  );
+}
+
+/** Returns the sources that have values; the first source if none has. */
+function sourcesWithValues(rule: CompiledRule, user: SourceUser): CompiledSource[] {
+  const sources = usableSources(rule, user);
+  const found = sources.filter(({ valuesOf }) => valuesOf(user).length > 0);
+  return found.length > 0 ? found : sources.slice(0, 1);
+}
+
+/** Decides a list of options by one source: all usable values are options of the list. */
+function decideList(
+  { key, read }: CompiledRule,
+  source: CompiledSource,
+  { user, context }: TranslationInput,
+): Decision {
+  const raws = source.valuesOf(user);
+  const values = raws.flatMap((raw) => {
+    const readings = preparedValues(source, raw);
+    // Of a text that a transform divides, findings name the part.
+    const isPart = readings.length > 1;
+    return readings.map((reading) => ({ raw: isPart && 'value' in reading ? reading.value : raw, reading }));
+  });
+  if (values.length <= 1) return decideField(key, [{ source, raws }], { read, context });
   const prepared = withPreparedSource(context, key, source);
-  const each = raws.map((raw) => decideField(key, [{ source, raws: [raw] }], { read, context: prepared }));
-  const decision = joinOptions(each, raws, context.applied[key]);
-  addDecision(draft, key, neverRemoves ? withoutRemoval(decision) : decision);
+  const each = values.map(({ raw, reading }) =>
+    decideField(key, [{ source: { ...source, prepare: () => [reading] }, raws: [raw] }], {
+      read,
+      context: prepared,
+    }),
+  );
+  return joinOptions(each, raws, context.applied[key]);
 }
 
 /** The source of an applied list has the values before the transforms of the rule; readers get them after. */
-function withPreparedSource(context: ReadContext, key: FieldKey, { prepare }: CompiledSource): ReadContext {
+function withPreparedSource(context: ReadContext, key: FieldKey, source: CompiledSource): ReadContext {
   const applied = context.applied[key];
-  if (!prepare || !applied || !Array.isArray(applied.source)) return context;
-  const source = applied.source.map((raw) => {
-    const prepared = prepare(raw);
-    return 'value' in prepared ? prepared.value : raw;
-  });
-  return { ...context, applied: { ...context.applied, [key]: { ...applied, source } } };
+  if (!source.prepare || !applied || !Array.isArray(applied.source)) return context;
+  const prepared = applied.source.flatMap((raw) =>
+    preparedValues(source, raw).map((reading) => ('value' in reading ? reading.value : raw)),
+  );
+  return { ...context, applied: { ...context.applied, [key]: { ...applied, source: prepared } } };
 }
 
 /**

@@ -6,34 +6,91 @@ export function isoDate(text: string): string | undefined {
   return calendarDate(year, month, day);
 }
 
-/** Parses a date in a format such as `DD/MM/YYYY` to `YYYY-MM-DD`; undefined if the text is not such a date. */
-export function parseDate(text: string, format: string): string | undefined {
-  if (text.length !== format.length) return undefined;
-  const part = (name: string): string => text.slice(format.indexOf(name), format.indexOf(name) + name.length);
-  const year = part('YYYY');
-  const month = part('MM');
-  const day = part('DD');
-  const spelled = format.replace('YYYY', year).replace('MM', month).replace('DD', day);
-  return spelled === text ? calendarDate(year, month, day) : undefined;
+/** The parts of a date format with two digits for the day and the month: what earlier versions read. */
+const fixedParts = { YYYY: '(?<year>\\d{4})', MM: '(?<month>\\d{2})', DD: '(?<day>\\d{2})' };
+
+/** All parts of a date format. */
+const parts: Readonly<Record<string, string>> = {
+  ...fixedParts,
+  MMMM: '(?<monthName>\\p{L}{3,}\\.?)',
+  M: '(?<month>\\d{1,2})',
+  D: '(?<day>\\d{1,2})',
+};
+
+/**
+ * Makes a function that parses a date in a format such as `DD/MM/YYYY` or `D MMMM YYYY` to `YYYY-MM-DD`. It returns undefined for a text
+ * that is not such a date.
+ */
+export function dateParser(format: string): (text: string) => string | undefined {
+  const pattern = tokensOf(format).map((token) => parts[token] ?? token.replace(/[$(-+.?[-^{-}]/g, '\\$&'));
+  const date = new RegExp(`^${pattern.join('')}$`, 'u');
+  return (text) => {
+    const { year, day, month, monthName } = date.exec(text)?.groups ?? {};
+    const number = monthName === undefined ? month : monthNumber(monthName);
+    return calendarDate(year, number?.padStart(2, '0'), day?.padStart(2, '0'));
+  };
+}
+
+/** A format that has been read since before there were other parts keeps its meaning: `MMM` is two digits and the letter M. */
+function tokensOf(format: string): string[] {
+  return format.match(hasFixedParts(format) ? /YYYY|MM|DD|./gs : /YYYY|MMMM|MM?|DD?|./gs) ?? [];
 }
 
 /**
- * True if a date format has YYYY, MM and DD once each, and a date can match the rest. A letter in the rest is meant as a
- * part that dates here do not have, such as a month's name (MMM) or an hour (HH); only T and Z stand for themselves (ISO
- * 8601).
+ * True if a date format has a year, a month and a day once each, and a date can match the rest. A letter in the rest is meant as a
+ * part that dates here do not have, such as an hour (HH); only T and Z stand for themselves (ISO 8601).
  */
 export function isDateFormat(format: string): boolean {
-  const rest = dateParts.reduce((text, part) => text.replace(part, ''), format);
+  const tokens = tokensOf(format);
+  const count = (names: string[]) => tokens.filter((token) => names.includes(token)).length;
+  const hasEachOnce = [['YYYY'], ['MMMM', 'MM', 'M'], ['DD', 'D']].every((names) => count(names) === 1);
+  const rest = tokens.filter((token) => parts[token] === undefined).join('');
   // A text is compared without invisible characters and outer blanks.
-  return hasDateParts(format) && !/[A-SU-Y]/i.test(rest) && cleanText(format).trim() === format;
+  const isMatched = !/[A-SU-Y]/i.test(rest) && cleanText(format).trim() === format;
+  return hasEachOnce && isMatched && !isAmbiguous(tokens);
 }
 
-/** True if a date format has YYYY, MM and DD once each. */
-export function hasDateParts(format: string): boolean {
-  return dateParts.every((part) => format.split(part).length === 2);
+/** True if a number of one or two digits stands directly beside another number. */
+function isAmbiguous(tokens: string[]): boolean {
+  const isNumber = (token = '') => parts[token] !== undefined && token !== 'MMMM';
+  return tokens.some(
+    (token, index) =>
+      (token === 'M' || token === 'D') && (isNumber(tokens[index - 1]) || isNumber(tokens[index + 1])),
+  );
 }
 
-const dateParts = ['YYYY', 'MM', 'DD'];
+/** True for a format of an earlier version: with YYYY, MM and DD once each, and perhaps with letters that no date matches. */
+export function hasFixedParts(format: string): boolean {
+  return Object.keys(fixedParts).every((part) => format.split(part).length === 2);
+}
+
+/** The names of the months in the languages of the travel service, without accents. */
+const monthNames = [
+  ['january', 'janvier'],
+  ['february', 'fevrier'],
+  ['march', 'mars'],
+  ['april', 'avril'],
+  ['may', 'mai'],
+  ['june', 'juin'],
+  ['july', 'juillet'],
+  ['august', 'aout'],
+  ['september', 'septembre'],
+  ['october', 'octobre'],
+  ['november', 'novembre'],
+  ['december', 'decembre'],
+];
+
+/** Returns the number of a month by its name or by the beginning of it, e.g. `Jan` or `janv.`; undefined if it belongs to no month or to several. */
+function monthNumber(name: string): string | undefined {
+  const letters = name
+    .normalize('NFD')
+    .replace(/[\p{M}.]/gu, '')
+    .toLowerCase();
+  const found = monthNames.flatMap((names, index) =>
+    names.some((one) => one.startsWith(letters)) ? [index + 1] : [],
+  );
+  return found.length === 1 ? String(found[0]) : undefined;
+}
 
 function calendarDate(year = '', month = '', day = ''): string | undefined {
   const text = `${year}-${month}-${day}`;

@@ -1,10 +1,17 @@
 import type { Json } from '../schema/resource.ts';
 import { withVisibleCharacters } from './clean-text.ts';
 import { applicableField, type CompiledField, usableSources } from './compiled-fields.ts';
-import type { CompiledSource } from './rule-sources.ts';
+import { type CompiledSource, preparedValues } from './rule-sources.ts';
 import type { SourceUser } from './sources.ts';
 import type { FieldKey, Finding, TraceEntry, Translation, WantedField } from './translation.ts';
-import { type Fault, isEqualJson, type ReadContext, type Reader, withMappingPath } from './values.ts';
+import {
+  type Fault,
+  isEqualJson,
+  type ReadContext,
+  type Reader,
+  type Reading,
+  withMappingPath,
+} from './values.ts';
 
 /** The parts of a translation that the rules add to. */
 export type TranslationDraft = Omit<Translation, 'fallbackEmail'>;
@@ -31,10 +38,11 @@ export function translateField(
 ): void {
   const field = applicableField(compiled, user, draft.trace);
   const candidates = toCandidates(usableSources(field, user), user);
-  const decision = decideField(field.key, candidates, { read: field.read, context });
+  const { key, read, waits } = field;
+  const decision = decideField(key, candidates, { read, context, ...(waits ? { waits } : {}) });
   const isSilent = field.skipsSilently && decision.wanted.kind === 'value';
   const reported = isSilent ? { ...decision, findings: [] } : decision;
-  addDecision(draft, field.key, field.neverRemoves ? withoutRemoval(reported) : reported);
+  addDecision(draft, key, toFinalDecision(field, reported));
   draft.trace.push(...field.overridden);
 }
 
@@ -71,6 +79,8 @@ function* toCandidates(sources: readonly CompiledSource[], user: SourceUser): Ge
 interface FieldReader {
   read: Reader;
   context: ReadContext;
+  /** True if a later candidate is used only if the values before it can never be used. */
+  waits?: true;
 }
 
 /** Decides one field. The first candidate value that can be read is used; unusable values before it become findings. */
@@ -115,23 +125,36 @@ function tryCandidates(
   const trials: Trial[] = [];
   for (const candidate of candidates) {
     tried.push(candidate);
-    for (const raw of candidate.raws) {
-      const trial = tryValue(candidate, raw, reading);
+    for (const trial of trialsOf(candidate, reading)) {
       if (trials.some((other) => isSameTrial(other, trial))) continue;
       trials.push(trial);
       if (trial.value !== undefined) return { tried, trials };
     }
+    if (reading.waits && trials.some(mayBecomeUsable)) break;
   }
   return { tried, trials };
+}
+
+/** True for a value that is unresolved, or that is not used because the mapping is at fault. */
+function mayBecomeUsable({ faults }: Trial): boolean {
+  return faults.some(({ kind, mappingPath }) => kind === 'unresolved' || mappingPath !== undefined);
 }
 
 function isSameTrial(one: Trial, other: Trial): boolean {
   return one.mappingPath === other.mappingPath && isEqualJson(one.source, other.source);
 }
 
-function tryValue(candidate: Candidate, raw: Json, { read, context }: FieldReader): Trial {
+function* trialsOf(candidate: Candidate, reading: FieldReader): Generator<Trial> {
+  for (const raw of candidate.raws)
+    for (const prepared of preparedValues(candidate.source, raw))
+      yield tryValue({ candidate, raw, prepared }, reading);
+}
+
+function tryValue(
+  { candidate, raw, prepared }: { candidate: Candidate; raw: Json; prepared: Reading },
+  { read, context }: FieldReader,
+): Trial {
   const { source } = candidate;
-  const prepared = source.prepare ? source.prepare(raw) : { value: raw };
   if ('fault' in prepared) {
     const { fault } = prepared;
     return { candidate, raw, source: raw, mappingPath: fault.mappingPath, faults: [fault] };
@@ -150,7 +173,10 @@ function locate(fault: Fault, mappingPath: string | undefined): Fault {
     : withMappingPath(fault, mappingPath);
 }
 
-function wantedBy(trials: Trial[], appliedSource: Json | undefined): WantedField {
+/** The wanted state of a field before what its rule says besides the value (`toFinalDecision`). */
+type DecidedField = Exclude<WantedField, { kind: 'once' }>;
+
+function wantedBy(trials: Trial[], appliedSource: Json | undefined): DecidedField {
   const last = trials.at(-1);
   if (last?.value !== undefined) return { kind: 'value', value: last.value, source: last.source };
   if (trials.some(({ faults }) => faults.some(({ mappingPath }) => mappingPath !== undefined)))
@@ -168,9 +194,19 @@ function concernedValue({ raw, source, mappingPath }: Trial): Json {
   return mappingPath === undefined ? raw : source;
 }
 
-/** Changes a decision to remove a value into one that leaves the field unchanged. */
-export function withoutRemoval(decision: Decision): Decision {
-  return decision.wanted.kind === 'value' ? decision : { ...decision, wanted: { kind: 'kept' } };
+/** Applies what a rule says besides the value: whether it may remove one, and whether it sets one once. */
+export function toFinalDecision(
+  { neverRemoves, isOnce }: Pick<CompiledField, 'neverRemoves' | 'isOnce'>,
+  decision: Decision,
+): Decision {
+  const { wanted } = decision;
+  if (isOnce) return { ...decision, wanted: toOnce(wanted) };
+  return wanted.kind === 'value' || !neverRemoves ? decision : { ...decision, wanted: { kind: 'kept' } };
+}
+
+function toOnce(wanted: WantedField): WantedField {
+  if (wanted.kind === 'value') return { ...wanted, kind: 'once' };
+  return { kind: 'once', source: wanted.kind === 'unresolved' ? wanted.source : null };
 }
 
 /** Converts a fault in a value to a finding about a field. */
@@ -192,11 +228,11 @@ export function toFinding(
 function traceOf(
   field: FieldKey,
   candidates: Candidate[],
-  { trials, wanted }: { trials: Trial[]; wanted: WantedField },
+  { trials, wanted }: { trials: Trial[]; wanted: DecidedField },
 ): TraceEntry[] {
   const [first] = candidates;
   if (trials.length === 0) {
-    const rule = candidates.map(({ source }) => source.rule).join(' → ');
+    const rule = [...new Set(candidates.map(({ source }) => source.rule))].join(' → ');
     return first ? [absentEntry(field, { ...first.source, rule })] : [];
   }
   if (wanted.kind === 'value')
@@ -245,7 +281,14 @@ export function namedSource({
   origin,
   rule,
   when,
+  once,
   read,
-}: CompiledSource): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'read'> {
-  return { origin, rule, ...(when === undefined ? {} : { when }), ...(read === undefined ? {} : { read }) };
+}: CompiledSource): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'once' | 'read'> {
+  return {
+    origin,
+    rule,
+    ...(when === undefined ? {} : { when }),
+    ...(once ? { once } : {}),
+    ...(read === undefined ? {} : { read }),
+  };
 }

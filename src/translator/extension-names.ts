@@ -3,7 +3,13 @@ import { type AttributePath, attributeExpressionsIn } from '../schema/filter-par
 import { userType } from '../schema/resource-types.ts';
 import { jsonPath, type MappingFault, nearest } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
-import { isSyntaxProblem, parseCondition, parseRulePath, parseTemplate } from './rule-syntax.ts';
+import {
+  isSyntaxProblem,
+  parseCondition,
+  parseRulePath,
+  parseTemplate,
+  pathsOfTemplate,
+} from './rule-syntax.ts';
 
 /**
  * Finds the attributes in the rules of a mapping that the enterprise or the travel extension does not define, such as
@@ -47,7 +53,7 @@ function rowPaths({
 function templatePaths(template: string): AttributePath[] {
   const parsed = parseTemplate(template);
   if (isSyntaxProblem(parsed)) return [];
-  return parsed.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.path]));
+  return pathsOfTemplate(parsed.parts).map(({ path }) => path);
 }
 
 function conditionPaths(when: string | undefined): AttributePath[] {

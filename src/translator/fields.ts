@@ -293,6 +293,16 @@ export function findField(key: string, table: readonly Field[] = fields): Field 
   return table.find((field) => field.key === key);
 }
 
+/** The names of fields in mapping rules: their keys, and those of resources also without `Id`, because values may be names. */
+export function targetNames(table: readonly Field[] = fields): string[] {
+  return table.flatMap(({ key }) => (key.endsWith('Id') ? [key, key.slice(0, -'Id'.length)] : [key]));
+}
+
+/** Returns the key of the field that a mapping rule names, e.g. `costCenterId` for `costCenter`. */
+export function toFieldKey(name: string, table: readonly Field[] = fields): string {
+  return findField(name, table) ? name : (findField(`${name}Id`, table)?.key ?? name);
+}
+
 /**
  * Returns the attributes of the travel extension in the order of /Schemas: named resources, their ids (for IdPs that
  * cannot send complex values), the other fields, then attributes that belong to no field.

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { hasDateParts, isDateFormat } from './dates.ts';
-import { type DefaultName, type Field, fields } from './fields.ts';
+import { hasFixedParts, isDateFormat } from './dates.ts';
+import { type DefaultName, type Field, fields, targetNames, toFieldKey } from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { findLimitFaults, mappingLimits, maxPatternLength } from './mapping-limits.ts';
 import { isPhoneCountry } from './readers.ts';
+import { findRoleFaults } from './role-faults.ts';
 import {
   isSyntaxProblem,
   parseCondition,
@@ -13,12 +14,14 @@ import {
 } from './rule-syntax.ts';
 import {
   compilePattern,
+  joinOf,
   missingGroup,
   type OptionTransforms,
   type PlainTransform,
   plainTransforms,
+  type Transform,
 } from './transforms.ts';
-import { travelRoles } from './translation.ts';
+import { rolesTarget, travelRoles } from './translation.ts';
 
 /** The schema of a country code for phone numbers. */
 export const countrySchema = z.string().refine(isPhoneCountry, {
@@ -63,14 +66,24 @@ const optionsFor = (isAccepted: (dateFormat: string) => boolean) =>
       .refine(isAccepted, {
         message: faultText(
           'is not a date format',
-          'Name YYYY, MM and DD once each, without names of months and times of day, e.g. DD/MM/YYYY.',
+          'Name YYYY, MM and DD once each, without times of day, e.g. DD/MM/YYYY; D and M also read one digit, and MMMM the name of a month, also a short one.',
         ),
       })
-      .describe('The format of the date, e.g. DD/MM/YYYY.'),
+      .describe('The format of the date, e.g. DD/MM/YYYY or D MMMM YYYY.'),
     phone: countrySchema.describe('The country of national phone numbers, e.g. FR.'),
     prefix: z.string().min(1).max(1000).describe('A text to put in front.'),
     replace: replacement,
     map: z.record(z.string(), z.string()).describe('Results by value; any other value is left out.'),
+    join: z
+      .string()
+      .min(1)
+      .max(100)
+      .describe('The separator between the values of all sources, which become one text.'),
+    split: z
+      .string()
+      .min(1)
+      .max(100)
+      .describe('The separator at which a text is divided into several values.'),
     default: z
       .string()
       .min(1)
@@ -132,6 +145,12 @@ const inputShape = {
     .optional()
     .describe('SCIM paths; the first that has a value is read.')
     .meta({ examples: [['phoneNumbers[type eq "mobile"].value', 'phoneNumbers[type eq "work"].value']] }),
+  fallback: z
+    .enum(['absent', 'unusable'])
+    .optional()
+    .describe(
+      'When the next of the sources is read: if the one before has no value (absent, the default), or also if its value cannot be used (unusable).',
+    ),
   template: parsedText(parseTemplate)
     .max(1000)
     .optional()
@@ -153,10 +172,18 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
       customFieldId: z.string().min(1).optional().describe('The custom field that is set, by its id.'),
       customField: name.optional().describe('The custom field that is set, by its name.'),
       userAttribute: z
-        .enum(table.map(({ key }) => key))
+        .enum([...targetNames(table), rolesTarget])
         .optional()
-        .describe('The field of the traveler that is set.'),
+        .describe(
+          'The field of the traveler that is set; roles: the roles that are given, beside those of other rules.',
+        ),
       transforms: z.array(transformSchema(shape)).max(20).optional().describe('Applied in order.'),
+      apply: z
+        .enum(['always', 'once'])
+        .optional()
+        .describe(
+          'once: the field is set when the traveler is created, and then left alone. Default: always.',
+        ),
     })
     .superRefine((written, context) => {
       const [first, second] = inputs.filter((input) => written[input] !== undefined);
@@ -165,6 +192,9 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
       const message = faultText(problem, 'Give exactly one of scimAttribute, sources and template.');
       context.addIssue({ code: 'custom', path: [second ?? 'scimAttribute'], message });
     })
+    .superRefine(checkFallback)
+    .superRefine(checkJoin)
+    .superRefine(checkOnce)
     .superRefine((written, context) => {
       const count = targets.filter((target) => written[target] !== undefined).length;
       if (count === 1) return;
@@ -173,6 +203,48 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
       context.addIssue({ code: 'custom', message });
     })
     .meta({ allOf: [requireOne(inputs), requireOne(targets)], examples: ruleExamples });
+}
+
+interface WrittenInput {
+  sources?: string[] | undefined;
+  fallback?: string | undefined;
+  template?: string | undefined;
+  transforms?: Transform[] | undefined;
+}
+
+function checkFallback({ sources, fallback }: WrittenInput, context: z.RefinementCtx): void {
+  if (fallback === undefined || sources) return;
+  const message = faultText('stands without sources', 'Remove it, or name several paths in sources.');
+  context.addIssue({ code: 'custom', path: ['fallback'], message });
+}
+
+/** `join` reads all sources, so it cannot follow another transform, and has no meaning where there is one text or one source at a time. */
+function checkJoin(written: WrittenInput, context: z.RefinementCtx): void {
+  const index = (written.transforms ?? []).findLastIndex((transform) => joinOf([transform]));
+  if (index < 0) return;
+  const message = joinFault(written, index);
+  if (message !== undefined) context.addIssue({ code: 'custom', path: ['transforms', index], message });
+}
+
+function joinFault({ template, fallback }: WrittenInput, index: number): string | undefined {
+  if (index > 0) return faultText('joins after another transform', 'Write it first.');
+  if (template !== undefined)
+    return faultText('joins the one text of a template', 'Name several paths in sources.');
+  if (fallback === undefined) return undefined;
+  return faultText('joins all sources beside a fallback', 'Remove one of the two.');
+}
+
+/** Every traveler needs an email, and it identifies people; roles that are not owned could not be taken away. */
+function checkOnce(
+  { apply, userAttribute }: { apply?: string | undefined; userAttribute?: string | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (apply !== 'once' || (userAttribute !== 'email' && userAttribute !== rolesTarget)) return;
+  const message = faultText(
+    `cannot set ${userAttribute} once`,
+    'Remove it, so that the rule always applies.',
+  );
+  context.addIssue({ code: 'custom', path: ['apply'], message });
 }
 
 const ruleExamples = [
@@ -186,8 +258,8 @@ function rulesSchema(table: readonly Field[], shape: typeof options) {
     const seen = new Map<string, number>();
     for (const [index, written] of rules.entries()) {
       for (const target of targets) {
-        const value = written[target];
-        if (value === undefined) continue;
+        const value = target === 'userAttribute' ? fieldOf(written, table) : written[target];
+        if (value === undefined || value === rolesTarget) continue;
         const always = JSON.stringify([target, value]);
         const own = JSON.stringify([target, value, written.when]);
         const first = seen.get(always) ?? seen.get(own);
@@ -199,6 +271,10 @@ function rulesSchema(table: readonly Field[], shape: typeof options) {
       }
     }
   });
+}
+
+function fieldOf({ userAttribute }: { userAttribute?: string | undefined }, table: readonly Field[]) {
+  return userAttribute === undefined ? undefined : toFieldKey(userAttribute, table);
 }
 
 /** Describes a rule that is never used, because the rule with the index `first` applies in its place. */
@@ -214,6 +290,11 @@ function unreachableRule(given: { first: number; value: string; isSameCondition:
         `Give ${earlier} a condition ("when"), or keep one rule for ${given.value}.`,
       );
 }
+
+/** The attributes by which users can name their manager. */
+const managerAttributes = ['id', 'email', 'externalId', 'userName', 'employeeNumber'] as const;
+
+export type ManagerAttribute = (typeof managerAttributes)[number];
 
 /** The schema of a reference to a resource of the travel service, by id or by exact name. */
 const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
@@ -248,6 +329,15 @@ export function mappingSchemaFor(table: readonly Field[], shape = options) {
           .describe('Roles of the identity provider by their value or name.'),
       })
       .optional(),
+    manager: z
+      .strictObject({
+        by: z
+          .enum(managerAttributes)
+          .describe(
+            'The attribute of managers that names them. By default any of these, and the travel user id.',
+          ),
+      })
+      .optional(),
     phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),
     language: z.strictObject({ default: z.enum(['en', 'fr']).optional() }).optional(),
   });
@@ -257,7 +347,10 @@ export function mappingSchemaFor(table: readonly Field[], shape = options) {
 export const mappingSchema = mappingSchemaFor(fields);
 
 /** The schema of mappings in the database. Earlier versions accepted date formats that no date matches. */
-export const storedMappingSchema: typeof mappingSchema = mappingSchemaFor(fields, optionsFor(hasDateParts));
+export const storedMappingSchema: typeof mappingSchema = mappingSchemaFor(
+  fields,
+  optionsFor((format) => hasFixedParts(format) || isDateFormat(format)),
+);
 
 /** The content of a valid mapping file. */
 export type Mapping = z.output<typeof mappingSchema>;
@@ -280,7 +373,9 @@ export function parseMappingOfAnySize(
   schema: typeof mappingSchema = mappingSchema,
 ): ParsedMapping {
   const result = schema.safeParse(json);
-  return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, schema) };
+  if (!result.success) return { faults: toMappingFaults(result.error, schema) };
+  const faults = findRoleFaults(result.data);
+  return faults.length > 0 ? { faults } : { mapping: result.data };
 }
 
 /** The sources of a mapping in force. `default`: the default rules, because no mapping file was named when the connection was used first. */

@@ -3,7 +3,14 @@ import { conditionTests, type GroupTest, withGroups } from './groups.ts';
 import { jsonPath } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import { valuesReader } from './rule-sources.ts';
-import { isGroupPath, isSyntaxProblem, parseCondition, parseRulePath, parseTemplate } from './rule-syntax.ts';
+import {
+  isGroupPath,
+  isSyntaxProblem,
+  parseCondition,
+  parseRulePath,
+  parseTemplate,
+  pathsOfTemplate,
+} from './rule-syntax.ts';
 import type { Rule, Rules } from './rules.ts';
 
 /** Returns the test for the groups whose members a rule may translate otherwise than others; undefined if no rule reads groups. */
@@ -22,7 +29,7 @@ const compiled = new WeakMap<Rules, { test: GroupTest | undefined }>();
 
 /** A path of a template is read as it is: the transforms of a template get its whole text. */
 function inputTests({ input, placeInMap }: Rule): GroupTest[] {
-  const paths = input.kind === 'paths' ? input.paths : input.parts.filter((part) => typeof part === 'object');
+  const paths = input.kind === 'paths' ? input.paths : pathsOfTemplate(input.parts);
   const transforms = input.kind === 'paths' && placeInMap ? { placeInMap } : {};
   return paths
     .filter(({ path }) => isGroupPath(path))
@@ -64,17 +71,15 @@ function rowNames({ scimAttribute, sources = [], template, when, transforms = []
     return isSyntaxProblem(path) || !isGroupPath(path) ? [] : [{ member, path }];
   });
   const parsed = template === undefined ? undefined : parseTemplate(template);
-  const parts = parsed && !isSyntaxProblem(parsed) ? parsed.parts : [];
+  const inTemplate = parsed && !isSyntaxProblem(parsed) ? pathsOfTemplate(parsed.parts) : [];
   const [first] = transforms;
   const readsNames = inputs.some(({ path }) => path.sub?.toLowerCase() === 'display');
   const keys = readsNames && typeof first === 'object' ? Object.keys(first.map ?? {}) : [];
   return [
     ...inputs.flatMap(({ member, path }) => namesIn(path.filter).map((name) => ({ member, name }))),
-    ...parts.flatMap((part) =>
-      typeof part === 'object' && isGroupPath(part.path)
-        ? namesIn(part.path.filter).map((name) => ({ member: ['template'], name }))
-        : [],
-    ),
+    ...inTemplate
+      .filter(({ path }) => isGroupPath(path))
+      .flatMap(({ path }) => namesIn(path.filter).map((name) => ({ member: ['template'], name }))),
     ...keys.map((name) => ({ member: ['transforms', 0, 'map', name], name })),
     ...conditionNames(when).map((name) => ({ member: ['when'], name })),
   ];

@@ -82,7 +82,10 @@ export function makePlan(input: PlanInput): Plan {
   const isRemoved = (key: FieldKey) => input.isReset === true || isSetByRules(rules, key);
   const stays = (key: FieldKey) => !isRemoved(key) || isKeptRole(key, input);
   const dropped = unwanted.filter((key) => !stays(key) && isRemovable(key, input));
-  const released = unwanted.filter(stays);
+  const released = [
+    ...unwanted.filter(stays),
+    ...Object.keys(applied).filter((key) => isSetBefore(key, input)),
+  ];
   const removed = [...remove, ...dropped];
   const needsFreshRead = Object.keys(set).some(needsReadToSet) || removed.some(needsReadToRemove);
   return { set, adopt, remove: removed, released, needsFreshRead };
@@ -108,6 +111,11 @@ function needsReadToRemove(key: FieldKey): boolean {
   return isArrayElement(key) || parseFieldKey(key).kind === 'address';
 }
 
+/** True for a field that was set when the traveler was created, and is left alone since. */
+function isSetBefore(key: FieldKey, { wanted, observed, isReset = false }: PlanInput): boolean {
+  return wanted[key]?.kind === 'once' && observed !== undefined && !isReset;
+}
+
 type Step = { kind: 'set' | 'adopt'; planned: PlannedValue } | 'remove' | undefined;
 
 function stepFor(key: FieldKey, field: WantedField, input: PlanInput): Step {
@@ -120,6 +128,11 @@ function stepFor(key: FieldKey, field: WantedField, input: PlanInput): Step {
       return isRemovable(key, input) ? 'remove' : undefined;
     case 'kept':
       return undefined;
+    case 'once':
+      if (isSetBefore(key, input)) return undefined;
+      if (field.value !== undefined)
+        return stepForValue(key, { value: field.value, source: field.source }, input);
+      return isRemovable(key, input) ? 'remove' : undefined;
     case 'absent':
       return isRemovable(key, input) ? 'remove' : undefined;
   }

@@ -1,144 +1,180 @@
-import { foldCase } from '../schema/case-fold.ts';
-import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
-import { type TranslationDraft, toFinding } from './decide.ts';
-import type { Mapping } from './mapping-file.ts';
-import { travelRoles } from './translation.ts';
-import { elementsOf, type Fault, isUnassigned, toText, unusable, valueAt } from './values.ts';
+import { isObject, type Json, type ScimResource, urns } from '../schema/resource.ts';
+import { usableSources } from './compiled-fields.ts';
+import { absentEntry, type TranslationDraft, type TranslationInput, toFinding } from './decide.ts';
+import {
+  type NamedRole,
+  namedRoles,
+  type RoleTable,
+  readRoles,
+  roleFault,
+  rolesIn,
+  roleTable,
+  toKnownRole,
+  unknownRole,
+} from './role-names.ts';
+import { preparedValues, type RuleSources, ruleSources, tracedRule } from './rule-sources.ts';
+import type { Rule, Rules } from './rules.ts';
+import { type FieldKey, rolesTarget, type TraceEntry, travelRoles } from './translation.ts';
+import { type Fault, valueAt } from './values.ts';
 
-/** Roles of administrators. An IdP can give them only if `roles.allow` of the mapping lists them. */
-const privileged: string[] = ['admin', 'authAdmin'];
+/**
+ * Decides the roles. Each role that the mapping allows is a field. A role that a mapping rule itself contains is given if a rule gives it,
+ * and not otherwise; the roles of the user decide the others, to which a rule adds those that it reads.
+ */
+export function translateRoles(
+  draft: TranslationDraft,
+  rules: Rules,
+  { resource, ...input }: TranslationInput & { resource: ScimResource },
+): void {
+  const compiled = compiledRoles(rules);
+  for (const rule of compiled.rules) translateRoleRule(draft, rule, { ...input, table: compiled.table });
+  translateSentRoles(draft, resource, compiled);
+}
+
+/** A rule that gives roles. */
+interface RoleRule extends RuleSources {
+  rule: Rule;
+  /** The fields of the roles that the rule itself contains; `roles` if it contains none. */
+  keys: FieldKey[];
+}
+
+/** The rules for roles with everything that depends on the mapping only. */
+interface CompiledRoles {
+  rules: RoleRule[];
+  /** The roles that rules contain. */
+  named: ReadonlySet<string>;
+  table: RoleTable;
+}
+
+/** Caches the compiled roles of each version of the rules. Rules never change. */
+const cache = new WeakMap<Rules, CompiledRoles>();
+
+function compiledRoles(rules: Rules): CompiledRoles {
+  const known = cache.get(rules) ?? compileRoles(rules);
+  cache.set(rules, known);
+  return known;
+}
+
+function compileRoles({ rules, mapping }: Rules): CompiledRoles {
+  const table = roleTable(mapping);
+  const own = rules.filter(({ target }) => target.kind === 'field' && target.field === rolesTarget);
+  const named = new Map(own.map((rule) => [rule, constantRoles(rule, table)]));
+  const compiled = own.map((rule): RoleRule => {
+    const keys = (named.get(rule) ?? []).map((role) => `roles.${role}`);
+    return { rule, keys: keys.length > 0 ? keys : [rolesTarget], ...ruleSources(rule) };
+  });
+  return { rules: compiled, named: new Set([...named.values()].flat()), table };
+}
+
+function constantRoles(rule: Rule, table: RoleTable): string[] {
+  const roles = rule
+    .constants()
+    .flatMap((constant) => ('value' in constant ? readRoles(constant.value, table).roles : []));
+  return [...new Set(roles)];
+}
 
 /** The SCIM paths from which roles are read, the preferred one first. */
 const roleSources: readonly string[] = [`${urns.travel}:roles.value`, 'roles.value'];
 
-/**
- * Decides the roles: those of the travel extension, or the core attribute `roles` if there are none. Each role that the
- * mapping allows is a field.
- */
-export function translateRoles(draft: TranslationDraft, user: ScimResource, mapping: Mapping): void {
-  const table = roleTable(mapping);
+/** Decides the roles of the travel extension, or those of the core attribute `roles` if there are none, but none that a rule contains. */
+function translateSentRoles(
+  draft: TranslationDraft,
+  user: ScimResource,
+  { table, named }: CompiledRoles,
+): void {
   const extension = valueAt(user, urns.travel);
   const preferred = isObject(extension) ? rolesIn(extension, table) : [];
   const source = preferred.length > 0 ? 0 : 1;
-  const named = source === 0 ? preferred : rolesIn(user, table);
-  for (const role of named) translateRole(draft, role, { source, table });
-  if (named.length === 0)
-    draft.trace.push({
-      ...{ field: 'roles', origin: 'default', rule: roleSources[source] ?? '' },
-      ...{ outcome: 'absent', reason: 'no value' },
-    });
-}
-
-/**
- * Returns the SCIM name that is translated to a role of a traveler: the role itself, or a key of `roles.map`. Undefined
- * if there is none, because the mapping translates the role's own name to another role.
- */
-export function toScimRole(role: string, mapping: Mapping): string | undefined {
-  const table = roleTable(mapping);
-  const translations = (name: string): (string | undefined)[] => {
-    const parts = namedRoles({ value: name }, table);
-    return parts.map(({ names }) => toKnownRole(names, table));
-  };
-  const names = [role, ...Object.keys(mapping.roles?.map ?? {})];
-  const name = names.find((each) => translations(each).every((found) => found === role));
-  return name ?? (translations(role).some(isKnown) ? undefined : role);
-}
-
-/** The roles that a mapping gives. */
-interface RoleTable {
-  /** The roles by the folded names that the mapping and the travel service have for them. */
-  byName: ReadonlyMap<string, string>;
-  /** The roles that an IdP may give. */
-  allowed: ReadonlySet<string>;
-}
-
-function roleTable({ roles }: Mapping): RoleTable {
-  const mapped = Object.entries(roles?.map ?? {}).map(
-    ([from, role]) => [foldCase(toText(from) ?? from), role] as const,
-  );
-  const own = travelRoles.map((role) => [foldCase(role), role] as const);
-  const allowed = roles?.allow ?? travelRoles.filter((role) => !privileged.includes(role));
-  // In a Map, a later entry replaces an earlier one, and the first entry of the mapping counts.
-  return { byName: new Map([...own, ...mapped.toReversed()]), allowed: new Set(allowed) };
-}
-
-function toKnownRole(names: readonly string[], { byName }: RoleTable): string | undefined {
-  return names.map((name) => byName.get(foldCase(name))).find(isKnown);
-}
-
-function isKnown(role: string | undefined): role is string {
-  return role !== undefined;
-}
-
-interface NamedRole {
-  raw: Json;
-  /** The texts by which the role is looked up: its value, then its display name. */
-  names: string[];
-}
-
-function rolesIn(container: ScimResource, table: RoleTable): NamedRole[] {
-  return elementsOf(container, 'roles').flatMap((element) => namedRoles(element, table));
-}
-
-/**
- * Returns the roles in one element of `roles`. Some clients send a comma-separated list, and Entra ID sends a JSON
- * object as text.
- */
-function namedRoles({ value = null, display }: JsonObject, table: RoleTable): NamedRole[] {
-  const displayName = toText(display);
-  const text = toText(value) ?? (isUnassigned(value) ? displayName : undefined);
-  const inner = text?.startsWith('{') ? parseJson(text) : value;
-  if (isObject(inner))
-    return [{ raw: value, names: texts(inner.value, inner.displayName, inner.display, displayName) }];
-  if (text === undefined) return isUnassigned(value) ? [] : [{ raw: value, names: texts(displayName) }];
-  const whole = { raw: text, names: texts(text, displayName) };
-  if (!text.includes(',') || toKnownRole(whole.names, table) !== undefined) return [whole];
-  return text.split(',').flatMap((part) => texts(part).map((name) => ({ raw: name, names: [name] })));
-}
-
-function texts(...values: (Json | undefined)[]): string[] {
-  return values.map(toText).filter((text) => text !== undefined);
-}
-
-function parseJson(text: string): Json {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
+  const sent = source === 0 ? preferred : rolesIn(user, table);
+  const traced: TracedRule = { origin: 'default', rule: roleSources[source] ?? '' };
+  for (const role of sent) {
+    const known = toKnownRole(role.names, table);
+    if (known === undefined || !named.has(known)) translateRole(draft, role, { traced, table });
+    else draft.trace.push(leftToRules(known, role.raw, traced));
   }
+  if (sent.length === 0)
+    draft.trace.push({ field: 'roles', ...traced, outcome: 'absent', reason: 'no value' });
+}
+
+function leftToRules(role: string, raw: Json, traced: TracedRule): TraceEntry {
+  const reason = 'the mapping file decides this role';
+  return { field: `roles.${role}`, ...traced, outcome: 'skipped', before: raw, reason };
+}
+
+/** Decides the roles that one rule gives: all values of its source name roles. */
+function translateRoleRule(
+  draft: TranslationDraft,
+  { rule, keys, waits, ...sources }: RoleRule,
+  { user, table }: TranslationInput & { table: RoleTable },
+): void {
+  const traced = tracedRule(rule);
+  const { condition } = rule;
+  if (condition && !condition.holds(user.resource)) {
+    const reason = `when ${condition.text} is false`;
+    for (const field of keys) draft.trace.push({ field, ...traced, outcome: 'skipped', reason });
+    return;
+  }
+  for (const source of usableSources(sources, user)) {
+    const raws = source.valuesOf(user);
+    if (raws.length === 0) draft.trace.push(...keys.map((field) => absentEntry(field, source)));
+    const group = source.groupOf?.(user);
+    const named = group === undefined ? traced : { ...traced, group };
+    const given = raws.flatMap((raw) =>
+      preparedValues(source, raw).map((reading) => {
+        if ('value' in reading) return giveRoles(draft, reading.value, { traced: named, table });
+        reportFault(draft, { raw, fault: reading.fault, keys, traced: named });
+        return false;
+      }),
+    );
+    if (waits && given.includes(true)) return;
+  }
+}
+
+/** A fault of the mapping takes no role away: those that the rule may have given stay as they are. */
+function reportFault(
+  { fields, findings, trace }: TranslationDraft,
+  failed: { raw: Json; fault: Fault; keys: FieldKey[]; traced: TracedRule },
+): void {
+  const { raw, fault, keys, traced } = failed;
+  const isOfMapping = fault.mappingPath !== undefined;
+  findings.push(toFinding(rolesTarget, raw, fault));
+  trace.push({
+    ...{ field: rolesTarget, ...traced, before: raw, reason: fault.reason },
+    outcome: isOfMapping ? 'kept' : 'skipped',
+  });
+  if (!isOfMapping) return;
+  const concerned = keys.includes(rolesTarget) ? travelRoles.map((role) => `roles.${role}`) : keys;
+  for (const key of concerned) fields[key] ??= { kind: 'kept' };
+}
+
+/** The rule that gives a role, as the trace names it. */
+type TracedRule = Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'group'>;
+
+/** Gives each role that a value names. Returns false if none can be given. */
+function giveRoles(
+  draft: TranslationDraft,
+  value: Json,
+  rule: { traced: TracedRule; table: RoleTable },
+): boolean {
+  const given = namedRoles({ value }, rule.table).map((role) => translateRole(draft, role, rule));
+  return given.includes(true);
 }
 
 function translateRole(
   { fields, findings, trace }: TranslationDraft,
   { raw, names }: NamedRole,
-  { source, table }: { source: number; table: RoleTable },
-): void {
+  { traced, table }: { traced: TracedRule; table: RoleTable },
+): boolean {
   const role = toKnownRole(names, table);
   const fault = roleFault(role, table);
   const field = role === undefined ? 'roles' : `roles.${role}`;
-  const rule = roleSources[source] ?? '';
   if (role === undefined || fault) {
     const reported = fault ?? unknownRole;
     findings.push(toFinding(field, raw, reported));
-    trace.push({ field, origin: 'default', rule, outcome: 'skipped', before: raw, reason: reported.reason });
-    return;
+    trace.push({ field, ...traced, outcome: 'skipped', before: raw, reason: reported.reason });
+    return false;
   }
   fields[field] = { kind: 'value', value: true, source: raw };
-  trace.push({ field, origin: 'default', rule, outcome: 'set', before: raw, after: role });
-}
-
-const unknownRole: Fault = unusable(
-  'roleUnknown',
-  'The travel service has no such role.',
-  'Give a role of the travel service, or translate this one in roles.map of the mapping.',
-).fault;
-
-function roleFault(role: string | undefined, { allowed }: RoleTable): Fault | undefined {
-  if (role === undefined) return unknownRole;
-  if (allowed.has(role)) return undefined;
-  return unusable(
-    'roleNotAllowed',
-    `The mapping does not let the identity provider give the role ${role}.`,
-    `List ${role} in roles.allow of the mapping, if this is meant.`,
-  ).fault;
+  trace.push({ field, ...traced, outcome: 'set', before: raw, after: role });
+  return true;
 }

@@ -10,41 +10,70 @@ import type { FieldKey, TraceEntry } from './translation.ts';
 import { isUnassigned, MAX_VALUE_LENGTH, type Reading, toText } from './values.ts';
 
 /** A source as the rules in force use it. */
-export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'read'> {
+export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'once' | 'read'> {
   origin: TraceEntry['origin'];
   /** The path of a template that has no value, if the source stands for that path. */
   missing?: string;
   /** The JSON path of the value, if the mapping file contains it. */
   mappingPath?: string;
-  /** Applies the transforms of a mapping rule, before the value is read. */
-  prepare?: (raw: Json) => Reading;
+  /** Applies the transforms of a mapping rule, before the value is read. A transform may make several values of one. */
+  prepare?: (raw: Json) => Reading[];
   /** True if the first value decides a field that takes one, even if it is unusable: the groups of a user have an order of our own. */
   firstDecides?: true;
   /** Returns the group of a user that the condition of the rule has found; undefined if the condition names none. */
   groupOf?: (user: SourceUser) => string | undefined;
 }
 
+/** Returns a value of a source after the transforms of its rule. */
+export function preparedValues({ prepare }: CompiledSource, raw: Json): Reading[] {
+  return prepare ? prepare(raw) : [{ value: raw }];
+}
+
 /** The sources of a mapping rule. */
-interface RuleSources {
+export interface RuleSources {
   sources: readonly CompiledSource[];
-  /** Returns the index of the source that is used for a user. Undefined for a rule with one source. */
+  /** Returns the index of the source that is used for a user. Undefined if the sources are tried in order. */
   pickSource?: (user: SourceUser) => number;
+  /** True if a later source is used only if the values before it can never be used, e.g. not while one is unresolved. */
+  waits?: true;
+  /** True if the value is set only when the bridge creates the traveler. */
+  isOnce?: true;
 }
 
 /** Makes the sources of a mapping rule: one for each of its paths, or those of its template. */
 export function ruleSources(rule: Rule): RuleSources {
+  return { ...sourcesOf(rule), ...(rule.isOnce ? { isOnce: true } : {}) };
+}
+
+function sourcesOf(rule: Rule): RuleSources {
   const { input } = rule;
   if (input.kind === 'template') return templateSources(rule, input.parts);
   const [first, ...others] = input.paths;
-  if (first && others.length === 0) return { sources: [pathSource(rule, first)] };
+  if (input.join) return { sources: [pathSource(rule, joinedReader(input.paths, input.join.separator))] };
+  if (first && others.length === 0)
+    return { sources: [pathSource(rule, valuesReader(first, rule), orderOf(first))] };
+  if (input.fallback === 'unusable') return { sources: fallbackSources(rule, input.paths), waits: true };
   const readers = input.paths.map((path) => valuesReader(path, rule));
   return {
-    sources: input.paths.map((path) => pathSource(rule, path, { read: path.text })),
+    sources: input.paths.map((path) => pathSource(rule, valuesReader(path, rule), { read: path.text, ...orderOf(path) })),
     pickSource: ({ resource }) => {
       const index = readers.findIndex((read) => read(resource).length > 0);
       return index < 0 ? readers.length - 1 : index;
     },
   };
+}
+
+/** Makes sources that are tried in order. Only the last one applies the `default` of the rule. */
+function fallbackSources(rule: Rule, paths: RulePath[]): CompiledSource[] {
+  const { transform } = rule;
+  const withoutDefault: Rule = { ...rule, hasDefault: false };
+  if (transform) withoutDefault.transform = (text) => transform(text, { skipsDefault: true });
+  return paths.map((path, index) =>
+    pathSource(index < paths.length - 1 ? withoutDefault : rule, valuesReader(path, rule), {
+      read: path.text,
+      ...orderOf(path),
+    }),
+  );
 }
 
 /** Returns the first rule whose condition holds for a user. Adds those before it to the trace, if one is given. */
@@ -56,38 +85,68 @@ export function firstThatHolds(
   for (const rule of rules) {
     const { text, holds } = rule.condition;
     if (holds(resource)) return rule;
-    const { origin, text: input } = rule;
-    const reason = `when ${text} is false`;
-    trace?.push({ field, origin, rule: input, when: text, outcome: 'skipped', reason });
+    trace?.push({ field, ...tracedRule(rule), outcome: 'skipped', reason: `when ${text} is false` });
   }
   return undefined;
 }
 
-function tracedRule({
+/** Returns a rule as trace entries name it. */
+export function tracedRule({
   origin,
   text,
   condition,
-}: Rule): Pick<CompiledSource, 'origin' | 'rule' | 'when' | 'groupOf'> {
-  const group = condition && conditionGroup(condition);
+  isOnce,
+}: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'once'> {
   return {
-    ...{ origin, rule: text },
+    origin,
+    rule: text,
     ...(condition ? { when: condition.text } : {}),
-    ...(group ? { groupOf: ({ resource }) => group(groupsOf(resource)) } : {}),
+    ...(isOnce ? { once: true } : {}),
   };
 }
 
-function pathSource(rule: Rule, path: RulePath, detail: { read?: string } = {}): CompiledSource {
+/** Returns what the sources of a rule have in common: how a trace names the rule, and the group that its condition finds. */
+function commonOf(rule: Rule): ReturnType<typeof tracedRule> & Pick<CompiledSource, 'groupOf'> {
+  const group = rule.condition && conditionGroup(rule.condition);
+  return {
+    ...tracedRule(rule),
+    ...(group ? { groupOf: ({ resource }: SourceUser) => group(groupsOf(resource)) } : {}),
+  };
+}
+
+function pathSource(
+  rule: Rule,
+  read: (resource: ScimResource) => Json[],
+  detail: Pick<CompiledSource, 'read' | 'firstDecides'> = {},
+): CompiledSource {
   const { transform, hasDefault } = rule;
-  const read = valuesReader(path, rule);
   const valuesOf = ({ resource }: SourceUser): Json[] => {
     const found = read(resource);
     // Null represents a missing value, so that the `default` transform is applied to it.
     const isMissing = hasDefault && found.every((value) => toText(value) === undefined);
     return isMissing ? [...found, null] : found;
   };
-  const order = isGroupPath(path.path) ? ({ firstDecides: true } as const) : {};
-  const source = { ...tracedRule(rule), ...detail, ...order, valuesOf };
+  const source = { ...commonOf(rule), ...detail, valuesOf };
   return transform ? { ...source, prepare: (raw) => transformValue(raw, transform) } : source;
+}
+
+/** The groups of a user are read in an order of our own. */
+function orderOf({ path }: RulePath): Pick<CompiledSource, 'firstDecides'> {
+  return isGroupPath(path) ? { firstDecides: true } : {};
+}
+
+/** The maximum number of values that `join` reads. It bounds the cost of translating a user. */
+const MAX_JOINED = 250;
+
+/** Makes a function that reads the values of all paths: as a list, or joined to one text. */
+function joinedReader(paths: RulePath[], separator: string | undefined): (resource: ScimResource) => Json[] {
+  const readers = paths.map((path) => valuesReader(path));
+  return (resource) => {
+    const values = readers.flatMap((read) => read(resource)).slice(0, MAX_JOINED);
+    if (separator === undefined || values.length === 0) return values;
+    const notText = values.find((value) => toText(value) === undefined);
+    return [notText ?? values.map(toText).join(separator)];
+  };
 }
 
 /**
@@ -117,9 +176,9 @@ function toSimpleValue(value: Json): Json {
   return isObject(value) && value.value !== undefined ? value.value : value;
 }
 
-function transformValue(raw: Json, transform: (text: string | undefined) => Reading): Reading {
+function transformValue(raw: Json, transform: (text: string | undefined) => Reading[]): Reading[] {
   const text = toText(raw);
-  return text === undefined && raw !== null ? readText(raw) : transform(text);
+  return text === undefined && raw !== null ? [readText(raw)] : transform(text);
 }
 
 /**
@@ -128,38 +187,47 @@ function transformValue(raw: Json, transform: (text: string | undefined) => Read
  */
 function templateSources(rule: Rule, parts: readonly TemplatePart[]): RuleSources {
   const { transform = toReading, hasDefault, input } = rule;
-  const traced = tracedRule(rule);
+  const shared = commonOf(rule);
   const { mappingPath } = fixedText(input) ?? {};
   const readers = parts.map(partReader);
-  const prepare = (raw: Json) => transformValue(raw, (one) => transform(one, mappingPath));
-  const common = { ...traced, prepare, ...(mappingPath === undefined ? {} : { mappingPath }) };
+  const prepare = (raw: Json) => transformValue(raw, (one) => transform(one, { mappingPath }));
+  const common = { ...shared, prepare, ...(mappingPath === undefined ? {} : { mappingPath }) };
+  const noValue: Json[] = hasDefault ? [null] : [];
   const text: CompiledSource = {
     ...common,
-    valuesOf: ({ resource }) => [renderTemplate(readers, resource)],
+    valuesOf: ({ resource }) => {
+      const rendered = renderTemplate(readers, resource);
+      return rendered === '' ? noValue : [rendered];
+    },
   };
+  const isRequired = (part: TemplatePart): part is RulePath => typeof part === 'object' && 'path' in part;
   const missing = parts
-    .filter((part) => typeof part === 'object')
-    .map(
-      (part): CompiledSource => ({
-        ...common,
-        valuesOf: () => (hasDefault ? [null] : []),
-        missing: part.text,
-      }),
-    );
-  const paths = readers.filter((_, index) => typeof parts[index] === 'object');
+    .filter(isRequired)
+    .map((part): CompiledSource => ({ ...common, valuesOf: () => noValue, missing: part.text }));
+  const required = parts.filter(isRequired).map(partReader);
   return {
     sources: [text, ...missing],
-    pickSource: ({ resource }) => paths.findIndex((read) => read(resource) === undefined) + 1,
+    pickSource: ({ resource }) => required.findIndex((read) => read(resource) === undefined) + 1,
   };
 }
 
-function toReading(text: string | undefined): Reading {
-  return { value: text ?? null };
+function toReading(text: string | undefined): Reading[] {
+  return [{ value: text ?? null }];
 }
 
-/** Makes a function that reads one part of a template: its text, a value that is not text, or undefined. */
-function partReader(part: TemplatePart): (resource: ScimResource) => Json | undefined {
+type PartReader = (resource: ScimResource) => Json | undefined;
+
+/**
+ * Makes a function that reads one part of a template: its text, a value that is not text, or undefined. An optional part
+ * without values is the empty text.
+ */
+function partReader(part: TemplatePart): PartReader {
   if (typeof part === 'string') return () => part;
+  if ('optional' in part) {
+    const readers = part.optional.map(partReader);
+    return (resource) =>
+      readers.some((read) => read(resource) === undefined) ? '' : renderTemplate(readers, resource);
+  }
   const read = valuesReader(part);
   return (resource) => {
     const [first, ...others] = read(resource);
@@ -167,18 +235,20 @@ function partReader(part: TemplatePart): (resource: ScimResource) => Json | unde
   };
 }
 
-/** Returns the text of a template, or the first value in it that is not text. */
-function renderTemplate(
-  readers: readonly ((resource: ScimResource) => Json | undefined)[],
-  resource: ScimResource,
-): Json {
+/**
+ * Returns the text of a template, or the first value in it that is not text. Where an optional part vanishes between blanks, those
+ * before it stay; at either end of the text, none stay.
+ */
+function renderTemplate(readers: readonly PartReader[], resource: ScimResource): Json {
   let text = '';
+  let hasVanished = false;
   for (const read of readers) {
     const part = read(resource) ?? '';
     if (typeof part !== 'string' || part.length > MAX_VALUE_LENGTH) return part;
-    text += part;
+    text += hasVanished && (text === '' || /\s$/.test(text)) ? part.trimStart() : part;
+    hasVanished = part === '' || (hasVanished && part.trim() === '');
     // Longer texts are not used.
     if (text.length > MAX_VALUE_LENGTH) break;
   }
-  return text;
+  return hasVanished ? text.trimEnd() : text;
 }

@@ -27,8 +27,17 @@ export interface RulePath {
   path: AttributePath;
 }
 
-/** A part of a template: literal text, or a SCIM path whose value is inserted. */
-export type TemplatePart = string | RulePath;
+/** A part of a template: literal text, a SCIM path whose value is inserted, or a part that vanishes without values. */
+export type TemplatePart = PlainPart | { optional: PlainPart[] };
+
+type PlainPart = string | RulePath;
+
+/** Returns the SCIM paths of a template, those in optional parts included. */
+export function pathsOfTemplate(parts: readonly TemplatePart[]): RulePath[] {
+  return parts
+    .flatMap((part) => (typeof part === 'object' && 'optional' in part ? part.optional : part))
+    .filter((part) => typeof part === 'object');
+}
 
 /** The maximum number of SCIM paths in one template. It bounds the length of a value. */
 const MAX_TEMPLATE_PATHS = 20;
@@ -68,29 +77,62 @@ export function parseCondition(text: string): Filter | SyntaxProblem {
 }
 
 /**
- * The tokens of a template: doubled braces, a part in braces, a single brace, and literal text. A quoted string in a
- * part may contain braces.
+ * The tokens of a template: doubled braces, the beginning of an optional part, a part in braces, a single brace, and
+ * literal text. A quoted string in a part may contain braces.
  */
-const templateToken = /\{\{|\}\}|\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*\}|[{}]|[^{}]+/gs;
+const templateToken = /\{\{|\}\}|\{\[|\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*\}|[{}]|[^{}]+/sy;
 
-/** Parses a template: text with SCIM paths in braces. `{{` and `}}` are literal braces. */
+/** The tokens of an optional part. `]}` ends it; everywhere else these are literal text, as they were before there were optional parts. */
+const optionalToken = /\]\}|\{\{|\}\}|\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*\}|[{}]|(?:(?!\]\})[^{}])+/sy;
+
+/**
+ * Parses a template: text with SCIM paths in braces. `{{` and `}}` are literal braces. A part between `{[` and `]}` vanishes if a path in it
+ * has no value.
+ */
 export function parseTemplate(text: string): { parts: TemplatePart[] } | SyntaxProblem {
   if (text.trim() === '') {
     const remedy = 'Write text with SCIM paths in braces, e.g. {name.givenName} {name.familyName}.';
     return { problem: 'is empty', remedy };
   }
   const parts: TemplatePart[] = [];
-  for (const { 0: token, index } of text.matchAll(templateToken)) {
-    const part = parseToken(token, index);
-    if (typeof part === 'object' && isSyntaxProblem(part)) return part;
-    parts.push(part);
+  let optional: { at: number; parts: PlainPart[] } | undefined;
+  let at = 0;
+  while (at < text.length) {
+    const token = tokenAt(text, at, optional ? optionalToken : templateToken);
+    if (!optional && token === '{[') optional = { at, parts: [] };
+    else if (optional && token === ']}') {
+      if (pathsOfTemplate(optional.parts).length === 0) return optionalWithoutPath(optional.at);
+      parts.push({ optional: optional.parts });
+      optional = undefined;
+    } else {
+      const part = parseToken(token, at);
+      if (typeof part === 'object' && isSyntaxProblem(part)) return part;
+      (optional?.parts ?? parts).push(part);
+    }
+    at += token.length;
   }
-  if (parts.filter((part) => typeof part === 'object').length <= MAX_TEMPLATE_PATHS) return { parts };
+  if (optional)
+    return {
+      problem: `has an optional part that is not closed (at ${optional.at})`,
+      remedy: 'Close it by ]}.',
+    };
+  if (pathsOfTemplate(parts).length <= MAX_TEMPLATE_PATHS) return { parts };
   const problem = `has more than ${MAX_TEMPLATE_PATHS} SCIM paths`;
   return { problem, remedy: `Keep at most ${MAX_TEMPLATE_PATHS} of them.` };
 }
 
-function parseToken(token: string, at: number): TemplatePart | SyntaxProblem {
+/** Every character begins a token. */
+function tokenAt(text: string, at: number, tokens: RegExp): string {
+  tokens.lastIndex = at;
+  return tokens.exec(text)?.[0] ?? '';
+}
+
+function optionalWithoutPath(at: number): SyntaxProblem {
+  const remedy = 'Write a SCIM path in it, e.g. {[ {name.middleName}]}, or remove its brackets.';
+  return { problem: `has an optional part without a SCIM path (at ${at})`, remedy };
+}
+
+function parseToken(token: string, at: number): PlainPart | SyntaxProblem {
   if (token === '{{' || token === '}}') return token.charAt(0);
   if (token === '{') {
     const remedy = 'Close it after a SCIM path, e.g. {name.givenName}, or write {{ for a brace.';

@@ -3,7 +3,7 @@ import { filterTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import { type Field, fields, findField } from './fields.ts';
+import { type Field, fields, findField, toFieldKey } from './fields.ts';
 import { jsonPath } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import {
@@ -11,10 +11,19 @@ import {
   parseCondition,
   parseRulePath,
   parseTemplate,
+  pathsOfTemplate,
   type RulePath,
   type TemplatePart,
 } from './rule-syntax.ts';
-import { compileMapPlace, compileTransforms, constantsOf, describeTransform } from './transforms.ts';
+import {
+  type CompiledTransforms,
+  compileMapPlace,
+  compileTransforms,
+  constantsOf,
+  describeTransform,
+  isDefault,
+  joinOf,
+} from './transforms.ts';
 import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
 import { canonicalJson, type Reading } from './values.ts';
 
@@ -29,9 +38,16 @@ export type Target =
   | { kind: 'field'; field: string }
   | { kind: 'customField'; by: 'id' | 'name'; value: string };
 
-/** The input of a rule: the first of several SCIM paths that has a value, or a template. */
+/** The input of a rule: the first of several SCIM paths that has a value (or a usable one), or a template. */
 export type RuleInput =
-  | { kind: 'paths'; paths: RulePath[] }
+  | {
+      kind: 'paths';
+      paths: RulePath[];
+      /** Set if the next path is also used if no value of the one before can be used. */
+      fallback?: 'unusable';
+      /** Set if the values of all paths are read, as one list or as one text with a separator. */
+      join?: { separator?: string };
+    }
   | {
       kind: 'template';
       parts: TemplatePart[];
@@ -60,10 +76,12 @@ export interface Rule {
   targetPath: string;
   /** The input of the rule, with the transforms, as the trace shows it. */
   text: string;
-  /** Applies the transforms; undefined if the rule has none. `mappingPath`: where the mapping file contains the text. */
-  transform?: (text: string | undefined, mappingPath?: string) => Reading;
+  /** Applies the transforms; undefined if the rule has none. */
+  transform?: CompiledTransforms;
   /** Returns the place in the first `map` of the entry that a text fits; undefined if the rule has no `map`. */
   placeInMap?: (text: string) => number | undefined;
+  /** True if the rule sets its field only when the bridge creates the traveler. */
+  isOnce: boolean;
   /** True if the rule gives a value to users without the attribute. */
   hasDefault: boolean;
   /** The constants of the rule (a template without paths, results of `map`, and `default`) with all later transforms applied. */
@@ -132,12 +150,18 @@ function withKnownUrns(rules: Rule[]): Rule[] {
 }
 
 function pathsOf(input: RuleInput): RulePath[] {
-  return input.kind === 'paths' ? input.paths : input.parts.filter((part) => typeof part === 'object');
+  return input.kind === 'paths' ? input.paths : pathsOfTemplate(input.parts);
 }
 
 function withPaths(input: RuleInput, change: (path: RulePath) => RulePath): RuleInput {
   if (input.kind === 'paths') return { ...input, paths: input.paths.map(change) };
-  return { ...input, parts: input.parts.map((part) => (typeof part === 'object' ? change(part) : part)) };
+  const changePlain = (part: string | RulePath) => (typeof part === 'object' ? change(part) : part);
+  const parts = input.parts.map((part) =>
+    typeof part === 'object' && 'optional' in part
+      ? { optional: part.optional.map(changePlain) }
+      : changePlain(part),
+  );
+  return { ...input, parts };
 }
 
 /** A rule with a condition. */
@@ -203,9 +227,8 @@ function fileRule(
     target,
     targetPath: jsonPath([...jsonPathOfRow, targetKey(target)]),
     text: ruleText(row),
-    hasDefault: transforms.some(
-      (transform) => typeof transform === 'object' && transform.default !== undefined,
-    ),
+    isOnce: row.apply === 'once',
+    hasDefault: transforms.some(isDefault),
     constants: () => constantsOf(transforms, setting, fixed),
   };
   if (transforms.length === 0) return [rule];
@@ -220,7 +243,7 @@ function fileRule(
 }
 
 function inputOf(
-  { scimAttribute, sources, template }: Row,
+  { scimAttribute, sources, fallback, template, transforms = [] }: Row,
   jsonPathOfRow: PropertyKey[],
 ): RuleInput | undefined {
   if (template !== undefined) {
@@ -232,7 +255,14 @@ function inputOf(
     const path = parseRulePath(text);
     return isSyntaxProblem(path) ? [] : [{ text, path }];
   });
-  return paths.length > 0 ? { kind: 'paths', paths } : undefined;
+  if (paths.length === 0) return undefined;
+  const join = joinOf(transforms);
+  return {
+    kind: 'paths',
+    paths,
+    ...(fallback === 'unusable' ? { fallback } : {}),
+    ...(join ? { join } : {}),
+  };
 }
 
 /**
@@ -267,7 +297,7 @@ function targetKey(target: Target): keyof Row {
 function targetOf({ customFieldId, customField, userAttribute }: Row): Target | undefined {
   if (customFieldId !== undefined) return { kind: 'customField', by: 'id', value: customFieldId };
   if (customField !== undefined) return { kind: 'customField', by: 'name', value: customField };
-  return userAttribute === undefined ? undefined : { kind: 'field', field: userAttribute };
+  return userAttribute === undefined ? undefined : { kind: 'field', field: toFieldKey(userAttribute) };
 }
 
 function collectionRule(row: ScimUserMapping, table: readonly Field[]): Rule | Finding {
@@ -282,6 +312,7 @@ function collectionRule(row: ScimUserMapping, table: readonly Field[]): Rule | F
     input: { kind: 'paths', paths: [{ text: scimAttribute, path }] },
     targetPath: describeRow(row),
     text: scimAttribute,
+    isOnce: false,
     hasDefault: false,
     constants: () => [],
   };
@@ -332,7 +363,7 @@ function versionOf({ $schema: _, scimUserMapping, ...mapping }: Mapping, rows: S
   const toCanonicalText = (part: object) => canonicalJson(JSON.parse(JSON.stringify(part)) as Json);
   const ofFields = new Map<string, string[]>();
   for (const row of scimUserMapping) {
-    const { userAttribute: field } = row;
+    const field = row.userAttribute === undefined ? undefined : toFieldKey(row.userAttribute);
     if (field !== undefined) ofFields.set(field, [...(ofFields.get(field) ?? []), toCanonicalText(row)]);
   }
   const ofCustomFields = scimUserMapping.filter(({ userAttribute }) => userAttribute === undefined);

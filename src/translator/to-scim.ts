@@ -4,10 +4,10 @@ import { resolveAttribute, userType } from '../schema/resource-types.ts';
 import { findManagerReferences } from './compiled-fields.ts';
 import { findCustomField } from './custom-field-values.ts';
 import { type Field, findField, inSchemaOrder } from './fields.ts';
-import { toScimRole } from './roles.ts';
+import { toScimRole } from './role-names.ts';
 import type { Rule, Rules } from './rules.ts';
 import { toTravel } from './to-travel.ts';
-import type { Lookups } from './translation.ts';
+import { type Lookups, rolesTarget } from './translation.ts';
 import { hasValue, readField, type TravelUser } from './traveler.ts';
 import { toText } from './values.ts';
 
@@ -151,6 +151,8 @@ function usedRules(rules: Rules, { customFields }: Lookups): Rule[] {
   return rules.rules.filter(({ target, condition }) => {
     const field = target.kind === 'customField' ? findCustomField(target, customFields) : undefined;
     if (condition || (field && 'code' in field)) return false;
+    // The user has the roles of the traveler in an attribute of their own.
+    if (target.kind === 'field' && target.field === rolesTarget) return false;
     const key = field ? `customFields.${field.id}` : target.kind === 'field' ? target.field : '';
     const isFirst = !seen.has(key);
     seen.add(key);
@@ -177,8 +179,9 @@ function mappedAttribute({ input }: Rule): MappedAttribute | undefined {
 /** Finds a text that the rule translates to the traveler's value; undefined if there is none. */
 function findSourceText(rule: Rule, origin: Origin): string | undefined {
   return possibleTexts(rule, origin).find((text) => {
-    const transformed = rule.transform ? rule.transform(text) : { value: text };
-    if (!('value' in transformed) || toText(transformed.value) !== text) return false;
+    const [transformed, ...others] = rule.transform ? rule.transform(text) : [{ value: text }];
+    if (!transformed || !('value' in transformed) || others.length > 0) return false;
+    if (toText(transformed.value) !== text) return false;
     return namesSameResource(rule, transformed.value, origin);
   });
 }

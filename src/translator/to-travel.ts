@@ -30,7 +30,7 @@ export function toTravel(rules: Rules, desired: ScimResource, snapshot: Snapshot
   translateActive(draft, resource);
   for (const field of compiledFields(rules)) translateField(draft, field, input);
   translateCustomFields(draft, rules, input);
-  translateRoles(draft, resource, rules.mapping);
+  translateRoles(draft, rules, { ...input, resource });
   return { ...draft, ...fallbackEmailOf(resource, draft.fields.email) };
 }
 

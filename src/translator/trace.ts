@@ -22,11 +22,15 @@ export function expandTrace(stored: StoredTrace): TraceEntry[] {
   if (stored.length === 0) return [];
   const implied = impliedEntries();
   const known = stored.map(fieldOf);
-  const hasRoles = known.some((field) => field.startsWith('roles.'));
+  const hasSentRoles = stored.some(
+    (record) =>
+      /^roles(\.|$)/.test(fieldOf(record)) && (Array.isArray(record) || record.origin === 'default'),
+  );
   return [...new Set([...implied.keys(), ...known])].flatMap((field) => {
     const own = stored.filter((record) => fieldOf(record) === field);
     const entries = own.filter((record): record is TraceEntry => !Array.isArray(record));
-    const entry = field === 'roles' && hasRoles ? undefined : implied.get(field);
+    const entry = implied.get(field);
+    if (field === 'roles') return hasSentRoles || !entry ? entries : [...entries, entry];
     // If the conditions of all mapping rules are false, the default rule follows.
     const isDefault = entries.length === own.length && entries.every(isConditionFalse);
     return isDefault && entry ? [...entries, entry] : entries;

@@ -2,9 +2,10 @@ import { RE2JS } from 're2js';
 import { patternSize } from '../schema/pattern-size.ts';
 import { cleanText } from './clean-text.ts';
 import { readCountry } from './countries.ts';
-import { isoDate, parseDate } from './dates.ts';
+import { dateParser, isoDate } from './dates.ts';
 import { jsonPath } from './mapping-faults.ts';
 import { readLanguage, readPhoneNumber } from './readers.ts';
+import { toTravelDocumentText } from './travel-document-text.ts';
 import { MAX_VALUE_LENGTH, type Reading, unusable, withMappingPath } from './values.ts';
 
 /**
@@ -13,8 +14,8 @@ import { MAX_VALUE_LENGTH, type Reading, unusable, withMappingPath } from './val
  */
 type State = ({ text: string } | { problem: string }) & { mappingPath?: string };
 
-/** A compiled transform. */
-type Step = (text: string) => State;
+/** A compiled transform. It makes several values of one only if it divides it. */
+type Step = (text: string) => State | State[];
 
 /** The settings of the mapping file that transforms use. */
 interface Setting {
@@ -34,10 +35,13 @@ export const plainTransforms = {
   uppercase: () => (text) => textState(text.toUpperCase()),
   titlecase: () => (text) => textState(titlecase(text)),
   digits: () => (text) => textState(text.replace(/\D/g, '')),
+  ascii: () => (text) => asciiStep(text),
   date: () => (text) => stateOr(isoDate(text.trim()), 'it is not a date of the form YYYY-MM-DD'),
   phone: ({ country }) => phoneStep(country),
   country: () => (text) => toState(readCountry(text)),
   language: () => (text) => toState(readLanguage(text)),
+  // The source of the rule reads all values.
+  join: () => textState,
 } satisfies Record<string, (setting: Setting) => Step>;
 
 /** The transforms with an option: objects with one of these members. */
@@ -49,6 +53,10 @@ export interface OptionTransforms {
   prefix: string;
   replace: { pattern: string; with: string };
   map: Record<string, string>;
+  /** The separator between the values of all sources. */
+  join: string;
+  /** The separator at which a text is divided into several values. */
+  split: string;
   /** The text to use if there is no value or an earlier transform returns none. */
   default: string;
 }
@@ -59,37 +67,58 @@ const optionTransforms: {
     path: PropertyKey[],
   ) => Step;
 } = {
-  date: (format) => (text) =>
-    stateOr(parseDate(text.trim(), format), `it is not a date of the form ${format}`),
+  date: (format) => {
+    const parse = dateParser(format);
+    return (text) => stateOr(parse(text.trim()), `it is not a date of the form ${format}`);
+  },
   phone: (country) => phoneStep(country),
   prefix: (prefix) => (text) => textState(`${prefix}${text}`),
   replace: (option, path) => replaceStep(option, path),
   map: (entries, path) => mapStep(entries, path),
+  join: () => textState,
+  split: (separator) => splitStep(separator),
 };
 
 /** The name of a transform without an option. */
 export type PlainTransform = keyof typeof plainTransforms;
 
 /** One transform, as written in a mapping file. */
-type Transform = PlainTransform | { [Name in keyof OptionTransforms]?: OptionTransforms[Name] | undefined };
+export type Transform =
+  | PlainTransform
+  | { [Name in keyof OptionTransforms]?: OptionTransforms[Name] | undefined };
 
-/**
- * Compiles the transforms of a rule to one function. The text is undefined if there is no value, which `default`
- * replaces; `mappingPath` is set if the text comes from the mapping file.
- */
+/** Applies the transforms of a rule. The text is undefined if there is no value, which `default` replaces. */
+export type CompiledTransforms = (
+  text: string | undefined,
+  options?: {
+    /** The JSON path of the text, if it comes from the mapping file. */
+    mappingPath?: string | undefined;
+    /** True if `default` is left out, because another source is tried first. */
+    skipsDefault?: boolean;
+  },
+) => Reading[];
+
+/** Compiles the transforms of a rule to one function. */
 export function compileTransforms(
   transforms: Transform[],
   { country, path }: LocatedSetting,
-): (text: string | undefined, mappingPath?: string) => Reading {
-  const steps = transforms.map((transform, index) =>
-    compileStep(transform, { country, path: [...path, index] }),
-  );
-  return (text, mappingPath) => {
-    let state: State = text === undefined ? { problem: 'there is no value' } : { text };
+): CompiledTransforms {
+  const steps = transforms.map((transform, index) => ({
+    apply: compileStep(transform, { country, path: [...path, index] }),
+    isDefault: isDefault(transform),
+  }));
+  return (text, { mappingPath, skipsDefault = false } = {}) => {
+    const state: State = text === undefined ? { problem: 'there is no value' } : { text };
     if (mappingPath !== undefined) state.mappingPath = mappingPath;
-    for (const step of steps) state = step(state);
-    return toReading(state);
+    let states = [state];
+    for (const step of steps) if (!(skipsDefault && step.isDefault)) states = states.flatMap(step.apply);
+    return states.map(toReading);
   };
+}
+
+/** True for the transform that gives a value if there is none. */
+export function isDefault(transform: Transform): boolean {
+  return typeof transform === 'object' && transform.default !== undefined;
 }
 
 /**
@@ -103,12 +132,15 @@ export function constantsOf(
   const steps = transforms.map((transform, index) =>
     compileStep(transform, { country, path: [...path, index] }),
   );
-  const transformed = (state: State, done: number): Reading =>
-    toReading(steps.slice(done).reduce((before, step) => step(before), state));
+  const transformed = (state: State, done: number): Reading[] =>
+    steps
+      .slice(done)
+      .reduce((before, step) => before.flatMap(step), [state])
+      .map(toReading);
   return [
-    ...(fixed ? [transformed(fixed, 0)] : []),
+    ...(fixed ? transformed(fixed, 0) : []),
     ...transforms.flatMap((transform, index) =>
-      textsIn(transform, [...path, index]).map((state) => transformed(state, index + 1)),
+      textsIn(transform, [...path, index]).flatMap((state) => transformed(state, index + 1)),
     ),
   ];
 }
@@ -135,22 +167,24 @@ function toReading(state: State): Reading {
   return { fault: mappingPath === undefined ? fault : withMappingPath(fault, mappingPath) };
 }
 
-function compileStep(transform: Transform, setting: LocatedSetting): (state: State) => State {
+function compileStep(transform: Transform, setting: LocatedSetting): (state: State) => State[] {
   if (typeof transform === 'string') return onText(plainTransforms[transform](setting));
   const { default: fallback } = transform;
   if (fallback === undefined) return onText(stepOf(transform, setting.path));
   const mappingPath = jsonPath([...setting.path, 'default']);
-  return (state) => ('text' in state ? state : { text: fallback, mappingPath });
+  return (state) => ['text' in state ? state : { text: fallback, mappingPath }];
 }
 
 function stepOf(
-  { date, phone: country, prefix, replace, map }: Exclude<Transform, string>,
+  { date, phone: country, prefix, replace, map, join, split }: Exclude<Transform, string>,
   path: PropertyKey[],
 ): Step {
   if (date !== undefined) return optionTransforms.date(date, path);
   if (country !== undefined) return optionTransforms.phone(country, path);
   if (prefix !== undefined) return optionTransforms.prefix(prefix, path);
   if (replace !== undefined) return optionTransforms.replace(replace, path);
+  if (join !== undefined) return optionTransforms.join(join, path);
+  if (split !== undefined) return optionTransforms.split(split, path);
   return optionTransforms.map(map ?? {}, path);
 }
 
@@ -160,22 +194,26 @@ export function describeTransform(transform: Transform): string {
 }
 
 /** Makes a transform of texts a transform of results. A text that comes from the mapping keeps its mapping path. */
-function onText(step: Step): (state: State) => State {
+function onText(step: Step): (state: State) => State[] {
   return (state) => {
-    if (!('text' in state)) return state;
-    const { mappingPath } = state;
-    const next = { ...(mappingPath === undefined ? {} : { mappingPath }), ...step(state.text) };
-    if (!('text' in next)) return next;
-    const { text, ...rest } = next;
-    // Limit the length after each transform: a few `replace` transforms in a row could otherwise fill the memory.
-    if (text.length > MAX_VALUE_LENGTH)
-      return { ...rest, problem: `it becomes longer than ${MAX_VALUE_LENGTH} characters` };
-    if (text.trim() !== '') return next;
-    // An empty result of this `map` is intended. If a constant of an earlier transform becomes empty, the mapping is at
-    // fault.
-    const isIntended = mappingPath === undefined || rest.mappingPath !== mappingPath;
-    return { ...(isIntended ? {} : { mappingPath }), problem: 'nothing is left of it' };
+    if (!('text' in state)) return [state];
+    return [step(state.text)].flat().map((next) => withLimits(state.mappingPath, next));
   };
+}
+
+/** Checks the result of one transform. `mappingPath` is that of the text before it. */
+function withLimits(mappingPath: string | undefined, result: State): State {
+  const next = { ...(mappingPath === undefined ? {} : { mappingPath }), ...result };
+  if (!('text' in next)) return next;
+  const { text, ...rest } = next;
+  // Limit the length after each transform: a few `replace` transforms in a row could otherwise fill the memory.
+  if (text.length > MAX_VALUE_LENGTH)
+    return { ...rest, problem: `it becomes longer than ${MAX_VALUE_LENGTH} characters` };
+  if (text.trim() !== '') return next;
+  // An empty result of this `map` is intended. If a constant of an earlier transform becomes empty, the mapping is at
+  // fault.
+  const isIntended = mappingPath === undefined || rest.mappingPath !== mappingPath;
+  return { ...(isIntended ? {} : { mappingPath }), problem: 'nothing is left of it' };
 }
 
 function textState(text: string): { text: string } {
@@ -227,10 +265,29 @@ export function compileMapPlace(
   const places = new Map(Object.keys(found.map).map((key, place) => [key, place]));
   const before = compileTransforms(transforms.slice(0, index), { country, path });
   return (text) => {
-    const reading = before(text);
-    const key = 'value' in reading ? keyOf(String(reading.value)) : undefined;
-    return key === undefined ? undefined : places.get(key);
+    const keys = before(text).map((reading) => ('value' in reading ? keyOf(String(reading.value)) : undefined));
+    const found = keys.flatMap((key) => (key === undefined ? [] : (places.get(key) ?? [])));
+    return found.length > 0 ? Math.min(...found) : undefined;
   };
+}
+
+/** The maximum number of values that `split` makes of one. It bounds the cost of translating a user. */
+const MAX_PARTS = 250;
+
+function splitStep(separator: string): Step {
+  return (text) => {
+    const parts = text.split(separator, MAX_PARTS + 1).map((part) => part.trim());
+    if (parts.length > MAX_PARTS) return { problem: `it has more than ${MAX_PARTS} parts` };
+    const texts = parts.filter((part) => part !== '');
+    return texts.length === 0 ? textState('') : texts.map(textState);
+  };
+}
+
+/** Returns how a rule joins its values, if it does. */
+export function joinOf([first]: Transform[]): { separator?: string } | undefined {
+  if (first === 'join') return {};
+  if (typeof first !== 'object' || first.join === undefined) return undefined;
+  return { separator: first.join };
 }
 
 /**
@@ -256,6 +313,12 @@ function replaceStep({ pattern, with: replacement }: OptionTransforms['replace']
       return { problem: `the pattern is not a regular expression (${compiled})` };
     return textState(compiled.matcher(text).replaceAll(replacement));
   };
+}
+
+/** Letters without a name in the table make the whole text unusable: half a name is worse than none. */
+function asciiStep(text: string): State {
+  const { ascii, unknown } = toTravelDocumentText(text);
+  return unknown === undefined ? textState(ascii) : { problem: `${unknown} is not a Latin letter` };
 }
 
 /** The lower case of İ is i with a combining dot above, which mail systems and the travel service do not expect: i is used. */

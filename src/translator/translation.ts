@@ -101,6 +101,9 @@ export const travelRoles = [
   'premium',
 ] as const;
 
+/** The target of rules that give roles. Each of them adds its roles, so that they are no chain of rules for one field. */
+export const rolesTarget = 'roles';
+
 /** The result of translating one SCIM user. */
 export interface Translation {
   /** One entry for every field that a rule can set. */
@@ -119,13 +122,15 @@ export interface Translation {
 /**
  * The wanted state of one field. `source` is the SCIM value from which the travel value is translated: an unresolved
  * field keeps its applied value while the source is unchanged. A `kept` field stays unchanged, because the mapping is
- * at fault. The value of a custom field is its `values` array; the value of a role is `true`.
+ * at fault. A `once` field is set when the bridge creates the traveler, if it has a value, and is not owned afterwards. The value of a
+ * custom field is its `values` array; the value of a role is `true`.
  */
 export type WantedField =
   | { kind: 'value'; value: Json; source: Json }
   | { kind: 'absent' }
   | { kind: 'unresolved'; source: Json }
-  | { kind: 'kept' };
+  | { kind: 'kept' }
+  | { kind: 'once'; value?: Json; source: Json };
 
 /** A message for the admin about a value that was not set on the traveler: the value, the reason, and the remedy. */
 export interface Finding {
@@ -156,6 +161,8 @@ export interface TraceEntry {
   when?: string;
   /** The group of the user that the condition of the rule has found. */
   group?: string;
+  /** True if the rule sets its field only when the bridge creates the traveler. */
+  once?: true;
   /** The SCIM path that was read, if the rule has several. */
   read?: string;
   outcome: (typeof ruleOutcomes)[number];

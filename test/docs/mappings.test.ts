@@ -1,4 +1,5 @@
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
+import { targetNames } from '../../src/translator/fields.ts';
 import { emptyPlan } from '../../src/translator/plan.ts';
 import { toTravelerChange } from '../../src/translator/traveler-change.ts';
 import { fencedBlocks, readDocument } from '../fixtures/markdown.ts';
@@ -39,7 +40,7 @@ test('every field of travelers has a default rule, and can be the target of a ru
   const rules = itemsUnder(readDocument('docs/mappings/default-rules.md'), 'Default rules');
   expect(rules.flatMap(leadingCodes).toSorted()).toEqual([...fieldKeys, 'archived', 'roles'].toSorted());
   const [fields = ''] = itemsUnder(readDocument('docs/mappings/rules.md'), 'Rules of your own');
-  expect(codesIn(fields)).toEqual(['userAttribute', ...fieldKeys]);
+  expect(codesIn(fields).toSorted()).toEqual(['userAttribute', ...targetNames(), 'roles'].toSorted());
 });
 
 test('every finding that a mapping makes is explained', () => {

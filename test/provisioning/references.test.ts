@@ -1,4 +1,4 @@
-import { urns } from '../../src/schema/resource.ts';
+import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { waitForLockWaits } from '../fixtures/lock-waits.ts';
 import {
   addressOf,
@@ -43,6 +43,51 @@ test.each<[string, (boss: { id: string; travelUserId: string | undefined }) => o
     expect(await findings(ada.id)).toEqual([]);
   }),
 );
+
+const numbered = (employeeNumber: string) => ({ [urns.enterprise]: { employeeNumber } });
+const byNumber = { mapping: { manager: { by: 'employeeNumber' } } };
+
+test.each<[string, string, ScimResource]>([
+  ['employeeNumber', 'A-7', numbered('a-7')],
+  ['externalId', '00uBoss', { externalId: '00uBoss' }],
+  ['userName', 'boss.login', { userName: 'Boss.Login' }],
+  ['email', 'boss@corp.example', {}],
+])('a mapping has managers found by %s, also if they come later, and by nothing else', (by, value, named) =>
+  withFixture(
+    async ({ bridge, traveler, findings, reconcileAfter }) => {
+      const others: Record<string, ScimResource> = {
+        employeeNumber: { externalId: value },
+        externalId: numbered(value),
+        userName: { externalId: value },
+        email: { externalId: value },
+      };
+      await bridge.users.create(users, person('Namesake', others[by]));
+      const ada = await bridge.users.create(users, person('Ada', managedBy(value)));
+      expect(await findings(ada.id)).toEqual(['managerId: managerUnknown']);
+      const boss = await bridge.users.create(users, person('Boss', named));
+      await reconcileAfter(0);
+      expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+      expect(await findings(ada.id)).toEqual([]);
+    },
+    { mapping: { manager: { by } } },
+  ),
+);
+
+test('a URI names the manager by id, whatever attribute the mapping has managers found by', () =>
+  withFixture(async ({ bridge, traveler }) => {
+    const boss = await bridge.users.create(users, person('Boss', numbered('7')));
+    const ada = await bridge.users.create(users, person('Ada', managedByUri(`../Users/${boss.id}`)));
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+  }, byNumber));
+
+test('a manager who gets the number that a report names is found', () =>
+  withFixture(async ({ bridge, traveler, patch, reconcileAfter }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ada = await bridge.users.create(users, person('Ada', managedBy('7')));
+    await patch(boss.id, numbered('7'));
+    await reconcileAfter(0);
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+  }, byNumber));
 
 test('the value of a manager comes before its URI, and an unknown one is reported once', () =>
   withFixture(async ({ bridge, traveler, findings }) => {

@@ -104,12 +104,14 @@ const transform: fc.Arbitrary<Json> = fc.oneof(
     'uppercase',
     'titlecase',
     'digits',
+    'ascii',
     'date',
     'phone',
     'country',
     'language',
   ),
-  fc.constantFrom('DD/MM/YYYY', 'YYYYMMDD', 'MM.DD.YYYY').map((date) => ({ date })),
+  fc.constantFrom('DD/MM/YYYY', 'YYYYMMDD', 'MM.DD.YYYY', 'D MMMM YYYY').map((date) => ({ date })),
+  fc.constantFrom(',', ' ', 'a').map((split) => ({ split })),
   fc.constantFrom('FR', 'GB', 'US').map((phone) => ({ phone })),
   text.map((prefix) => ({ prefix })),
   fc
@@ -143,8 +145,9 @@ const literal = fc.oneof(
   fc.string({ maxLength: 6 }).map((some) => some.replace(/[{}]/g, '')),
 );
 const inserted = path.filter((some) => !/^(name|addresses.*)$|:roles$/.test(some)).map((some) => `{${some}}`);
+const optional = fc.tuple(literal, inserted, literal).map((parts) => `{[${parts.join('')}]}`);
 const template = fc
-  .array(fc.oneof(literal, inserted), { minLength: 1, maxLength: 4 })
+  .array(fc.oneof(literal, inserted, optional), { minLength: 1, maxLength: 4 })
   .map((parts) => parts.join(''))
   .filter((some) => some.trim() !== '');
 
@@ -176,6 +179,9 @@ export const anyCondition: fc.Arbitrary<string> = fc
 const input: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 3, arbitrary: path.map((scimAttribute) => ({ scimAttribute })) },
   fc.array(path, { minLength: 1, maxLength: 3 }).map((sources) => ({ sources })),
+  fc
+    .tuple(fc.array(path, { minLength: 1, maxLength: 3 }), fc.constantFrom('absent', 'unusable'))
+    .map(([sources, fallback]) => ({ sources, fallback })),
   template.map((text) => ({ template: text })),
 );
 
@@ -185,12 +191,13 @@ export function rulesFor(target: JsonObject): fc.Arbitrary<JsonObject[]> {
     .tuple(input, transforms, anyCondition)
     .map(([reads, steps, when]) => ({ ...reads, transforms: steps, ...target, when }));
   const last = fc
-    .tuple(input, transforms, fc.option(anyCondition, { nil: undefined, freq: 3 }))
-    .map(([reads, steps, when]) => ({
+    .tuple(input, transforms, fc.option(anyCondition, { nil: undefined, freq: 3 }), fc.nat({ max: 5 }))
+    .map(([reads, steps, when, times]) => ({
       ...reads,
       transforms: steps,
       ...target,
       ...(when === undefined ? {} : { when }),
+      ...(times === 0 && target.userAttribute !== 'email' ? { apply: 'once' } : {}),
     }));
   return fc
     .tuple(fc.array(conditional, { maxLength: 2 }), last)
@@ -198,6 +205,9 @@ export function rulesFor(target: JsonObject): fc.Arbitrary<JsonObject[]> {
 }
 
 const role = fc.constantFrom('accountant', 'admin', 'authAdmin', 'guest', 'manager', 'premium');
+const roleRule = fc
+  .tuple(role, anyCondition)
+  .map(([template, when]): JsonObject => ({ template, when, userAttribute: 'roles' }));
 const settings = fc.record(
   {
     phone: fc.constantFrom({ defaultCountry: 'FR' }, { defaultCountry: 'GB' }),
@@ -229,7 +239,7 @@ export const anyMapping: fc.Arbitrary<JsonObject> = fc
   )
   .chain(([targets, rest]) =>
     fc
-      .tuple(...targets.map(rulesFor))
+      .tuple(fc.array(roleRule, { maxLength: 2 }), ...targets.map(rulesFor))
       .map((rules): JsonObject => ({ ...JSON.parse(JSON.stringify(rest)), scimUserMapping: rules.flat() })),
   )
   .filter((mapping) => 'mapping' in parseMapping(mapping));

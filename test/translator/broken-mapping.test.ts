@@ -215,6 +215,8 @@ type NamePath = (string | number)[];
 function namesIn(json: Json | undefined, path: NamePath = []): NamePath[] {
   if (typeof json === 'string') return isName(path, json) ? [path] : [];
   if (typeof json !== 'object' || json === null) return [];
+  // An unknown role is refused when the mapping is read, because no lookup can make it known.
+  if (!Array.isArray(json) && json['userAttribute'] === 'roles') return [];
   const entries = Array.isArray(json)
     ? json.map((value, index) => [index, value] as const)
     : Object.entries(json).map(([key, value]) => [key, value] as const);

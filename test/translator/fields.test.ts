@@ -127,7 +127,7 @@ describe('a field that is added as one row', () => {
 
   it('is a target in the JSON Schema of mapping files', () => {
     const schema = JSON.stringify(z.toJSONSchema(mappingSchemaFor(table), { io: 'input' }));
-    expect(schema).toContain('"separateIcsEmails","homeAirportCountry"]');
+    expect(schema).toContain('"separateIcsEmails","homeAirportCountry","roles"]');
   });
 
   it('is an attribute of the travel extension in /Schemas', () => {

@@ -24,12 +24,18 @@ it.each(readdirSync(shipped))('the shipped %s has no fault', (file) => {
   expect(faultsOf(JSON.parse(readFileSync(join(shipped, file), 'utf8')))).toEqual([]);
 });
 
-it.each(['DD.MM.YYYY', 'YYYYMMDD', 'YYYY年MM月DD日', 'YYYY-MM-DDT00:00:00Z', 'DD/MM/YYYY 00:00'])(
-  'the date format %s has no fault',
-  (date) => {
-    expect(faultsOf(rule({ customField: 'x', transforms: [{ date }] }))).toEqual([]);
-  },
-);
+it.each([
+  'D MMMM YYYY',
+  'M/D/YYYY',
+  'DMMMMYYYY',
+  'DD.MM.YYYY',
+  'YYYYMMDD',
+  'YYYY年MM月DD日',
+  'YYYY-MM-DDT00:00:00Z',
+  'DD/MM/YYYY 00:00',
+])('the date format %s has no fault', (date) => {
+  expect(faultsOf(rule({ customField: 'x', transforms: [{ date }] }))).toEqual([]);
+});
 
 it('a date format that no date matches is accepted in a mapping that was in force before, and only there', () => {
   const json = rule({ customField: 'x', transforms: [{ date: 'DD-MMM-YYYY' }] });
@@ -160,6 +166,11 @@ describe('every fault has its JSON path: ', () => {
       'EEE YYYY-MM-DD',
       'YYYY-MM-DD a',
       'DD-MM-YYYYY',
+      'DMYYYY',
+      'D/MYYYY',
+      'YYYYM-D',
+      'D MMMM M YYYY',
+      'D MMM YYYY',
       ' DD/MM/YYYY',
       'DD\u200e/MM/YYYY',
       'DD/MM/YYYY　',
@@ -183,6 +194,36 @@ describe('every fault has its JSON path: ', () => {
     ['a default that names two', { defaults: { costCenter: { id: 'a', name: 'b' } } }, 'defaults.costCenter'],
     ['an unknown role', { roles: { allow: ['manager', 'boss'] } }, 'roles.allow[1]'],
     ['a map to an unknown role', { roles: { map: { Boss: 'boss' } } }, 'roles.map.Boss'],
+    [
+      'two rules for one field by two names',
+      {
+        scimUserMapping: [
+          { scimAttribute: 'title', userAttribute: 'costCenterId' },
+          { scimAttribute: 'nickName', userAttribute: 'costCenter' },
+        ],
+      },
+      'scimUserMapping[1].userAttribute',
+    ],
+    [
+      'a rule that gives a misspelled role',
+      { scimUserMapping: [{ template: 'premiun', when: 'title pr', userAttribute: 'roles' }] },
+      'scimUserMapping[0].template',
+    ],
+    [
+      'a rule that gives a role which is not allowed',
+      rule({ userAttribute: 'roles', transforms: [{ map: { x: 'guest', y: 'admin' } }] }),
+      'scimUserMapping[0].transforms[0].map.y',
+    ],
+    [
+      'a rule whose transforms leave nothing of its role',
+      rule({ userAttribute: 'roles', transforms: [{ default: 'guest' }, 'digits'] }),
+      'scimUserMapping[0].transforms[0].default',
+    ],
+    [
+      'an email that is set once',
+      rule({ userAttribute: 'email', apply: 'once' }),
+      'scimUserMapping[0].apply',
+    ],
     ['a language that is not spoken', { language: { default: 'de' } }, 'language.default'],
   ])('%s', (_title, json, path) => {
     const faults = faultsOf(json);
@@ -369,6 +410,55 @@ describe('every fault has its JSON path: ', () => {
       'Write at most 1000 characters.',
     ],
     [
+      'an optional part that is not closed',
+      { template: 'a {[{title}]' },
+      'template',
+      'has an optional part that is not closed (at 2)',
+      'Close it by ]}.',
+    ],
+    [
+      'an optional part without a path',
+      { template: '{title}{[ x]}' },
+      'template',
+      'has an optional part without a SCIM path (at 7)',
+      'Write a SCIM path in it, e.g. {[ {name.middleName}]}, or remove its brackets.',
+    ],
+    [
+      'an optional part in another',
+      { template: '{[{title} {[{nickName}]} ]}' },
+      'template',
+      'has a brace that is not closed (at 10)',
+      'Close it after a SCIM path, e.g. {name.givenName}, or write {{ for a brace.',
+    ],
+    [
+      'a fallback without sources',
+      { scimAttribute: 'title', fallback: 'unusable' },
+      'fallback',
+      'stands without sources',
+      'Remove it, or name several paths in sources.',
+    ],
+    [
+      'a join after another transform',
+      { sources: ['title', 'nickName'], transforms: ['trim', { join: ',' }] },
+      'transforms[1]',
+      'joins after another transform',
+      'Write it first.',
+    ],
+    [
+      'a join of a template',
+      { template: '{title}', transforms: ['join'] },
+      'transforms[0]',
+      'joins the one text of a template',
+      'Name several paths in sources.',
+    ],
+    [
+      'a join beside a fallback',
+      { sources: ['title', 'nickName'], fallback: 'unusable', transforms: ['join'] },
+      'transforms[0]',
+      'joins all sources beside a fallback',
+      'Remove one of the two.',
+    ],
+    [
       'an empty condition',
       { scimAttribute: 'title', when: '' },
       'when',
@@ -455,7 +545,7 @@ describe('every fault has its JSON path: ', () => {
         path: 'scimUserMapping[0].transforms[0]',
         problem: 'is not a transform',
         remedy:
-          'Write one of trim, lowercase, uppercase, titlecase, digits, date, phone, country, language, { "date": … }, { "phone": … }, { "prefix": … }, { "replace": … }, { "map": … }, { "default": … }.',
+          'Write one of trim, lowercase, uppercase, titlecase, digits, ascii, date, phone, country, language, join, { "date": … }, { "phone": … }, { "prefix": … }, { "replace": … }, { "map": … }, { "join": … }, { "split": … }, { "default": … }.',
       },
     ]);
   });
@@ -468,6 +558,7 @@ it('the schema can be written as JSON Schema', () => {
     'scimUserMapping',
     'defaults',
     'roles',
+    'manager',
     'phone',
     'language',
   ]);

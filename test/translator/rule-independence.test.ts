@@ -1,10 +1,19 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
+import { toSourceUser } from '../../src/translator/sources.ts';
 import { expandTrace } from '../../src/translator/trace.ts';
-import type { ScimUserMapping, Translation } from '../../src/translator/translation.ts';
+import { type ScimUserMapping, type Translation, travelRoles } from '../../src/translator/translation.ts';
 import { runs } from '../fixtures/runs.ts';
-import { lookups, mappingOf, translate } from '../fixtures/translator.ts';
-import { anyApplied, anyMapping, anyTarget, anyUser, plainRuleFor, rulesFor } from './arbitraries.ts';
+import { lookups, mappingOf, rulesOf, translate } from '../fixtures/translator.ts';
+import {
+  anyApplied,
+  anyCondition,
+  anyMapping,
+  anyTarget,
+  anyUser,
+  plainRuleFor,
+  rulesFor,
+} from './arbitraries.ts';
 
 const anyRules = anyTarget.chain(rulesFor).filter((rules) => isRight({ scimUserMapping: rules }));
 const anyRule = anyTarget.chain(plainRuleFor).filter((rule) => isRight({ scimUserMapping: [rule] }));
@@ -36,6 +45,25 @@ it('a rule of the collection for one field changes no other', () => {
       const having = translate(user, { ...given, collection: [row] });
       const ignored = [keyOf(rule), ...(isKnown(keyOf(rule)) ? [] : keptFields(having))];
       expect(allBut(ignored, having)).toEqual(allBut(ignored, without));
+    }),
+    runs(200),
+  );
+});
+
+it('a rule that gives a role changes no other role, and no field', () => {
+  const anyRole = fc.constantFrom(...travelRoles.filter((role) => !['admin', 'authAdmin'].includes(role)));
+  fc.assert(
+    fc.property(anyUser, anyMapping, anyRole, anyCondition, (user, mapping, role, when) => {
+      const open = { ...mapping, roles: {} };
+      const others = rulesIn(open).filter(({ userAttribute }) => userAttribute !== 'roles');
+      const rules = [...others, { template: role, when, userAttribute: 'roles' }];
+      const without = translate(user, { references, mapping: { ...open, scimUserMapping: others } });
+      const having = translate(user, { references, mapping: { ...open, scimUserMapping: rules } });
+      const ignored = [`roles.${role}`];
+      expect(allBut(ignored, having)).toEqual(allBut(ignored, without));
+      const { holds } = rulesOf({ scimUserMapping: rules.slice(-1) }).rules[0]?.condition ?? {};
+      const isGiven = holds?.(toSourceUser(user).resource) === true;
+      expect(having.fields[`roles.${role}`]?.kind).toBe(isGiven ? 'value' : undefined);
     }),
     runs(200),
   );

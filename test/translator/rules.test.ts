@@ -23,6 +23,7 @@ describe('the version of rules', () => {
   it.each([
     [{ scimUserMapping: [{ scimAttribute: 'title', customField: 'A' }] }],
     [{ ...one, phone: { defaultCountry: 'FR' } }],
+    [{ ...one, manager: { by: 'employeeNumber' } }],
     [{ ...one, roles: { allow: ['manager'] } }],
     [{ ...one, defaults: { costCenter: { name: 'X' } } }],
     [{ ...one, language: { default: 'fr' } }],

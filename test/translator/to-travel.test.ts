@@ -44,7 +44,7 @@ describe.each(files)('%s', (file) => {
 
 describe('every transform, field and custom field has a case', () => {
   const all = files.flatMap(casesIn);
-  const transforms = [...Object.keys(plainTransforms), 'prefix', 'replace', 'map', 'default'];
+  const transforms = [...Object.keys(plainTransforms), 'prefix', 'replace', 'map', 'split', 'default'];
 
   it.each(transforms)(
     'the transform %s with a text, a list, no value, and a value of another kind',
@@ -132,5 +132,33 @@ describe('the source of a field', () => {
       ],
     };
     expect(translate({}, { mapping }).fields.lastName).toEqual({ kind: 'value', value: 'x', source: 'x' });
+  });
+});
+
+test('unknown roles are reported in the order in which they were sent, whichever is the primary one', () => {
+  const roles = [{ value: 'one' }, { value: 'two', primary: true }];
+  const { findings } = translate({ userName: 'a@x.example', roles });
+  expect(findings.map(({ value }) => value)).toEqual(['one', 'two']);
+});
+
+describe('a text that is divided, and values that are joined, have limits', () => {
+  const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
+  const resultOf = (transform: Json, person: Json) => {
+    const scimAttribute = 'urn:acme:hr:1.0:Person:codes';
+    const rule = { scimAttribute, customField: 'Job title', transforms: [transform] };
+    const user = { userName: 'a@x.example', 'urn:acme:hr:1.0:Person': { codes: person } };
+    const { fields, findings } = translate(user, { mapping: { scimUserMapping: [rule] } });
+    return [inShort(fields)['customFields.cf-title'], findings.map(({ code }) => code)];
+  };
+
+  it.each([
+    [250, [[{ data: 'w0' }], []]],
+    [251, [null, ['transformFailed']]],
+  ])('of a text with %d parts', (count, expected) => {
+    expect(resultOf({ split: ',' }, words(count).join())).toEqual(expected);
+  });
+
+  it('of 251 values, 250 are joined', () => {
+    expect(resultOf({ join: ' ' }, words(251))).toEqual([[{ data: words(250).join(' ') }], []]);
   });
 });

@@ -61,7 +61,7 @@ export type PreviewedRule = z.input<typeof traceEntry>;
 const previewedField = z
   .object({
     field: z.string(),
-    outcome: z.enum(['value', 'absent', 'unresolved', 'kept']),
+    outcome: z.enum(['value', 'absent', 'unresolved', 'kept', 'once']),
     value,
     isChanged: z.boolean().meta({ description: 'True if the mapping in force has another result' }),
     inForce: value.meta({

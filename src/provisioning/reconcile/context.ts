@@ -184,7 +184,7 @@ export function withRefusals(
   for (const { key, reason, wanted } of refusals) {
     const field = wanted[key];
     // Null means that the removal of the value was refused.
-    const value = field?.kind === 'value' ? field.value : null;
+    const value = field && 'value' in field ? (field.value ?? null) : null;
     added[key] = { value, basis: context.rulesSnapshot.version, reason };
   }
   return { ...draft, refused: { ...draft.refused, ...added } };

@@ -144,6 +144,7 @@ function valueAfter(wanted: WantedField, { sent, source }: AppliedField): Json {
     case 'value':
       return wanted.value;
     case 'kept':
+    case 'once':
       return sent;
     case 'unresolved':
       return isEqualJson(wanted.source, source) ? sent : null;

@@ -1,4 +1,4 @@
-import type { ScimResource } from '../../schema/resource.ts';
+import { employeeNumberOf, type ScimResource } from '../../schema/resource.ts';
 import type { Connection } from '../connection.ts';
 import { type Identity, isInactive, type Outcome } from '../identity.ts';
 import { managerChain, managerOf, type ReadRows } from '../manager-chains.ts';
@@ -207,7 +207,8 @@ export function referenceValuesOf({
   desired,
   travelId,
 }: Pick<Identity, 'id' | 'desired' | 'travelId'>): string[] {
-  return [id, travelId, desired.userName, desired.externalId, ...emailsOf(desired)].filter(
+  const number = employeeNumberOf(desired);
+  return [id, travelId, desired.userName, desired.externalId, ...emailsOf(desired), number].filter(
     (value) => typeof value === 'string',
   );
 }

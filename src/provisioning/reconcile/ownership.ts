@@ -117,7 +117,7 @@ function isSameWanted(one: WantedField | undefined, other: WantedField | undefin
 }
 
 function toComparable(wanted: WantedField | undefined): Json {
-  if (wanted?.kind === 'value') return [wanted.value, wanted.source];
+  if (wanted && 'value' in wanted) return [wanted.value ?? null, wanted.source];
   return wanted?.kind === 'unresolved' ? wanted.source : null;
 }
 

@@ -1,4 +1,5 @@
 import { findManagerReferences } from '../../translator/compiled-fields.ts';
+import type { ManagerAttribute } from '../../translator/mapping-file.ts';
 import type { Rules } from '../../translator/rules.ts';
 import type { Reference } from '../../translator/translation.ts';
 import { toText, toVerbatimText } from '../../translator/values.ts';
@@ -42,8 +43,9 @@ export function* resolveReferences(
   const isNew = !raws.every((raw) => earlier.has(toReferenceKey(raw)));
   if (isNew && mustSave) yield* perform('saveReferences', raws.map(toRow(earlier)));
   const found: FoundTarget[] = [];
+  const { by } = rules.mapping.manager ?? {};
   for (const raw of raws)
-    found.push(yield* resolveTarget({ identity, raw, earlier: earlier.get(toReferenceKey(raw)) }));
+    found.push(yield* resolveTarget({ identity, raw, by, earlier: earlier.get(toReferenceKey(raw)) }));
   const linked = found.map(toLinkedRow(identity));
   const isAsBefore = !mustSave || areSameReferences(before, linked);
   const admitted = isAsBefore ? linked : yield* perform('linkReferences', { found, linked });
@@ -70,6 +72,8 @@ export function areSameReferences(some: ReferenceRow[], others: ReferenceRow[]):
 interface RawReference {
   identity: Identity;
   raw: string;
+  /** The one attribute by which managers are named, if the mapping has one. */
+  by: ManagerAttribute | undefined;
   earlier: ReferenceRow | undefined;
 }
 
@@ -91,7 +95,7 @@ function toLinkedRow(identity: Identity): (found: FoundTarget) => ReferenceRow {
   };
 }
 
-function* resolveTarget({ identity, raw, earlier }: RawReference): Program<FoundTarget> {
+function* resolveTarget({ identity, raw, by, earlier }: RawReference): Program<FoundTarget> {
   const { connection } = identity;
   const sent = sentTravelIdFor(identity, raw);
   const former = earlier?.target;
@@ -102,7 +106,7 @@ function* resolveTarget({ identity, raw, earlier }: RawReference): Program<Found
   const travelId = earlier?.travelId ?? sent;
   const heir = before && (yield* findHeir(before, travelId));
   const kept = heir ?? (before && isLive(before) ? before : undefined);
-  const found = kept ?? (yield* findTarget(connection, raw));
+  const found = kept ?? (yield* findTarget(connection, raw, by));
   const isReplaced = kept
     ? isReplacedLeaver(kept)
     : found !== undefined &&
@@ -148,35 +152,52 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** Finds the user that a value refers to as it was sent, else as it is stored (`toReferenceKey`). */
-function* findTarget(connection: string, raw: string): Program<Identity | undefined> {
+/** Finds the user that a value refers to as it was sent, else as it is stored (`toReferenceKey`). A URI has the id of a user. */
+function* findTarget(
+  connection: string,
+  raw: string,
+  by: ManagerAttribute | undefined,
+): Program<Identity | undefined> {
   const key = toReferenceKey(raw);
-  const found = yield* findByValue(connection, raw);
-  return found || key === raw ? found : yield* findByValue(connection, key);
+  const matches = by === undefined || userUri.test(raw) ? anyAttribute : matchesOf[by];
+  const found = yield* findByValue(connection, raw, matches);
+  return found || key === raw ? found : yield* findByValue(connection, key, matches);
 }
 
-/**
- * Finds the user with a value: by SCIM id, travel user id, email, externalId or userName, in this order
- * (docs/architecture.md, References).
- */
-function* findByValue(connection: string, raw: string): Program<Identity | undefined> {
-  const byId = yield* perform('findIdentity', connection, raw);
-  if (byId && isLive(byId)) return byId;
-  const matches: IdentityMatch[] = [
-    { by: 'travelId', value: raw },
-    { by: 'email', value: raw },
-    { by: 'travelEmail', value: raw },
-    { by: 'externalId', value: raw },
-    { by: 'userName', value: raw },
-  ];
-  for (const match of matches) {
-    const found = (yield* perform('findIdentities', connection, match)).filter(isLive);
+/** The attributes by which a manager is found, in this order (docs/architecture.md, References). */
+const anyAttribute: readonly IdentityMatch['by'][] = [
+  ...(['id', 'travelId', 'email', 'travelEmail', 'externalId', 'userName'] as const),
+];
+
+/** The attributes by which a manager is found if the mapping names one. */
+const matchesOf: Record<ManagerAttribute, readonly IdentityMatch['by'][]> = {
+  id: ['id'],
+  email: ['email', 'travelEmail'],
+  externalId: ['externalId'],
+  userName: ['userName'],
+  employeeNumber: ['employeeNumber'],
+};
+
+/** Finds the user with a value in one of these attributes, the preferred one first. */
+function* findByValue(
+  connection: string,
+  value: string,
+  matches: readonly IdentityMatch['by'][],
+): Program<Identity | undefined> {
+  for (const by of matches) {
+    const found = (yield* findIdentitiesBy(connection, { by, value })).filter(isLive);
     // If several users have the address, take the oldest, so that the result does not change when another one is
     // created.
     const oldest = found.at(-1);
     if (oldest) return oldest;
   }
   return undefined;
+}
+
+function* findIdentitiesBy(connection: string, match: IdentityMatch): Program<Identity[]> {
+  if (match.by !== 'id') return yield* perform('findIdentities', connection, match);
+  const found = yield* perform('findIdentity', connection, match.value);
+  return found ? [found] : [];
 }
 
 function toReference(

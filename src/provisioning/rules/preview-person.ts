@@ -65,7 +65,7 @@ function kindOf(wanted: WantedField | undefined): WantedField['kind'] {
 }
 
 function resultOf(wanted: WantedField | undefined) {
-  return wanted?.kind === 'value' ? wanted.value : undefined;
+  return wanted && 'value' in wanted ? wanted.value : undefined;
 }
 
 /** Translates a stored person with any rules. Nothing is written or sent. */

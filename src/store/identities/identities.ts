@@ -1,6 +1,8 @@
 import { type Kysely, type QueryResult, sql } from 'kysely';
 import type { Identity, Origin } from '../../provisioning/identity.ts';
 import type { Identities, IdentityChange, IdentityMatch } from '../../provisioning/store-ports.ts';
+import { foldCase } from '../../schema/case-fold.ts';
+import { employeeNumberKey, employeeNumberOf } from '../../schema/resource.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import {
   identityList,
@@ -13,7 +15,7 @@ import { listByUniqueValue } from '../lists/list-lookup.ts';
 import { listRows } from '../lists/list-query.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, compiledQuery, parseJson, toJson } from '../sql/queries.ts';
-import { attributeKey, caseFoldedKey, exactKey } from '../sql/search-keys.ts';
+import { attributeKey, caseFoldedKey, exactKey, numberSearchKey } from '../sql/search-keys.ts';
 import { statisticsOfIdentities } from '../sql/table-statistics.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
@@ -129,12 +131,19 @@ async function findIdentities(
     .where(inScope(scope))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc');
-  const owners = db
-    .selectFrom('identity_email')
-    .select('identity_id')
-    .where(inScope(scope))
-    .where('email_key', '=', caseFoldedKey(value));
-  if (by === 'email') return (await newestFirst.where('id', 'in', owners).execute()).map(toIdentity);
+  const owners = (key: string) =>
+    db.selectFrom('identity_email').select('identity_id').where(inScope(scope)).where('email_key', '=', key);
+  if (by === 'email')
+    return (await newestFirst.where('id', 'in', owners(caseFoldedKey(value))).execute()).map(toIdentity);
+  if (by === 'employeeNumber') {
+    const number = employeeNumberKey(value);
+    if (number === undefined) return [];
+    const rows = await newestFirst.where('id', 'in', owners(numberSearchKey(number))).execute();
+    // The key has no leading zeros.
+    return rows
+      .map(toIdentity)
+      .filter(({ desired }) => foldCase(employeeNumberOf(desired) ?? '') === foldCase(value));
+  }
   const { column, toKey } = searchedColumns[by];
   return (await newestFirst.where(column, '=', toKey(value)).execute()).map(toIdentity);
 }

@@ -1,4 +1,5 @@
 import type { IdentityChange } from '../../../src/provisioning/store-ports.ts';
+import { urns } from '../../../src/schema/resource.ts';
 import {
   fixture,
   importedIdentity,
@@ -155,6 +156,23 @@ export function describeIdentityChanges(open: OpenDatabase): void {
       expect(await identities.commit('okta', [{ kind: 'update', identity, expected: 1 }])).toBe('done');
       const found = async (value: string) => (await identities.find('okta', { by: 'email', value })).length;
       expect([await found('1@x'), await found('2@x'), await found('3@x')]).toEqual([0, 1, 1]);
+    });
+
+    it('finds a person by the employee number, without case and with its zeros', async () => {
+      const { add, identities } = await fixture(open);
+      const numbered = (employeeNumber: string) => ({
+        userName: employeeNumber,
+        [urns.enterprise]: { employeeNumber },
+      });
+      for (const number of ['007x', '7x', '8']) await add(person(number, { desired: numbered(number) }));
+      const found = async (value: string) =>
+        (await identities.find('okta', { by: 'employeeNumber', value })).map(({ id }) => id);
+      expect([await found('007X'), await found('7x'), await found('08'), await found('0')]).toEqual([
+        ['007x'],
+        ['7x'],
+        [],
+        [],
+      ]);
     });
 
     it('does not end a lease', async () => {

@@ -55,8 +55,15 @@ const outcomes = {
   kept: '! the mapping is at fault: it stays as it is',
 };
 
+/** Describes the value of a field, or why it gets none. */
+function resultText({ outcome, value }: PreviewedField, names: Names) {
+  if (outcome === 'value') return valueText(value, names);
+  if (outcome === 'once') return `${valueText(value, names)} · once, when the traveler is created`;
+  return outcomes[outcome];
+}
+
 function FieldRow({ field, rules, names }: { field: PreviewedField; rules: PreviewedRule[]; names: Names }) {
-  const { outcome, value, inForce, isChanged } = field;
+  const { outcome, inForce, isChanged } = field;
   return (
     <Table.Tr>
       <Table.Td style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
@@ -69,7 +76,7 @@ function FieldRow({ field, rules, names }: { field: PreviewedField; rules: Previ
       </Table.Td>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
         <Text size="sm" fw={outcome === 'value' ? 600 : undefined}>
-          {outcome === 'value' ? valueText(value, names) : outcomes[outcome]}
+          {resultText(field, names)}
         </Text>
         {isChanged && <Text size="xs">now: {valueText(inForce, names)}</Text>}
         {rules.map((rule) => (

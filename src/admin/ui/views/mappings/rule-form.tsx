@@ -1,6 +1,7 @@
 import {
   Autocomplete,
   Button,
+  Checkbox,
   Group,
   Paper,
   Select,
@@ -70,6 +71,14 @@ export function RuleForm({ onClose, ...edited }: EditedRule & { onClose: () => v
           value={textOf(rule['when'])}
           onChange={({ currentTarget: { value } }) => setMember(edited, 'when', value || undefined)}
           error={faultsAt(edited, 'when')}
+        />
+        <Checkbox
+          size="xs"
+          label="Only when the traveler is created"
+          checked={rule['apply'] === 'once'}
+          onChange={({ currentTarget: { checked } }) =>
+            setMember(edited, 'apply', checked ? 'once' : undefined)
+          }
         />
         <TransformsForm {...edited} error={faultsAt(edited, 'transforms')} />
         <Group>
@@ -166,9 +175,14 @@ function Input(edited: EditedRule) {
         label="Reads"
         kinds={inputs}
         kind={member}
-        onChange={(to) =>
-          onChange(replaceInRule(text, index, { from: member, to, value: convertInput(written, to) }))
-        }
+        onChange={(to) => {
+          const converted = replaceInRule(text, index, {
+            from: member,
+            to,
+            value: convertInput(written, to),
+          });
+          onChange(setInRule(converted, index, { path: ['fallback'], value: undefined }));
+        }}
       />
       {member === 'scimAttribute' && (
         <Autocomplete
@@ -188,6 +202,16 @@ function Input(edited: EditedRule) {
           splitChars={[]}
           value={Array.isArray(written) ? written.map(String) : []}
           onChange={set}
+        />
+      )}
+      {member === 'sources' && (
+        <Checkbox
+          size="xs"
+          label="The next path also if no value can be used"
+          checked={rule['fallback'] === 'unusable'}
+          onChange={({ currentTarget: { checked } }) =>
+            setMember(edited, 'fallback', checked ? 'unusable' : undefined)
+          }
         />
       )}
       {member === 'template' && (

@@ -86,7 +86,7 @@ function Rule({ field: { rules }, person }: { field: PersonField; person: Person
 
 function Held({ field, names }: { field: PersonField; names: Names }) {
   const mark = standingMarks[field.standing];
-  const isQuiet = field.standing === 'same' || field.standing === 'foreign';
+  const isQuiet = ['same', 'foreign', 'once'].includes(field.standing);
   return (
     <>
       <Value value={field.observed} names={names} />{' '}

@@ -76,6 +76,7 @@ export const standingMarks: Record<PersonField['standing'], Mark> = {
   imported: { symbol: '⇣', label: 'as imported', color: 'gray' },
   unread: { symbol: '?', label: 'must be read again', color: 'gray' },
   foreign: { symbol: '–', label: 'by hand', color: 'gray' },
+  once: { symbol: '–', label: 'set once', color: 'gray' },
 };
 
 export const referenceTexts: Record<Reference['standing'], string> = {
