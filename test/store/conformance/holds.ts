@@ -179,7 +179,11 @@ export function describeHolds(open: OpenDatabase): void {
     const { holds } = await fixture(open);
     const admit = (id: string, now = NOW, connection = 'okta') =>
       holds.admitMembershipChange(connection, id, { people: 2, windowMs: 1000 }, now);
-    expect([await admit('a'), await admit('b', NOW + 1), await admit('c')]).toEqual([true, true, false]);
+    expect([await admit('a'), await admit('b', NOW + 1), await admit('c', NOW + 1)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
     expect([await admit('a', NOW + 1), await admit('c', NOW + 1, 'entra')]).toEqual([true, true]);
     expect([await admit('c', NOW + 1000), await admit('d', NOW + 1000)]).toEqual([true, false]);
   });
