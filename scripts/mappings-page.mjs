@@ -30,6 +30,7 @@ const titles = {
   'mapping-sources': 'Several sources',
   'mapping-templates': 'Templates',
   'mapping-conditions': 'Conditions',
+  scope: 'Scope',
   transforms: 'Transforms',
   'transform-values': 'Transforms of lists, missing values and other types',
   'custom-fields': 'Custom fields',
@@ -175,7 +176,8 @@ function attributesOf({ user }) {
   });
 }
 
-function resultLines({ fields, fallbackEmail }) {
+function resultLines({ fields, fallbackEmail, scope }) {
+  if (scope === 'out') return ['out of scope'];
   const lines = Object.entries(fields).map(([field, value]) =>
     field.startsWith('roles.') ? fieldText(field) : `${fieldText(field)}: ${valueText(value)}`,
   );

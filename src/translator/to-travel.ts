@@ -23,6 +23,7 @@ export function toTravel(rules: Rules, resource: ScimResource, snapshot: Snapsho
     fields: {},
     findings: [...rules.faults],
     trace: [],
+    scope: rules.scope?.judge(user.resource, snapshot.namesUnknownGroup) ?? 'in',
     needsFreshLookups: false,
   };
   translateActive(draft, resource);

@@ -1,3 +1,4 @@
+import type { AttributeExpression } from '../schema/filter-parser.ts';
 import type { Json } from '../schema/resource.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface Snapshot {
   applied?: AppliedFields;
   /** The parts of references that count although others are there; none for a user who was never changed. */
   countedParts?: CountedParts | undefined;
+  /** True for a part of the scope that names by equality a group which has not been received; by default none does. */
+  namesUnknownGroup?: (expression: AttributeExpression) => boolean;
 }
 
 /**
@@ -92,12 +95,17 @@ export const travelRoles = [
   'premium',
 ] as const;
 
+/** Whether a user is in the scope of a mapping. `unresolved`: that depends on a group which has not been received. */
+export type ScopeVerdict = 'in' | 'out' | 'unresolved';
+
 /** The result of translating one SCIM user. */
 export interface Translation {
   /** One entry for every field that a rule can set. */
   fields: Record<FieldKey, WantedField>;
   findings: Finding[];
   trace: TraceEntry[];
+  /** Whether the user is in the scope of the mapping. */
+  scope: ScopeVerdict;
   /** True if a name or id is missing from the lookups, so that they should be read again. */
   needsFreshLookups: boolean;
   /**

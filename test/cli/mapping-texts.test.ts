@@ -3,7 +3,7 @@ import type { MappingPreview } from '../../src/provisioning/rules/preview-mappin
 import type { MappingVersion } from '../../src/store/queues/rules-in-force.ts';
 
 const preview: MappingPreview = {
-  ...{ people: 150, changed: 100, created: 0, pending: 0 },
+  ...{ people: 150, changed: 100, created: 0, pending: 0, outOfScope: 0 },
   fields: [
     { field: 'lang', set: 98, cleared: 0, again: 0, released: 0 },
     { field: 'customFields.c1', set: 0, cleared: 2, again: 0, released: 0 },

@@ -80,6 +80,9 @@ const preview = z
     changed: z.int().meta({ description: 'People for whose traveler a call would be sent' }),
     created: z.int().meta({ description: 'People who would get a traveler at last' }),
     pending: z.int().meta({ description: 'People who would get no traveler any more' }),
+    outOfScope: z.int().meta({
+      description: 'People whom the scope would leave out, without a call: they have no traveler, or keep it',
+    }),
     needsApproval: z.boolean().meta({ description: 'True if the change would be held for approval' }),
     fields: z.array(
       z.object({ field: z.string(), set: z.int(), cleared: z.int(), again: z.int(), released: z.int() }),
@@ -89,7 +92,7 @@ const preview = z
       z.object({
         id: z.string(),
         userName: z.string(),
-        outcome: z.enum(['changed', 'created', 'pending']),
+        outcome: z.enum(['changed', 'created', 'pending', 'outOfScope']),
         changes: z.array(fieldChange),
         comes: z.array(finding),
         goes: z.array(finding),

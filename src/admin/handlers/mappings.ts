@@ -230,9 +230,10 @@ async function previewEverybody(
   const input = { ...previewInput(connection, text, inForce), ownUser, examples, maxMs: PREVIEW_MS };
   const preview = await deps.tasks.run('previewEverybody', input, taskContext(deps, caller));
   if ('faults' in preview) throw faulty(preview.faults);
-  const { people, changed, created, pending, fields, findings, names } = preview;
+  const { people, changed, created, pending, outOfScope, fields, findings, names } = preview;
   return {
-    ...{ people, changed, created, pending, fields, findings, names, examples: preview.examples },
+    ...{ people, changed, created, pending, outOfScope },
+    ...{ fields, findings, names, examples: preview.examples },
     isCut: preview.isCut === true,
     needsApproval: needsApproval(preview),
   };

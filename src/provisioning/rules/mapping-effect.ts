@@ -25,6 +25,12 @@ import { resolveEmailConflict } from '../reconcile/email-conflicts.ts';
 import { refuseOwnUser, withGuardsApplied } from '../reconcile/guard.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
+import {
+  hasProvisionedTraveler,
+  isScopeDecisive,
+  limitToScope,
+  withScopeFinding,
+} from '../reconcile/scope.ts';
 import { type StoreReadDeps, storeReads } from '../reconcile/store-reads.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 
@@ -33,8 +39,8 @@ export interface PreviewedTraveler {
   /** The changes that would be sent. */
   plan: Plan;
   findings: Finding[];
-  /** True if no traveler can be created, for lack of a usable email address. */
-  isPending: boolean;
+  /** Why there is no traveler and none can be created: a usable email address is lacking, or the scope leaves the person out. */
+  lacks?: 'email' | 'scope';
 }
 
 interface PreviewSubject {
@@ -62,6 +68,7 @@ export function travelerPreviewer(
 
 function* previewTraveler(context: ReconcileContext): Program<PreviewedTraveler> {
   const draft = newDraft(context.identity, context.translation);
+  if (isScopeDecisive(context)) return yield* previewOutOfScope(context, draft);
   if (draft.travelId !== undefined) return yield* previewLinked(context, draft);
   if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
   return isOutOfUse(context.identity) ? toPreview(draft, emptyPlan) : yield* previewUnlinked(context, draft);
@@ -76,6 +83,13 @@ function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program
   return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
 }
 
+function* previewOutOfScope(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
+  if (!hasProvisionedTraveler(draft))
+    return { ...toPreview(withScopeFinding(context, draft, 'none'), emptyPlan), lacks: 'scope' };
+  const limited = limitToScope(context, draft);
+  return yield* previewLinked(limited.context, limited.draft);
+}
+
 function isReturnUndecided({ identity }: ReconcileContext): boolean {
   return wasHeldFor(identity, 'return') && !isApproved(identity, 'return');
 }
@@ -88,7 +102,7 @@ function* previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Progr
   const isWaiting = addressed.waitingFor !== undefined;
   return {
     ...toPreview(isWaiting ? addressed : withFinding(addressed, findings.noEmail()), emptyPlan),
-    isPending: true,
+    lacks: 'email',
   };
 }
 
@@ -103,7 +117,7 @@ function planUpdate(
 }
 
 function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
-  return { plan: next, findings: draft.findings, isPending: false };
+  return { plan: next, findings: draft.findings };
 }
 
 /** True for an inactive user whose traveler no longer exists; a reconciliation does not create a new one. */
@@ -181,10 +195,10 @@ export interface FieldChange {
 /** The difference between two previews of one person. */
 export interface PreviewDifference {
   /**
-   * `created`: a traveler would now be created; `pending`: a traveler would no longer be created; `changed`: a call would
-   * be sent.
+   * `created`: a traveler would now be created; `pending`: a traveler would no longer be created for lack of a usable email address;
+   * `outOfScope`: the scope would leave the person out, without a call; `changed`: a call would be sent.
    */
-  outcome: 'same' | 'changed' | 'created' | 'pending';
+  outcome: 'same' | 'changed' | 'created' | 'pending' | 'outOfScope';
   changes: FieldChange[];
   /** Fields that would no longer be owned; their values stay. */
   released: FieldKey[];
@@ -227,11 +241,12 @@ export function comparePreviews(
   const before = from ?? previewOfPresent(identity, to);
   const changes = changesBetween(identity, before.plan, to.plan);
   const predictable = { before: predictableFindings(before), after: predictableFindings(to) };
+  const comes = without(predictable.after, predictable.before);
   return {
-    outcome: outcomeOf(before, to, changes),
-    changes: to.isPending ? [] : changes,
+    outcome: outcomeOf(before, to, { changes, comes }),
+    changes: to.lacks ? [] : changes,
     released: to.plan.released.filter((key) => !before.plan.released.includes(key)),
-    comes: without(predictable.after, predictable.before),
+    comes,
     goes: without(predictable.before, predictable.after),
   };
 }
@@ -241,19 +256,27 @@ export function comparePreviews(
  * contain it, because it does not depend on the rules compared.
  */
 function previewOfPresent({ travelId, state, findings }: Identity, to: PreviewedTraveler): PreviewedTraveler {
-  const isPending = travelId === undefined && state === 'pending';
-  const isUnderWay = travelId === undefined && !isPending && !to.isPending;
-  return { plan: isUnderWay ? to.plan : emptyPlan, findings, isPending };
+  if (travelId !== undefined) return { plan: emptyPlan, findings };
+  if (findings.some(isAboutScope)) return { plan: emptyPlan, findings, lacks: 'scope' };
+  if (state === 'pending') return { plan: emptyPlan, findings, lacks: 'email' };
+  return { plan: to.lacks ? emptyPlan : to.plan, findings };
+}
+
+/** True for a finding about a person whom the scope of the mapping leaves out, or may leave out. */
+function isAboutScope({ code }: Finding): boolean {
+  return code === 'outOfScope' || code === 'scopeUnresolved';
 }
 
 function outcomeOf(
   before: PreviewedTraveler,
   to: PreviewedTraveler,
-  changes: FieldChange[],
+  { changes, comes }: Pick<PreviewDifference, 'changes' | 'comes'>,
 ): PreviewDifference['outcome'] {
-  if (to.isPending) return before.isPending ? 'same' : 'pending';
-  if (before.isPending) return 'created';
-  return changes.length > 0 ? 'changed' : 'same';
+  const isLeaving = comes.some(isAboutScope);
+  if (to.lacks === 'email') return before.lacks === 'email' ? 'same' : 'pending';
+  if (to.lacks === undefined && before.lacks) return 'created';
+  if (to.lacks === undefined && changes.length > 0) return 'changed';
+  return isLeaving ? 'outOfScope' : 'same';
 }
 
 function changesBetween(identity: Identity, before: Plan, after: Plan): FieldChange[] {

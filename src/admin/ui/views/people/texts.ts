@@ -29,10 +29,13 @@ const verdictMarks: Record<PersonExplanation['verdict']['status'], Mark> = {
   waiting: stateMarks.dirty,
   held: stateMarks.held,
   refused: stateMarks.refused,
+  outOfScope: { symbol: '⊘', label: 'out of scope', color: 'gray' },
   imported: { symbol: '⇣', label: 'imported', color: 'gray' },
 };
 
-export function markOfPerson({ state, isActive, isDeleted }: Person): Mark {
+export function markOfPerson({ state, isActive, isDeleted, findings }: Person): Mark {
+  if (state === 'synced' && findings.some(({ code }) => code === 'outOfScope'))
+    return verdictMarks.outOfScope;
   if (state !== 'synced' || (isActive && !isDeleted)) return stateMarks[state];
   return { ...verdictMarks.archived, label: isDeleted ? 'deleted' : 'inactive' };
 }
