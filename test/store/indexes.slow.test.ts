@@ -166,7 +166,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   [
     'people out of scope',
     ({ people }) => people.countOutOfScope(),
-    /^SCAN identity USING (COVERING )?INDEX identity_with_findings$/,
+    /^SCAN identity USING COVERING INDEX identity_finding_codes$/,
   ],
   ['deciding', ({ holds }) => holds.decide('okta', { cause: 'rules' }, 'approved', NOW), rulesChange],
   [

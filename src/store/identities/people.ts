@@ -63,7 +63,7 @@ async function findExample(db: Kysely<Tables>, scope: Scope): Promise<string | u
   return undefined;
 }
 
-/** The first two conditions are those of the index of findings, which has all columns. */
+/** The index by which people are counted has all columns. */
 async function countOutOfScope(db: Kysely<Tables>): Promise<{ connection: string; count: number }[]> {
   const { rows } = await sql<{ connection: string; count: number }>`
     select connection_id as connection, count(*) as count from identity

@@ -5,6 +5,7 @@ import { connectionModesMigration } from './0003-connection-modes.ts';
 import { signInFailuresMigration } from './0004-sign-in-failures.ts';
 import { adminAccessMigration } from './0005-admin-access.ts';
 import { oneLogMigration } from './0006-one-log.ts';
+import { heldPeopleMigration } from './0007-held-people.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** All migrations, by name, in order; written once for every database. */
@@ -16,5 +17,6 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     ...signInFailuresMigration(types),
     ...adminAccessMigration(types),
     ...oneLogMigration(types),
+    ...heldPeopleMigration,
   };
 }
