@@ -96,7 +96,9 @@ export const travelRoles = [
 ] as const;
 
 /** Whether a user is in the scope of a mapping. `unresolved`: that depends on a group which has not been received. */
-export type ScopeVerdict = 'in' | 'out' | 'unresolved';
+export const scopeVerdicts = ['in', 'out', 'unresolved'] as const;
+
+export type ScopeVerdict = (typeof scopeVerdicts)[number];
 
 /** The result of translating one SCIM user. */
 export interface Translation {

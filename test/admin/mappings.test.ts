@@ -38,6 +38,12 @@ test('the example person is one whom an identity provider has sent, not an impor
   expect((await viewer('GET', '/mappings/nosuch/example-person')).status).toBe(404);
 });
 
+test('the preview of a person says whether the scope leaves the person out', async () => {
+  const body = { text: JSON.stringify({ scope: 'userType pr' }), person: graceId };
+  const preview = await fixture.viewer('POST', `${path}/preview-person`, { body });
+  expect(preview.body).toMatchObject({ scope: 'out', userName: 'grace@corp.example' });
+});
+
 test('a viewer reads the mapping in force with its generation and origin', async () => {
   const { viewer } = fixture;
   const list = await viewer('GET', '/mappings');

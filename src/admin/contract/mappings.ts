@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mappingSources } from '../../translator/mapping-file.ts';
+import { scopeVerdicts } from '../../translator/translation.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Contract } from './operation.ts';
 import { findingMembers, id, limit, ruleMembers, time } from './schemas.ts';
@@ -187,6 +188,7 @@ export const mappingsContract = {
       trace: z.array(traceEntry),
       findings: z.array(finding),
       fallbackEmail: z.string().optional(),
+      scope: z.enum(scopeVerdicts).meta({ description: 'Whether the person is in the scope of the mapping' }),
       names,
     }),
     errors: computing,
