@@ -9,7 +9,7 @@ import { elementsOf, type Fault, isUnassigned, toText, unusable, valueAt } from 
 const privileged: string[] = ['admin', 'authAdmin'];
 
 /** The SCIM paths from which roles are read, the preferred one first. */
-const roleSources: readonly string[] = [`${urns.travel}:roles.value`, 'roles.value'];
+export const roleSources: readonly string[] = [`${urns.travel}:roles.value`, 'roles.value'];
 
 /**
  * Decides the roles: those of the travel extension, or the core attribute `roles` if there are none. Each role that the
