@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ruleUses } from '../../translator/default-rules.ts';
 import { mappingSources } from '../../translator/mapping-file.ts';
 import { scopeVerdicts } from '../../translator/translation.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -48,6 +49,28 @@ const difference = z
   })
   .meta({ id: 'MappingDifference' });
 export type MappingDifference = z.input<typeof difference>;
+
+const otherRule = z
+  .object({
+    origin: z.enum(['collection', 'default']),
+    field: z.string().meta({ description: 'The key of the field; roles for all roles' }),
+    use: z.enum(ruleUses).meta({
+      description:
+        'otherwise: for people for whom no condition of an earlier rule holds; replaced: an earlier rule sets the field',
+    }),
+    written: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'The rule as a mapping could have it; absent if no rule can set the field' }),
+    others: z
+      .array(z.string())
+      .meta({ description: 'What the rule reads after that, and no SCIM path can say' }),
+    setting: z.string().optional().meta({
+      description: 'The setting of the mapping with the value of people without one',
+    }),
+  })
+  .meta({ id: 'OtherRule', description: 'A rule that is in force without being in the mapping' });
+export type OtherRule = z.input<typeof otherRule>;
 
 const finding = z
   .object(findingMembers)
@@ -136,6 +159,12 @@ export const mappingsContract = {
     ...{ method: 'get', path: '/mappings/{connection}', tag: 'Mappings', access: 'viewer' },
     summary: 'Read the mapping in force',
     result: z.object({ version: version.optional(), text: storedText }),
+  },
+  listOtherRules: {
+    ...{ method: 'get', path: '/mappings/{connection}/other-rules', tag: 'Mappings', access: 'viewer' },
+    summary:
+      'List the rules that are in force besides those of the mapping: of the travel service, and the default rules',
+    result: z.object({ rules: z.array(otherRule) }),
   },
   listMappingNames: {
     ...{ method: 'get', path: '/mappings/{connection}/names', tag: 'Mappings', access: 'viewer' },
