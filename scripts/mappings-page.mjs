@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { travelSchema } from '../dist/schema/generated-travel-schema.js';
 import { urns } from '../dist/schema/resource.js';
 import { enterpriseSchema, userSchema } from '../dist/schema/scim-schemas.js';
+import { otherRules } from '../dist/translator/default-rules.js';
 import { fields } from '../dist/translator/fields.js';
 import { parseMapping } from '../dist/translator/mapping-file.js';
 import { compileRules } from '../dist/translator/rules.js';
@@ -31,6 +32,7 @@ const titles = {
   'mapping-templates': 'Templates',
   'mapping-conditions': 'Conditions',
   'mapping-groups': 'Groups',
+  scope: 'Scope',
   transforms: 'Transforms',
   'transform-values': 'Transforms of lists, missing values and other types',
   'custom-fields': 'Custom fields',
@@ -50,6 +52,8 @@ const tables = {
   cases: casesList,
   'the travel service': lookupsTable,
   'SCIM paths': pathsTable,
+  'default rules': defaultRulesList,
+  'short names': shortNamesTable,
   findings: findingsList,
 };
 
@@ -190,7 +194,8 @@ function attributesOf({ user }) {
   });
 }
 
-function resultLines({ fields, fallbackEmail }) {
+function resultLines({ fields, fallbackEmail, scope }) {
+  if (scope === 'out') return ['out of scope'];
   const lines = Object.entries(fields).map(([field, value]) =>
     field.startsWith('roles.') ? fieldText(field) : `${fieldText(field)}: ${valueText(value)}`,
   );
@@ -289,6 +294,36 @@ function pathsOf({ id, attributes }) {
       const parts = subAttributes.filter(({ mutability }) => mutability === 'readWrite');
       return parts.map((part) => ({ path: `${path}.${part.name}`, type: `${part.type}${many}` }));
     });
+}
+
+/** The default rules as a mapping, and what they read besides. */
+function defaultRulesList() {
+  const rules = otherRules(compileRules({ scimUserMapping: [] }, []));
+  const written = rules.flatMap((rule) => rule.written ?? []).map(writtenRule);
+  const further = rules.flatMap(({ field, others, setting }) => {
+    const reads = [...others, ...(setting === undefined ? [] : [setting])].map((one) => code(shortened(one)));
+    return reads.length === 0 ? [] : [`- ${code(field)}: ${reads.join(', then ')}`];
+  });
+  return [
+    ['```json mapping', '{', '  "scimUserMapping": [', written.join(',\n'), '  ]', '}', '```'].join('\n'),
+    'What they read after that, and no rule can say:',
+    further.join('\n'),
+  ].join('\n\n');
+}
+
+/** A rule on one line, or with a line for each source if it would be long. */
+function writtenRule(rule) {
+  const line = `    ${json(rule)}`;
+  if (line.length <= 110) return line;
+  return JSON.stringify(rule, null, 2).replaceAll(/^/gm, '    ');
+}
+
+function shortNamesTable() {
+  const rows = Object.entries({ enterprise: urns.enterprise, travel: urns.travel });
+  return table(
+    ['short name', 'stands for'],
+    rows.map(([name, urn]) => [code(`${name}:`), code(`${urn}:`)]),
+  );
 }
 
 /** Every code of a finding in the cases, with the text of one finding. */

@@ -57,7 +57,7 @@ export async function translateSample(
     const managers = await readReferences(deps, identity, { rules, ...connection });
     const groups = await readGroups(deps, identity, { rules, ...connection });
     const { countedParts } = identity.origin;
-    const snapshot = { lookups: lookups.value, references: managers, groups, countedParts };
+    const snapshot = { lookups: lookups.value, references: managers, ...groups, countedParts };
     for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
       found.set(code, (found.get(code) ?? 0) + 1);
   }
@@ -72,14 +72,14 @@ export async function readRelations(
   settings: Settings,
   connection: ConnectionSettings,
   { rules, user }: { rules: Rules; user: ScimResource },
-): Promise<Pick<Snapshot, 'references' | 'groups'>> {
+): Promise<Pick<Snapshot, 'references' | 'groups' | 'namesUnknownGroup'>> {
   const found = await withDatabaseIfAny(settings, async (database) => {
     // The server has not been started with this connection.
     if (!database.scopes.has(connection.id)) return undefined;
     const deps = provisioningStore(database);
     const identity = await identityForPreview(deps, { connection, user }, silentRuntime());
     const references = await readReferences(deps, identity, { rules, ...connection });
-    return { references, groups: await readGroups(deps, identity, { rules, ...connection }) };
+    return { references, ...(await readGroups(deps, identity, { rules, ...connection })) };
   });
   return found ?? { references: new Map() };
 }

@@ -130,6 +130,7 @@ const statusTexts = {
   waiting: 'waiting',
   held: 'held',
   refused: 'refused',
+  outOfScope: 'out of scope',
   imported:
     'imported: the traveler was found in the travel service, and no identity provider has written the user',
 } satisfies Record<PersonStatus, string>;

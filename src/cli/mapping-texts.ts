@@ -2,6 +2,8 @@ import { countRules, type MappingDifference } from '../provisioning/rules/mappin
 import type { MappingPreview } from '../provisioning/rules/preview-mapping.ts';
 import { needsApproval } from '../provisioning/rules/rules-change.ts';
 import type { MappingVersion } from '../store/queues/rules-in-force.ts';
+import type { OtherRule } from '../translator/default-rules.ts';
+import type { Mapping } from '../translator/mapping-file.ts';
 import { countText, escapeLine, formatMinute, formatTable } from './output.ts';
 import { fieldName, type PreviewSubject, previewReport } from './preview.ts';
 
@@ -15,6 +17,47 @@ export function planText(
     ...removalLines(preview),
     ...(needsApproval(preview) ? [approvalText(subject.connection)] : []),
   ].join('\n\n');
+}
+
+/** Formats every rule that is in force with a mapping: its own, those of the collection, and the default rules. */
+export function allRulesText(
+  { scimUserMapping, $schema: _, ...settings }: Mapping,
+  others: OtherRule[],
+): string {
+  const used = others.filter(({ use }) => use !== 'replaced');
+  const linesOf = (origin: OtherRule['origin']) =>
+    used.filter((rule) => rule.origin === origin).map(otherRuleText);
+  const replaced = [...new Set(others.filter(({ use }) => use === 'replaced').map(({ field }) => field))];
+  const sections = [
+    [
+      'Rules of the mapping, the first that applies is used:',
+      scimUserMapping.map((rule) => `  ${jsonText(rule)}`),
+    ],
+    ['Rules of the collection scimUserMapping in the travel service:', linesOf('collection')],
+    ['Default rules, as a mapping file could have them:', linesOf('default')],
+    [
+      'Settings of the mapping:',
+      Object.entries(settings).map(([name, value]) => `  ${name}: ${jsonText(value)}`),
+    ],
+    [
+      'Fields whose default rule is not used, because a rule above sets them:',
+      replaced.map((field) => `  ${field}`),
+    ],
+  ] as const;
+  return sections
+    .filter(([, lines]) => lines.length > 0)
+    .map(([head, lines]) => [head, ...lines].join('\n'))
+    .join('\n\n');
+}
+
+function otherRuleText({ field, use, written, others, setting }: OtherRule): string {
+  const further = [...others, ...(setting === undefined ? [] : [setting])].join(', then ');
+  const rule = written ? jsonText(written) : `${field}: ${further}`;
+  return [
+    `  ${rule}`,
+    ...(written && further !== '' ? [`    then ${further}`] : []),
+    ...(use === 'otherwise' ? ['    if no condition of the rules above holds'] : []),
+  ].join('\n');
 }
 
 function removalLines({ fields, names }: MappingPreview): string[] {

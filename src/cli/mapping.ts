@@ -8,19 +8,29 @@ import {
   findVersion,
   listVersions,
   type MappingChangeResult,
+  mappingOf,
 } from '../provisioning/rules/mapping-versions.ts';
 import type { MappingPreview } from '../provisioning/rules/preview-mapping.ts';
 import { needsApproval } from '../provisioning/rules/rules-change.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { MappingVersion, RulesStore } from '../store/queues/rules-in-force.ts';
 import { withDatabaseAt } from '../store/sql/open-database.ts';
+import { type OtherRule, otherRules } from '../translator/default-rules.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
+import { compileRules } from '../translator/rules.ts';
 import { parseCount } from './arguments.ts';
 import { checkConnectionNames, warningText } from './check.ts';
 import { findConnection, storeConnection } from './database.ts';
 import { Refused, untilRefused } from './exit-code.ts';
 import { examples } from './help.ts';
-import { appliedText, conflictText, generationsText, historyTable, planText } from './mapping-texts.ts';
+import {
+  allRulesText,
+  appliedText,
+  conflictText,
+  generationsText,
+  historyTable,
+  planText,
+} from './mapping-texts.ts';
 import { type Action, confirm, printJson, type Shell, toIsoTime } from './output.ts';
 import { requireMapping, runPreview } from './preview.ts';
 import { currentUser } from './terminal.ts';
@@ -28,6 +38,11 @@ import { currentUser } from './terminal.ts';
 interface MappingFlags {
   connection?: string;
   json?: true;
+}
+
+interface ShowFlags extends MappingFlags {
+  generation?: number;
+  all?: true;
 }
 
 interface ChangeFlags extends MappingFlags {
@@ -42,8 +57,15 @@ export function addMappingCommands(program: Command, shell: Shell, action: Actio
   withCommonOptions(mapping.command('show'))
     .description('print the mapping in force as JSON')
     .option('--generation <number>', 'a mapping of the history', parseCount)
-    .addHelpText('after', examples('mapping show > my-mapping.json', 'mapping show --generation 2'))
-    .action(action((flags: MappingFlags & { generation?: number }) => showMapping(shell, flags)));
+    .option(
+      '--all',
+      'every rule in force as text: those of the mapping, then those of the travel service and the default rules, as a mapping file could have them',
+    )
+    .addHelpText(
+      'after',
+      examples('mapping show > my-mapping.json', 'mapping show --generation 2', 'mapping show --all'),
+    )
+    .action(action((flags: ShowFlags) => showMapping(shell, flags)));
   withCommonOptions(mapping.command('check'))
     .description(
       'print every fault of a mapping file, and every name that the travel service does not have; groups that nobody has sent are warnings',
@@ -126,16 +148,29 @@ function withRules<R>(
   });
 }
 
-/** Prints the mapping in force, or one of the history, in the form of a mapping file. */
-function showMapping(
-  shell: Shell,
-  { generation, ...flags }: MappingFlags & { generation?: number },
-): Promise<0 | 1> {
+/** Prints the mapping in force, or one of the history, in the form of a mapping file; with `all`, every rule that is in force with it. */
+function showMapping(shell: Shell, { generation, all, ...flags }: ShowFlags): Promise<0 | 1> {
   return withSubject(shell, flags, async (subject) => {
     const version = await readVersion(subject, generation);
-    if (flags.json) printJson(shell, versionJson(subject, version));
+    if (all) {
+      const { mapping, others } = await readAllRules(subject, version);
+      if (flags.json) printJson(shell, { ...versionJson(subject, version), others });
+      else shell.print(allRulesText(mapping, others));
+    } else if (flags.json) printJson(shell, versionJson(subject, version));
     else shell.print(JSON.stringify(version.mapping, null, 2));
   });
+}
+
+/** Compiles a mapping with the collection as last read, and returns the rules that are in force besides its own. */
+async function readAllRules(
+  subject: MappingSubject,
+  version: MappingVersion,
+): Promise<{ mapping: Mapping; others: OtherRule[] }> {
+  const mapping = mappingOf(version);
+  if (!mapping) throw new Refused('Another version of Jetbridge has stored this mapping.');
+  const inForce = await withRules(subject, (rules) => rules.find(subject.connection.id));
+  const collection = inForce?.lookups?.scimUserMappings ?? [];
+  return { mapping, others: otherRules(compileRules(mapping, collection)) };
 }
 
 /** Reads a mapping of the history, or the one in force. Throws if there is none. */

@@ -222,7 +222,7 @@ export function previewReport(
   { connection, mapping, isChange, columns }: PreviewSubject,
 ): string {
   const { examples, names } = preview;
-  const touched = preview.changed + preview.created + preview.pending;
+  const touched = preview.changed + preview.created + preview.pending + preview.outOfScope;
   const compared =
     mapping === undefined
       ? 'the present mapping, beside what was sent'
@@ -277,12 +277,13 @@ function mappingFaultLines({ mappingFaults = [] }: MappingPreview): string[] {
   return [['The mapping has faults; affected fields keep their last value:', ...lines].join('\n')];
 }
 
-function summaryText({ people, changed, created, pending }: MappingPreview): string {
+function summaryText({ people, changed, created, pending, outOfScope }: MappingPreview): string {
   return [
     `${countText(people, 'person', 'people')} looked at:`,
     `${String(changed).padStart(8)}  would change in the travel service`,
     `${String(created).padStart(8)}  would get a traveler at last`,
     `${String(pending).padStart(8)}  would get no traveler any more`,
+    `${String(outOfScope).padStart(8)}  would be out of scope, and their travelers stay as they are`,
   ].join('\n');
 }
 
@@ -308,6 +309,7 @@ const outcomes = {
   changed: '',
   created: ' gets a traveler',
   pending: ' gets no traveler any more',
+  outOfScope: ' is out of scope',
 } satisfies Record<PreviewExample['outcome'], string>;
 
 function exampleText({ userName, outcome, changes, comes, goes }: PreviewExample, names: Names): string {

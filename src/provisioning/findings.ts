@@ -23,6 +23,20 @@ export const findings = {
     reason: 'There is no usable email address, and no traveler can exist without one.',
     remedy: 'Give the user a work email address, or a userName that is an address, in the identity provider.',
   }),
+  outOfScope: (filter: string, traveler: keyof typeof scopeEffects): Finding => ({
+    field: '*',
+    code: 'outOfScope',
+    reason: `This person does not match the scope of the mapping (${filter}). ${scopeEffects[traveler]}`,
+    remedy:
+      'Nothing needs to be done if that is meant. Otherwise correct the attributes of the user in the identity provider, or "scope" in the mapping.',
+  }),
+  scopeUnresolved: (filter: string): Finding => ({
+    field: '*',
+    code: 'scopeUnresolved',
+    reason: `The scope of the mapping (${filter}) names a group that the identity provider has not sent yet, so it is not known whether this person is in scope.`,
+    remedy:
+      'Nothing needs to be done if the group follows. Otherwise assign the group to the application in the identity provider, or correct its name in "scope" of the mapping.',
+  }),
   emailTaken: (email: string): Finding => ({
     field: 'email',
     code: 'emailTaken',
@@ -112,7 +126,7 @@ export const findings = {
   predecessor: (succession: Succession): Finding | undefined => {
     const { verdict, effect, travelId } = succession;
     const leaver = otherOf(succession);
-    if (effect === 'passedOn') return undefined;
+    if (effect === 'passedOn' || effect === 'waiting') return undefined;
     if (effect === 'bothActive') return secondUser(succession);
     const traveler = travelId === undefined ? {} : { value: travelId };
     const outcome = {
@@ -145,6 +159,7 @@ export const findings = {
       revived: 'That user has the traveler now, without any value that could be removed.',
       separate: 'The traveler stays with this user; it gives its email address up if the other one needs it.',
       held: 'The traveler stays with this user, unless an admin approves the return of the other one (npx jetbridge holds).',
+      waiting: 'The traveler stays with this user until the other one is in the scope of the mapping.',
     }[effect];
     return {
       field: '*',
@@ -311,6 +326,14 @@ export const findings = {
       'Correct the value in the identity provider, or the mapping; it is tried again when either changes.',
   }),
 };
+
+/** What the scope of the mapping does to the traveler of a person whom it leaves out. */
+const scopeEffects = {
+  none: 'There is no traveler for the person, and none is linked.',
+  kept: 'The traveler stays as it is until the person is in scope again, deactivated or deleted.',
+  archived: 'The mapping has the traveler archived until the person is in scope again.',
+  keptActive: 'The mapping has the traveler archived, and an admin keeps it active.',
+} as const;
 
 function sentText(sent: Json): string {
   return sent === null ? 'the removal of this value' : `the value ${textOf(sent)}`;

@@ -141,6 +141,8 @@ export interface Progress {
   corrections?: Record<FieldKey, number[]>;
   /** The fields that the IdP has written since the import. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
+  /** The version of the user at which the traveler was first to be archived because the scope of the mapping leaves the person out. */
+  leftScopeAt?: number;
   /** The `count` of `Origin.writtenInPause` at which the traveler was compared with what the IdP has stated. */
   comparedInPause?: number;
   /** The fields whose values the travel API has accepted, although the traveler shows others. */
@@ -165,12 +167,20 @@ export interface Departure extends Omit<PersonalValues, 'connection'> {
   at: number;
 }
 
-export const successionEffects = ['separate', 'revived', 'held', 'passedOn', 'bothActive'] as const;
+export const successionEffects = [
+  'separate',
+  'revived',
+  'held',
+  'passedOn',
+  'bothActive',
+  'waiting',
+] as const;
 
 /**
  * The judgement about a leaver and a newcomer, and what became of the leaver's traveler. `separate`: it stays with the leaver.
  * `revived`: the newcomer has it, without the leaver's values. `passedOn`: the newcomer has it as it is. `bothActive`: the leaver is
- * no leaver, and each keeps its own. `held`: an admin decides whether the newcomer gets it without the leaver's values.
+ * no leaver, and each keeps its own. `held`: an admin decides whether the newcomer gets it without the leaver's values. `waiting`: both are the same
+ * person, who is not in the scope of the mapping; the newcomer gets the traveler once it is.
  */
 export interface Succession extends Judgement {
   effect: (typeof successionEffects)[number];

@@ -323,8 +323,8 @@ export interface ReconcileQueue {
     except?: Pick<Identity, 'connection' | 'id'>,
   ): Promise<void>;
   /**
-   * Marks identities dirty that wait for an address, or whose reference has a missing or changed target. This repairs
-   * marks that a process could not save before it died.
+   * Marks identities dirty that wait for an address or for a group that the scope names, or whose reference has a missing or changed target.
+   * This repairs marks that a process could not save before it died.
    */
   markUnresolvedDirty(connection: string, now: number): Promise<void>;
   /**

@@ -40,7 +40,7 @@ function registerGauge({ registry }: HttpMetrics, { name, help, labels = [], rea
 /** Registers the metrics of what the database has. */
 export function registerStoreGauges(
   metrics: HttpMetrics,
-  { reconcileQueue, tasks, holds }: ProvisioningStore,
+  { reconcileQueue, tasks, holds, people }: ProvisioningStore,
   writes: WriteHealth,
 ): void {
   registerGauge(metrics, {
@@ -48,6 +48,12 @@ export function registerStoreGauges(
     help: 'SCIM users by connection and state; dirty ones are on their way to the travel service.',
     labels: ['connection', 'state'],
     read: () => reconcileQueue.countByState(),
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_out_of_scope',
+    help: 'SCIM users whom the scope of the mapping leaves out, by connection; there is no series while there are none.',
+    labels: ['connection'],
+    read: () => people.countOutOfScope(),
   });
   registerGauge(metrics, {
     name: 'jetbridge_store_writes_failing',

@@ -30,7 +30,7 @@ export function groupsOf({ groups }: ScimResource): UserGroup[] {
 export type GroupTest = (group: UserGroup) => boolean;
 
 /** Returns a test for each expression of a condition that names groups: whether a membership in a group decides it. */
-export function conditionTests(condition: RuleCondition | undefined): GroupTest[] {
+export function conditionTests(condition: Pick<RuleCondition, 'filter'> | undefined): GroupTest[] {
   const expressions = condition ? attributeExpressionsIn(condition.filter) : [];
   return expressions
     .filter(({ path }) => isGroupPath(path))

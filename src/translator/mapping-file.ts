@@ -301,46 +301,67 @@ const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.stri
   error: faultText('names nothing', 'Write { "id": … } or { "name": … }.'),
 });
 
+/** The members of a mapping for its scope. */
+const scopeShape = {
+  scope: parsedText(parseCondition)
+    .max(2000)
+    .optional()
+    .describe('A SCIM filter: people who do not match it get no traveler.')
+    .meta({ examples: ['not (userType eq "Service")'] }),
+  outOfScope: z
+    .enum(['keep', 'archive'])
+    .optional()
+    .describe(
+      'What happens to the traveler of a person who leaves the scope: it stays as it is (the default), or it is archived until the person is back.',
+    ),
+};
+
 /** The schema of mapping files for a table of fields (docs/mappings.md). */
 export function mappingSchemaFor(table: readonly Field[], shape = options) {
-  return z.strictObject({
-    $schema: z.string().optional(),
-    scimUserMapping: rulesSchema(table, shape)
-      .default([])
-      .describe(
-        'Rules; each replaces the default rule of the field that it sets. Of several rules for one field, the first whose condition holds is used.',
-      )
-      // `findLimitFaults` checks it, because a mapping in force may be larger.
-      .meta({ maxItems: mappingLimits.rules }),
-    defaults: z
-      .strictObject({
-        billingProfile: namedResource.optional(),
-        travelPolicy: namedResource.optional(),
-        costCenter: namedResource.optional(),
-      } satisfies Record<DefaultName, z.ZodType>)
-      .optional()
-      .describe('Values for users for whom the identity provider sends none.'),
-    roles: z
-      .strictObject({
-        allow: z.array(z.enum(travelRoles)).optional().describe('Default: all but admin and authAdmin.'),
-        map: z
-          .record(z.string(), z.enum(travelRoles))
-          .optional()
-          .describe('Roles of the identity provider by their value or name.'),
-      })
-      .optional(),
-    manager: z
-      .strictObject({
-        by: z
-          .enum(managerAttributes)
-          .describe(
-            'The attribute of managers that names them. By default any of these, and the travel user id.',
-          ),
-      })
-      .optional(),
-    phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),
-    language: z.strictObject({ default: z.enum(['en', 'fr']).optional() }).optional(),
-  });
+  return z
+    .strictObject({
+      $schema: z.string().optional(),
+      scimUserMapping: rulesSchema(table, shape)
+        .default([])
+        .describe(
+          'Rules; each replaces the default rule of the field that it sets. Of several rules for one field, the first whose condition holds is used.',
+        )
+        // `findLimitFaults` checks it, because a mapping in force may be larger.
+        .meta({ maxItems: mappingLimits.rules }),
+      ...scopeShape,
+      defaults: z
+        .strictObject({
+          billingProfile: namedResource.optional(),
+          travelPolicy: namedResource.optional(),
+          costCenter: namedResource.optional(),
+        } satisfies Record<DefaultName, z.ZodType>)
+        .optional()
+        .describe('Values for users for whom the identity provider sends none.'),
+      roles: z
+        .strictObject({
+          allow: z.array(z.enum(travelRoles)).optional().describe('Default: all but admin and authAdmin.'),
+          map: z
+            .record(z.string(), z.enum(travelRoles))
+            .optional()
+            .describe('Roles of the identity provider by their value or name.'),
+        })
+        .optional(),
+      manager: z
+        .strictObject({
+          by: z
+            .enum(managerAttributes)
+            .describe(
+              'The attribute of managers that names them. By default any of these, and the travel user id.',
+            ),
+        })
+        .optional(),
+      phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),
+      language: z.strictObject({ default: z.enum(['en', 'fr']).optional() }).optional(),
+    })
+    .refine(({ scope, outOfScope }) => scope !== undefined || outOfScope === undefined, {
+      path: ['outOfScope'],
+      message: faultText('has no scope beside it', 'Name the people in "scope", or remove it.'),
+    });
 }
 
 /** The schema of mapping files for the fields of `fields.ts`. */

@@ -17,7 +17,10 @@ import type { Rule, Rules } from './rules.ts';
 export function groupTest(rules: Rules): GroupTest | undefined {
   const known = compiled.get(rules);
   if (known) return known.test;
-  const tests = rules.rules.flatMap((rule) => [...conditionTests(rule.condition), ...inputTests(rule)]);
+  const tests = [
+    ...conditionTests(rules.scope),
+    ...rules.rules.flatMap((rule) => [...conditionTests(rule.condition), ...inputTests(rule)]),
+  ];
   const test: GroupTest | undefined =
     tests.length === 0 ? undefined : (group) => tests.some((one) => one(group));
   compiled.set(rules, { test });
@@ -46,13 +49,25 @@ export interface NamedGroup {
 }
 
 /** Returns the groups that a mapping names by equality: in conditions, in brackets of paths, and by the entries of `map`. */
-export function findNamedGroups({ scimUserMapping }: Mapping): NamedGroup[] {
-  return scimUserMapping.flatMap((row, index) =>
+export function findNamedGroups({ scimUserMapping, scope }: Mapping): NamedGroup[] {
+  const inScope = conditionNames(scope).map((name) => ({ path: 'scope', name }));
+  const inRules = scimUserMapping.flatMap((row, index) =>
     rowNames(row).map(({ member, name }) => ({
       path: jsonPath(['scimUserMapping', index, ...member]),
       name,
     })),
   );
+  return [...inScope, ...inRules];
+}
+
+/** Returns the groups that the scope of a mapping names by equality. */
+export function groupsOfScope({ scope }: Rules): string[] {
+  return scope ? attributeExpressionsIn(scope.filter).flatMap(namesOf) : [];
+}
+
+/** Returns a test for the expressions of a filter that name one of these groups by equality. */
+export function namesOneOf(groups: readonly string[]): (expression: AttributeExpression) => boolean {
+  return (expression) => namesOf(expression).some((name) => groups.includes(name));
 }
 
 type Row = Mapping['scimUserMapping'][number];
@@ -88,12 +103,14 @@ function rowNames({ scimAttribute, sources = [], template, when, transforms = []
 function conditionNames(when: string | undefined): string[] {
   const filter = when === undefined ? undefined : parseCondition(when);
   if (!filter || isSyntaxProblem(filter)) return [];
-  return attributeExpressionsIn(filter)
-    .filter(({ path }) => isGroupPath(path))
-    .flatMap((expression) => {
-      const isName = expression.path.sub?.toLowerCase() === 'display';
-      return [...namesIn(expression.path.filter), ...(isName ? comparedName(expression) : [])];
-    });
+  return attributeExpressionsIn(filter).flatMap(namesOf);
+}
+
+/** Returns the names with which an expression compares the groups of a user. */
+function namesOf(expression: AttributeExpression): string[] {
+  if (!isGroupPath(expression.path)) return [];
+  const isName = expression.path.sub?.toLowerCase() === 'display';
+  return [...namesIn(expression.path.filter), ...(isName ? comparedName(expression) : [])];
 }
 
 /** Returns the names that a filter in brackets compares `display` with. */

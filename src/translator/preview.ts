@@ -7,7 +7,7 @@ type Names = ReadonlyMap<string, string>;
 
 /** Formats a translation as text: each field with its result and the value that each rule read, then the findings. */
 export function previewText(translation: Translation, names: Names = new Map()): string {
-  const { fields, findings, fallbackEmail, trace } = translation;
+  const { fields, findings, fallbackEmail, trace, scope } = translation;
   const keys = [...new Set([...Object.keys(fields), ...trace.map(({ field }) => field)])];
   const empty = keys.filter((key) => isEmptyField(key, fields, trace));
   const filled = keys.filter((key) => !empty.includes(key));
@@ -16,8 +16,23 @@ export function previewText(translation: Translation, names: Names = new Map()):
   const fallback = fallbackEmail === undefined ? [] : [`If that email is taken, ${fallbackEmail} serves.`];
   const unset =
     empty.length === 0 ? [] : [`Nothing for: ${empty.map((key) => labelOf(key, names)).join(', ')}.`];
-  return `${[blocks.join('\n'), ...fallback, ...unset, findingsText(findings, names)].join('\n\n')}\n`;
+  const texts = [
+    ...scopeTexts[scope],
+    blocks.join('\n'),
+    ...fallback,
+    ...unset,
+    findingsText(findings, names),
+  ];
+  return `${texts.join('\n\n')}\n`;
 }
+
+const scopeTexts: Record<Translation['scope'], string[]> = {
+  in: [],
+  out: ['Out of scope: this person gets no traveler. In scope, the traveler would have these values.'],
+  unresolved: [
+    'It is not known whether this person is in scope, which names a group that has not been received. In scope, the traveler would have these values.',
+  ],
+};
 
 /** The name of a custom field, or the key of another field. */
 function labelOf(key: FieldKey, names: Names): string {

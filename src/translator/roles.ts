@@ -74,7 +74,7 @@ function constantRoles(rule: Rule, table: RoleTable): string[] {
 }
 
 /** The SCIM paths from which roles are read, the preferred one first. */
-const roleSources: readonly string[] = [`${urns.travel}:roles.value`, 'roles.value'];
+export const roleSources: readonly string[] = [`${urns.travel}:roles.value`, 'roles.value'];
 
 /** Decides the roles of the travel extension, or those of the core attribute `roles` if there are none, but none that a rule contains. */
 function translateSentRoles(

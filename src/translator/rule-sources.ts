@@ -55,7 +55,9 @@ function sourcesOf(rule: Rule): RuleSources {
   if (input.fallback === 'unusable') return { sources: fallbackSources(rule, input.paths), waits: true };
   const readers = input.paths.map((path) => valuesReader(path, rule));
   return {
-    sources: input.paths.map((path) => pathSource(rule, valuesReader(path, rule), { read: path.text, ...orderOf(path) })),
+    sources: input.paths.map((path) =>
+      pathSource(rule, valuesReader(path, rule), { read: path.text, ...orderOf(path) }),
+    ),
     pickSource: ({ resource }) => {
       const index = readers.findIndex((read) => read(resource).length > 0);
       return index < 0 ? readers.length - 1 : index;

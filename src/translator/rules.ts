@@ -15,6 +15,7 @@ import {
   type RulePath,
   type TemplatePart,
 } from './rule-syntax.ts';
+import { compileScope, type MappingScope } from './scope.ts';
 import {
   type CompiledTransforms,
   compileMapPlace,
@@ -97,6 +98,8 @@ export interface Rules {
   mapping: Mapping;
   /** The mapping rules in order of precedence: those of the file, then those of the collection. */
   rules: Rule[];
+  /** The scope of the mapping; undefined if everybody is in it. */
+  scope: MappingScope | undefined;
   /** Findings about rows of the collection that cannot be used. */
   faults: Finding[];
 }
@@ -130,6 +133,7 @@ export function compileRules(
     fields: table,
     mapping,
     rules: withKnownUrns([...fromFile, ...rules]),
+    scope: mapping.scope === undefined ? undefined : compileScope(mapping.scope),
     faults,
   };
 }

@@ -15,6 +15,8 @@ export interface SourceUser {
 export interface Source {
   /** The SCIM path, as the trace shows it. */
   rule: string;
+  /** The path with which a mapping rule reads the same values; absent if no path says the same. */
+  path?: string;
   /** Returns the values of the source, the preferred one first; empty if it has none. Unassigned values are left out. */
   valuesOf: (user: SourceUser) => readonly Json[];
 }
@@ -52,7 +54,8 @@ function toValues(value: Json | undefined): readonly Json[] {
 
 /** Makes the source for a core attribute, e.g. `name.givenName`. */
 export function coreAttribute(...names: string[]): Source {
-  return { rule: names.join('.'), valuesOf: ({ resource }) => toValues(valueAt(resource, ...names)) };
+  const rule = names.join('.');
+  return { rule, path: rule, valuesOf: ({ resource }) => toValues(valueAt(resource, ...names)) };
 }
 
 /** Makes the source for an attribute of the travel extension. */
@@ -68,8 +71,9 @@ export function enterpriseAttribute(...names: string[]): Source {
 function extensionAttribute(urn: string, names: string[]): Source {
   const [name = '', ...parts] = names;
   const key = referenceKey(urn, name);
+  const rule = `${urn}:${names.join('.')}`;
   return {
-    rule: `${urn}:${names.join('.')}`,
+    ...{ rule, path: rule },
     valuesOf: ({ resource, countedParts }) => {
       const value = valueAt(resource, urn, ...names);
       const counted = countedParts[key];
@@ -105,6 +109,7 @@ interface Preference {
 export function multiValuedAttribute(name: string, { types, never = [] }: Preference): Source[] {
   return elementGroups(name, types).map(({ path, isMember }) => ({
     rule: `${path}.value`,
+    path: `${withoutTypes(path, never)}.value`,
     valuesOf: ({ resource }) => {
       const values: Json[] = [];
       for (const element of elementsOf(resource, name)) {
@@ -115,6 +120,17 @@ export function multiValuedAttribute(name: string, { types, never = [] }: Prefer
       return values;
     },
   }));
+}
+
+/** Excludes elements of these types from a path, unless it selects another type. */
+function withoutTypes(path: string, never: string[]): string {
+  if (never.length === 0 || path.includes('[type eq')) return path;
+  const [name = '', filter] = path.split(/[[\]]/);
+  const conditions = [
+    ...(filter === undefined ? [] : [filter]),
+    ...never.map((type) => `not (type eq "${type}")`),
+  ];
+  return `${name}[${conditions.join(' and ')}]`;
 }
 
 interface ElementGroup {
@@ -162,7 +178,7 @@ function chooseAddress(resource: ScimResource): ChosenAddress {
 /** Makes the sources for one part of the postal address. Only that of the chosen element is used (`pickAddress`). */
 export function addressAttribute(part: string): Source[] {
   return addressGroups.map(({ path }) => ({
-    rule: `${path}.${part}`,
+    ...{ rule: `${path}.${part}`, path: `${path}.${part}` },
     valuesOf: ({ address }) => toValues(address.element[part]),
   }));
 }

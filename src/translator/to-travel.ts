@@ -25,6 +25,7 @@ export function toTravel(rules: Rules, desired: ScimResource, snapshot: Snapshot
     fields: {},
     findings: [...rules.faults],
     trace: [],
+    scope: rules.scope?.judge(user.resource, snapshot.namesUnknownGroup) ?? 'in',
     needsFreshLookups: false,
   };
   translateActive(draft, resource);

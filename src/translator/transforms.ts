@@ -265,7 +265,9 @@ export function compileMapPlace(
   const places = new Map(Object.keys(found.map).map((key, place) => [key, place]));
   const before = compileTransforms(transforms.slice(0, index), { country, path });
   return (text) => {
-    const keys = before(text).map((reading) => ('value' in reading ? keyOf(String(reading.value)) : undefined));
+    const keys = before(text).map((reading) =>
+      'value' in reading ? keyOf(String(reading.value)) : undefined,
+    );
     const found = keys.flatMap((key) => (key === undefined ? [] : (places.get(key) ?? [])));
     return found.length > 0 ? Math.min(...found) : undefined;
   };

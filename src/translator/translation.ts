@@ -1,3 +1,4 @@
+import type { AttributeExpression } from '../schema/filter-parser.ts';
 import type { Json } from '../schema/resource.ts';
 
 /**
@@ -27,6 +28,8 @@ export interface Snapshot {
   applied?: AppliedFields;
   /** The parts of references that count although others are there; none for a user who was never changed. */
   countedParts?: CountedParts | undefined;
+  /** True for a part of the scope that names by equality a group which has not been received; by default none does. */
+  namesUnknownGroup?: ((expression: AttributeExpression) => boolean) | undefined;
 }
 
 /**
@@ -104,12 +107,19 @@ export const travelRoles = [
 /** The target of rules that give roles. Each of them adds its roles, so that they are no chain of rules for one field. */
 export const rolesTarget = 'roles';
 
+/** Whether a user is in the scope of a mapping. `unresolved`: that depends on a group which has not been received. */
+export const scopeVerdicts = ['in', 'out', 'unresolved'] as const;
+
+export type ScopeVerdict = (typeof scopeVerdicts)[number];
+
 /** The result of translating one SCIM user. */
 export interface Translation {
   /** One entry for every field that a rule can set. */
   fields: Record<FieldKey, WantedField>;
   findings: Finding[];
   trace: TraceEntry[];
+  /** Whether the user is in the scope of the mapping. */
+  scope: ScopeVerdict;
   /** True if a name or id is missing from the lookups, so that they should be read again. */
   needsFreshLookups: boolean;
   /**

@@ -38,6 +38,25 @@ test('the example person is one whom an identity provider has sent, not an impor
   expect((await viewer('GET', '/mappings/nosuch/example-person')).status).toBe(404);
 });
 
+test('the preview of a person says whether the scope leaves the person out', async () => {
+  const body = { text: JSON.stringify({ scope: 'userType pr' }), person: graceId };
+  const preview = await fixture.viewer('POST', `${path}/preview-person`, { body });
+  expect(preview.body).toMatchObject({ scope: 'out', userName: 'grace@corp.example' });
+});
+
+test('a viewer reads the rules besides the mapping, as a mapping could have them', async () => {
+  const { status, body } = await fixture.viewer('GET', `${path}/other-rules`);
+  expect(status).toBe(200);
+  expect(body.rules).toContainEqual({
+    ...{ origin: 'default', field: 'lang', use: 'always', others: [], setting: 'language.default' },
+    written: { sources: ['preferredLanguage', 'locale'], userAttribute: 'lang' },
+  });
+  expect(body.rules).toContainEqual({
+    ...{ origin: 'default', field: 'archived', use: 'always', others: ['active'] },
+  });
+  expect((await fixture.viewer('GET', '/mappings/nosuch/other-rules')).status).toBe(404);
+});
+
 test('a viewer reads the mapping in force with its generation and origin', async () => {
   const { viewer } = fixture;
   const list = await viewer('GET', '/mappings');

@@ -122,6 +122,10 @@ test('rules are changed in the table: the text keeps its layout, faults stand at
   expect(await editorOf(page).textContent()).toBe(`{ "scimUserMapping": [ ${added}, ${rule} ] }`);
   await page.getByText('Table', { exact: true }).click();
   await page.getByRole('button', { name: 'Remove the rule for lastName' }).click();
+  await page.getByRole('button', { name: 'Copy the rule for lang into the mapping' }).click();
+  const own = page.getByRole('table', { name: 'Rules', exact: true });
+  await own.getByRole('row', { name: /^lang preferredLanguage → locale/ }).waitFor();
+  await page.getByRole('button', { name: 'Remove the rule for lang' }).click();
   await page.getByText('JSON', { exact: true }).click();
   expect(await editorOf(page).textContent()).toBe(`{ "scimUserMapping": [ ${rule} ] }`);
   // The service answers 422 where the rules of a person are asked for while they have a fault.

@@ -36,6 +36,12 @@ test('a person is found by the keyboard alone, and the page says what is wrong w
   await row.getByRole('link').click();
   await page.getByRole('heading', { name: 'Mappings', level: 1 }).waitFor();
   expect(page.url()).toMatch(/\/admin\/mappings\/?\?person=default%2F/);
+  const rule = page.getByRole('table', { name: 'Rules besides the mapping' }).locator('[aria-current=true]');
+  await rule.waitFor();
+  expect(await rule.textContent()).toMatch(
+    /^costCenterId.*enterprise:costCenter.*defaults\.costCenter.*default, always/,
+  );
+  await takeScreenshot(page, 'mappings-default-rule-1280-light');
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -1,9 +1,12 @@
-import { appliedText, conflictText, planText } from '../../src/cli/mapping-texts.ts';
+import { allRulesText, appliedText, conflictText, planText } from '../../src/cli/mapping-texts.ts';
 import type { MappingPreview } from '../../src/provisioning/rules/preview-mapping.ts';
 import type { MappingVersion } from '../../src/store/queues/rules-in-force.ts';
+import { otherRules } from '../../src/translator/default-rules.ts';
+import { compileRules } from '../../src/translator/rules.ts';
+import { mappingOf } from '../fixtures/translator.ts';
 
 const preview: MappingPreview = {
-  ...{ people: 150, changed: 100, created: 0, pending: 0 },
+  ...{ people: 150, changed: 100, created: 0, pending: 0, outOfScope: 0 },
   fields: [
     { field: 'lang', set: 98, cleared: 0, again: 0, released: 0 },
     { field: 'customFields.c1', set: 0, cleared: 2, again: 0, released: 0 },
@@ -52,4 +55,31 @@ test('an applied mapping says when people follow: within a minute, or after the 
     /^In force for connection okta, as generation 4 of the rules\. A running server .* within a minute\.\nGo back with /,
   );
   expect(appliedText('okta', 4, true)).toContain('People follow within a minute after the approval.');
+});
+
+test('all rules are listed in their order of precedence, in the form of a mapping file', () => {
+  const mapping = mappingOf({
+    scimUserMapping: [
+      { scimAttribute: 'nickName', userAttribute: 'firstName' },
+      { template: 'fr', userAttribute: 'lang', when: 'userType eq "Intern"' },
+    ],
+    scope: 'userType pr',
+  });
+  const collection = [{ scimAttribute: 'title', customFieldId: 'cf-title' }];
+  const text = allRulesText(mapping, otherRules(compileRules(mapping, collection)));
+  const sections = text.split('\n\n');
+  expect(sections[0]).toMatch(
+    /^Rules of the mapping.*\n {2}\{"scimAttribute":"nickName","userAttribute":"firstName"\}\n/,
+  );
+  expect(sections[1]).toContain('{"scimAttribute":"title","customFieldId":"cf-title"}');
+  expect(sections[2]).toContain(
+    '\n  {"scimAttribute":"name.familyName","userAttribute":"lastName"}\n    then name.formatted',
+  );
+  expect(sections[2]).toContain(
+    '\n  {"sources":["preferredLanguage","locale"],"userAttribute":"lang"}\n    then language.default\n    if no condition of the rules above holds\n',
+  );
+  expect(sections[2]).toContain('\n  archived: active\n');
+  expect(sections[2]).not.toContain('firstName');
+  expect(sections[3]).toBe('Settings of the mapping:\n  scope: "userType pr"');
+  expect(sections[4]).toMatch(/:\n {2}firstName$/);
 });

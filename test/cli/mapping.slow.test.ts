@@ -104,6 +104,13 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   await changeTitle();
   await eventually(async () => expect(await firstNames()).toEqual(['Addie']));
   expect(JSON.parse((await mapping('show')).out)).toEqual(JSON.parse(readFileSync(file, 'utf8')));
+  const all = (await mapping('show', '--all')).out;
+  expect(all).toContain('{"scimAttribute":"nickName","userAttribute":"firstName"}');
+  expect(all).toContain(
+    '{"scimAttribute":"name.familyName","userAttribute":"lastName"}\n    then name.formatted',
+  );
+  const { others } = JSON.parse((await mapping('show', '--all', '--json')).out);
+  expect(others).toContainEqual(expect.objectContaining({ field: 'firstName', use: 'replaced' }));
 
   const history = (await mapping('history', '--json')).out.trim().split('\n');
   const versions = history.map((line) => JSON.parse(line) as { generation: number });

@@ -349,3 +349,70 @@ test.each([11, 12, 13, 14])(
       expect(sent.sort()).toEqual(shown.sort());
     }),
 );
+
+describe('a scope that names a group', () => {
+  const scoped = (outOfScope: 'keep' | 'archive') => ({
+    mapping: { scope: 'groups[display eq "Staff"]', outOfScope },
+  });
+  const codesOf = ({ findings }: { findings: { code: string }[] }) => findings.map(({ code }) => code);
+
+  test('gives nobody a traveler before the group is there, and its members one as soon as they are members', () =>
+    withGroups(async ({ createUser, createGroup, add, follow, traveler, identity }) => {
+      const [ada, grace] = [await createUser('Ada'), await createUser('Grace')];
+      expect(await identity(ada)).toMatchObject({ state: 'pending', travelId: undefined });
+      expect(codesOf(await identity(ada))).toEqual(['scopeUnresolved']);
+      const staff = await createGroup('Staff', ada);
+      await follow();
+      expect(await traveler(ada)).toMatchObject({ archived: false });
+      expect(await identity(grace)).toMatchObject({ state: 'synced', travelId: undefined });
+      expect(codesOf(await identity(grace))).toEqual(['outOfScope']);
+      await add(staff, grace);
+      await follow();
+      expect(await traveler(grace)).toMatchObject({ archived: false });
+    }, scoped('keep')));
+
+  test('waits for a group that is renamed to the name', () =>
+    withGroups(async ({ createUser, createGroup, changeGroup, follow, traveler, identity }) => {
+      const [ada, grace] = [await createUser('Ada'), await createUser('Grace')];
+      const staff = await createGroup('Crew', ada);
+      await follow();
+      expect(await identity(ada)).toMatchObject({ state: 'pending' });
+      await changeGroup(staff, { name: 'STAFF' });
+      await follow();
+      expect(await traveler(ada)).toMatchObject({ archived: false });
+      expect(codesOf(await identity(grace))).toEqual(['outOfScope']);
+    }, scoped('keep')));
+
+  test.each([
+    ['keep', false],
+    ['archive', true],
+  ] as const)('leaves or archives those whom the group loses (%s), and takes them back', (policy, archived) =>
+    withGroups(async ({ createUser, createGroup, add, remove, follow, traveler }) => {
+      const [ada, grace] = [await createUser('Ada'), await createUser('Grace')];
+      const staff = await createGroup('Staff', ada, grace);
+      await follow();
+      await remove(staff, ada);
+      await follow();
+      expect(await traveler(ada)).toMatchObject({ archived });
+      expect(await traveler(grace)).toMatchObject({ archived: false });
+      await add(staff, ada);
+      await follow();
+      expect(await traveler(ada)).toMatchObject({ archived: false });
+    }, scoped(policy)),
+  );
+
+  test('takes nobody away for two hours if the group is deleted, and leaves linked people as they are after that', () =>
+    withGroups(async ({ bridge, clock, createUser, createGroup, follow, traveler, identity }) => {
+      const [ada, grace] = [await createUser('Ada'), await createUser('Grace')];
+      const staff = await createGroup('Staff', ada, grace);
+      await follow();
+      await bridge.groups.remove(users, staff);
+      await follow();
+      expect(await traveler(ada)).toMatchObject({ archived: false });
+      expect(codesOf(await identity(ada))).toEqual(['groupUnresolved']);
+      clock.advance(2 * HOUR_MS + 1);
+      await follow();
+      expect(await traveler(ada)).toMatchObject({ archived: false });
+      expect(codesOf(await identity(ada))).toEqual(['scopeUnresolved']);
+    }, scoped('archive')));
+});

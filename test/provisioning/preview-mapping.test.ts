@@ -29,6 +29,34 @@ async function previewMapping(
   return outcome;
 }
 
+const scope = 'not (userType eq "Service")';
+
+test('a preview tells whom a scope would leave out, whom it would archive, and who would get a traveler without it', () =>
+  withOwnFixture(async (fixture) => {
+    await fixture.bridge.users.create(users, person('Ada'));
+    const { id } = await fixture.bridge.users.create(users, person('Bot', { userType: 'Service' }));
+    expect(await previewMapping(fixture, { scope })).toMatchObject({
+      ...{ people: 2, changed: 0, outOfScope: 1, fields: [] },
+      findings: [{ field: '*', code: 'outOfScope', comes: 1, goes: 0 }],
+      examples: [{ id, outcome: 'outOfScope' }],
+    });
+    expect(await previewMapping(fixture, { scope, outOfScope: 'archive' })).toMatchObject({
+      ...{ changed: 1, outOfScope: 0 },
+      fields: [{ field: 'archived', set: 1 }],
+      findings: [{ code: 'outOfScope', comes: 1 }],
+      examples: [{ id, outcome: 'changed', changes: [{ field: 'archived', before: false, after: true }] }],
+    });
+    await startWith(fixture, { scope });
+    const svc = await fixture.bridge.users.create(users, person('Svc', { userType: 'Service' }));
+    expect(await previewMapping(fixture, {})).toMatchObject({
+      ...{ people: 3, changed: 0, created: 1, pending: 0, outOfScope: 0 },
+      findings: [{ code: 'outOfScope', comes: 0, goes: 2 }],
+      examples: [{ id: svc.id, outcome: 'created' }],
+    });
+    // Bot has not been reconciled with the new mapping yet.
+    expect(await previewMapping(fixture)).toMatchObject({ changed: 0, created: 0, outOfScope: 1 });
+  }));
+
 /** Restarts the service with another mapping. */
 async function startWith(fixture: ProvisioningFixture, mapping: JsonObject): Promise<void> {
   fixture.connection.mapping = mappingOf(mapping);
@@ -69,6 +97,7 @@ test('a preview counts how many people would change, in which fields and how, an
     expect(outcome).toEqual({
       people: 3,
       changed: 3,
+      outOfScope: 0,
       created: 0,
       pending: 0,
       fields: [

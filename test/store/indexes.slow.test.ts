@@ -163,6 +163,11 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     // Both end after a few people.
     /^SCAN latest$|identity_(last_modified|rules) \(account=\? AND connection_id=\?\)$/,
   ],
+  [
+    'people out of scope',
+    ({ people }) => people.countOutOfScope(),
+    /^SCAN identity USING COVERING INDEX identity_finding_codes$/,
+  ],
   ['deciding', ({ holds }) => holds.decide('okta', { cause: 'rules' }, 'approved', NOW), rulesChange],
   [
     'admitDeparture',

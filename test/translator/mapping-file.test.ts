@@ -67,6 +67,8 @@ it('a mapping with all settings is read unchanged', () => {
     roles: { allow: ['manager', 'admin'], map: { Traveller: 'premium' } },
     phone: { defaultCountry: 'FR' },
     language: { default: 'fr' },
+    scope: 'not (userType eq "Service")',
+    outOfScope: 'archive',
   };
   expect(parseMapping(json)).toEqual({ mapping: json });
 });
@@ -78,6 +80,10 @@ describe('every fault has its JSON path: ', () => {
     ['an unknown key in a rule', rule({ customField: 'x', note: 'y' }), 'scimUserMapping[0].note'],
     ['an unknown key with a strange name', { 'a b': 1 }, '["a b"]'],
     ['no attribute', { scimUserMapping: [{ customField: 'x' }] }, 'scimUserMapping[0].scimAttribute'],
+    ['a scope that is no filter', { scope: 'userType eq' }, 'scope'],
+    ['a scope with an attribute no user has', { scope: 'userTyp eq "x"' }, 'scope'],
+    ['a policy without a scope', { outOfScope: 'archive' }, 'outOfScope'],
+    ['an unknown policy', { scope: 'userType pr', outOfScope: 'delete' }, 'outOfScope'],
     [
       'a broken path',
       rule({ scimAttribute: 'emails[type eq', customField: 'x' }),
@@ -556,6 +562,8 @@ it('the schema can be written as JSON Schema', () => {
   expect(Object.keys(schema.properties ?? {})).toEqual([
     '$schema',
     'scimUserMapping',
+    'scope',
+    'outOfScope',
     'defaults',
     'roles',
     'manager',

@@ -86,3 +86,8 @@ customFields.cf-number  - left out
                         absent by file rule "{title} of {nickName}", when title pr (no value for nickName)`,
   );
 });
+
+it('the preview says first that a user is out of scope', () => {
+  const text = previewText(translate({ userName: 'bot' }, { mapping: { scope: 'userType pr' } }));
+  expect(text).toMatch(/^Out of scope: this person gets no traveler\./);
+});

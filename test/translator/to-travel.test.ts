@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json, ScimResource } from '../../src/schema/resource.ts';
 import { plainTransforms } from '../../src/translator/transforms.ts';
+import type { ScopeVerdict } from '../../src/translator/translation.ts';
 import { fieldKeys, type Given, inShort, lookups, mappingOf, translate } from '../fixtures/translator.ts';
 
 /** One case of a table: a user, the other inputs, and the expected translation. */
@@ -14,6 +15,8 @@ interface Case extends Given {
   findings?: string[];
   /** Default: false. */
   needsFreshLookups?: boolean;
+  /** Default: `in`. */
+  scope?: ScopeVerdict;
   fallbackEmail?: string;
 }
 
@@ -29,7 +32,7 @@ describe.each(files)('%s', (file) => {
 
   it.each(cases)(
     '$title',
-    ({ user, fields, findings = [], needsFreshLookups = false, fallbackEmail, ...given }) => {
+    ({ user, fields, findings = [], needsFreshLookups = false, scope = 'in', fallbackEmail, ...given }) => {
       const translation = translate(user, given);
       const all = inShort(translation.fields);
       const elements = Object.keys(all).filter((key) => /^(roles|customFields)\./.test(key));
@@ -37,6 +40,7 @@ describe.each(files)('%s', (file) => {
       expect(Object.fromEntries([...looked].map((key) => [key, all[key]]))).toEqual(fields);
       expect(translation.findings.map(({ field, code }) => `${field}: ${code}`)).toEqual(findings);
       expect(translation.needsFreshLookups).toBe(needsFreshLookups);
+      expect(translation.scope).toBe(scope);
       if (fallbackEmail !== undefined) expect(translation.fallbackEmail).toBe(fallbackEmail);
     },
   );

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { ruleUses } from '../../translator/default-rules.ts';
 import { mappingSources } from '../../translator/mapping-file.ts';
+import { scopeVerdicts } from '../../translator/translation.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Contract } from './operation.ts';
 import { findingMembers, id, limit, ruleMembers, time } from './schemas.ts';
@@ -48,6 +50,28 @@ const difference = z
   .meta({ id: 'MappingDifference' });
 export type MappingDifference = z.input<typeof difference>;
 
+const otherRule = z
+  .object({
+    origin: z.enum(['collection', 'default']),
+    field: z.string().meta({ description: 'The key of the field; roles for all roles' }),
+    use: z.enum(ruleUses).meta({
+      description:
+        'otherwise: for people for whom no condition of an earlier rule holds; replaced: an earlier rule sets the field',
+    }),
+    written: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'The rule as a mapping could have it; absent if no rule can set the field' }),
+    others: z
+      .array(z.string())
+      .meta({ description: 'What the rule reads after that, and no SCIM path can say' }),
+    setting: z.string().optional().meta({
+      description: 'The setting of the mapping with the value of people without one',
+    }),
+  })
+  .meta({ id: 'OtherRule', description: 'A rule that is in force without being in the mapping' });
+export type OtherRule = z.input<typeof otherRule>;
+
 const finding = z
   .object(findingMembers)
   .meta({ id: 'PreviewedFinding', description: 'A value that would not be set on the traveler, and why' });
@@ -80,6 +104,9 @@ const preview = z
     changed: z.int().meta({ description: 'People for whose traveler a call would be sent' }),
     created: z.int().meta({ description: 'People who would get a traveler at last' }),
     pending: z.int().meta({ description: 'People who would get no traveler any more' }),
+    outOfScope: z.int().meta({
+      description: 'People whom the scope would leave out, without a call: they have no traveler, or keep it',
+    }),
     needsApproval: z.boolean().meta({ description: 'True if the change would be held for approval' }),
     fields: z.array(
       z.object({ field: z.string(), set: z.int(), cleared: z.int(), again: z.int(), released: z.int() }),
@@ -89,7 +116,7 @@ const preview = z
       z.object({
         id: z.string(),
         userName: z.string(),
-        outcome: z.enum(['changed', 'created', 'pending']),
+        outcome: z.enum(['changed', 'created', 'pending', 'outOfScope']),
         changes: z.array(fieldChange),
         comes: z.array(finding),
         goes: z.array(finding),
@@ -132,6 +159,12 @@ export const mappingsContract = {
     ...{ method: 'get', path: '/mappings/{connection}', tag: 'Mappings', access: 'viewer' },
     summary: 'Read the mapping in force',
     result: z.object({ version: version.optional(), text: storedText }),
+  },
+  listOtherRules: {
+    ...{ method: 'get', path: '/mappings/{connection}/other-rules', tag: 'Mappings', access: 'viewer' },
+    summary:
+      'List the rules that are in force besides those of the mapping: of the travel service, and the default rules',
+    result: z.object({ rules: z.array(otherRule) }),
   },
   listMappingNames: {
     ...{ method: 'get', path: '/mappings/{connection}/names', tag: 'Mappings', access: 'viewer' },
@@ -184,6 +217,7 @@ export const mappingsContract = {
       trace: z.array(traceEntry),
       findings: z.array(finding),
       fallbackEmail: z.string().optional(),
+      scope: z.enum(scopeVerdicts).meta({ description: 'Whether the person is in the scope of the mapping' }),
       names,
     }),
     errors: computing,

@@ -17,6 +17,7 @@ import { normalize } from '../../schema/normalize.ts';
 import { type JsonObject, SchemaFault } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
 import type { MappingVersion } from '../../store/queues/rules-in-force.ts';
+import { otherRules } from '../../translator/default-rules.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
 import type { mappingsContract } from '../contract/mappings.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
@@ -41,6 +42,9 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
       const version = await findVersion(rules, connectionOf(params, deps).id);
       return { version: version && toVersion(version), text: textOf(version?.mapping ?? defaultMapping) };
     },
+    listOtherRules: async ({ params }) => ({
+      rules: otherRules((await currentRules(connectionOf(params, deps), deps)).rules),
+    }),
     listMappingNames: async ({ params }) => namesOf(await currentRules(connectionOf(params, deps), deps)),
     findExamplePerson: async ({ params }) => ({
       id: await deps.store.people.findExample(connectionOf(params, deps).id),
@@ -63,14 +67,7 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
     listMappingVersions: async ({ params, query }) => ({
       versions: (await listVersions(rules, connectionOf(params, deps).id, query.limit)).map(toVersion),
     }),
-    readMappingVersion: async ({ params }) => {
-      const versions = await listVersions(rules, connectionOf(params, deps).id);
-      const index = versions.findIndex(({ generation }) => String(generation) === params.version);
-      const [version, before] = [versions[index], versions[index + 1]];
-      if (!version) throw noSuchVersion(params.version);
-      const difference = compareMappings(before?.mapping ?? defaultMapping, version.mapping);
-      return { version: toVersion(version), text: textOf(version.mapping), difference };
-    },
+    readMappingVersion: ({ params }) => readVersion(connectionOf(params, deps), params.version, deps),
     restoreMappingVersion: async ({ params, body }, context) => {
       const connection = connectionOf(params, deps);
       const version = await findVersion(rules, connection.id, body.version);
@@ -84,6 +81,16 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
 
 function connectionOf({ connection: id }: { connection: string }, deps: AdminDeps): Connection {
   return findConnection(deps, id).connection;
+}
+
+/** Reads a mapping of the history, and what it has changed. */
+async function readVersion({ id }: Connection, generation: string, { store }: AdminDeps) {
+  const versions = await listVersions(store.rules, id);
+  const index = versions.findIndex((one) => String(one.generation) === generation);
+  const [version, before] = [versions[index], versions[index + 1]];
+  if (!version) throw noSuchVersion(generation);
+  const difference = compareMappings(before?.mapping ?? defaultMapping, version.mapping);
+  return { version: toVersion(version), text: textOf(version.mapping), difference };
 }
 
 function noSuchVersion(version: string | number): AdminError {
@@ -243,9 +250,10 @@ async function previewEverybody(
   const input = { ...previewInput(connection, text, inForce), ownUser, examples, maxMs: PREVIEW_MS };
   const preview = await deps.tasks.run('previewEverybody', input, taskContext(deps, caller));
   if ('faults' in preview) throw faulty(preview.faults);
-  const { people, changed, created, pending, fields, findings, names } = preview;
+  const { people, changed, created, pending, outOfScope, fields, findings, names } = preview;
   return {
-    ...{ people, changed, created, pending, fields, findings, names, examples: preview.examples },
+    ...{ people, changed, created, pending, outOfScope },
+    ...{ fields, findings, names, examples: preview.examples },
     isCut: preview.isCut === true,
     needsApproval: needsApproval(preview),
   };

@@ -48,9 +48,8 @@ const identities = {
 const stored = {
   identities,
   references: { findRows: read('findReferenceRows') },
-  memberships: { findOf: read('findMemberships') },
+  memberships: { findOf: read('findMemberships'), findUnknownNames: read('findUnknownGroupNames') },
 };
-const findUnknownGroupNames = read('findUnknownGroupNames');
 
 const tasks: Run = {
   check: async ({ text, connection, names }) => {
@@ -62,7 +61,9 @@ const tasks: Run = {
       needsNames = names === undefined;
       return names ?? { unchecked: '' };
     });
-    const unknownGroups = await findUnknownGroups(mapping, (all) => findUnknownGroupNames(connection, all));
+    const unknownGroups = await findUnknownGroups(mapping, (all) =>
+      stored.memberships.findUnknownNames(connection, all),
+    );
     const warnings = withinLimits([...findUnknownExtensionNames(mapping), ...unknownGroups]);
     if (needsNames) return { faults: [], warnings, needsNames };
     const ownFaults = faults.filter(({ origin }) => origin === 'file');

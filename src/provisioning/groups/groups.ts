@@ -1,8 +1,10 @@
-import type { ScimResource } from '../../schema/resource.ts';
+import { foldCase } from '../../schema/case-fold.ts';
+import type { Json, ScimResource } from '../../schema/resource.ts';
 import type { Connection } from '../connection.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
 import type { Runtime } from '../runtime-ports.ts';
+import type { ReconcileQueue } from '../store-ports.ts';
 import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from '../users/list-ports.ts';
 import type { ScanQueue } from '../users/list-users.ts';
 import type {
@@ -65,6 +67,7 @@ type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
 interface GroupServiceDeps {
   groups: Groups;
   rulesSnapshots: Pick<RulesSnapshots, 'groupRules'>;
+  reconcileQueue: Pick<ReconcileQueue, 'markUnresolvedDirty'>;
   connectionOf(id: string): Connection;
   /** Wakes the background work that reconciles members and marks them in batches. */
   wakeForMembers(connection: string): void;
@@ -181,7 +184,7 @@ async function create(
     createdAt: now,
     lastModified: now,
   };
-  const outcome = await writeUnderRules(deps, connection, (rules) =>
+  const outcome = await writeUnderRules(deps, { connection, newName: attributes.displayName }, (rules) =>
     deps.groups.insert(group, members, rules),
   );
   if (outcome === 'duplicate') throw conflictError();
@@ -190,22 +193,27 @@ async function create(
 
 /**
  * Writes a group under the rules in force, which decide whose membership matters. If a process puts others in force meanwhile, writes
- * again.
+ * again. People who wait for a group of this new name, because the scope of the mapping names it, become dirty.
  */
 async function writeUnderRules<Outcome extends string>(
-  { rulesSnapshots, connectionOf, wakeForMembers, runtime }: GroupDeps,
-  connection: string,
+  { rulesSnapshots, connectionOf, reconcileQueue, wakeForMembers, runtime }: GroupDeps,
+  { connection, newName }: { connection: string; newName: Json | undefined },
   write: (rules: RulesForGroups) => Promise<Outcome | 'otherRules'>,
 ): Promise<Outcome> {
   let known = 0;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const rules = await rulesSnapshots.groupRules(connectionOf(connection), known);
+    const { inScope, ...rules } = await rulesSnapshots.groupRules(connectionOf(connection), known);
     const outcome = await write({ ...rules, now: runtime.now() });
     if (outcome === 'otherRules') {
       known = rules.generation + 1;
       continue;
     }
-    if (outcome === 'done' && rules.test) wakeForMembers(connection);
+    if (outcome !== 'done' || !rules.test) return outcome;
+    const isAwaited = inScope.some(
+      (name) => typeof newName === 'string' && foldCase(name) === foldCase(newName),
+    );
+    if (isAwaited) await reconcileQueue.markUnresolvedDirty(connection, runtime.now());
+    wakeForMembers(connection);
     return outcome;
   }
   throw busyError();
@@ -222,7 +230,9 @@ async function update(
     const lastModified = deps.runtime.wallClock();
     const after: Group = { ...before, version: before.version + 1, lastModified };
     const changed = { attributes, members: change.members };
-    const outcome = await writeUnderRules(deps, connection, (rules) =>
+    const isRenamed = attributes.displayName !== before.attributes.displayName;
+    const newName = isRenamed ? attributes.displayName : undefined;
+    const outcome = await writeUnderRules(deps, { connection, newName }, (rules) =>
       deps.groups.change(after, before.version, changed, rules),
     );
     if (outcome === 'duplicate') throw conflictError();
@@ -242,7 +252,7 @@ async function remove(
     const group = await findGroup(deps, connection, id);
     check?.(group.version);
     const removed: Group = { ...group, lastModified: deps.runtime.wallClock() };
-    const outcome = await writeUnderRules(deps, connection, (rules) =>
+    const outcome = await writeUnderRules(deps, { connection, newName: undefined }, (rules) =>
       deps.groups.change(removed, group.version, 'delete', rules),
     );
     if (outcome !== 'stale') return;

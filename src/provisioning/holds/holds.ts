@@ -84,7 +84,7 @@ export const causeTexts = {
   safetyValve: {
     why: (policies) => safetyValveText(policies?.safetyValve),
     discarded: 'the traveler stays active until the IdP deactivates or deletes the person again',
-    approved: 'the traveler is changed as the IdP wants',
+    approved: 'the traveler is archived until the person is in the scope of the mapping again',
   },
   guarded: {
     why: () => 'the traveler administers the travel service by a role that the mapping did not give',

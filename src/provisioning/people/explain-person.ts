@@ -21,8 +21,8 @@ import { searchedNames } from './identity-names.ts';
 
 /**
  * The status of a person. `synced`: the traveler agrees with the identity provider. `noTraveler`: none
- * exists. `waiting`: the next attempt brings the traveler up to date. `archived`: the traveler has no access. `imported`:
- * the traveler was found in the travel service, and no identity provider has written the user.
+ * exists. `waiting`: the next attempt brings the traveler up to date. `archived`: the traveler has no access. `outOfScope`: the scope of the
+ * mapping leaves the person out. `imported`: the traveler was found in the travel service, and no identity provider has written the user.
  */
 export const personStatuses = [
   'synced',
@@ -31,6 +31,7 @@ export const personStatuses = [
   'waiting',
   'held',
   'refused',
+  'outOfScope',
   'imported',
 ] as const;
 
@@ -142,6 +143,7 @@ function namesIn(
 /** Says in which state the person is, and why. */
 export function verdictOn(identity: Identity, now: number): Verdict {
   const { state, claimed, travelId, hold } = identity;
+  const scopeReason = reasonOf(identity.findings, ({ code }) => code === 'outOfScope');
   switch (state) {
     case 'held':
       return {
@@ -157,6 +159,7 @@ export function verdictOn(identity: Identity, now: number): Verdict {
       return { status: 'noTraveler', because: noTravelerBecause(identity) };
     case 'synced':
       if (!claimed && isLive(identity)) return { status: 'imported' };
+      if (scopeReason !== undefined) return { status: 'outOfScope', because: scopeReason };
       if (travelId === undefined) return { status: 'noTraveler', because: goneBecause(identity) };
       return isArchived(identity) ? archivedVerdict(identity) : syncedVerdict(identity);
   }
@@ -263,6 +266,7 @@ function noTravelerBecause({ findings, waitingFor }: Identity): string {
 
 /** The findings of which each alone prevents a create, in the order of importance. */
 const noTravelerCodes = [
+  'scopeUnresolved',
   'existingUser',
   'emailTaken',
   'erasedTraveler',

@@ -78,6 +78,7 @@ export const findingCodes = [
   'optionDisabled',
   'optionUnknown',
   'otherPerson',
+  'outOfScope',
   'ownCredential',
   'passedOn',
   'pausedChange',
@@ -96,6 +97,7 @@ export const findingCodes = [
   'roleUnknown',
   'rulesHeld',
   'safetyValve',
+  'scopeUnresolved',
   'secondUser',
   'severalValues',
   'textUnusable',
@@ -157,6 +159,8 @@ export interface People {
   findByPrefix(connection: string, prefix: string, limit: number): Promise<ListedPerson[]>;
   /** Returns the id of a person whom an IdP has sent, if possible one who was changed lately; undefined if all were imported. */
   findExample(connection: string): Promise<string | undefined>;
+  /** Counts the people whom the scope of the mapping leaves out, by connection; those without such people are left out. */
+  countOutOfScope(): Promise<{ connection: string; count: number }[]>;
 }
 
 /** Yields the people of these connections page by page, so that memory stays bounded. */

@@ -81,7 +81,7 @@ export interface SendableFields {
  * Returns the draft with which a reconciliation begins: the stored state of the identity, and the findings of the new
  * translation in place of the stored ones.
  */
-export function newDraft(identity: Identity, translation: Translation): OutcomeDraft {
+export function newDraft(identity: Identity, translation: Pick<Translation, 'findings'>): OutcomeDraft {
   const { travelId, applied, refused, observed, creating, progress } = identity;
   return {
     travelId,

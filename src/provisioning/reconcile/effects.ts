@@ -33,6 +33,8 @@ export interface Effects {
   findReferences(): ReferenceRow[];
   /** Returns the groups of the user, and those that were deleted or emptied a short while ago. */
   findMemberships(): CountedMembership[];
+  /** Returns those of the names that no group of the connection has. */
+  findUnknownGroups(names: readonly string[]): string[];
   /** True if an admin has approved these rules, or need not. */
   mayApplyRules(rulesSnapshot: RulesSnapshot): boolean;
 

@@ -26,7 +26,7 @@ export interface InterpreterDeps {
   identities: Identities;
   leases: Leases;
   references: References;
-  memberships: Pick<Memberships, 'findOf'>;
+  memberships: Pick<Memberships, 'findOf' | 'findUnknownNames'>;
   holds: Pick<Holds, 'admitDeparture' | 'admitMembershipChange'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;

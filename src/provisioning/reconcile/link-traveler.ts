@@ -261,9 +261,9 @@ function* takePlaceOfLeaver(
     from &&
     (yield* announceLink(context, { ...draft, progress }, { traveler, applied: leaver.applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
-  // An approval is not carried out yet, so its effect is not noted.
-  const isHeld = predecessorOf(context.identity, draft)?.effect === 'held';
-  return endInFailure(isHeld ? draft : judged, {
+  // An approval, or a return that had to wait, is not carried out yet, so its effect is not noted.
+  const before = predecessorOf(context.identity, draft)?.effect;
+  return endInFailure(before === 'held' || before === 'waiting' ? draft : judged, {
     kind: 'unavailable',
     text: 'the traveler is just being archived, or linked by another identity',
   });

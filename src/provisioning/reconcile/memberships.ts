@@ -1,9 +1,10 @@
 import type { Json } from '../../schema/resource.ts';
-import { groupTest } from '../../translator/named-groups.ts';
+import { groupsOfScope, groupTest, namesOneOf } from '../../translator/named-groups.ts';
 import { isSetByRules, type Rules } from '../../translator/rules.ts';
 import type {
   AppliedField,
   Finding,
+  Snapshot,
   Translation,
   UserGroup,
   WantedField,
@@ -28,6 +29,12 @@ const LIMIT = { people: 100, windowMs: 60 * 60_000 };
 export function* findNamedMemberships(rules: Rules): Program<CountedMembership[] | undefined> {
   const test = groupTest(rules);
   return test && (yield* perform('findMemberships')).filter(test);
+}
+
+/** Finds which expressions of the scope name a group that has not been received. Undefined if the scope names none: nothing is read then. */
+export function* findUnknownGroups(rules: Rules): Program<Snapshot['namesUnknownGroup']> {
+  const names = groupsOfScope(rules);
+  return names.length === 0 ? undefined : namesOneOf(yield* perform('findUnknownGroups', names));
 }
 
 /** Returns a finding for each group of which the user counts as a member although the group was deleted or emptied. */

@@ -66,8 +66,7 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
 
 /** Ends an attempt for which neither the rules nor the lookups could be read. */
 function endUntranslated(identity: Identity, failure: TravelFailure): ReconcileResult {
-  const untranslated = { fields: {}, findings: identity.findings, trace: [], needsFreshLookups: false };
-  return endInFailure(newDraft(identity, untranslated), failure);
+  return endInFailure(newDraft(identity, { findings: identity.findings }), failure);
 }
 
 function toContext(

@@ -19,6 +19,7 @@ import { holdReturn, holdReturnOfTraveler } from './held-return.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import { linkApprovedTraveler } from './link-traveler.ts';
 import { isReturnHeld } from './ownership.ts';
+import { isScopeDecisive, reconcileOutOfScope, withScopeLeft } from './scope.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 import { updateTraveler } from './update-traveler.ts';
 
@@ -36,11 +37,12 @@ export function* reconcileTraveler(context: ReconcileContext): Program<Reconcile
 
 function* takeStep(context: ReconcileContext): Program<ReconcileResult> {
   const { identity } = context;
-  const initial = newDraft(identity, context.translation);
+  const initial = withScopeLeft(context, newDraft(identity, context.translation));
   if (!identity.claimed) return yield* reconcileUnclaimed(context, initial);
   if (identity.deletedAt !== undefined) return yield* archiveTraveler(context, initial);
   const { movedFrom } = identity.origin;
   const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
+  if (isScopeDecisive(context)) return yield* reconcileOutOfScope(context, draft);
   if (isReturnHeld(identity)) return yield* holdUndecidedReturn(context, draft);
   if (hasPassedTravelerOn(identity)) return endInState({ ...draft, creating: undefined }, 'synced');
   const first =
@@ -112,17 +114,18 @@ function* holdUndecidedReturn(context: ReconcileContext, draft: OutcomeDraft): P
     : holdReturn(context, found.draft, predecessorOf(context.identity, found.draft));
 }
 
-/** Links the traveler that an admin has handed over to the user; else links or creates one. */
+/** Links the traveler of the leaver who is the same person, or that an admin has handed over to the user; else links or creates one. */
 function* linkTraveler(context: ReconcileContext, draft: OutcomeDraft): Program<ReconcileResult | 'gone'> {
   const { identity } = context;
   const known = predecessorOf(identity, draft);
-  const isHandedOver = known?.effect === 'held' && isApproved(identity, 'return') && !isInactive(identity);
-  const travelId = isHandedOver ? yield* travelerOfLeaver(known) : undefined;
+  const isHandedOver = known?.effect === 'held' && isApproved(identity, 'return');
+  const isOwed = (isHandedOver || known?.effect === 'waiting') && !isInactive(identity);
+  const travelId = isOwed ? yield* travelerOfLeaver(known) : undefined;
   const linked = travelId === undefined ? 'none' : yield* linkApprovedTraveler(context, draft, travelId);
   return linked === 'none' ? yield* linkUnlessInactive(context, draft) : linked;
 }
 
-/** When the return was held, the create of the traveler may have had no known outcome. */
+/** When the return was held, or had to wait, the create of the traveler may have had no known outcome. */
 function* travelerOfLeaver({ connection, id, travelId }: Succession): Program<string | undefined> {
   if (travelId !== undefined || id === undefined) return travelId;
   return (yield* perform('findIdentity', connection, id))?.travelId;

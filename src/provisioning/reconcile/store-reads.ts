@@ -10,7 +10,7 @@ export interface StoreReadDeps {
     'findById' | 'find' | 'findHolder' | 'findWaiters' | 'isWaitedFor' | 'isErased'
   >;
   references: Pick<References, 'findRows'>;
-  memberships: Pick<Memberships, 'findOf'>;
+  memberships: Pick<Memberships, 'findOf' | 'findUnknownNames'>;
 }
 
 /** The reads of the store that reconciling an identity and its preview share. They need no commit: nobody else sees them. */
@@ -28,5 +28,6 @@ export function storeReads(
     isErased: (travelId) => identities.isErased(account, travelId),
     findReferences: () => references.findRows(connection, id),
     findMemberships: () => memberships.findOf(connection, id),
+    findUnknownGroups: (names) => memberships.findUnknownNames(connection, names),
   };
 }

@@ -9,7 +9,7 @@ import type { ReferenceRow } from '../store-ports.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import type { WantedFields } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { findNamedMemberships, unresolvedGroupFindings } from './memberships.ts';
+import { findNamedMemberships, findUnknownGroups, unresolvedGroupFindings } from './memberships.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
 
 /** An identity's translation, with the rules and references that it was made with. */
@@ -74,19 +74,20 @@ function* translateUnder(
   const { rules } = rulesSnapshot;
   const resolved = yield* resolveReferences({ ...source, ...policies }, rules);
   const memberships = yield* findNamedMemberships(rules);
+  const namesUnknownGroup = yield* findUnknownGroups(rules);
   const { references } = resolved;
   const translateWith = (groups: readonly UserGroup[] | undefined) =>
-    translateStored(rulesSnapshot, identity, { references, groups });
+    translateStored(rulesSnapshot, identity, { references, groups, namesUnknownGroup });
   // The translation of a user without a manager and groups is the same with resolved references.
-  const isKnown = newUser?.rulesSnapshot === rulesSnapshot && references.size === 0 && !memberships?.length;
+  const isWithoutGroups = !memberships?.length && namesUnknownGroup === undefined;
+  const isKnown = newUser?.rulesSnapshot === rulesSnapshot && references.size === 0 && isWithoutGroups;
   const translation = isKnown ? newUser.translation : translateWith(memberships);
   const baseline = translateBaseline(rulesSnapshot, identity, references);
   return { ...{ rulesSnapshot, resolved, memberships, baseline, translateWith }, translation };
 }
 
 /** The resolved managers of an identity, and its groups. */
-interface StoredRelations {
-  references: Snapshot['references'];
+export interface StoredRelations extends Pick<Snapshot, 'references' | 'namesUnknownGroup'> {
   groups: readonly CountedMembership[] | undefined;
 }
 
@@ -94,10 +95,10 @@ interface StoredRelations {
 export function translateStored(
   { rules, lookups }: Pick<RulesSnapshot, 'rules' | 'lookups'>,
   { desired, applied, origin: { countedParts } }: Identity,
-  { references, groups }: StoredRelations,
+  relations: StoredRelations,
 ): Translation {
-  const translation = toTravel(rules, desired, { lookups, references, groups, applied, countedParts });
-  const unresolved = unresolvedGroupFindings(groups);
+  const translation = toTravel(rules, desired, { lookups, ...relations, applied, countedParts });
+  const unresolved = unresolvedGroupFindings(relations.groups);
   return unresolved.length === 0
     ? translation
     : { ...translation, findings: [...translation.findings, ...unresolved] };

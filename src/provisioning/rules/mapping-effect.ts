@@ -7,7 +7,6 @@ import { readField } from '../../translator/traveler.ts';
 import { canonicalJson, isEqualJson } from '../../translator/values.ts';
 import type { Connection } from '../connection.ts';
 import { findings } from '../findings.ts';
-import type { CountedMembership } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import { withoutCycles } from '../manager-chains.ts';
 import {
@@ -23,11 +22,17 @@ import { chooseEmail, wantedFieldsWithEmail } from '../reconcile/create-traveler
 import { carriedOutBy, type Handlers, type Program, run } from '../reconcile/effects.ts';
 import { resolveEmailConflict } from '../reconcile/email-conflicts.ts';
 import { refuseOwnUser, withGuardsApplied } from '../reconcile/guard.ts';
-import { countedMemberships, findNamedMemberships } from '../reconcile/memberships.ts';
+import { countedMemberships, findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
+import {
+  hasProvisionedTraveler,
+  isScopeDecisive,
+  limitToScope,
+  withScopeFinding,
+} from '../reconcile/scope.ts';
 import { type StoreReadDeps, storeReads } from '../reconcile/store-reads.ts';
-import { translateBaseline, translateStored } from '../reconcile/translate-identity.ts';
+import { type StoredRelations, translateBaseline, translateStored } from '../reconcile/translate-identity.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 
 /** The result of the next reconciliation of one identity, as far as it can be predicted without a call to the travel API. */
@@ -35,8 +40,8 @@ export interface PreviewedTraveler {
   /** The changes that would be sent. */
   plan: Plan;
   findings: Finding[];
-  /** True if no traveler can be created, for lack of a usable email address. */
-  isPending: boolean;
+  /** Why there is no traveler and none can be created: a usable email address is lacking, or the scope leaves the person out. */
+  lacks?: 'email' | 'scope';
 }
 
 interface PreviewSubject {
@@ -58,7 +63,7 @@ export function travelerPreviewer(
     const { account, lookups } = subject.connection;
     const references = await resolve(rules);
     const groups = await readGroups(deps, subject.identity, { rules, account });
-    const context = toContext(subject, { rulesSnapshot, references, groups });
+    const context = toContext(subject, { rulesSnapshot, references, ...groups });
     const { readOwnUser } = lookups;
     const handlers = { ...readOnlyHandlers(deps, account, subject.identity), readOwnUser };
     return run(previewTraveler(context), carriedOutBy(handlers));
@@ -67,6 +72,7 @@ export function travelerPreviewer(
 
 function* previewTraveler(context: ReconcileContext): Program<PreviewedTraveler> {
   const draft = newDraft(context.identity, context.translation);
+  if (isScopeDecisive(context)) return yield* previewOutOfScope(context, draft);
   if (draft.travelId !== undefined) return yield* previewLinked(context, draft);
   if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
   return isOutOfUse(context.identity) ? toPreview(draft, emptyPlan) : yield* previewUnlinked(context, draft);
@@ -81,6 +87,13 @@ function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program
   return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
 }
 
+function* previewOutOfScope(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
+  if (!hasProvisionedTraveler(draft))
+    return { ...toPreview(withScopeFinding(context, draft, 'none'), emptyPlan), lacks: 'scope' };
+  const limited = limitToScope(context, draft);
+  return yield* previewLinked(limited.context, limited.draft);
+}
+
 function isReturnUndecided({ identity }: ReconcileContext): boolean {
   return wasHeldFor(identity, 'return') && !isApproved(identity, 'return');
 }
@@ -93,7 +106,7 @@ function* previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Progr
   const isWaiting = addressed.waitingFor !== undefined;
   return {
     ...toPreview(isWaiting ? addressed : withFinding(addressed, findings.noEmail()), emptyPlan),
-    isPending: true,
+    lacks: 'email',
   };
 }
 
@@ -108,7 +121,7 @@ function planUpdate(
 }
 
 function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
-  return { plan: next, findings: draft.findings, isPending: false };
+  return { plan: next, findings: draft.findings };
 }
 
 /** True for an inactive user whose traveler no longer exists; a reconciliation does not create a new one. */
@@ -142,14 +155,18 @@ export async function readReferences(
   return (await run(resolving, carriedOutBy(readOnlyHandlers(deps, account, identity)))).references;
 }
 
-/** Reads the groups of an identity that the rules name and that count; undefined if the rules name none. */
+/** The groups of an identity that the rules name and that count, and whether the scope names one that has not been received. */
+type GroupsOfIdentity = Pick<StoredRelations, 'groups' | 'namesUnknownGroup'>;
+
+/** Reads what the rules need to know about the groups of an identity. */
 export async function readGroups(
   deps: StoreReadDeps,
   identity: Identity,
   { rules, account }: { rules: Rules; account: string },
-): Promise<readonly CountedMembership[] | undefined> {
-  const handlers = readOnlyHandlers(deps, account, identity);
-  return countedMemberships(identity, await run(findNamedMemberships(rules), carriedOutBy(handlers)));
+): Promise<GroupsOfIdentity> {
+  const carryOut = carriedOutBy(readOnlyHandlers(deps, account, identity));
+  const groups = countedMemberships(identity, await run(findNamedMemberships(rules), carryOut));
+  return { groups, namesUnknownGroup: await run(findUnknownGroups(rules), carryOut) };
 }
 
 /** Carries out the reads of a preview. Its writes have no effect. */
@@ -168,22 +185,14 @@ function readOnlyHandlers(deps: StoreReadDeps, account: string, identity: Identi
 
 function toContext(
   { connection, identity }: PreviewSubject,
-  {
-    rulesSnapshot,
-    references,
-    groups,
-  }: {
-    rulesSnapshot: RulesSnapshot;
-    references: Snapshot['references'];
-    groups: readonly CountedMembership[] | undefined;
-  },
+  { rulesSnapshot, ...relations }: { rulesSnapshot: RulesSnapshot } & StoredRelations,
 ): ReconcileContext {
   return {
     connection,
     identity,
     rulesSnapshot,
-    translation: translateStored(rulesSnapshot, identity, { references, groups }),
-    baseline: translateBaseline(rulesSnapshot, identity, references),
+    translation: translateStored(rulesSnapshot, identity, relations),
+    baseline: translateBaseline(rulesSnapshot, identity, relations.references),
     freeEmail: undefined,
     time: { now: 0, wallClock: 0, server: undefined },
   };
@@ -201,10 +210,10 @@ export interface FieldChange {
 /** The difference between two previews of one person. */
 export interface PreviewDifference {
   /**
-   * `created`: a traveler would now be created; `pending`: a traveler would no longer be created; `changed`: a call would
-   * be sent.
+   * `created`: a traveler would now be created; `pending`: a traveler would no longer be created for lack of a usable email address;
+   * `outOfScope`: the scope would leave the person out, without a call; `changed`: a call would be sent.
    */
-  outcome: 'same' | 'changed' | 'created' | 'pending';
+  outcome: 'same' | 'changed' | 'created' | 'pending' | 'outOfScope';
   changes: FieldChange[];
   /** Fields that would no longer be owned; their values stay. */
   released: FieldKey[];
@@ -249,11 +258,12 @@ export function comparePreviews(
   const before = from ?? previewOfPresent(identity, to);
   const changes = changesBetween(identity, before.plan, to.plan);
   const predictable = { before: predictableFindings(before), after: predictableFindings(to) };
+  const comes = without(predictable.after, predictable.before);
   return {
-    outcome: outcomeOf(before, to, changes),
-    changes: to.isPending ? [] : changes,
+    outcome: outcomeOf(before, to, { changes, comes }),
+    changes: to.lacks ? [] : changes,
     released: to.plan.released.filter((key) => !before.plan.released.includes(key)),
-    comes: without(predictable.after, predictable.before),
+    comes,
     goes: without(predictable.before, predictable.after),
   };
 }
@@ -263,19 +273,27 @@ export function comparePreviews(
  * contain it, because it does not depend on the rules compared.
  */
 function previewOfPresent({ travelId, state, findings }: Identity, to: PreviewedTraveler): PreviewedTraveler {
-  const isPending = travelId === undefined && state === 'pending';
-  const isUnderWay = travelId === undefined && !isPending && !to.isPending;
-  return { plan: isUnderWay ? to.plan : emptyPlan, findings, isPending };
+  if (travelId !== undefined) return { plan: emptyPlan, findings };
+  if (findings.some(isAboutScope)) return { plan: emptyPlan, findings, lacks: 'scope' };
+  if (state === 'pending') return { plan: emptyPlan, findings, lacks: 'email' };
+  return { plan: to.lacks ? emptyPlan : to.plan, findings };
+}
+
+/** True for a finding about a person whom the scope of the mapping leaves out, or may leave out. */
+function isAboutScope({ code }: Finding): boolean {
+  return code === 'outOfScope' || code === 'scopeUnresolved';
 }
 
 function outcomeOf(
   before: PreviewedTraveler,
   to: PreviewedTraveler,
-  changes: FieldChange[],
+  { changes, comes }: Pick<PreviewDifference, 'changes' | 'comes'>,
 ): PreviewDifference['outcome'] {
-  if (to.isPending) return before.isPending ? 'same' : 'pending';
-  if (before.isPending) return 'created';
-  return changes.length > 0 ? 'changed' : 'same';
+  const isLeaving = comes.some(isAboutScope);
+  if (to.lacks === 'email') return before.lacks === 'email' ? 'same' : 'pending';
+  if (to.lacks === undefined && before.lacks) return 'created';
+  if (to.lacks === undefined && changes.length > 0) return 'changed';
+  return isLeaving ? 'outOfScope' : 'same';
 }
 
 function changesBetween(identity: Identity, before: Plan, after: Plan): FieldChange[] {

@@ -168,6 +168,8 @@ export interface MappingPreview {
   created: number;
   /** The number of people for whom no traveler could be created any more, for lack of a usable email address. */
   pending: number;
+  /** The number of people whom the scope would leave out, without a call: they have no traveler, or keep it. */
+  outOfScope: number;
   /** The fields that would change, those that concern the most people first. */
   fields: FieldCounts[];
   findings: FindingCounts[];
@@ -185,7 +187,7 @@ export interface MappingPreview {
 
 /** Adds the effects on each person to the totals of a preview, with at most `mostExamples` examples. */
 export function previewCounter(mostExamples: number, lookups: Lookups) {
-  const counts = { people: 0, changed: 0, created: 0, pending: 0 };
+  const counts = { people: 0, changed: 0, created: 0, pending: 0, outOfScope: 0 };
   const fields = new Map<string, FieldCounts>();
   const findings = new Map<string, FindingCounts>();
   const present = new Map<string, PresentFinding>();

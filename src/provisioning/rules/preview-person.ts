@@ -1,5 +1,11 @@
 import type { Json, ScimResource } from '../../schema/resource.ts';
-import type { Finding, TraceEntry, Translation, WantedField } from '../../translator/translation.ts';
+import type {
+  Finding,
+  ScopeVerdict,
+  TraceEntry,
+  Translation,
+  WantedField,
+} from '../../translator/translation.ts';
 import { isEqualJson } from '../../translator/values.ts';
 import type { Connection } from '../connection.ts';
 import { type Identity, isLive } from '../identity.ts';
@@ -29,6 +35,8 @@ export interface PersonPreview {
   trace: TraceEntry[];
   findings: Finding[];
   fallbackEmail: string | undefined;
+  /** Whether the person is in the scope of the mapping. */
+  scope: ScopeVerdict;
   /** The names of custom fields by key, and of the resources that the values contain by id. */
   names: Record<string, string>;
 }
@@ -42,10 +50,10 @@ export async function previewPerson(
   const present = await previewIdentity(deps, identity, { ...inForce, account, policies });
   const previewed = await previewIdentity(deps, identity, { ...next, account, policies });
   const fields = compareFields(present, previewed);
-  const { findings, fallbackEmail, trace } = previewed;
+  const { findings, fallbackEmail, trace, scope } = previewed;
   return {
     userName: String(identity.desired.userName),
-    ...{ fields, trace, findings, fallbackEmail },
+    ...{ fields, trace, findings, fallbackEmail, scope },
     names: { ...fieldNames(inForce.lookups), ...usedNames({ fields, trace, findings }, inForce.lookups) },
   };
 }
@@ -80,7 +88,7 @@ async function previewIdentity(
 ): Promise<Translation> {
   const references = await readReferences(deps, identity, { rules, ...connection });
   const groups = await readGroups(deps, identity, { rules, ...connection });
-  return translateStored({ rules, lookups }, identity, { references, groups });
+  return translateStored({ rules, lookups }, identity, { references, ...groups });
 }
 
 /** Returns the identity that a connection would have for a user that is not stored: managers are found as for a person of that name. */

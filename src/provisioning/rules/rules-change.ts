@@ -1,7 +1,8 @@
 import type { Holds } from '../../store/queues/holds.ts';
+import type { FieldKey } from '../../translator/translation.ts';
 import type { Connection } from '../connection.ts';
 import type { HeldRules } from '../holds/holds.ts';
-import type { Identity } from '../identity.ts';
+import { type Identity, isInactive } from '../identity.ts';
 import type { StoreReadDeps } from '../reconcile/store-reads.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import { comparePreviews, travelerPreviewer } from './mapping-effect.ts';
@@ -152,8 +153,9 @@ async function isChanged(
   const preview = await travelerPreviewer(deps, { connection, identity })(snapshot);
   const { outcome, changes } = comparePreviews(identity, undefined, preview);
   // Two changes do not count: a deactivation, because the IdP requested it, and a refused value, because it is sent
-  // again after every change of rules.
-  return outcome === 'changed' && changes.some(({ field, isAgain }) => field !== 'archived' && !isAgain);
+  // again after every change of rules. An active person is archived or restored because of the scope.
+  const isRequested = (field: FieldKey) => field === 'archived' && isInactive(identity);
+  return outcome === 'changed' && changes.some(({ field, isAgain }) => !isRequested(field) && !isAgain);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rul
 import { checkNames, type NameFault } from '../../translator/check-names.ts';
 import { type Mapping, parseMappingOfAnySize, storedMappingSchema } from '../../translator/mapping-file.ts';
 import { findLimitFaults } from '../../translator/mapping-limits.ts';
-import { groupTest } from '../../translator/named-groups.ts';
+import { groupsOfScope, groupTest } from '../../translator/named-groups.ts';
 import { compileRules, EDITION, type Rules } from '../../translator/rules.ts';
 import { type Lookups, noLookups } from '../../translator/translation.ts';
 import { canonicalJson } from '../../translator/values.ts';
@@ -152,13 +152,20 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
   };
 }
 
+/** What the rules in force say of groups. `inScope`: the groups that the scope names by equality. */
+type GroupRules = Pick<RulesForGroups, 'generation' | 'test'> & { inScope: string[] };
+
 /** Rules that this process cannot read may name any group. */
-function toGroupRules({ inForce, snapshot }: LoadedRules): Pick<RulesForGroups, 'generation' | 'test'> {
+function toGroupRules({ inForce, snapshot }: LoadedRules): GroupRules {
   const { generation } = inForce;
-  if (snapshot) return { generation, test: groupTest(snapshot.rules) };
+  const rules = snapshot?.rules ?? compileInForce(inForce);
+  if (!rules) return { generation, test: () => true, inScope: [] };
+  return { generation, test: groupTest(rules), inScope: groupsOfScope(rules) };
+}
+
+function compileInForce(inForce: LoadedRules['inForce']): Rules | undefined {
   const mapping = mappingOf(inForce);
-  const { scimUserMappings = [] } = inForce.lookups ?? {};
-  return { generation, test: mapping ? groupTest(compileRules(mapping, scimUserMappings)) : () => true };
+  return mapping && compileRules(mapping, inForce.lookups?.scimUserMappings ?? []);
 }
 
 function newState(deps: RulesSnapshotsDeps): State {

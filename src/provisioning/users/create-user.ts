@@ -15,7 +15,12 @@ import type {
   NewUserCondition,
   NewUserMatches,
 } from '../store-ports.ts';
-import { type PostedUser, takeArchivedTraveler, takeLeaversPlace } from './return-user.ts';
+import {
+  awaitTravelerOfLeaver,
+  type PostedUser,
+  takeArchivedTraveler,
+  takeLeaversPlace,
+} from './return-user.ts';
 
 export interface CreateUserDeps {
   identities: Pick<Identities, 'findForNewUser' | 'findWaiters'>;
@@ -41,13 +46,14 @@ export async function createUser(
   if (expectsNoMatch && newUser.rulesSnapshot.generation > 0) return insertionIfNew(fresh, { user, newUser });
   const matches = await deps.identities.findForNewUser(connection.id, user);
   const posted: PostedUser = { connection, fresh, email, matches, runtime: deps.runtime };
+  if (newUser.translation.scope !== 'in') return insertionWithoutTraveler(posted, newUser);
   const claimed = claimImportedUser(posted);
   if (claimed) return claimed;
   const { generation } = matches;
   const { identity, others } = takeLeaversPlace(posted);
   if (identity.travelId !== undefined || identity.creating !== undefined)
     return insertion(identity, { generation, others });
-  const changes = [...deletionsOf(sameUserNameOf(matches)), ...others];
+  const changes = [...deletionsOf(unclaimedOfSameUserName(matches)), ...others];
   const isFree = email !== undefined && (await isAddressFree(deps, connection, matches));
   if (!isFree) return insertion(identity, { generation, others: changes, newUser });
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
@@ -85,9 +91,16 @@ function insertionIfNew(
   { user, newUser }: { user: NewUser; newUser: NewUserTranslation },
 ): PendingWrite {
   const { generation } = newUser.rulesSnapshot;
-  const { email } = user;
+  const email = newUser.translation.scope === 'in' ? user.email : undefined;
   const condition = { ...user, generation };
   return insertion({ ...identity, creating: email }, { generation, newUser, freeEmail: email, condition });
+}
+
+/** Returns the write of a user who is not in the scope of the mapping: it reserves no address and takes nobody's traveler. */
+function insertionWithoutTraveler(posted: PostedUser, newUser: NewUserTranslation): PendingWrite {
+  const { generation } = posted.matches;
+  const others = deletionsOf(unclaimedOfSameUserName(posted.matches));
+  return insertion(awaitTravelerOfLeaver(posted), { generation, others, newUser });
 }
 
 /** Returns the write that inserts an identity. A new identity has no references. */
@@ -115,8 +128,11 @@ function wantedEmail(connection: Connection, { translation }: NewUserTranslation
   return wanted !== undefined && isParkingAddress(connection, wanted) ? undefined : wanted;
 }
 
-function sameUserNameOf({ userName }: NewUserMatches): Identity[] {
-  return userName.filter(isLive);
+/** Returns the imported people with the userName. Throws `conflict` if a user of the IdP has it. */
+function unclaimedOfSameUserName({ userName }: NewUserMatches): Identity[] {
+  const live = userName.filter(isLive);
+  if (live.some(({ claimed }) => claimed)) throw conflictError();
+  return live;
 }
 
 /** True for an imported person whom the IdP has deleted without ever having sent the person. */
@@ -136,8 +152,7 @@ function deletionsOf(unclaimed: Identity[]): IdentityChange[] {
 function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
   const { connection, matches, fresh, runtime } = posted;
   const { generation } = matches;
-  const sameUserName = sameUserNameOf(matches);
-  if (sameUserName.some(({ claimed }) => claimed)) throw conflictError();
+  const sameUserName = unclaimedOfSameUserName(matches);
   const unclaimed =
     matches.travelEmail.find((one) => isLive(one) && !one.claimed) ??
     sameUserName[0] ??

@@ -54,13 +54,26 @@ export function takeLeaversPlace(posted: PostedUser): ReturnedUser {
     mustAsk: mustAskBeforeRevival(leaver),
     canSeparate: !hasAddress(leaver, email) || canGiveEmailUp(leaver, connection),
   });
-  const predecessor: Succession = {
-    ...{ ...judgement, effect, connection: leaver.connection, id: leaver.id },
-    ...(leaver.travelId === undefined ? {} : { travelId: leaver.travelId }),
-  };
+  const predecessor = toPredecessor(chosen, effect);
   if (effect === 'separate') return separate(posted, leaver, predecessor);
   if (effect === 'held') return holdWithoutTraveler(posted, leaver, predecessor);
   return handOver(posted, leaver, predecessor);
+}
+
+/**
+ * Returns a new user who is not in the scope of the mapping. If a leaver is the same person, the user gets that traveler once it is in
+ * scope; until then the leaver keeps it, and its departure takes its course.
+ */
+export function awaitTravelerOfLeaver(posted: PostedUser): Identity {
+  const { fresh } = posted;
+  const chosen = chooseLeaver(posted);
+  if (chosen?.verdict !== 'same') return fresh;
+  return { ...fresh, progress: { predecessor: toPredecessor(chosen, 'waiting') } };
+}
+
+function toPredecessor({ leaver, row, verdict }: JudgedLeaver, effect: Succession['effect']): Succession {
+  const { connection, id, travelId } = leaver;
+  return { row, verdict, effect, connection, id, ...(travelId === undefined ? {} : { travelId }) };
 }
 
 type JudgedLeaver = ReturnType<typeof judgeNewcomer> & { leaver: Identity };

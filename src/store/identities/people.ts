@@ -37,6 +37,7 @@ export function people({ db, scopeOf }: Database): People {
     findByPrefix: (connection, prefix, limit) =>
       readByPrefix(db, { scope: scopeOf(connection), range: prefixRange(prefix), limit }),
     findExample: (connection) => findExample(db, scopeOf(connection)),
+    countOutOfScope: () => countOutOfScope(db),
   };
 }
 
@@ -60,6 +61,15 @@ async function findExample(db: Kysely<Tables>, scope: Scope): Promise<string | u
     if (rows[0]) return rows[0].id;
   }
   return undefined;
+}
+
+/** The index by which people are counted has all columns. */
+async function countOutOfScope(db: Kysely<Tables>): Promise<{ connection: string; count: number }[]> {
+  const { rows } = await sql<{ connection: string; count: number }>`
+    select connection_id as connection, count(*) as count from identity
+    where finding_codes <> '' and deleted_at is null and finding_codes like '%outOfScope%'
+    group by account, connection_id`.execute(db);
+  return rows.map(({ connection, count }) => ({ connection, count: Number(count) }));
 }
 
 async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<PeoplePage> {

@@ -6,6 +6,7 @@ import { addSignInFailures } from './0004-sign-in-failures.ts';
 import { addAdminAccess } from './0005-admin-access.ts';
 import { replaceLogs } from './0006-one-log.ts';
 import { addNamedGroups } from './0007-named-groups.ts';
+import { indexHeldPeople } from './0008-held-people.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** The name of the migration that deletes the entries of the former logs. */
@@ -24,6 +25,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0005-admin-access': addAdminAccess(types),
     [ONE_LOG]: replaceLogs(types),
     '0007-named-groups': addNamedGroups(types),
+    '0008-held-people': indexHeldPeople,
   };
   return Object.fromEntries(Object.entries(statements).map(([name, all]) => [name, toMigration(all)]));
 }

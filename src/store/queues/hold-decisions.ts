@@ -1,4 +1,4 @@
-import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely';
+import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { VersionOfPerson } from '../../provisioning/holds/holds.ts';
 import type { Decision, HoldCause } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
@@ -27,15 +27,20 @@ export function selectHeld(db: Kysely<Tables>, { scope, cause }: HoldQuery) {
 }
 
 /**
- * Excludes a person whose deactivation was held and who is active again: there is nothing left to approve, even if the
- * reconciler has not run yet.
+ * Excludes a person whose deactivation was held and whom the IdP has activated again: there is nothing left to approve, even if the
+ * reconciler has not run yet. Once it has, an active person is held because of the scope of the mapping.
  */
 function hasReturned(row: ExpressionBuilder<Tables, 'identity'>) {
   const isDeparture = row.or([
     row('hold_cause', '=', 'safetyValve'),
     row.and([row('hold_cause', '=', 'guarded'), row('travel_id', 'is not', null)]),
   ]);
-  return row.and([isDeparture, row('active', '=', 1), row('deleted_at', 'is', null)]);
+  return row.and([
+    isDeparture,
+    row('active', '=', 1),
+    row('deleted_at', 'is', null),
+    row('state', '=', sql.lit('dirty')),
+  ]);
 }
 
 export interface DecisionColumns {

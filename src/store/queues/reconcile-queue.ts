@@ -162,7 +162,10 @@ interface StaleQuery {
   now: number;
 }
 
-/** Returns the identities that wait for an address or refer to a missing traveler, and will not search again by themselves. */
+/**
+ * Returns the identities that wait for an address, refer to a missing traveler or wait for a group that the scope names, and will not search
+ * again by themselves.
+ */
 async function findOpenIdentities(db: Kysely<Tables>, scope: Scope): Promise<string[]> {
   const waiting = await db
     .selectFrom('identity')
@@ -192,7 +195,16 @@ async function findOpenIdentities(db: Kysely<Tables>, scope: Scope): Promise<str
     .where('target.id', 'is', null)
     .where(isSearchOver)
     .execute();
-  return [...new Set([...waiting, ...referring].map(({ id }) => id))];
+  const unscoped = await db
+    .selectFrom('identity')
+    .select('id')
+    .where(inScope(scope))
+    .where('finding_codes', '<>', sql.lit(''))
+    .where('deleted_at', 'is', null)
+    .where('finding_codes', 'like', '%scopeUnresolved%')
+    .where(isSearchOver)
+    .execute();
+  return [...new Set([...waiting, ...referring, ...unscoped].map(({ id }) => id))];
 }
 
 /** True unless an attempt is going to search. One that runs, and so has a lease, may have searched already. */

@@ -1,7 +1,14 @@
 import { json } from '@codemirror/lang-json';
 import { EditorState } from '@codemirror/state';
+import type { OtherRule } from '../../../src/admin/contract/mappings.ts';
 import { membersAt, transformKinds, valuesAt } from '../../../src/admin/ui/views/mappings/completion.ts';
 import { cursorAt, findPlace, parsePath } from '../../../src/admin/ui/views/mappings/json-place.ts';
+import {
+  findLinkedRule,
+  isLinkedRule,
+  readLinkedRule,
+  ruleHref,
+} from '../../../src/admin/ui/views/mappings/linked-rule.ts';
 import {
   convertInput,
   inputOf,
@@ -143,4 +150,46 @@ test('a new transform has every member that the schema asks for', () => {
       { map: {} },
     ]),
   );
+});
+
+describe('the link of a rule of a person', () => {
+  const rules = [
+    { scimAttribute: 'title', customField: 'Position' },
+    { template: 'en', userAttribute: 'lang', when: 'userType eq "Intern"' },
+    { template: 'fr', userAttribute: 'lang' },
+    { scimAttribute: 'title', customFieldId: 'cf2' },
+  ];
+  const names = { 'customFields.cf1': 'Position' };
+  const ada = { connection: 'default', id: 'a/1' };
+  const linkTo = (field: string, rule: { origin: 'file' | 'collection' | 'default'; when?: string }) => {
+    const query = ruleHref(ada, { field, ...rule }).split('?')[1] ?? '';
+    expect(new URLSearchParams(query).get('person')).toBe('default/a/1');
+    const linked = readLinkedRule(new URLSearchParams(query));
+    if (!linked) throw new Error('the link names no rule');
+    return linked;
+  };
+
+  test.each([
+    ['customFields.cf1', undefined, 0],
+    ['lang', 'userType eq "Intern"', 1],
+    ['lang', undefined, 2],
+    ['customFields.cf2', undefined, 3],
+    ['email', undefined, -1],
+  ])('leads to the rule of the mapping for %s when %s', (field, when, place) => {
+    const linked = linkTo(field, { origin: 'file', ...(when === undefined ? {} : { when }) });
+    expect(findLinkedRule(rules, linked, names)).toBe(place);
+  });
+
+  test('leads to a default rule, also for a role and for a setting of the mapping', () => {
+    const other = (field: string, origin: OtherRule['origin'] = 'default'): OtherRule => ({
+      ...{ field, origin, use: 'always', others: [] },
+    });
+    const lang = linkTo('lang', { origin: 'default' });
+    expect(findLinkedRule(rules, lang, names)).toBe(-1);
+    expect(isLinkedRule(other('lang'), lang)).toBe(true);
+    expect(isLinkedRule(other('lang', 'collection'), lang)).toBe(false);
+    expect(isLinkedRule(other('email'), lang)).toBe(false);
+    expect(isLinkedRule(other('roles'), linkTo('roles.guest', { origin: 'default' }))).toBe(true);
+    expect(isLinkedRule(other('costCenterId'), linkTo('costCenterId', { origin: 'file' }))).toBe(true);
+  });
 });

@@ -114,5 +114,25 @@ export function describePeople(open: OpenDatabase): void {
       const refused = all.filter((_, index) => index % 2 === 0);
       expect(await idsOf(people, { state: 'refused' })).toEqual(refused);
     });
+
+    it('whom the scope leaves out are counted by connection, without those who were deleted', async () => {
+      const { add, people } = await fixture(open);
+      const out: Partial<Identity> = {
+        state: 'synced',
+        findings: [findings.outOfScope('title pr', 'none')],
+      };
+      await add(
+        person('a', out),
+        person('b', out),
+        person('c', { state: 'synced' }),
+        person('d', { ...out, deletedAt: NOW }),
+        person('e', { connection: 'entra', ...out }),
+      );
+      const counts = await people.countOutOfScope();
+      expect(counts.toSorted((one, other) => other.count - one.count)).toEqual([
+        { connection: 'okta', count: 2 },
+        { connection: 'entra', count: 1 },
+      ]);
+    });
   });
 }

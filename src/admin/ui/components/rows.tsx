@@ -17,18 +17,31 @@ interface RowsProps<T> {
   keyOf: (row: T) => string;
   /** Shown without rows: says what would be here. */
   empty: ReactNode;
+  /** True for the row to which a link has led: it is marked, and scrolled into view when it appears. */
+  isChosen?: (row: T) => boolean;
 }
+
+/** One function for all rows, because React calls a new one at every rendering. */
+function scrollIntoView(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: 'center' });
+}
+
+const chosenMarks = {
+  ref: scrollIntoView,
+  'aria-current': 'true',
+  bg: 'var(--mantine-primary-color-light)',
+} as const;
 
 /** Rows as a table, and on a narrow screen as cards. */
 export function Rows<T>(props: RowsProps<T>) {
   const isNarrow = useIsNarrow();
-  const { label, rows, columns, keyOf, empty } = props;
+  const { label, rows, columns, keyOf, empty, isChosen } = props;
   if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
   if (isNarrow)
     return (
       <Stack component="ul" aria-label={label} gap="xs" p={0} m={0}>
         {rows.map((row) => (
-          <Card key={keyOf(row)} component="li" withBorder padding="sm">
+          <Card key={keyOf(row)} component="li" withBorder padding="sm" {...(isChosen?.(row) && chosenMarks)}>
             <CardContent row={row} columns={columns} />
           </Card>
         ))}
@@ -39,7 +52,7 @@ export function Rows<T>(props: RowsProps<T>) {
       <TableHead columns={columns} />
       <Table.Tbody>
         {rows.map((row) => (
-          <Table.Tr key={keyOf(row)}>
+          <Table.Tr key={keyOf(row)} {...(isChosen?.(row) && chosenMarks)}>
             {columns.map((column) => (
               <Table.Td key={column.label}>{column.cell(row)}</Table.Td>
             ))}

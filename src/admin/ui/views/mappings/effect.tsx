@@ -17,7 +17,7 @@ export function useEffectOfMapping(connection: string, text: string, isEnabled: 
 
 /** One sentence, e.g. "This would change 214 of 1,204 people: 200 firstName, 14 costCenterId." */
 export function effectSentence(preview: MappingPreview): string {
-  const { changed, created, pending, people, fields, names, isCut } = preview;
+  const { changed, created, pending, outOfScope, people, fields, names, isCut } = preview;
   const total = `${isCut ? 'the first ' : ''}${countText(people, 'person', 'people')}`;
   const counted = (count: number, text: string) => (count > 0 ? [`${numberText(count)}${text}`] : []);
   const parts = fields.map(({ field, set, cleared, again, released }) => {
@@ -31,6 +31,7 @@ export function effectSentence(preview: MappingPreview): string {
   const others = [
     ...counted(created, ' would get a traveler at last.'),
     ...counted(pending, ' would get no traveler any more.'),
+    ...counted(outOfScope, ' would be out of scope, and nothing is sent for them.'),
   ];
   const change =
     changed === 0 && parts.length === 0
@@ -90,6 +91,7 @@ const outcomes = {
   changed: '',
   created: 'gets a traveler',
   pending: 'gets no traveler any more',
+  outOfScope: 'is out of scope',
 };
 
 function Examples({ preview, onPerson }: { preview: MappingPreview; onPerson: (id: string) => void }) {

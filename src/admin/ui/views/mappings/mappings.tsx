@@ -26,7 +26,10 @@ import { useDraft } from './draft.ts';
 import { MappingEditor } from './editor.tsx';
 import { EffectLine, useEffectOfMapping } from './effect.tsx';
 import type { MarkedFault } from './faults.tsx';
+import { findLinkedRule, isLinkedRule, type LinkedRule, readLinkedRule } from './linked-rule.ts';
+import { OtherRules } from './other-rules.tsx';
 import { PersonPanel, useExamplePerson } from './person-panel.tsx';
+import { parseRules } from './rules.ts';
 import { RulesTable } from './rules-table.tsx';
 import { authorOf, Versions } from './versions.tsx';
 
@@ -51,6 +54,7 @@ export function MappingsView() {
             connections={ids}
             file={data.mappings.find(({ connection }) => connection === chosen)?.file}
             person={fromPerson === chosen && person !== '' ? person : undefined}
+            linked={readLinkedRule(search)}
             onConnection={(connection) => setSearch({ connection })}
             onPerson={(id) => setSearch({ person: `${chosen}/${id}` }, { replace: true })}
           />
@@ -65,6 +69,8 @@ interface ConnectionProps {
   connections: string[];
   file: string | undefined;
   person: string | undefined;
+  /** The rule to which a link has led. */
+  linked: LinkedRule | undefined;
   onConnection: (connection: string) => void;
   onPerson: (id: string) => void;
 }
@@ -88,7 +94,7 @@ function Workbench({
 }: ConnectionProps & { savedText: string; version: MappingVersion | undefined }) {
   const canChange = useIsAdmin();
   const [draft, setDraft] = useDraft(connection);
-  const [look, setLook] = useState('json');
+  const [look, setLook] = useState(props.linked ? 'table' : 'json');
   const text = draft?.text ?? savedText;
   const generation = version?.generation ?? 0;
   const change = (next: string) =>
@@ -122,7 +128,11 @@ function Workbench({
                 { value: 'json', label: 'JSON' },
               ]}
             />
-            {look === 'json' ? <MappingEditor {...editing} /> : <RulesTable {...editing} />}
+            {look === 'json' ? (
+              <MappingEditor {...editing} />
+            ) : (
+              <AllRules {...{ connection, linked: props.linked, ...editing }} />
+            )}
             <FaultList faults={faults} unchecked={unchecked} />
           </Stack>
         </Grid.Col>
@@ -134,6 +144,33 @@ function Workbench({
           />
         </Grid.Col>
       </Grid>
+    </>
+  );
+}
+
+/** The rules of the mapping as a table, then those that are in force besides. */
+function AllRules({
+  connection,
+  linked,
+  ...editing
+}: Omit<Parameters<typeof RulesTable>[0], 'chosen'> & Pick<ConnectionProps, 'connection' | 'linked'>) {
+  const { text, names, onChange } = editing;
+  const others = useRead('listOtherRules', { connection });
+  const fieldNames = Object.fromEntries(
+    (names?.customFields ?? []).map(({ id, name }) => [`customFields.${id}`, name]),
+  );
+  const chosen = linked ? findLinkedRule(parseRules(text) ?? [], linked, fieldNames) : -1;
+  return (
+    <>
+      <RulesTable {...editing} chosen={chosen} />
+      <Loaded query={others}>
+        {({ rules }) => (
+          <OtherRules
+            {...{ rules, names: fieldNames, text, onChange }}
+            chosen={(rule) => chosen < 0 && linked !== undefined && isLinkedRule(rule, linked)}
+          />
+        )}
+      </Loaded>
     </>
   );
 }

@@ -8,7 +8,7 @@ type PersonPreview = Result<'previewPerson'>;
 
 /** The fields of the traveler with the rules that made them, then the findings. */
 export function PersonResult({ result, isStale }: { result: PersonPreview; isStale: boolean }) {
-  const { fields, trace, findings, fallbackEmail, names } = result;
+  const { fields, trace, findings, fallbackEmail, scope, names } = result;
   const rulesOf = (field: string) => trace.filter((entry) => entry.field === field);
   const shown = fields.filter(({ field, outcome, isChanged }) => {
     const isMentioned = rulesOf(field).some(({ before, when }) => before !== undefined || when !== undefined);
@@ -17,6 +17,11 @@ export function PersonResult({ result, isStale }: { result: PersonPreview; isSta
   const empty = fields.filter((field) => !shown.includes(field));
   return (
     <Stack gap="sm" opacity={isStale ? 0.6 : 1} aria-busy={isStale}>
+      {scopeTexts[scope] && (
+        <Alert color="gray" p="xs" title={scopeTexts[scope]}>
+          <Text size="sm">In scope, the traveler would have these values.</Text>
+        </Alert>
+      )}
       {findings.map((finding) => (
         <FindingAlert key={`${finding.field} ${finding.code}`} finding={finding} names={names} />
       ))}
@@ -48,6 +53,12 @@ export function PersonResult({ result, isStale }: { result: PersonPreview; isSta
 }
 
 type Names = PersonPreview['names'];
+
+const scopeTexts: Record<PersonPreview['scope'], string> = {
+  in: '',
+  out: '⊘ Out of scope: this person gets no traveler',
+  unresolved: '? The scope names a group that has not been received',
+};
 
 const outcomes = {
   absent: 'left out',

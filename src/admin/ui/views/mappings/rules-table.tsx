@@ -3,6 +3,7 @@ import { IconPencil } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { IconButton } from '../../components/icon-button.tsx';
 import { Rows } from '../../components/rows.tsx';
+import { withShortUrns } from '../../components/short-urns.ts';
 import { AddRule } from './add-rule.tsx';
 import type { MappingNames } from './completion.ts';
 import { FaultTexts, type MarkedFault } from './faults.tsx';
@@ -24,6 +25,8 @@ interface TableProps {
   text: string;
   faults: MarkedFault[];
   names: MappingNames | undefined;
+  /** The place of the rule to which a link has led, from 0; -1 if there is none. */
+  chosen: number;
   onChange: (text: string) => void;
 }
 
@@ -33,7 +36,7 @@ interface Row {
 }
 
 /** The rules of a mapping as a table, and the form of one. Each change is one of the text, whose layout stays. */
-export function RulesTable({ text, faults, names, onChange }: TableProps) {
+export function RulesTable({ text, faults, names, chosen, onChange }: TableProps) {
   const [isAdding, setAdding] = useState(false);
   const [edited, setEdited] = useState<number>();
   // A form that opens gets the focus; that of a rule which moves does not open again.
@@ -68,7 +71,8 @@ export function RulesTable({ text, faults, names, onChange }: TableProps) {
         label="Rules"
         rows={rows}
         keyOf={({ index }) => String(index)}
-        empty="This mapping has no rule of its own: each field has its default rule, which the example person shows."
+        isChosen={({ index }) => index === chosen}
+        empty="This mapping has no rule of its own: each field has its default rule, see below."
         columns={columnsOf({ faults, edited, count: rows.length, ...actions })}
       />
       <VisuallyHidden role="status">
@@ -172,11 +176,15 @@ function columnsOf({
       ),
       width: '26%',
     },
-    { label: 'Reads', cell: ({ rule }: Row) => <Code style={anywhere}>{inputOf(rule)}</Code>, width: '19%' },
+    {
+      label: 'Reads',
+      cell: ({ rule }: Row) => <Code style={anywhere}>{withShortUrns(inputOf(rule))}</Code>,
+      width: '19%',
+    },
     {
       label: 'When',
       cell: ({ rule: { when } }: Row) =>
-        when === undefined ? 'always' : <Code style={anywhere}>{String(when)}</Code>,
+        when === undefined ? 'always' : <Code style={anywhere}>{withShortUrns(String(when))}</Code>,
       width: '15%',
     },
     {

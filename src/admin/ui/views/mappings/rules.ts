@@ -76,6 +76,11 @@ export function inputOf({ scimAttribute, sources, template }: WrittenRule): stri
   return scimAttribute === undefined ? JSON.stringify(template ?? '?') : String(scimAttribute);
 }
 
+/** Returns the SCIM paths that a rule reads one after the other. */
+export function sourcesOf({ scimAttribute, sources }: WrittenRule): string[] {
+  return Array.isArray(sources) ? sources.map(String) : [String(scimAttribute)];
+}
+
 /** The transforms of a rule in one line, e.g. `trim | prefix "CC-"`. */
 export function transformsOf({ transforms }: WrittenRule): string {
   if (!Array.isArray(transforms)) return '';

@@ -3,6 +3,7 @@ import type { PersonExplanation, PersonField } from '../../../contract/people.ts
 import { StateBadge } from '../../components/mark.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Dim, ViewLink } from '../../components/text.tsx';
+import { ruleHref } from '../mappings/linked-rule.ts';
 import { decidingRules, fieldName, idsIn, ruleDetails, ruleText, standingMarks, valueText } from './texts.ts';
 
 /** Each field side by side: what the IdP said, which rule decided, what was sent, what the travel service holds. */
@@ -62,8 +63,8 @@ function Value({ value, names }: { value: unknown; names: Names }) {
   );
 }
 
-/** The rules that decided. Each opens Mappings with this person as the example. */
-function Rule({ field: { rules }, person }: { field: PersonField; person: PersonExplanation }) {
+/** The rules that decided. Each leads to the rule in Mappings, with this person as the example. */
+function Rule({ field: { field, rules }, person }: { field: PersonField; person: PersonExplanation }) {
   if (rules.length === 0) return <Dim>{person.verdict.status === 'imported' ? '–' : 'no rule'}</Dim>;
   return decidingRules(rules).map((rule) => (
     <Text
@@ -72,11 +73,7 @@ function Rule({ field: { rules }, person }: { field: PersonField; person: Person
       size="sm"
       style={{ overflowWrap: 'anywhere' }}
     >
-      <ViewLink
-        href={`~/admin/mappings?person=${encodeURIComponent(`${person.connection}/${person.id}`)}`}
-        c="inherit"
-        isInText
-      >
+      <ViewLink href={ruleHref(person, { ...rule, field })} c="inherit" isInText>
         {ruleText(rule)}
       </ViewLink>
       {ruleDetails(rule) && <Dim size="xs"> {ruleDetails(rule)}</Dim>}

@@ -1,5 +1,6 @@
 import type { Person, PersonExplanation, PersonField } from '../../../contract/people.ts';
 import type { Exchange } from '../../../contract/traffic.ts';
+import { withShortUrns } from '../../components/short-urns.ts';
 import { prettyText } from '../traffic/texts.ts';
 
 /** A state as people read it: the symbol says the same as the colour. */
@@ -29,10 +30,13 @@ const verdictMarks: Record<PersonExplanation['verdict']['status'], Mark> = {
   waiting: stateMarks.dirty,
   held: stateMarks.held,
   refused: stateMarks.refused,
+  outOfScope: { symbol: '⊘', label: 'out of scope', color: 'gray' },
   imported: { symbol: '⇣', label: 'imported', color: 'gray' },
 };
 
-export function markOfPerson({ state, isActive, isDeleted }: Person): Mark {
+export function markOfPerson({ state, isActive, isDeleted, findings }: Person): Mark {
+  if (state === 'synced' && findings.some(({ code }) => code === 'outOfScope'))
+    return verdictMarks.outOfScope;
   if (state !== 'synced' || (isActive && !isDeleted)) return stateMarks[state];
   return { ...verdictMarks.archived, label: isDeleted ? 'deleted' : 'inactive' };
 }
@@ -124,11 +128,8 @@ const origins: Record<AppliedRule['origin'], string> = {
   default: 'default',
 };
 
-/** The prefix of the attributes of the enterprise user (RFC 7643 §4.3), which is shown as `enterprise:`. */
-const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:';
-
 export function ruleText({ origin, rule }: AppliedRule): string {
-  return `${origins[origin]}: ${rule.replaceAll(ENTERPRISE, 'enterprise:')}`;
+  return `${origins[origin]}: ${withShortUrns(rule)}`;
 }
 
 /** Describes the path that the rule read, its condition, and its outcome; empty if it just set a value. */

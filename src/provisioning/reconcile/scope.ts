@@ -1,0 +1,133 @@
+import type { WantedField } from '../../translator/translation.ts';
+import { findings } from '../findings.ts';
+import { isInactive } from '../identity.ts';
+import { findUnconfirmedTraveler } from './archive-traveler.ts';
+import {
+  endInState,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  type WantedFields,
+  withFinding,
+  withProgress,
+} from './context.ts';
+import type { Program } from './effects.ts';
+import { isParkingAddress } from './email-conflicts.ts';
+import { isDepartureCause } from './guard.ts';
+import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
+import { isResetPending, isReturnHeld } from './ownership.ts';
+import { withoutLink } from './traveler-calls.ts';
+import { updateTraveler } from './update-traveler.ts';
+
+/**
+ * True if the scope of the mapping decides about the traveler of a live user. It does not where a linked person is deactivated, or where
+ * an admin decides who the person is: those who leave are archived whatever the scope.
+ */
+export function isScopeDecisive({ identity, translation }: ReconcileContext): boolean {
+  if (translation.scope === 'in') return false;
+  return identity.travelId === undefined || (!isInactive(identity) && !isReturnHeld(identity));
+}
+
+/** Forgets that the traveler was to be archived because of the scope, once the person is back: what an admin has decided about it is void. */
+export function withScopeLeft({ translation }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const isBack = translation.scope === 'in' && draft.progress.leftScopeAt !== undefined;
+  return isBack ? withProgress(draft, { leftScopeAt: undefined }) : draft;
+}
+
+/**
+ * Reconciles a user whom the scope of the mapping leaves out, or of whom that is not known. Without a traveler there will be none. The
+ * linked traveler is changed no more, and archived if the mapping says so.
+ */
+export function* reconcileOutOfScope(
+  context: ReconcileContext,
+  begun: OutcomeDraft,
+): Program<ReconcileResult> {
+  const draft = begun.travelId === undefined ? yield* findUnconfirmedTraveler(context, begun) : begun;
+  if ('end' in draft) return { ...draft, draft: withScopeFinding(context, draft.draft, 'none') };
+  if (!hasProvisionedTraveler(draft)) return endWithoutTraveler(context, draft);
+  const limited = isInactive(context.identity) ? { context, draft } : limitToScope(context, draft);
+  const updated = yield* updateTraveler(limited.context, limited.draft);
+  return updated === 'gone' ? endWithoutTraveler(context, withoutLink(limited.draft)) : updated;
+}
+
+/** False for a traveler that an import has found and the bridge has never changed: it stays with the travel service. */
+export function hasProvisionedTraveler({
+  travelId,
+  applied,
+}: Pick<OutcomeDraft, 'travelId' | 'applied'>): boolean {
+  return travelId !== undefined && Object.keys(applied).length > 0;
+}
+
+function endWithoutTraveler(context: ReconcileContext, draft: OutcomeDraft): ReconcileResult {
+  const checked = isLateCheckDue(context, draft) ? withoutLateCalls(draft) : draft;
+  const noted = withScopeFinding(context, checked, 'none');
+  if (context.translation.scope === 'out') return endInState(withoutLink(noted), 'synced');
+  // The traveler that an import has found stays known: it may become that of the person.
+  return endInState({ ...noted, creating: undefined }, noted.travelId === undefined ? 'pending' : 'synced');
+}
+
+/**
+ * Limits what is wanted of the traveler of an active person to what the scope leaves of it. While the scope is unresolved, all but the
+ * access follows the IdP.
+ */
+export function limitToScope(
+  context: ReconcileContext,
+  begun: OutcomeDraft,
+): { context: ReconcileContext; draft: OutcomeDraft } {
+  const { identity, translation, baseline } = context;
+  const effect = scopeEffect(context, begun);
+  const leftScopeAt = effect === 'kept' ? undefined : (begun.progress.leftScopeAt ?? identity.version);
+  const draft = withScopeFinding(context, withProgress(begun, { leftScopeAt }), effect);
+  // What another person has left on the traveler is removed all the same.
+  const isFrozen = translation.scope === 'out' && !isResetPending(identity, draft);
+  const fields = isFrozen ? frozenFields(context, draft) : translation.fields;
+  const limited = { ...translation, fields: { ...fields, archived: limitedAccess(context, draft, effect) } };
+  return { context: { ...context, baseline: isFrozen ? undefined : baseline, translation: limited }, draft };
+}
+
+type ScopeEffect = 'none' | 'kept' | 'archived' | 'keptActive';
+
+/** What becomes of the traveler of an active person: it stays as it is, or is archived, unless an admin has discarded that. */
+function scopeEffect(
+  { identity: { decision, version }, translation, rulesSnapshot }: ReconcileContext,
+  { progress: { leftScopeAt = version } }: OutcomeDraft,
+): ScopeEffect {
+  if (translation.scope !== 'out' || rulesSnapshot.rules.mapping.outOfScope !== 'archive') return 'kept';
+  const isDiscarded = decision?.answer === 'discarded' && isDepartureCause(decision.cause);
+  return isDiscarded && decision.version >= leftScopeAt ? 'keptActive' : 'archived';
+}
+
+const keptField: WantedField = { kind: 'kept' };
+
+/** Keeps every field. A traveler that has a parking address for a moment gets its own address. */
+function frozenFields({ connection, translation }: ReconcileContext, draft: OutcomeDraft): WantedFields {
+  const keys = [...Object.keys(draft.applied), ...Object.keys(translation.fields)];
+  const frozen: WantedFields = Object.fromEntries(keys.map((key) => [key, keptField]));
+  const isParked = draft.observed !== undefined && isParkingAddress(connection, draft.observed.email);
+  const { email } = translation.fields;
+  return isParked && email ? { ...frozen, email } : frozen;
+}
+
+/** The scope ends access or leaves it as it is. It gives none back: an archived traveler stays archived. */
+function limitedAccess(
+  { translation }: ReconcileContext,
+  { applied }: OutcomeDraft,
+  effect: ScopeEffect,
+): WantedField {
+  if (effect === 'archived') return { kind: 'value', value: true, source: true };
+  const { archived = keptField } = translation.fields;
+  return translation.scope === 'out' || applied['archived']?.sent === true ? keptField : archived;
+}
+
+/** Adds the finding about the scope. */
+export function withScopeFinding(
+  { translation: { scope }, rulesSnapshot: { rules } }: ReconcileContext,
+  draft: OutcomeDraft,
+  effect: ScopeEffect,
+): OutcomeDraft {
+  const filter = rules.scope?.text ?? '';
+  return withFinding(
+    draft,
+    scope === 'out' ? findings.outOfScope(filter, effect) : findings.scopeUnresolved(filter),
+  );
+}

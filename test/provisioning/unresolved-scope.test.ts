@@ -1,0 +1,109 @@
+import type { Identity } from '../../src/provisioning/identity.ts';
+import { defaultPolicies } from '../../src/provisioning/policies.ts';
+import type { ReconcileContext } from '../../src/provisioning/reconcile/context.ts';
+import { carriedOutBy, run } from '../../src/provisioning/reconcile/effects.ts';
+import { reconcileTraveler } from '../../src/provisioning/reconcile/reconcile-traveler.ts';
+import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
+import { newIdentity } from '../../src/provisioning/users/create-user.ts';
+import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
+import { toTravel } from '../../src/translator/to-travel.ts';
+import { noLookups } from '../../src/translator/translation.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
+import { person } from '../fixtures/provisioning.ts';
+import { mappingOf } from '../fixtures/translator.ts';
+
+const clock = { now: () => 0, wallClock: () => 0, newId: () => 'ada' };
+const rulesSnapshot = toRulesSnapshot({ mapping: mappingOf({ scope: 'userType eq "Employee"' }) }, noLookups);
+const traveler: TravelUser = {
+  ...{ id: 't-1', email: 'ada@corp.example', archived: false, createdAt: '2026-11-20T10:00:00Z' },
+};
+const inTravelService = (values: Partial<TravelUser>) => ({ ...traveler, ...values });
+
+/** An identity whose traveler the bridge has made, and reconciled at the present version. */
+function linked(desired: ScimResource, values: Partial<TravelUser> = {}): Identity {
+  const observed = inTravelService(values);
+  const { archived, email } = observed;
+  return {
+    ...newIdentity(clock, { id: 'default' }, desired),
+    ...{ travelId: 't-1', observed, progress: { settledVersion: 1 } },
+    applied: {
+      archived: { sent: archived, answered: archived, source: !archived },
+      email: { sent: email, answered: email, source: email },
+    },
+  };
+}
+
+/** Reconciles a user whose scope depends on a group that has not been received. Returns the result and what was sent. */
+async function reconcile(identity: Identity) {
+  const { desired, applied } = identity;
+  const translation = toTravel(rulesSnapshot.rules, desired, {
+    ...{ lookups: noLookups, references: new Map(), applied },
+    namesUnknownGroup: () => true,
+  });
+  const context: ReconcileContext = {
+    connection: {
+      ...{
+        id: 'default',
+        account: 'travel',
+        mapping: undefined,
+        policies: defaultPolicies,
+        isImported: true,
+      },
+      ...{ parkingDomain: undefined, minimumShare: 0.5, maxImported: undefined },
+      ...{ callTimeoutMs: 10_000, lateMs: 30_000, tombstoneDays: 400 },
+    },
+    ...{ identity, rulesSnapshot, translation, baseline: undefined, freeEmail: undefined },
+    time: { now: 0, wallClock: 0, server: undefined },
+  };
+  const sent: JsonObject[] = [];
+  const carryOut = carriedOutBy({
+    readOwnUser: () => ({ kind: 'ok', value: inTravelService({ id: 'self' }) }),
+    readTraveler: () => ({ kind: 'ok', value: identity.observed ?? traveler }),
+    announce: () => 'done',
+    admitDeparture: () => true,
+    findHolder: () => undefined,
+    findWaiters: () => [],
+    isWaitedFor: () => false,
+    patchTraveler: (_, body) => {
+      sent.push(body);
+      const changed = { ...inTravelService({ ...identity.observed }), ...body } as TravelUser; // No address is sent.
+      return { kind: 'ok', value: changed };
+    },
+  });
+  const { draft, end } = await run(reconcileTraveler(context), carryOut);
+  return { sent, end, codes: draft.findings.map(({ code }) => code), travelId: draft.travelId };
+}
+
+test('a new person waits, without an address and without a search', async () => {
+  const result = await reconcile(newIdentity(clock, { id: 'default' }, person('Ada')));
+  expect(result).toEqual({
+    sent: [],
+    end: { kind: 'state', state: 'pending' },
+    codes: ['scopeUnresolved'],
+    travelId: undefined,
+  });
+});
+
+test('a linked person stays, and other changes are sent', async () => {
+  const result = await reconcile(linked(person('Ada', { preferredLanguage: 'fr' })));
+  expect(result.sent).toEqual([expect.objectContaining({ lang: 'fr' })]);
+  expect(result.sent).not.toEqual([expect.objectContaining({ archived: expect.anything() })]);
+  expect(result).toMatchObject({ end: { kind: 'state', state: 'synced' }, codes: ['scopeUnresolved'] });
+});
+
+test('an archived person is not restored', async () => {
+  const { sent, codes } = await reconcile(linked(person('Ada'), { archived: true }));
+  expect(sent.filter((body) => 'archived' in body)).toEqual([]);
+  expect(codes).toEqual(['scopeUnresolved']);
+});
+
+test('a person who is deactivated is archived', async () => {
+  const { sent, codes } = await reconcile(linked(person('Ada', { active: false })));
+  expect(sent).toEqual([expect.objectContaining({ archived: true })]);
+  expect(codes).toEqual([]);
+});
+
+test('an imported person whom the IdP claims keeps the traveler, which is not changed', async () => {
+  const imported = { ...linked(person('Ada', { preferredLanguage: 'fr' })), applied: {}, progress: {} };
+  expect(await reconcile(imported)).toMatchObject({ sent: [], travelId: 't-1', codes: ['scopeUnresolved'] });
+});
