@@ -25,6 +25,7 @@ export interface OtherRule {
 type WrittenRule = {
   scimAttribute?: string;
   sources?: string[];
+  fallback?: 'unusable';
   userAttribute?: string;
   customFieldId?: string;
 };
@@ -57,7 +58,8 @@ function defaultRule(rules: Rules): (field: Rules['fields'][number]) => OtherRul
     const use = conditional.length > 0 ? 'otherwise' : 'always';
     const paths = sources.flatMap(({ path }) => path ?? []);
     const [scimAttribute = '', ...further] = paths;
-    const input = further.length > 0 ? { sources: paths } : { scimAttribute };
+    // A default rule uses the first usable value.
+    const input = further.length > 0 ? { sources: paths, fallback: 'unusable' as const } : { scimAttribute };
     return {
       ...{ origin: 'default', field: key, use: otherwise ? 'replaced' : use },
       written: { ...input, userAttribute: key },
