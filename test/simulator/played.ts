@@ -7,12 +7,9 @@ import { type Figures, playSequence, sequencesOf, toWorldLine } from './small-wo
 export const OPERATIONS = 400;
 
 /** Plays the histories of these seeds. Returns the promises that were broken, with the command that plays each again. */
-export async function brokenInSeeds(
-  database: MemoryDatabase,
-  { first, count }: { first: number; count: number },
-): Promise<string[]> {
+export async function brokenInSeeds(database: MemoryDatabase, seeds: readonly number[]): Promise<string[]> {
   const all: string[] = [];
-  for (let seed = first; seed < first + count; seed += 1) {
+  for (const seed of seeds) {
     const { broken } = await play(database, historyOf(seed, setupOf(seed), OPERATIONS));
     if (broken.length > 0)
       all.push(`npm run simulate -- --seed ${seed} --operations ${OPERATIONS}: ${broken}`);
