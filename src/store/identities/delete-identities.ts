@@ -186,7 +186,10 @@ export async function markWaitersDirty(tx: Kysely<Tables>, account: string, keys
     .execute();
 }
 
-/** Deletes the departures of people, and what counts for changes of their groups, in all connections of the account, by their SCIM ids and travel ids. */
+/**
+ * Deletes the departures of people, what counts for changes of their groups, and their former memberships, in all connections of the account,
+ * by their SCIM ids and travel ids.
+ */
 export async function deleteDepartures(
   tx: Kysely<Tables>,
   { account }: Pick<Scope, 'account'>,
@@ -195,4 +198,9 @@ export async function deleteDepartures(
   const people = ids.filter((id) => id !== null);
   for (const table of ['departure', 'membership_change'] as const)
     await tx.deleteFrom(table).where('account', '=', account).where('identity_id', 'in', people).execute();
+  await tx
+    .deleteFrom('former_member')
+    .where('account', '=', account)
+    .where('user_id', 'in', people)
+    .execute();
 }

@@ -95,7 +95,8 @@ const selectGroupsOfUser = compiledQuery((db, member: Scope & { user: string }) 
   selectGroups(db, member).where('group_member.value', '=', member.user),
 );
 
-function displayNameOf(attributes: string): string {
+/** Returns the name of a group with these stored attributes. */
+export function displayNameOf(attributes: string): string {
   return displayNameIn(parseJson<Group['attributes']>(attributes));
 }
 

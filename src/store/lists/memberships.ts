@@ -3,9 +3,10 @@ import type { Memberships } from '../../provisioning/groups/group-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { markDirty } from '../queues/reconcile-queue.ts';
 import type { Database } from '../sql/database.ts';
-import { batches, compiledQuery, parseJson } from '../sql/queries.ts';
+import { batches, compiledQuery } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
+import { displayNameOf } from './groups.ts';
 
 /** The users that become dirty in one transaction; some tens of milliseconds of work. */
 const BATCH = 1_000;
@@ -18,7 +19,7 @@ export function memberships(database: Database): Memberships {
       const { rows } = await selectMemberships(db, { ...scopeOf(connection), user });
       const present = new Set(rows.flatMap(({ value, until }) => (until === null ? [value] : [])));
       return rows.flatMap(({ value, attributes, display, until }) => {
-        if (until === null) return [{ value, display: nameIn(attributes) }];
+        if (until === null) return [{ value, display: displayNameOf(attributes) }];
         return present.has(value) ? [] : [{ value, display, until: Number(until) }];
       });
     },
@@ -65,11 +66,6 @@ const selectMemberships = compiledQuery((db, member: Scope & { user: string }) =
         .where('user_id', '=', member.user),
     ),
 );
-
-function nameIn(attributes: string): string {
-  const { displayName } = parseJson<{ displayName?: unknown }>(attributes);
-  return typeof displayName === 'string' ? displayName : '';
-}
 
 async function findUnknownNames(
   db: Kysely<Tables>,

@@ -1,4 +1,5 @@
 import type { Member, MemberChange, RulesForGroups } from '../../../src/provisioning/groups/group-ports.ts';
+import { deleteDepartures } from '../../../src/store/identities/delete-identities.ts';
 import { fixture, NOW, type OpenDatabase, person, team } from '../../fixtures/store.ts';
 
 /** Conformance tests of memberships in groups that a mapping names, for any database. */
@@ -154,6 +155,16 @@ export function describeMemberships(open: OpenDatabase): void {
       await markAll(NOW + hours(3));
       expect(await namesOf('b')).toEqual(['VIP']);
       expect(await database.db.selectFrom('former_member').selectAll().execute()).toEqual([]);
+    });
+
+    it('go with an erased person', async () => {
+      const { groups, change, namesOf, database } = await settled('a', 'b');
+      await insertVip(groups, 'a', 'b');
+      await change(1, [{ kind: 'replace', members: [] }]);
+      const { db, scopeOf } = database;
+      await deleteDepartures(db, scopeOf('okta'), ['a', null]);
+      expect(await namesOf('a')).toEqual([]);
+      expect(await namesOf('b')).toEqual([`VIP until ${hours(2)}`]);
     });
 
     it('are none if one member of several stays, if the only one is removed, or if the rules do not name the group', async () => {
