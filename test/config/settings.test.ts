@@ -639,7 +639,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a misspelled key of a mapping',
       { files: mapped({ scimUserMappings: [] }) },
-      'map.json scimUserMappings: unknown key. Did you mean scimUserMapping? Known here: $schema, scimUserMapping, defaults, roles, manager, phone, language.',
+      'map.json scimUserMappings: unknown key. Did you mean scimUserMapping? Known here: $schema, scimUserMapping, scope, outOfScope, defaults, roles, manager, phone, language.',
     ],
     [
       'a rule without a target',
