@@ -39,6 +39,17 @@ export const holdCauses = [
 
 export type HoldCause = (typeof holdCauses)[number];
 
+/** The causes for which the departure of a person is held. */
+export const departureCauses = [
+  'safetyValve',
+  'guarded',
+  'neverProvisioned',
+] as const satisfies readonly HoldCause[];
+
+export function isDepartureCause(cause: HoldCause | undefined): boolean {
+  return departureCauses.some((one) => one === cause);
+}
+
 /** The cause and the start of the state `held` of an identity. */
 export interface Hold {
   cause: HoldCause;
