@@ -29,6 +29,8 @@ function linkedViolations(
   const wanted = key(current.wanted.email);
   const has = key(traveler.email);
   if (has === wanted || state.record.guarded.has(traveler.id)) return [];
+  // While an admin refuses somebody else's traveler to a person, it stays as the leaver had it.
+  if (state.decided.withoutReturn.has(person.index)) return [];
   if (HAND.test(has) && isDriftKept(person, traveler, state)) return [];
   if (isAsRestored(traveler, state)) return [];
   const holder = holderOf(wanted, state);
