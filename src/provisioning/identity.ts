@@ -132,6 +132,8 @@ export interface Progress {
    * later, the outcome is unknown.
    */
   announced?: AnnouncedFields;
+  /** The time at which the announced call has timed out, also if its process has ended; removed with the outcome of its attempt. */
+  callEndsBy?: number | undefined;
   /** The reservation of the address in `creating`; absent until the create is about to be sent. */
   reservation?: Reservation;
   late?: LateCalls | undefined;
