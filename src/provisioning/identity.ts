@@ -39,6 +39,17 @@ export const holdCauses = [
 
 export type HoldCause = (typeof holdCauses)[number];
 
+/** The causes for which the departure of a person is held. */
+export const departureCauses = [
+  'safetyValve',
+  'guarded',
+  'neverProvisioned',
+] as const satisfies readonly HoldCause[];
+
+export function isDepartureCause(cause: HoldCause | undefined): boolean {
+  return departureCauses.some((one) => one === cause);
+}
+
 /** The cause and the start of the state `held` of an identity. */
 export interface Hold {
   cause: HoldCause;
@@ -121,6 +132,8 @@ export interface Progress {
    * later, the outcome is unknown.
    */
   announced?: AnnouncedFields;
+  /** The time at which the announced call has timed out, also if its process has ended; removed with the outcome of its attempt. */
+  callEndsBy?: number | undefined;
   /** The reservation of the address in `creating`; absent until the create is about to be sent. */
   reservation?: Reservation;
   late?: LateCalls | undefined;

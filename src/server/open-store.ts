@@ -265,7 +265,9 @@ async function repairSetBack(settings: Settings, database: Database, now: number
 function maxDelays(connections: Settings['connections']): MaxDelays {
   return {
     attemptMs: MAX_DELAY_MS,
-    checkMs: Object.fromEntries(connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
+    checkMs: Object.fromEntries(
+      connections.map(({ id, travelApi: { timeoutMs, lateMs } }) => [id, timeoutMs + lateMs]),
+    ),
     deliveryMs: MAX_WAIT_MS,
   };
 }

@@ -29,9 +29,12 @@ function linkedViolations(
   const wanted = key(current.wanted.email);
   const has = key(traveler.email);
   if (has === wanted || state.record.guarded.has(traveler.id)) return [];
+  // While an admin refuses somebody else's traveler to a person, it stays as the leaver had it.
+  if (state.decided.withoutReturn.has(person.index)) return [];
   if (HAND.test(has) && isDriftKept(person, traveler, state)) return [];
   if (isAsRestored(traveler, state)) return [];
   const holder = holderOf(wanted, state);
+  if (!holder && isGivenUp(current, traveler, state)) return [];
   if (!holder) return [`has ${has} and wants ${wanted}, which is free`];
   const ring = findSwapCycle(person, state);
   if (ring) return [`has ${has} and wants ${wanted}, in the ring ${ring.map((one) => `p${one}`).join(' ')}`];
@@ -39,6 +42,21 @@ function linkedViolations(
   const known = state.record.emails.get(person.index);
   if (known?.has(has) || has === key(current.wanted.userName) || PARKING.test(has)) return [];
   return [`has ${has}, which nobody ever wanted for them; ${wanted} is taken`];
+}
+
+/** A leaver gives the address up to an active person who waits for it, also if an admin has discarded the rules by which that one gets it. */
+function isGivenUp(
+  { wanted }: CurrentUser,
+  { archived, email }: TravelUser,
+  { people, decided }: ObservedState,
+): boolean {
+  const isAwaited = people.some(
+    ({ index, current }) =>
+      decided.withoutRules.has(index) &&
+      current?.wanted.active &&
+      key(current.wanted.email) === key(wanted.email),
+  );
+  return isAwaited && !wanted.active && archived && PARKING.test(email);
 }
 
 /** A person may be without a traveler only while inactive, or while others have the addresses. */

@@ -206,3 +206,24 @@ test('with onReturn: separate the traveler of a leaver gets the address back onc
     expect((await fixture.traveler(bert.id))?.email).toBe(addressOf('Ada'));
     expect(fixture.travel.travelers.get(travelId)?.email).toMatch(parking);
   }));
+
+test('a leaver whose address a traveler has that was made by hand is not sent it again until that traveler gives it up', () =>
+  withFixture(async (fixture) => {
+    const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);
+    const travelId = await leave(fixture, ada, true);
+    await fixture.patch(zoe, emailsOf(addressOf('Ada')));
+    await settle(fixture);
+    const stranger = fixture.travel.addTraveler({ email: addressOf('Ada') });
+    await fixture.patch(zoe, emailsOf(addressOf('Zoe')));
+    await settle(fixture);
+    fixture.travel.calls.length = 0;
+    for (let look = 0; look < 3; look += 1) {
+      await fixture.importTravelers();
+      await settle(fixture);
+    }
+    expect(sentEmails(fixture, travelId)).toEqual([]);
+    fixture.travel.travelers.delete(stranger.id);
+    await fixture.importTravelers();
+    await settle(fixture);
+    expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: true, email: addressOf('Ada') });
+  }, reclaim));

@@ -52,3 +52,40 @@ it('a create that a gateway sends twice leaves no second traveler, if the search
     { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 300 },
     { what: { kind: 'email', who: 0, address: 5 }, pause: 5_000 },
   ]));
+
+const joinAndLoseCreate: Event[] = [
+  { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 200 },
+  { what: { kind: 'email', who: 0, address: 5 }, pause: 60_000 },
+];
+const leaveAndReturn: Event[] = [
+  { what: { kind: 'active', who: 0, active: false, as: 'same' }, pause: 200 },
+  { what: { kind: 'active', who: 0, active: true, as: 'same' }, pause: 60_000 },
+];
+const updateTwice: Event[] = [
+  { what: { kind: 'update', who: 0, via: 'patch', set: { givenName: 1 } }, pause: 200 },
+  { what: { kind: 'update', who: 0, via: 'patch', set: { givenName: 2 } }, pause: 60_000 },
+];
+const joined: Event[] = [{ what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 3_000 }];
+
+/** The seed decides that the call is carried out after more than `lateMs`, and before its time-out and `lateMs` have passed. */
+it.each([
+  { call: 'create', seed: 3, before: [], reads: 0, events: joinAndLoseCreate },
+  { call: 'archive', seed: 6, before: joined, reads: 1, events: leaveAndReturn },
+  { call: 'update', seed: 2, before: joined, reads: 0, events: updateTwice },
+])(
+  'a late $call of a process that has ended is looked for until it can no longer arrive',
+  ({ seed, before, reads, events }) =>
+    expectKept(
+      [
+        ...before,
+        {
+          what: { kind: 'faults', next: [...Array.from({ length: reads }, () => 'pass' as const), 'late'] },
+          pause: 0,
+        },
+        { what: { kind: 'kill', replica: 0, at: { effects: 1, edge: 'during' } }, pause: 0 },
+        ...events,
+      ],
+      {},
+      seed,
+    ),
+);

@@ -44,8 +44,9 @@ export async function readDecided(
     const person = people.find(({ current }) => current?.id === id);
     if (decision.cause === 'return' && decision.answer === 'discarded' && person)
       decided.withoutReturn.add(person.index);
-    if (hold?.cause === 'rules' && decision.answer === 'discarded' && person)
-      decided.withoutRules.add(person.index);
+    // The decision may be about another change of rules than the one in force.
+    const areRulesDiscarded = (await store.holds.findHeldRules(connection_id))?.answer === 'discarded';
+    if (hold?.cause === 'rules' && areRulesDiscarded && person) decided.withoutRules.add(person.index);
     if (travelId === undefined || decision.cause === 'rules') continue;
     if (decision.answer === 'discarded') decided.keptActive.add(travelId);
     if (decision.cause === 'guarded') decided.aboutGuarded.add(travelId);

@@ -303,9 +303,25 @@ function* chooseTombstoneEmail(context: ReconcileContext, draft: OutcomeDraft): 
   const chosen = yield* chooseLeaverEmail(context, draft, own);
   if (chosen) return chosen;
   if (!isParkingAddress(connection, observed.email) || isParkingAddress(connection, own)) return unchanged;
+  if (!isKept && (yield* isTakenByStranger(context, draft, own)))
+    return { draft: { ...draft, waitingFor: draft.waitingFor ?? addressKey(own) }, email: undefined };
   if (!isKept) return { draft, email: own };
   const email = yield* firstFreeEmail(context, draft, [own, context.translation.fallbackEmail]);
   return { draft: email === own ? draft : withEmailWait(draft, own), email };
+}
+
+/**
+ * True if the identity waits for the address and a traveler that the store does not know has it. After a failed search, the address is sent:
+ * the travel API refuses it if it is taken.
+ */
+function* isTakenByStranger(
+  { identity }: ReconcileContext,
+  { travelId }: OutcomeDraft,
+  email: string,
+): Program<boolean> {
+  if (identity.waitingFor !== addressKey(email)) return false;
+  const found = yield* perform('findTravelers', [email]);
+  return found.kind === 'ok' && found.value.some(({ id }) => id !== travelId);
 }
 
 /** The address that the traveler had by the rules. */

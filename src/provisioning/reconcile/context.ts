@@ -149,7 +149,7 @@ export function unlessEmpty<T extends object>(record: T): T | undefined {
 
 /** Returns the draft without the announced call, once the outcome of the call is known. */
 export function withoutAnnouncedCall(draft: OutcomeDraft): OutcomeDraft {
-  return withProgress(draft, { announced: undefined, reservation: undefined });
+  return withProgress(draft, { announced: undefined, callEndsBy: undefined, reservation: undefined });
 }
 
 /**

@@ -1,7 +1,13 @@
 import type { FieldKey } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
-import { type HoldCause, type Identity, isInactive, type StatedDeparture } from '../identity.ts';
+import {
+  departureCauses,
+  type Identity,
+  isDepartureCause,
+  isInactive,
+  type StatedDeparture,
+} from '../identity.ts';
 import {
   endInFailure,
   endInState,
@@ -183,17 +189,6 @@ export function* isHeldByRulesChange({ identity, rulesSnapshot }: ReconcileConte
 export function isMovedAdmin({ identity }: ReconcileContext, { applied, observed }: OutcomeDraft): boolean {
   const isBack = identity.origin.movedFrom !== undefined && !isInactive(identity);
   return isBack && observed?.archived === true && isGuarded(observed, applied);
-}
-
-/** The causes for which the departure of a person is held. */
-export const departureCauses = [
-  'safetyValve',
-  'guarded',
-  'neverProvisioned',
-] as const satisfies readonly HoldCause[];
-
-export function isDepartureCause(cause: HoldCause | undefined): boolean {
-  return departureCauses.some((one) => one === cause);
 }
 
 /** True if the departure of this person waits for an admin, or if an admin has discarded it: nothing may end it but a decision. */

@@ -1,6 +1,6 @@
 import { emptyPlan, toAppliedFields } from '../../translator/plan.ts';
 import { findings } from '../findings.ts';
-import { type Identity, isInactive, predecessorOf } from '../identity.ts';
+import { type Identity, isDepartureCause, isInactive, predecessorOf } from '../identity.ts';
 import type { Judgement } from '../users/evidence.ts';
 import {
   endInFailure,
@@ -12,14 +12,7 @@ import {
   withHold,
 } from './context.ts';
 import type { Program } from './effects.ts';
-import {
-  admitDeparture,
-  holdDeparture,
-  isDepartureCause,
-  isGuarded,
-  isKeptActive,
-  refuseOwnUser,
-} from './guard.ts';
+import { admitDeparture, holdDeparture, isGuarded, isKeptActive, refuseOwnUser } from './guard.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import { handlePatchFailure, patchTraveler, readTraveler, withoutLink } from './traveler-calls.ts';
 import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';

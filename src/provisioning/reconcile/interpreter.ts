@@ -77,7 +77,12 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
     ...ruleReads(deps, attempt, commitFirst),
     ...calls(deps, attempt, commitFirst),
     ...storeWrites(deps, attempt, commitFirst),
-    announce: async (announcement) => {
+    announce: async (planned) => {
+      const { progress } = planned;
+      const callEndsBy = now() + connection.callTimeoutMs;
+      const announcement = progress?.announced
+        ? { ...planned, progress: { ...progress, callEndsBy } }
+        : planned;
       const isPart = begins && !begins.commit.isBegun() && canBeCommitted(begins.write, announcement);
       await commitFirst(isPart ? { announcement } : undefined);
       const result = isPart ? 'done' : await deps.leases.announce(connection.id, id, token, announcement);

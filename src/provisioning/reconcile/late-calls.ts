@@ -84,16 +84,22 @@ interface LateCall {
   reservation?: Reservation;
 }
 
-/** Adds a call that the travel API may still carry out. The last check is not before `lateMs` milliseconds from now. */
+/**
+ * Adds a call that the travel API may still carry out. The last check is not before `lateMs` milliseconds from now, or from the time-out of
+ * the call, if the process that sent it has ended before.
+ */
 export function addLateCall(
   { time, connection }: ReconcileContext,
-  before: LateCalls | undefined,
+  { late: before, callEndsBy = 0 }: Progress,
   { announced, applied = {}, reservation }: LateCall,
 ): LateCalls {
+  const { now } = time;
   const creates = before?.creates ?? [];
+  // The clock may have been set back.
+  const timedOutAt = Math.min(callEndsBy, now + connection.callTimeoutMs);
   return {
     // A call of the leaver whose traveler this is may arrive later.
-    checkAt: Math.max(before?.checkAt ?? 0, time.now + connection.lateMs),
+    checkAt: Math.max(before?.checkAt ?? 0, Math.max(now, timedOutAt) + connection.lateMs),
     sent: addSentValues(before?.sent ?? {}, announced, applied),
     creates: reservation ? withCreate(creates, { reservation, fields: announced }) : creates,
   };
@@ -124,7 +130,7 @@ export function withLateCreate(
   const { reservation, fields: announced } = create;
   const before = draft.progress.late;
   const isKnown = before?.creates.some((one) => isDeepStrictEqual(one, create));
-  const late = isKnown ? before : addLateCall(context, before, { announced, reservation });
+  const late = isKnown ? before : addLateCall(context, draft.progress, { announced, reservation });
   const kept = late?.creates.find((one) => isSameCreate(one, create))?.reservation;
   const isOpen = draft.progress.reservation !== undefined;
   return withProgress(draft, { late, ...(isOpen && kept ? { reservation: kept } : {}) });

@@ -387,7 +387,11 @@ function withLateCallsOf(
   if (!late && !progress.announced) return draft;
   const own = draft.progress.late;
   const create = reservation ? { reservation } : {};
-  const { checkAt, sent, creates } = addLateCall(context, late, { announced, applied, ...create });
+  const { checkAt, sent, creates } = addLateCall(
+    context,
+    { ...progress, late },
+    { announced, applied, ...create },
+  );
   const all = { checkAt, sent: { ...own?.sent, ...sent }, creates: [...(own?.creates ?? []), ...creates] };
   return withProgress(draft, { late: all });
 }

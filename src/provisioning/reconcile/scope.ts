@@ -1,6 +1,6 @@
 import type { WantedField } from '../../translator/translation.ts';
 import { findings } from '../findings.ts';
-import { isInactive } from '../identity.ts';
+import { isDepartureCause, isInactive } from '../identity.ts';
 import { findUnconfirmedTraveler } from './archive-traveler.ts';
 import {
   endInState,
@@ -13,7 +13,6 @@ import {
 } from './context.ts';
 import type { Program } from './effects.ts';
 import { isParkingAddress } from './email-conflicts.ts';
-import { isDepartureCause } from './guard.ts';
 import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
 import { isResetPending, isReturnHeld } from './ownership.ts';
 import { withoutLink } from './traveler-calls.ts';

@@ -120,12 +120,15 @@ function withResolvedCall(
 ): OutcomeDraft {
   const { announced } = draft.progress;
   if (!announced) return withLateCallsDoubted(context, { ...draft, observed });
-  const late = addLateCall(context, draft.progress.late, { announced, applied: draft.applied });
+  const late = addLateCall(context, draft.progress, { announced, applied: draft.applied });
   const applied = resolveAnnounced(draft.applied, announced, {
     observed,
     rules: context.rulesSnapshot.rules,
   });
-  const resolved = withProgress({ ...draft, observed, applied }, { announced: undefined, late });
+  const resolved = withProgress(
+    { ...draft, observed, applied },
+    { announced: undefined, callEndsBy: undefined, late },
+  );
   return withLateCallsDoubted(context, resolved);
 }
 

@@ -2,9 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { isActive, type ScimResource } from '../../schema/resource.ts';
 import { countChangedParts } from '../../translator/reference-parts.ts';
 import type { Connection } from '../connection.ts';
-import { type Departure, type Identity, isInactive, type Origin, type Succession } from '../identity.ts';
+import {
+  type Departure,
+  type Identity,
+  isDepartureCause,
+  isInactive,
+  type Origin,
+  type Succession,
+} from '../identity.ts';
 import type { PendingWrite } from '../reconcile/commit.ts';
-import { isDepartureCause, isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
+import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
 import { isReturnHeld } from '../reconcile/ownership.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import { withNextVersion } from './create-user.ts';

@@ -1,6 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { VersionOfPerson } from '../../provisioning/holds/holds.ts';
-import type { Decision, HoldCause } from '../../provisioning/identity.ts';
+import { type Decision, type HoldCause, isDepartureCause } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { relistStrangers } from '../identities/relist-strangers.ts';
 import type { Database } from '../sql/database.ts';
@@ -157,7 +157,10 @@ async function writeDecision(
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     .set((row) => ({
-      decision: toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
+      decision:
+        cause === 'rules' && isDiscardedDeparture(decision)
+          ? decision
+          : toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
       state: 'dirty',
       next_attempt_at: now,
       revision: row('revision', '+', 1),
@@ -179,6 +182,13 @@ async function writeDecision(
       alike.map(({ id }) => id),
     );
   return Number(numUpdatedRows);
+}
+
+/** True if an admin keeps the traveler of a leaver active. A decision about rules, which the change of rules has too, does not replace that. */
+function isDiscardedDeparture(decision: string): boolean {
+  if (decision === '') return false;
+  const { cause, answer } = parseJson<Decision>(decision);
+  return answer === 'discarded' && isDepartureCause(cause);
 }
 
 /** Saves the first decision about this change of rules. Undefined if there is one, or the change is another one by now. */

@@ -298,6 +298,18 @@ export function describeHolds(open: OpenDatabase): void {
       expect(await read('a')).toMatchObject({ state: 'dirty' });
     });
 
+    it('leaves it in force that an admin has discarded the departure of a person', async () => {
+      const { add, holds, read } = await fixture(open);
+      const decision = { cause: 'safetyValve', answer: 'discarded', version: 1 } as const;
+      await add(held('h', 'rules', { decision }));
+      await holds.saveHeldRules(change);
+      await holds.decide('okta', { cause: 'rules' }, 'discarded', NOW);
+      expect(await read('h')).toMatchObject({ decision, state: 'dirty' });
+      expect(await holds.findHeldPeople({ limit: 9 })).toEqual([]);
+      await holds.decide('okta', { cause: 'rules' }, 'approved', NOW);
+      expect(await read('h')).toMatchObject({ decision });
+    });
+
     it('keeps the first decision when two admins decide', async () => {
       const { add, holds, read } = await fixture(open);
       await add(person('a', { state: 'synced', rulesGeneration: 1 }), held('h', 'rules'));
