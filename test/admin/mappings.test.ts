@@ -49,7 +49,7 @@ test('a viewer reads the rules besides the mapping, as a mapping could have them
   expect(status).toBe(200);
   expect(body.rules).toContainEqual({
     ...{ origin: 'default', field: 'lang', use: 'always', others: [], setting: 'language.default' },
-    written: { sources: ['preferredLanguage', 'locale'], userAttribute: 'lang' },
+    written: { sources: ['preferredLanguage', 'locale'], fallback: 'unusable', userAttribute: 'lang' },
   });
   expect(body.rules).toContainEqual({
     ...{ origin: 'default', field: 'archived', use: 'always', others: ['active'] },

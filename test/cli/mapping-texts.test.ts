@@ -76,7 +76,7 @@ test('all rules are listed in their order of precedence, in the form of a mappin
     '\n  {"scimAttribute":"name.familyName","userAttribute":"lastName"}\n    then name.formatted',
   );
   expect(sections[2]).toContain(
-    '\n  {"sources":["preferredLanguage","locale"],"userAttribute":"lang"}\n    then language.default\n    if no condition of the rules above holds\n',
+    '\n  {"sources":["preferredLanguage","locale"],"fallback":"unusable","userAttribute":"lang"}\n    then language.default\n    if no condition of the rules above holds\n',
   );
   expect(sections[2]).toContain('\n  archived: active\n');
   expect(sections[2]).not.toContain('firstName');
