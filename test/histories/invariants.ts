@@ -180,9 +180,9 @@ function guardViolations(traveler: TravelUser, { record, decided }: ObservedStat
 
 /**
  * A traveler that nobody was ever linked to keeps all values. If it is archived and a person needs its address, it gives that up; and an IdP
- * may delete it, which an admin approves.
+ * may delete it, which an admin approves. After a restore, the traveler of a leaver counts as one of them, and an admin may keep it active.
  */
-function strangerViolations(traveler: TravelUser, { record }: ObservedState): string[] {
+function strangerViolations(traveler: TravelUser, { record, decided }: ObservedState): string[] {
   const { id, archived, email } = traveler;
   const memory = record.memory.get(id);
   const isNeeded = record.events.some(
@@ -192,7 +192,7 @@ function strangerViolations(traveler: TravelUser, { record }: ObservedState): st
   // A person may have been linked to it, and have left again.
   if (!memory || memory.owner || !record.strangers.has(id) || isNeeded) return [];
   const faults = fields
-    .filter((field) => !(field === 'archived' && record.purged.has(id)))
+    .filter((field) => !(field === 'archived' && (record.purged.has(id) || decided.keptActive.has(id))))
     .filter((field) => fieldValue(traveler, field, record.catalog) !== memory.fields[field])
     .filter((field) => !isEdited(id, field, record));
   const isMoved = email !== memory.email && !archived && !isEdited(id, 'email', record);
