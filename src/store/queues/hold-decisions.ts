@@ -145,19 +145,34 @@ function groupAlike(rows: DecidedRow[]): DecidedRow[][] {
   return [...groups.values()];
 }
 
+/**
+ * The decision to store. The one about rules counts in the change of rules itself, so a person keeps an earlier one, for example that a
+ * leaver stays active.
+ */
+function storedDecision(
+  { version, hold_cause: cause, decision }: DecisionColumns,
+  { answer, now, by }: DecisionRequest,
+): string {
+  const isEarlierKept =
+    cause === 'rules' && decision !== '' && parseJson<{ cause: string }>(decision).cause !== cause;
+  if (isEarlierKept) return decision;
+  return toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now });
+}
+
 /** Another writer may have changed a row since it was read: that row is left out. */
 async function writeDecision(
   tx: Kysely<Tables>,
-  { scope, answer, now, by }: DecisionRequest,
+  request: DecisionRequest,
   alike: DecidedRow[],
 ): Promise<number> {
+  const { scope, answer, now } = request;
   const [first] = alike;
   if (!first) return 0;
   const { version, hold_cause: cause, decision } = first;
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     .set((row) => ({
-      decision: toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
+      decision: storedDecision(first, request),
       state: 'dirty',
       next_attempt_at: now,
       revision: row('revision', '+', 1),
