@@ -37,6 +37,8 @@ export interface RememberedTraveler {
   isActiveByHand: boolean;
   /** True if its person had left. The person who gets it next may be the same one. */
   isLeftBehind: boolean;
+  /** True if an admin had discarded the rules for its person: what it was then, nobody had corrected. */
+  isWithoutRules: boolean;
 }
 
 /** The rules in force at the last check, and now. */
@@ -139,7 +141,7 @@ function newTrack(
     replaced: new Set(),
     owned: owned || isNewRule,
     wanted,
-    isWantedAllowed: !isDrifted || isOtherRule,
+    isWantedAllowed: !isDrifted || isOtherRule || memory.isWithoutRules,
     seen: new Set(owned && memory ? [wanted] : []),
     isChanged: memory === undefined || isOtherRule,
     foreignStart: isNewRule || (memory && isForeign(memory) && value !== undefined) ? { value } : undefined,

@@ -180,7 +180,7 @@ function guardViolations(traveler: TravelUser, { record, decided }: ObservedStat
 
 /**
  * A traveler that nobody was ever linked to keeps all values. If it is archived and a person needs its address, it gives that up; and an IdP
- * may delete it, which an admin approves.
+ * may delete it, which an admin approves. After a restore, the traveler of a leaver counts as one of them, and an admin may keep it active.
  */
 function strangerViolations(traveler: TravelUser, { record, decided }: ObservedState): string[] {
   const { id, archived, email } = traveler;
@@ -192,9 +192,8 @@ function strangerViolations(traveler: TravelUser, { record, decided }: ObservedS
   // A person may have been linked to it, and have left again.
   if (!memory || memory.owner || !record.strangers.has(id) || isNeeded) return [];
   const faults = fields
-    .filter((field) => !(field === 'archived' && record.purged.has(id)))
     // A leaver who is known since before a restore is kept active, and remembered as one who is to be archived.
-    .filter((field) => !(field === 'archived' && decided.keptActive.has(id)))
+    .filter((field) => !(field === 'archived' && (record.purged.has(id) || decided.keptActive.has(id))))
     .filter((field) => fieldValue(traveler, field, record.catalog) !== memory.fields[field])
     .filter((field) => !isEdited(id, field, record));
   const isMoved = email !== memory.email && !archived && !isEdited(id, 'email', record);

@@ -280,6 +280,7 @@ function rememberLinked(traveler: TravelUser, person: Person, state: ObservedSta
     owner,
     isActiveByHand: false,
     isLeftBehind: false,
+    isWithoutRules: state.decided.withoutRules.has(index),
     isUncertain: false,
     isRestored: state.record.restored.has(traveler.id),
   };
@@ -306,6 +307,7 @@ function rememberUnlinked(traveler: TravelUser, state: ObservedState): Remembere
     isUncertain,
     isActiveByHand: !traveler.archived,
     isLeftBehind: false,
+    isWithoutRules: false,
     isRestored: state.record.restored.has(traveler.id),
   };
 }

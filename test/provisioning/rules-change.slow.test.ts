@@ -136,6 +136,29 @@ test('a discarded change is not applied and not held again, but the next change 
     expect(await countHolds(fixture)).toEqual(heldCounts(fixture));
   }));
 
+test('an approval leaves a person active whose departure an admin has discarded', () =>
+  withFixture(
+    async (fixture) => {
+      fixture.travel.lookupData = { ...fixture.travel.lookupData, customFields: [title] };
+      const [cy = '', ada = ''] = await createUsers(fixture, TOO_MANY + 2);
+      await applyRules(fixture);
+      for (const id of [cy, ada]) await fixture.patch(id, { active: false });
+      await fixture.store.holds.decide(users, { ids: [ada] }, 'discarded', fixture.clock.now());
+      await fixture.reconcileAfter(7_200_000);
+      fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
+      await applyRules(fixture);
+      await fixture.store.reconcileQueue.markDirty(users, [ada], fixture.clock.now());
+      await fixture.bridge.reconcileDue();
+      expect(await fixture.identity(ada)).toMatchObject({ hold: { cause: 'rules' } });
+      await fixture.store.holds.decide(users, { cause: 'rules' }, 'approved', fixture.clock.now());
+      for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+      expect(await fixture.traveler(cy)).toMatchObject({ archived: true });
+      expect(await fixture.traveler(ada)).toMatchObject({ archived: false });
+      expect(await fixture.identity(ada)).toMatchObject({ state: 'synced' });
+    },
+    { policies: { safetyValve: { share: 0, minimum: 1, windowMs: 3_600_000 } } },
+  ));
+
 test('lookups that lose their cost centers change no traveler, and the hold ends when they come back', () =>
   withUsers(async (fixture, [ada = '']) => {
     expect(countTravelersWith(fixture, 'costCenterId')).toBe(TOO_MANY);

@@ -33,7 +33,8 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
   for (const { connection, id, userName, hold } of await store.holds.findHeldPeople({ limit: 100 })) {
     const answer = pickAnswer();
     const identity = await store.identities.findById(connection, id);
-    const given = identity && (predecessorOf(identity, identity)?.travelId ?? identity.travelId);
+    // A user who is activated as another person has the traveler already; its predecessor is one of before.
+    const given = identity && (identity.travelId ?? predecessorOf(identity, identity)?.travelId);
     if (hold.cause === 'return' && answer === 'approved' && given) {
       record.given.add(given);
       // What had been sent for the person before depends on when the return was held.

@@ -20,10 +20,8 @@ export async function brokenPromises(world: World, state: ObservedState): Promis
 }
 
 /** Reads the decisions of admins that still count: the IdP has not written the person since, or not stated the departure. */
-export async function readDecided(
-  { database, store }: World,
-  people: ObservedState['people'],
-): Promise<Decided> {
+export async function readDecided(world: World, people: ObservedState['people']): Promise<Decided> {
+  const { database, store } = world;
   const rows = await database.db
     .selectFrom('identity')
     .select(['connection_id', 'id'])
@@ -33,10 +31,10 @@ export async function readDecided(
     keptActive: new Set<string>(),
     aboutGuarded: new Set<string>(),
     withoutReturn: new Set<number>(),
-    withoutRules: new Set<number>(),
+    withoutRules: await findWithoutRules(world, people),
   };
   for (const { connection_id, id } of rows) {
-    const { decision, version, origin, travelId, hold } =
+    const { decision, version, origin, travelId } =
       (await store.identities.findById(connection_id, id)) ?? {};
     if (!decision || version === undefined) continue;
     const isCurrent = (origin?.statedDeparture?.version ?? version) <= decision.version;
@@ -44,12 +42,22 @@ export async function readDecided(
     const person = people.find(({ current }) => current?.id === id);
     if (decision.cause === 'return' && decision.answer === 'discarded' && person)
       decided.withoutReturn.add(person.index);
-    // The decision may be about another change of rules than the one in force.
-    const areRulesDiscarded = (await store.holds.findHeldRules(connection_id))?.answer === 'discarded';
-    if (hold?.cause === 'rules' && areRulesDiscarded && person) decided.withoutRules.add(person.index);
     if (travelId === undefined || decision.cause === 'rules') continue;
     if (decision.answer === 'discarded') decided.keptActive.add(travelId);
     if (decision.cause === 'guarded') decided.aboutGuarded.add(travelId);
   }
   return decided;
+}
+
+/** Finds the people whom discarded rules hold. One whose attempt came only after the decision needs none of its own. */
+async function findWithoutRules({ store }: World, people: ObservedState['people']): Promise<Set<number>> {
+  const held = await Promise.all(
+    people.map(async ({ index, current }) => {
+      const identity = current && (await store.identities.findById(current.connection, current.id));
+      if (identity?.hold?.cause !== 'rules') return [];
+      const rules = await store.holds.findHeldRules(identity.connection);
+      return rules?.answer === 'discarded' ? [index] : [];
+    }),
+  );
+  return new Set(held.flat());
 }

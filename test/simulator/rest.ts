@@ -45,7 +45,8 @@ async function readOpenWork({ database, time }: World): Promise<OpenWork> {
     .selectFrom('identity')
     .select(['id', 'state', 'lease_until', 'next_attempt_at', 'check_at', 'finding_codes'])
     .where((row) =>
-      row.or([row('state', '=', 'dirty'), row('lease_until', 'is not', null), row('check_at', '>', 0)]),
+      // A process that ends may leave a lease behind where nothing is to be done. Once it is over, it is no work.
+      row.or([row('state', '=', 'dirty'), row('lease_until', '>', now), row('check_at', '>', 0)]),
     )
     .orderBy('id')
     .execute();
@@ -74,7 +75,7 @@ async function readOpenWork({ database, time }: World): Promise<OpenWork> {
     .filter(({ due_at }) => Number(due_at) < now + FAILED_IMPORT_MS)
     .map(({ due_at }) => Number(due_at));
   const due = rows.map(({ state, next_attempt_at, check_at, lease_until }) => {
-    if (lease_until !== null) return 0;
+    if (Number(lease_until ?? 0) > now) return 0;
     if (state === 'dirty') return Number(next_attempt_at ?? 0);
     return state === 'held' ? Number.POSITIVE_INFINITY : Number(check_at);
   });
