@@ -100,11 +100,11 @@ test('rules are changed in the table: the text keeps its layout, faults stand at
   await page.getByRole('combobox', { name: 'Reads' }).fill('nickName');
   await page.getByRole('button', { name: 'Add the rule' }).click();
   const form = page.getByRole('region', { name: 'Rule 2 sets lastName' });
-  await form.getByLabel('When').fill('title eq');
+  await form.getByRole('textbox', { name: 'When' }).fill('title eq');
   await form.getByText('is not a SCIM filter: a value was expected').waitFor();
   await takeScreenshot(page, 'mappings-rule-1280-light');
   expect(await accessibilityFaults(page, '[aria-label=Rules]')).toEqual([]);
-  await form.getByLabel('When').fill('title pr');
+  await form.getByRole('textbox', { name: 'When' }).fill('title pr');
   await form.getByRole('combobox', { name: 'Add a transform' }).click();
   await page.getByRole('option', { name: 'uppercase' }).click();
   const result = page.getByRole('table', { name: 'Result' });
