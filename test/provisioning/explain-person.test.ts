@@ -265,3 +265,19 @@ test('an explanation names the resources and custom fields of its values, and no
   const { names } = explainPerson(identity, context);
   expect(names).toEqual({ 'cc-1': 'Research' });
 });
+
+test('a role that the traveler has is in step, by whatever name the rule gives it', () => {
+  const identity = person('ada', {
+    travelId: 't-1',
+    observed: traveler('t-1', 'ada@corp.example', { roles: ['premium'] }),
+    applied: { 'roles.premium': { sent: true, answered: true, source: 'VIP' } },
+    trace: [
+      {
+        ...{ field: 'roles.premium', origin: 'file', rule: '"premium"', outcome: 'set' },
+        ...{ before: 'VIP', after: 'premium' },
+      },
+    ],
+  });
+  const explained = explainFields(identity).find(({ field }) => field === 'roles.premium');
+  expect(explained).toMatchObject({ standing: 'same', wanted: true, sent: true, observed: true });
+});

@@ -86,9 +86,11 @@ function valuesOf({ applied, observed }: Explained, field: FieldKey, rules: Trac
   const used = rules.findLast(({ before }) => before !== undefined);
   const entry = applied[field];
   const isSpelledAlike = entry === undefined || isEqualJson(entry.answered, entry.sent);
+  const set = rules.find(({ outcome }) => outcome === 'set');
   return {
     source: used?.before ?? entry?.source,
-    wanted: rules.find(({ outcome }) => outcome === 'set')?.after,
+    // A trace names the role; the value of its field is true.
+    wanted: set && field.startsWith('roles.') ? true : set?.after,
     sent: entry?.sent,
     answered: isSpelledAlike ? undefined : entry.answered,
     observed: observed && readField(observed, field),
