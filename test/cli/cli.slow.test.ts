@@ -307,6 +307,7 @@ describe('preview --people', () => {
        2  would change in the travel service
        1  would get a traveler at last
        0  would get no traveler any more
+       0  would be out of scope, and their travelers stay as they are
 
 ┌───────────┬───────────────┬──────────┬────────────┬──────────┐
 │ field     │ another value │ no value │ sent again │ given up │
