@@ -1,6 +1,7 @@
 import type { LeftOutValue } from '../schema/left-out.ts';
 import { isActive, type Json, type ScimResource } from '../schema/resource.ts';
 import type { AnnouncedFields } from '../translator/announced.ts';
+import type { ReplacedFields } from '../translator/replaced.ts';
 import type {
   AppliedFields,
   CountedParts,
@@ -152,6 +153,8 @@ export interface Progress {
   adoptedAs?: string;
   /** For each field, the times at which the bridge recently overwrote drift, in epoch milliseconds. */
   corrections?: Record<FieldKey, number[]>;
+  /** The values that the traveler had when the bridge began to own their fields. */
+  replaced?: ReplacedFields;
   /** The fields that the IdP has written since the import. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
   /** The version of the user at which the traveler was first to be archived because the scope of the mapping leaves the person out. */

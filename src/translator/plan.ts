@@ -29,6 +29,12 @@ interface PlannedValue {
   source: Json;
 }
 
+/**
+ * What a plan does with a field: as the rules want it, or `putBack`: the value that earlier rules have replaced is sent, or null for none, and
+ * the field is not owned afterwards.
+ */
+export type PlannedField = WantedField | { kind: 'putBack'; value: Json; source: null };
+
 /** The changes that bring a traveler to the wanted state. */
 export interface Plan {
   /** Fields to send. */
@@ -37,7 +43,10 @@ export interface Plan {
   adopt: Record<FieldKey, PlannedValue>;
   /** Fields to remove from the traveler. */
   remove: FieldKey[];
-  /** Fields that the bridge stops owning: no rule sets them any more, or the traveler had the role before. Their values stay. */
+  /**
+   * Fields that the bridge stops owning: no rule sets them any more, or the traveler had the role before. Their values stay, unless the value
+   * that earlier rules have replaced is put back.
+   */
   released: FieldKey[];
   /**
    * True if the traveler must be read right before the call, for one of three reasons. An array is replaced whole, so
@@ -51,7 +60,7 @@ export interface Plan {
 export interface PlanInput {
   applied: AppliedFields;
   refused: RefusedFields;
-  wanted: Record<FieldKey, WantedField>;
+  wanted: Record<FieldKey, PlannedField>;
   /** The traveler as last read; undefined if there is none yet. */
   observed: TravelUser | undefined;
   /** The treatment of roles that the traveler had before the IdP granted them; by default they are kept. */
@@ -81,10 +90,12 @@ export function makePlan(input: PlanInput): Plan {
   const unwanted = Object.keys(applied).filter((key) => !(key in wanted));
   const isRemoved = (key: FieldKey) => input.isReset === true || isSetByRules(rules, key);
   const stays = (key: FieldKey) => !isRemoved(key) || isKeptRole(key, input);
+  const isPutBack = (key: FieldKey) => wanted[key]?.kind === 'putBack';
   const dropped = unwanted.filter((key) => !stays(key) && isRemovable(key, input));
   const released = [
     ...unwanted.filter(stays),
     ...Object.keys(applied).filter((key) => isSetBefore(key, input)),
+    ...Object.keys(wanted).filter((key) => isPutBack(key) && (key in applied || key in set)),
   ];
   const removed = [...remove, ...dropped];
   const needsFreshRead = Object.keys(set).some(needsReadToSet) || removed.some(needsReadToRemove);
@@ -118,7 +129,7 @@ function isSetBefore(key: FieldKey, { wanted, observed, isReset = false }: PlanI
 
 type Step = { kind: 'set' | 'adopt'; planned: PlannedValue } | 'remove' | undefined;
 
-function stepFor(key: FieldKey, field: WantedField, input: PlanInput): Step {
+function stepFor(key: FieldKey, field: PlannedField, input: PlanInput): Step {
   const applied = input.applied[key];
   switch (field.kind) {
     case 'value':
@@ -133,6 +144,8 @@ function stepFor(key: FieldKey, field: WantedField, input: PlanInput): Step {
       if (field.value !== undefined)
         return stepForValue(key, { value: field.value, source: field.source }, input);
       return isRemovable(key, input) ? 'remove' : undefined;
+    case 'putBack':
+      return stepToPutBack(key, field.value, input);
     case 'absent':
       return isRemovable(key, input) ? 'remove' : undefined;
   }
@@ -149,6 +162,14 @@ function stepForValue(key: FieldKey, { value, source }: PlannedValue, input: Pla
   const { observed, rules } = input;
   const isPresent = !applied && observed && hasValue(observed, { key, wanted: value, rules });
   return { kind: isPresent ? 'adopt' : 'set', planned };
+}
+
+function stepToPutBack(key: FieldKey, value: Json, input: PlanInput): Step {
+  const { observed, rules } = input;
+  if (!observed || isRefused(key, value, input)) return undefined;
+  if (value === null) return readField(observed, key) === undefined ? undefined : 'remove';
+  const isDone = hasValue(observed, { key, wanted: value, rules });
+  return isDone ? undefined : { kind: 'set', planned: { value, source: null } };
 }
 
 function isRemovable(key: FieldKey, input: PlanInput): boolean {
@@ -178,6 +199,7 @@ export function toAppliedFields(
     Object.entries(applied).filter(([key]) => !notOwned.includes(key)),
   );
   for (const [key, { value, source }] of Object.entries({ ...set, ...adopt })) {
+    if (notOwned.includes(key)) continue;
     const answered = readField(answer, key) ?? null;
     const read = applied[key]?.read;
     const isKnown = read !== undefined && isEqualJson(applied[key]?.answered, answered);

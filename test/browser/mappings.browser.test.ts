@@ -62,18 +62,24 @@ test('a fault is underlined, told with its remedy, and cannot be applied', async
   await page.context().close();
 });
 
-test('of two admins the second sees the change of the first and keeps the own text', async () => {
-  const { page } = await openMappings();
-  await editorOf(page).fill(ruleText('title'));
-  await page.getByText('This would change 1 of 1 person').waitFor();
+/** Puts a mapping in force as another admin does, and returns the client of that admin. */
+async function applyAsOther(text: string) {
   const { body: session, headers } = await adminClient(fixture.service.url)('POST', '/sign-in', {
     body: { name: 'admin', password: fixture.password },
   });
   const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
   const other = adminClient(fixture.service.url, { Cookie: cookie, 'X-CSRF-Token': session.csrfToken });
   const { generation } = (await other('GET', '/mappings/default')).body.version;
-  const applied = await other('PUT', '/mappings/default', { body: { text: '{}', generation } });
+  const applied = await other('PUT', '/mappings/default', { body: { text, generation } });
   expect(applied.status).toBe(200);
+  return other;
+}
+
+test('of two admins the second sees the change of the first and keeps the own text', async () => {
+  const { page } = await openMappings();
+  await editorOf(page).fill(ruleText('title'));
+  await page.getByText('This would change 1 of 1 person').waitFor();
+  const other = await applyAsOther('{}');
   await page.getByRole('button', { name: 'Apply…' }).click();
   await page.getByRole('button', { name: 'Apply to default' }).click();
   await page.getByText(/^admin has put another mapping in force at/).waitFor();
@@ -130,5 +136,22 @@ test('rules are changed in the table: the text keeps its layout, faults stand at
   expect(await editorOf(page).textContent()).toBe(`{ "scimUserMapping": [ ${rule} ] }`);
   // The service answers 422 where the rules of a person are asked for while they have a fault.
   expect(faults.filter((fault) => !fault.includes('422'))).toEqual([]);
+  await page.context().close();
+});
+
+test('an earlier mapping is restored with the values that later ones have replaced', async () => {
+  await applyAsOther(ruleText('title'));
+  const { page, faults } = await openMappings();
+  await page.getByRole('button', { name: 'Versions' }).click();
+  await page.getByRole('button', { name: '1', exact: true }).click();
+  await page.getByRole('button', { name: 'Restore generation 1…' }).click();
+  await page.getByRole('checkbox', { name: 'Put back the values that later mappings have replaced' }).check();
+  await page.getByText(/^This would change/).waitFor();
+  await takeScreenshot(page, 'mappings-restore-1280-light');
+  await page.getByRole('button', { name: 'Restore generation 1', exact: true }).click();
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await page.getByText(/Generation \d+ of default, by admin/).waitFor();
+  expect(await editorOf(page).textContent()).not.toContain('"firstName"');
+  expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -226,7 +226,14 @@ export const mappingsContract = {
     ...{ method: 'post', path: '/mappings/{connection}/preview', tag: 'Mappings', access: 'viewer' },
     summary: 'Compute what a mapping would change for everybody',
     changesNothing: true,
-    body: z.strictObject({ text, examples: z.int().min(0).max(100).default(10) }),
+    body: z.strictObject({
+      text,
+      examples: z.int().min(0).max(100).default(10),
+      valuesSince: z.int().min(1).optional().meta({
+        description:
+          'A version of the history: the values that the versions after it have replaced are put back where the mapping does not set their fields',
+      }),
+    }),
     result: preview,
     errors: computing,
   },
@@ -256,7 +263,14 @@ export const mappingsContract = {
   restoreMappingVersion: {
     ...{ method: 'post', path: '/mappings/{connection}/restore', tag: 'Mappings', access: 'admin' },
     summary: 'Put a mapping of the history in force again, unless another one than the expected is in force',
-    body: z.strictObject({ version: z.int().min(1), generation }),
+    body: z.strictObject({
+      version: z.int().min(1),
+      generation,
+      values: z.boolean().default(false).meta({
+        description:
+          'True: the values that later versions have replaced are put back where the restored one does not set their fields',
+      }),
+    }),
     result: change,
     errors: ['conflict', ...computing],
   },

@@ -4,6 +4,7 @@ import {
   compareMappings,
   countRules,
   defaultMapping,
+  findReplacedSince,
   findVersion,
   listVersions,
   type MappingDifference,
@@ -72,9 +73,12 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
       const connection = connectionOf(params, deps);
       const version = await findVersion(rules, connection.id, body.version);
       if (!version) throw noSuchVersion(body.version);
-      context.note({ version: body.version });
+      context.note({ version: body.version, values: body.values });
       const text = textOf(version.mapping);
-      return applyText(connection, { text, expected: body.generation }, deps, context);
+      const putBackSince = body.values
+        ? await findReplacedSince(rules, connection.id, body.version)
+        : undefined;
+      return applyText(connection, { text, expected: body.generation, putBackSince }, deps, context);
     },
   };
 }
@@ -241,13 +245,20 @@ const PREVIEW_MS = 5_000;
 
 async function previewEverybody(
   connection: Connection,
-  { text, examples }: { text: string; examples: number },
+  { text, examples, valuesSince }: HandlerRequest<(typeof mappingsContract)['previewMapping']>['body'],
   deps: AdminDeps,
   caller: Caller,
 ) {
   const inForce = await currentRules(connection, deps);
   const ownUser = await connection.lookups.readOwnUser();
-  const input = { ...previewInput(connection, text, inForce), ownUser, examples, maxMs: PREVIEW_MS };
+  const putBackSince =
+    valuesSince === undefined
+      ? undefined
+      : await findReplacedSince(deps.store.rules, connection.id, valuesSince);
+  const input = {
+    ...previewInput(connection, text, inForce),
+    ...{ ownUser, examples, maxMs: PREVIEW_MS, putBackSince },
+  };
   const preview = await deps.tasks.run('previewEverybody', input, taskContext(deps, caller));
   if ('faults' in preview) throw faulty(preview.faults);
   const { people, changed, created, pending, outOfScope, fields, findings, names } = preview;
@@ -262,19 +273,19 @@ async function previewEverybody(
 /** Applies a mapping that the check has found to be in order, so that this thread compiles none that takes long. */
 async function applyText(
   connection: Connection,
-  { text, expected }: { text: string; expected: number },
+  { text, ...version }: { text: string; expected: number; putBackSince?: number | undefined },
   deps: AdminDeps,
   context: AdminContext,
 ) {
   const { mapping, faults } = await check(connection, text, deps, context);
   if (!mapping || faults.length > 0) throw faulty(faults);
   const result = await deps.provisioning.applyMapping({
-    ...{ connection: connection.id, mapping, expected },
+    ...{ connection: connection.id, mapping, ...version },
     author: context.caller?.shownName ?? '',
     now: deps.runtime.wallClock(),
   });
   if (result.outcome === 'conflict') throw conflict(result);
-  context.note({ generation: result.generation, before: expected });
+  context.note({ generation: result.generation, before: version.expected });
   return result;
 }
 

@@ -63,7 +63,12 @@ export interface Tasks {
   check: { input: { text: string; connection: string; names?: KnownNames }; result: CheckedMapping };
   previewPerson: { input: PreviewInput & { identity: Identity }; result: Faulty | PersonPreview };
   previewEverybody: {
-    input: PreviewInput & { ownUser: TravelAnswer<TravelUser>; examples: number; maxMs: number };
+    input: PreviewInput & {
+      ownUser: TravelAnswer<TravelUser>;
+      examples: number;
+      maxMs: number;
+      putBackSince: number | undefined;
+    };
     result: Faulty | MappingPreview;
   };
 }

@@ -76,10 +76,11 @@ const tasks: Run = {
     const { account, policies } = connection;
     return previewPerson(stored, { identity, account, policies }, { inForce: compile(inForce), next });
   },
-  previewEverybody: async ({ text, connection, inForce, ownUser, examples, maxMs }) => {
+  previewEverybody: async ({ text, connection, inForce, ownUser, examples, maxMs, putBackSince }) => {
     const parsed = parseText(text);
     if ('faults' in parsed) return parsed;
-    const change = { from: compile(inForce), to: toRulesSnapshot(parsed, inForce.lookups) };
+    const to = { ...toRulesSnapshot(parsed, inForce.lookups), putBackSince };
+    const change = { from: compile(inForce), to };
     const lookups = { ...noCalls<Connection['lookups']>(), readOwnUser: async () => ownUser };
     const readOnly: Connection = { ...connection, travel: noCalls<Connection['travel']>(), lookups };
     const until = performance.now() + maxMs;

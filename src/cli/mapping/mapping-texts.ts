@@ -69,6 +69,24 @@ function removalLines({ fields, names }: MappingPreview): string[] {
   return [['Values that would be removed:', ...lines].join('\n')];
 }
 
+/** Says which values later mappings leave in the travel service after a restore. `isPutBack`: what they have replaced is put back. */
+export function leftValuesText({ fields, names }: MappingPreview, isPutBack: boolean): string {
+  const left = fields.filter(({ released }) => released > 0);
+  const lines = left.map(
+    ({ field, released }) => `  ${fieldName(field, names)}: ${countText(released, 'person', 'people')}`,
+  );
+  if (isPutBack)
+    return [
+      'Values that later mappings have replaced are put back. A value stays if somebody has entered it in the travel service since then, and if the bridge created the traveler with it.',
+      ...(left.length > 0 ? ['Fields that are given up afterwards:', ...lines] : []),
+    ].join('\n');
+  if (left.length === 0) return 'No value of a later mapping stays in a field that is given up.';
+  return [
+    'Fields that are given up keep the values of the later mappings; --values puts back what those have replaced:',
+    ...lines,
+  ].join('\n');
+}
+
 function approvalText(connection: string): string {
   return [
     'More than 100 people would change, so the change waits for approval once the mapping is in force:',

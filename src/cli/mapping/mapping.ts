@@ -5,6 +5,7 @@ import { type Fault, SettingsFault } from '../../config/faults.ts';
 import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../../config/settings.ts';
 import {
   applyMapping,
+  findReplacedSince,
   findVersion,
   listVersions,
   type MappingChangeResult,
@@ -31,6 +32,7 @@ import {
   conflictText,
   generationsText,
   historyTable,
+  leftValuesText,
   planText,
 } from './mapping-texts.ts';
 import { requireMapping, runPreview } from './preview.ts';
@@ -47,6 +49,10 @@ interface ShowFlags extends MappingFlags {
 
 interface ChangeFlags extends MappingFlags {
   yes?: true;
+}
+
+interface RestoreFlags extends ChangeFlags {
+  values?: true;
 }
 
 /** Adds the commands `mapping show`, `check`, `preview`, `apply`, `history` and `restore`. */
@@ -101,9 +107,13 @@ function addChangeCommands(mapping: Command, shell: Shell, action: Action): void
   withCommonOptions(mapping.command('restore'))
     .description('show what a mapping of the history would change, ask, and put it in force again')
     .argument('<generation>', 'its number in the history', parseCount)
+    .option(
+      '--values',
+      'also put back the values of travelers that later mappings have replaced, in fields that the restored mapping does not set',
+    )
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', examples('mapping restore 1'))
-    .action(action((generation: number, flags: ChangeFlags) => restoreMapping(shell, generation, flags)));
+    .addHelpText('after', examples('mapping restore 1', 'mapping restore 1 --values'))
+    .action(action((generation: number, flags: RestoreFlags) => restoreMapping(shell, generation, flags)));
 }
 
 function withCommonOptions(command: Command): Command {
@@ -263,10 +273,13 @@ const EXAMPLES = 10;
 function previewChange(
   shell: Shell,
   { settings, connection }: MappingSubject,
-  { mapping, limit = EXAMPLES }: { mapping: Mapping; limit?: number | undefined },
+  {
+    limit = EXAMPLES,
+    ...change
+  }: Pick<Candidate, 'mapping' | 'putBackSince'> & { limit?: number | undefined },
 ): Promise<MappingPreview> {
   const inForce = { ...connection, mapping: undefined };
-  return runPreview(shell, settings, inForce, { mapping, examples: limit });
+  return runPreview(shell, settings, inForce, { ...change, examples: limit });
 }
 
 /** Puts a mapping file in force. */
@@ -276,14 +289,22 @@ export function applyFile(shell: Shell, file: string, flags: ChangeFlags): Promi
   );
 }
 
-/** Puts a mapping of the history in force again. */
-function restoreMapping(shell: Shell, generation: number, flags: ChangeFlags): Promise<0 | 1> {
+/** Puts a mapping of the history in force again. With `--values`, puts back what later mappings have replaced. */
+function restoreMapping(
+  shell: Shell,
+  generation: number,
+  { values, ...flags }: RestoreFlags,
+): Promise<0 | 1> {
   return withSubject(shell, flags, async (subject) => {
     const version = await readVersion(subject, generation);
     const name = `generation ${generation}`;
     const parsed = parseMapping(version.mapping);
     if ('faults' in parsed) throw new SettingsFault(parsed.faults.map((fault) => ({ ...fault, file: name })));
-    await changeMapping(shell, subject, { ...flags, mapping: parsed.mapping, name });
+    const putBackSince = values
+      ? await withRules(subject, (rules) => findReplacedSince(rules, subject.connection.id, generation))
+      : undefined;
+    const restored = { isRestore: true, putBackSince } as const;
+    await changeMapping(shell, subject, { ...flags, mapping: parsed.mapping, name, ...restored });
   });
 }
 
@@ -296,14 +317,17 @@ interface Candidate extends ChangeFlags {
   mapping: Mapping;
   /** The file, or the generation of the history. */
   name: string;
+  isRestore?: true;
+  /** As in `RulesSnapshot`. */
+  putBackSince?: number | undefined;
 }
 
 /** Prints the plan, asks, and puts the mapping in force if the mapping that it was compared with is still in force. */
 async function changeMapping(shell: Shell, subject: MappingSubject, candidate: Candidate): Promise<void> {
   const { connection } = subject;
-  const { mapping, name, json, yes } = candidate;
+  const { mapping, name, json, yes, isRestore, putBackSince } = candidate;
   const before = await withRules(subject, (rules) => findVersion(rules, connection.id));
-  const preview = await previewChange(shell, subject, { mapping });
+  const preview = await previewChange(shell, subject, { mapping, putBackSince });
   printWarnings(shell, await findWarnings(subject, mapping, name));
   const faults = (preview.mappingFaults ?? []).filter(({ origin }) => origin === 'file');
   if (faults.length > 0) throw new SettingsFault(faults.map((fault) => ({ ...fault, file: name })));
@@ -312,10 +336,11 @@ async function changeMapping(shell: Shell, subject: MappingSubject, candidate: C
   else {
     const subject = { connection: connection.id, mapping: name, columns: shell.columns };
     shell.print(planText(preview, { ...subject, isChange: true }));
+    if (isRestore) shell.print(`\n${leftValuesText(preview, putBackSince !== undefined)}\n`);
   }
   const question = `Put ${name} in force for connection ${connection.id}?`;
   await confirm(shell, question, { yes, ...unconfirmed });
-  const change = { connection: connection.id, mapping, expected: before?.generation ?? 0 };
+  const change = { connection: connection.id, mapping, putBackSince, expected: before?.generation ?? 0 };
   const result = await withRules(subject, (rules) =>
     applyMapping(rules, { ...change, author: currentUser(), now: Date.now() }),
   );

@@ -1,11 +1,11 @@
 import type { AnnouncedFields } from '../../translator/announced.ts';
+import type { PlannedField } from '../../translator/plan.ts';
 import type {
   AppliedFields,
   FieldKey,
   Finding,
   RefusedFields,
   Translation,
-  WantedField,
 } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 import type { ConnectionSettings } from '../connection.ts';
@@ -69,7 +69,7 @@ export interface ReconcileResult {
 }
 
 /** The wanted value of each field. The steps of a reconciliation set a field to `kept` if it must not be sent. */
-export type WantedFields = Record<FieldKey, WantedField>;
+export type WantedFields = Record<FieldKey, PlannedField>;
 
 /** A draft, and the wanted fields without those that must not be sent. */
 export interface SendableFields {

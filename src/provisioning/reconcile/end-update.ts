@@ -10,6 +10,7 @@ import {
   withResetDone,
   withWrittenFields,
 } from './ownership.ts';
+import { withReplacedSettled } from './replaced-values.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
 export function endUpdate(
@@ -35,8 +36,9 @@ export function endUpdate(
   ];
   // A refused `archived` is not recorded, so that a repeated deactivation sends it again.
   const { archived: _, ...remembered } = refused;
+  const settled = withReplacedSettled(context, draft, { fields, released: next.released });
   const done = withWrittenFields(context, {
-    ...draft,
+    ...settled,
     ...{ applied, refused: remembered, findings: allFindings, creating: undefined },
   });
   if (done.hold) return endInState(done, 'held');
@@ -67,6 +69,6 @@ function isRefusalCurrent(
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
     return draft.waitingFor !== undefined || context.identity.origin.givesEmailUp === true;
   const field = fields[key];
-  if (field?.kind !== 'value') return refused === null && key in draft.applied;
+  if (field?.kind !== 'value' && field?.kind !== 'putBack') return refused === null && key in draft.applied;
   return isDeepStrictEqual(field.value, refused);
 }

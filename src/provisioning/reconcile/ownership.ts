@@ -5,16 +5,11 @@ import {
   findUnsendableValues,
   isKeptRole,
   type Plan,
+  type PlannedField,
   type RefusedChange,
   type Unsendable,
 } from '../../translator/plan.ts';
-import type {
-  AppliedFields,
-  FieldKey,
-  Finding,
-  Translation,
-  WantedField,
-} from '../../translator/translation.ts';
+import type { AppliedFields, FieldKey, Finding, Translation } from '../../translator/translation.ts';
 import {
   type CustomFieldValue,
   readField,
@@ -109,14 +104,14 @@ export function withWrittenFields(
   return withProgress(draft, { written: [...written] });
 }
 
-function isSameWanted(one: WantedField | undefined, other: WantedField | undefined): boolean {
+function isSameWanted(one: PlannedField | undefined, other: PlannedField | undefined): boolean {
   return (
     (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
     isEqualJson(toComparable(one), toComparable(other))
   );
 }
 
-function toComparable(wanted: WantedField | undefined): Json {
+function toComparable(wanted: PlannedField | undefined): Json {
   if (wanted && 'value' in wanted) return [wanted.value ?? null, wanted.source];
   return wanted?.kind === 'unresolved' ? wanted.source : null;
 }
@@ -149,7 +144,7 @@ export function withResetDue(
 /** Records that the values of the previous person have been removed from the traveler. */
 export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: OutcomeDraft): OutcomeDraft {
   if (!isResetPending({ origin }, draft)) return draft;
-  return withProgress(draft, { reset: undefined, resetDone: lastResetVersion(origin) });
+  return withProgress(draft, { reset: undefined, replaced: undefined, resetDone: lastResetVersion(origin) });
 }
 
 /**

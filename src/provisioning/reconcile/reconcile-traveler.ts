@@ -12,6 +12,7 @@ import {
   withFinding,
   withHold,
   withoutAnnouncedCall,
+  withProgress,
 } from './context.ts';
 import { linkOrCreateTraveler } from './create-traveler.ts';
 import { type Program, perform } from './effects.ts';
@@ -145,5 +146,6 @@ function* linkUnlessInactive(
   const hadTraveler = Object.keys(draft.applied).length > 0;
   if (isInactive(context.identity) && hadTraveler)
     return endInState({ ...draft, creating: undefined }, 'synced');
-  return yield* linkOrCreateTraveler(context, { ...draft, applied: {} });
+  const fresh = withProgress(draft, { replaced: undefined });
+  return yield* linkOrCreateTraveler(context, { ...fresh, applied: {} });
 }

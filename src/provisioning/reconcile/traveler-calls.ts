@@ -16,6 +16,7 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { addLateCall, withLateCallsDoubted } from './late-calls.ts';
+import { withReplacedKept } from './replaced-values.ts';
 import {
   withAnsweredValues,
   withConfirmedValues,
@@ -61,9 +62,10 @@ export type PatchResult =
 /** Announces a PATCH of the traveler and sends it. */
 export function* patchTraveler(
   context: ReconcileContext,
-  draft: OutcomeDraft,
+  before: OutcomeDraft,
   { travelId, plan, omit = [] }: Patch,
 ): Program<PatchResult> {
+  const draft = withReplacedKept(context, before, plan);
   const announced = toAnnouncedFields(plan, draft.applied, draft.observed);
   const change = toTravelerChange(plan, draft.observed, omit);
   // The answers to earlier PATCHes are not stored yet: if the process ends now, the next attempt must ask for their fields, too.

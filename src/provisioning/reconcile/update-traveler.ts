@@ -48,6 +48,7 @@ import {
   withLostValues,
   withoutUnownedFields,
 } from './ownership.ts';
+import { withPutBack } from './replaced-values.ts';
 import { patchTraveler, readTraveler } from './traveler-calls.ts';
 import {
   isSpellingCheckDue,
@@ -157,7 +158,7 @@ function* prepareUpdate(
   const doubted = withArchiveDoubted(draft);
   const owned = isReset
     ? { draft: { ...doubted, applied: appliedForReset(doubted) }, fields: context.translation.fields }
-    : withAdoptedAddress(context, withoutUnownedFields(context, doubted));
+    : withPutBack(context, withAdoptedAddress(context, withoutUnownedFields(context, doubted)));
   const addressed = yield* withoutUnknownHoldersEmail(context, yield* resolveEmailConflict(context, owned));
   if ('end' in addressed) return addressed;
   const guarded = how.isFresh ? yield* withGuardsApplied(context, addressed) : addressed;

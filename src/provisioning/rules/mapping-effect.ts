@@ -25,6 +25,7 @@ import { refuseOwnUser, withGuardsApplied } from '../reconcile/guard.ts';
 import { countedMemberships, findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
+import { withPutBack } from '../reconcile/replaced-values.ts';
 import { type StoreReadDeps, storeReads } from '../reconcile/run/store-reads.ts';
 import {
   hasProvisionedTraveler,
@@ -82,7 +83,8 @@ function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program
   const own = yield* refuseOwnUser(draft);
   if (own?.end.kind === 'state') return toPreview(own.draft, emptyPlan);
   if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
-  const addressed = yield* resolveEmailConflict(context, withoutUnownedFields(context, draft));
+  const owned = withPutBack(context, withoutUnownedFields(context, draft));
+  const addressed = yield* resolveEmailConflict(context, owned);
   const gated = yield* withGuardsApplied(context, addressed);
   return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
 }

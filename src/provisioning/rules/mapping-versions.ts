@@ -54,6 +54,19 @@ export async function findVersion(
   return (await rules.listMappings(connection, ALL)).find((version) => version.generation === generation);
 }
 
+/**
+ * Returns the generation with which the mapping after a version came into force: what was replaced since then, later mappings have replaced.
+ * Undefined if there was none.
+ */
+export async function findReplacedSince(
+  rules: Versions,
+  connection: string,
+  generation: number,
+): Promise<number | undefined> {
+  const versions = await rules.listMappings(connection, ALL);
+  return versions.findLast((version) => version.generation > generation)?.generation;
+}
+
 /** A mapping to put in force. */
 export interface MappingChange {
   connection: string;
@@ -62,6 +75,8 @@ export interface MappingChange {
   expected: number;
   author: string;
   now: number;
+  /** The values of travelers that were replaced since this generation are put back; undefined: they stay. */
+  putBackSince?: number | undefined;
 }
 
 /** The result of a change of mapping. */
@@ -77,7 +92,7 @@ export type MappingChangeResult =
  * of the rules as well, but not that of the mapping, so they are no conflict.
  */
 export async function applyMapping(rules: RulesStore, change: MappingChange): Promise<MappingChangeResult> {
-  const { connection, mapping, expected, author, now } = change;
+  const { connection, mapping, expected, author, now, putBackSince } = change;
   const digest = digestOf(mapping);
   for (;;) {
     const inForce = await rules.find(connection);
@@ -85,10 +100,11 @@ export async function applyMapping(rules: RulesStore, change: MappingChange): Pr
     const version = await findVersion(rules, connection);
     if (version && version.generation !== expected)
       return { outcome: 'conflict', version, difference: await differenceSince(rules, change, version) };
-    if (inForce?.digest === digest)
+    const isPutBack = putBackSince === undefined || putBackSince === inForce?.putBackSince;
+    if (inForce?.digest === digest && isPutBack)
       return { outcome: 'unchanged', generation: version?.generation ?? inForce.generation };
     const next: RulesInForce = {
-      ...{ edition: EDITION, digest, mapping, source: 'command', lookups: inForce?.lookups },
+      ...{ edition: EDITION, digest, mapping, source: 'command', lookups: inForce?.lookups, putBackSince },
       generation: (inForce?.generation ?? 0) + 1,
     };
     if (await rules.replace(connection, next, now, author))

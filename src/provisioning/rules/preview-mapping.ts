@@ -24,6 +24,8 @@ const YIELD_MS = 5;
 export interface PreviewOptions {
   /** The mapping to preview. Without it, the connection's own mapping is compared with the present state. */
   mapping?: Mapping | undefined;
+  /** As `RulesSnapshot.putBackSince` with this mapping. */
+  putBackSince?: number | undefined;
   /** The maximum number of examples. */
   examples: number;
   /** Called after each batch of people with the number processed so far. */
@@ -49,9 +51,9 @@ export function mappingPreviewer(deps: MappingPreviewDeps) {
     run: async (connection: Connection, options: PreviewOptions): Promise<MappingPreview | TravelFailure> => {
       const snapshot = await deps.rulesSnapshots.current(connection);
       if ('kind' in snapshot) return snapshot;
-      const { mapping } = options;
+      const { mapping, putBackSince } = options;
       const change = mapping
-        ? { from: snapshot, to: toRulesSnapshot({ mapping }, snapshot.lookups) }
+        ? { from: snapshot, to: { ...toRulesSnapshot({ mapping }, snapshot.lookups), putBackSince } }
         : { from: undefined, to: snapshot };
       return previewChange(deps, { connection, ...change }, options);
     },

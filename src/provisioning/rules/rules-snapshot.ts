@@ -31,6 +31,8 @@ export interface RulesSnapshot {
    * not in force.
    */
   generation: number;
+  /** Set if an admin has asked for the values that later mappings have replaced: those replaced since this generation are put back. */
+  putBackSince?: number | undefined;
 }
 
 /**
@@ -285,7 +287,7 @@ async function applyFile(state: State, connection: Connection, mapping: Mapping)
     if (isSame) return { outcome: 'replaced', generation };
     const next: RulesInForce = {
       ...{ ...inForce, ...contentOf(mapping), source: 'file' },
-      generation: generation + 1,
+      ...{ generation: generation + 1, putBackSince: undefined },
     };
     if (await rules.replace(id, next, runtime.now())) {
       useRules(state, connection, next);
@@ -327,7 +329,8 @@ function useRules(state: State, connection: Connection, inForce: RulesInForce): 
   if (lookups) connection.lookups.adopt(lookups, known !== undefined);
   const mapping = isUsable(inForce) ? parseMappingOfAnySize(inForce.mapping, storedMappingSchema) : undefined;
   const isKnown = lookups && mapping && 'mapping' in mapping;
-  const snapshot = isKnown ? { ...toRulesSnapshot(mapping, lookups), generation } : undefined;
+  const { putBackSince } = inForce;
+  const snapshot = isKnown ? { ...toRulesSnapshot(mapping, lookups), generation, putBackSince } : undefined;
   return setLoaded(state, connection, { inForce, snapshot, reading: lookups });
 }
 
@@ -343,7 +346,8 @@ async function saveReading(
   const mapping = parseMappingOfAnySize(inForce.mapping, storedMappingSchema);
   if ('faults' in mapping) return true;
   const generation = inForce.generation + 1;
-  const snapshot = { ...toRulesSnapshot(mapping, reading), generation };
+  const { putBackSince } = inForce;
+  const snapshot = { ...toRulesSnapshot(mapping, reading), generation, putBackSince };
   if (before.snapshot?.version === snapshot.version) {
     before.reading = reading;
     return true;

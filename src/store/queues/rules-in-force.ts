@@ -20,6 +20,8 @@ export interface RulesInForce {
   lookups: Lookups | undefined;
   /** The source of the mapping. Only a mapping from a file gives way to a file with an earlier content. */
   source: MappingSource;
+  /** Set if values of travelers are put back with the mapping: those that were replaced since this generation. */
+  putBackSince?: number | undefined;
 }
 
 /** The facts that decide whether a mapping file comes into force, without the content of the rules in force. */
@@ -117,11 +119,13 @@ function toRulesInForce({
   source,
   mapping,
   lookups,
+  put_back_since,
 }: Tables['rules_in_force']): RulesInForce {
   return {
     ...{ generation, edition, digest, source },
     mapping: parseJson<unknown>(mapping),
     lookups: lookups === null ? undefined : parseJson<NonNullable<RulesInForce['lookups']>>(lookups),
+    putBackSince: put_back_since ?? undefined,
   };
 }
 
@@ -131,9 +135,12 @@ function replaceRules(
   scope: Scope,
   { next, now, author }: { next: RulesInForce; now: number; author: string | undefined },
 ): Promise<boolean> {
-  const { mapping, lookups, ...columns } = next;
+  const { mapping, lookups, putBackSince, ...columns } = next;
   const version = { ...columns, mapping: toJson(mapping) };
-  const content = { ...version, lookups: lookups ? toJson(lookups) : null };
+  const content = {
+    ...version,
+    ...{ lookups: lookups ? toJson(lookups) : null, put_back_since: putBackSince ?? null },
+  };
   const seen = { file_seen_at: dialect.now(now) };
   return transaction(
     async (tx) => {

@@ -9,6 +9,7 @@ import type {
 } from '../migrations/0005-admin-access.ts';
 import type { exchangeTables } from '../migrations/0006-one-log.ts';
 import type { namedGroupTables } from '../migrations/0007-named-groups.ts';
+import type { putBackColumns } from '../migrations/0009-put-back.ts';
 import type { adminTables } from '../migrations/admin-tables.ts';
 import type { RowOf, RowsOf } from '../migrations/columns.ts';
 import type { connectionTables } from '../migrations/connection-tables.ts';
@@ -43,7 +44,9 @@ interface Refined {
   connection: Declared['connection'] &
     Omit<RowOf<typeof connectionModeColumns>, 'mode'> & { mode: Generated<'live' | 'paused'> };
   list_counter: Omit<Declared['list_counter'], 'kind'> & { kind: CounterKind };
-  rules_in_force: Omit<Declared['rules_in_force'], 'source'> & { source: MappingSource };
+  rules_in_force: Omit<Declared['rules_in_force'], 'source'> & { source: MappingSource } & RowOf<
+      typeof putBackColumns
+    >;
   mapping_version: Omit<Declared['mapping_version'], 'source'> & { source: MappingSource };
   admin_session: Declared['admin_session'] & RowOf<typeof sessionOriginColumns>;
   exchange: Omit<Declared['exchange'], 'direction'> & { direction: ExchangeDirection };

@@ -1,4 +1,5 @@
-import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, List, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
 import { call, RequestFailure } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Failure, LoadingView } from '../../components/loading.tsx';
@@ -18,16 +19,28 @@ interface ApplyProps {
 
 /** Shows what would change, and puts the mapping in force after a confirmation. */
 export function ApplyDialog({ connection, text, generation, version, onClose, onApplied }: ApplyProps) {
-  const effect = useEffectOfMapping(connection, text, true);
+  const [values, setValues] = useState(false);
+  const effect = useEffectOfMapping(connection, text, {
+    isEnabled: true,
+    valuesSince: values ? version : undefined,
+  });
   const apply = () =>
     version === undefined
       ? call('applyMapping', { connection, text, generation })
-      : call('restoreMappingVersion', { connection, version, generation });
+      : call('restoreMappingVersion', { connection, version, generation, values });
   const change = useChange<unknown>(apply, { refreshes: 'all', onDone: onApplied });
   const what = version === undefined ? 'this mapping' : `generation ${version}`;
   return (
     <Dialog onClose={onClose} title={`Put ${what} in force for ${connection}?`} size="lg">
       <Stack>
+        {version !== undefined && (
+          <Checkbox
+            label="Put back the values that later mappings have replaced"
+            description="In fields that the restored mapping does not set. Without this, they keep the values of the later mappings. Values that somebody has entered in the travel service since then stay."
+            checked={values}
+            onChange={(event) => setValues(event.currentTarget.checked)}
+          />
+        )}
         {effect.isLoading && <LoadingView />}
         <Failure error={effect.error} title="The effect cannot be computed" />
         {effect.data && <EffectWarning preview={effect.data} />}

@@ -6,11 +6,18 @@ import { countText, numberText } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 import { fieldLabel, valueText } from './texts.ts';
 
-/** Reads the changes that a mapping would make for all people. `isEnabled` is false while the text has faults. */
-export function useEffectOfMapping(connection: string, text: string, isEnabled: boolean) {
+/**
+ * Reads the changes that a mapping would make for all people. `isEnabled` is false while the text has faults; `valuesSince` is the version whose
+ * successors have replaced the values that are put back.
+ */
+export function useEffectOfMapping(
+  connection: string,
+  text: string,
+  { isEnabled, valuesSince }: { isEnabled: boolean; valuesSince?: number | undefined },
+) {
   return useRead(
     'previewMapping',
-    { connection, text, examples: 20 },
+    { connection, text, examples: 20, valuesSince },
     { enabled: isEnabled, gcTime: 30_000 },
   );
 }

@@ -300,7 +300,7 @@ function Head(props: HeadProps) {
 
 function Effect({ connection, text, onPerson }: Pick<HeadProps, 'connection' | 'text' | 'onPerson'>) {
   const [shown] = useDebouncedValue(text, 500);
-  const { data, error, isFetching } = useEffectOfMapping(connection, shown, true);
+  const { data, error, isFetching } = useEffectOfMapping(connection, shown, { isEnabled: true });
   if (error) return <Failure error={error} mb="md" title="The effect on everybody cannot be computed" />;
   return (
     <Group mb="md" mih={24}>
