@@ -3,7 +3,7 @@ import type { Variables } from '../../src/replay/player.ts';
 import type { RunningService } from '../fixtures/service.ts';
 
 /** Resources of the travel service that scenarios name, by the variable of their id. */
-const resources = {
+export const resources = {
   costCenterId: { path: '/cost-centers', data: { name: 'Research' } },
   billingProfileId: {
     path: '/billing-profiles',
@@ -33,7 +33,12 @@ export async function createSeed(service: RunningService, email: string): Promis
   await create(service, '/users', { email, firstName: 'Sam', lastName: 'Seed' });
 }
 
-async function create({ url, travelApiKey }: RunningService, path: string, data: object): Promise<unknown> {
+/** Creates a resource of the travel service. Returns its id. */
+export async function create(
+  { url, travelApiKey }: RunningService,
+  path: string,
+  data: object,
+): Promise<unknown> {
   const response = await fetch(`${url}/api${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${travelApiKey}`, 'content-type': 'application/json' },
