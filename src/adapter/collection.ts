@@ -46,7 +46,7 @@ interface PageRequest<T> {
   limit: number;
   /** Where the page begins; undefined for a search, whose result is one page. */
   start?: PageStart;
-  /** What the items are searched by. */
+  /** The query that selects the items. */
   search?: Query;
   read: (item: unknown) => T | undefined;
   deadline?: Deadline;

@@ -108,7 +108,7 @@ export interface FeedForm {
   read(body: JsonRecord): FeedPage | 'none';
 }
 
-/** What the settings of a connection say about its travel API; each profile takes from it what it has. */
+/** The settings of a connection about its travel API. A profile ignores those that do not apply to it. */
 export interface ProfileSettings {
   /** Paths that differ from those of the profile. */
   paths?: { [name: string]: string | undefined };

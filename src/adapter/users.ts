@@ -75,7 +75,7 @@ function travelerCalls(client: TravelClient) {
   return { call, readTraveler };
 }
 
-/** What the requests of one change share. */
+/** The deadline of a change, and the request that caused it: all requests of the change have the same. */
 interface ChangeContext {
   deadline: Deadline;
   cause: CallCause | undefined;

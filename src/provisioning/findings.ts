@@ -142,7 +142,7 @@ export const findings = {
       remedy: effect === 'revived' ? nothingToDo : joinRemedy(succession),
     };
   },
-  /** What a leaver, or a user with a second one, is told about the newcomer. */
+  /** The finding of a leaver, or of a user who has a second one, about the newcomer. */
   successor: (succession: Succession, own: string): Finding => {
     const { verdict, effect } = succession;
     const newcomer = otherOf(succession);
@@ -327,7 +327,7 @@ export const findings = {
   }),
 };
 
-/** What the scope of the mapping does to the traveler of a person whom it leaves out. */
+/** The effects of a scope on the traveler of a person whom it leaves out. */
 const scopeEffects = {
   none: 'There is no traveler for the person, and none is linked.',
   kept: 'The traveler stays as it is until the person is in scope again, deactivated or deleted.',
@@ -352,7 +352,7 @@ const retryTexts = {
   '*': 'Change the value in the travel service by hand, and ask its provider why the change has no effect; it is sent again when it changes in the identity provider, or when the mapping does.',
 } as Record<string, string> & { '*': string };
 
-/** What is said of the traveler of a leaver while a return is held: the leaver has it, or the user that was activated again. */
+/** The texts about the traveler of a leaver while a return is held: the leaver has it, or the user that was activated again. */
 const heldTravelers = {
   leavers: { state: '', discarded: 'to leave the traveler with the leaver' },
   archived: { state: '', discarded: 'to leave the traveler archived' },

@@ -173,7 +173,7 @@ export function withNextLateCheck(draft: OutcomeDraft, now: number): OutcomeDraf
 /** While an identity is held for an admin, the interval between two checks for late calls, in milliseconds. */
 const LATE_CHECK_MS = 60_000;
 
-/** What a create sends. */
+/** The address and the fields of a create. */
 interface SentCreate {
   reservation: Pick<Reservation, 'email'>;
   fields: AnnouncedFields;

@@ -78,7 +78,8 @@ async function readGroupsOf(
 
 type GroupOfUser = Pick<Tables['scim_group'], 'id' | 'attributes' | 'position'> & { user: string };
 
-function selectGroups(db: Kysely<Tables>, scope: Scope) {
+/** The members of the groups of a connection, each with its group. */
+export function membersWithGroups(db: Kysely<Tables>, scope: Scope) {
   return db
     .selectFrom('group_member')
     .innerJoin('scim_group', (join) =>
@@ -87,8 +88,16 @@ function selectGroups(db: Kysely<Tables>, scope: Scope) {
         .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
         .onRef('scim_group.id', '=', 'group_member.group_id'),
     )
-    .select(['group_member.value as user', 'scim_group.id', 'scim_group.attributes', 'scim_group.position'])
     .where(inScope(scope, 'group_member'));
+}
+
+function selectGroups(db: Kysely<Tables>, scope: Scope) {
+  return membersWithGroups(db, scope).select([
+    'group_member.value as user',
+    'scim_group.id',
+    'scim_group.attributes',
+    'scim_group.position',
+  ]);
 }
 
 const selectGroupsOfUser = compiledQuery((db, member: Scope & { user: string }) =>

@@ -6,7 +6,7 @@ import type { Database } from '../sql/database.ts';
 import { batches, compiledQuery } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
-import { displayNameOf } from './groups.ts';
+import { displayNameOf, membersWithGroups } from './groups.ts';
 
 /** The users that become dirty in one transaction; some tens of milliseconds of work. */
 const BATCH = 1_000;
@@ -45,17 +45,9 @@ export function memberships(database: Database): Memberships {
 
 /** The present memberships, without a time, and the former ones that still count. */
 const selectMemberships = compiledQuery((db, member: Scope & { user: string }) =>
-  db
-    .selectFrom('group_member')
-    .innerJoin('scim_group', (join) =>
-      join
-        .onRef('scim_group.account', '=', 'group_member.account')
-        .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
-        .onRef('scim_group.id', '=', 'group_member.group_id'),
-    )
+  membersWithGroups(db, member)
     .select(['scim_group.id as value', 'scim_group.attributes as attributes'])
     .select([sql<string>`''`.as('display'), sql<number | null>`cast(null as bigint)`.as('until')])
-    .where(inScope(member, 'group_member'))
     .where('group_member.value', '=', member.user)
     .unionAll(
       db

@@ -23,26 +23,17 @@ interface CountedPerson extends Scope {
  * of the window: those active now, those deactivated since, those held, and this person.
  */
 export function countDepartureIfAllowed(
-  { transaction, dialect }: Database,
+  database: Database,
   departure: CountedPerson,
   { share, minimum, windowMs }: SafetyValve,
 ): Promise<boolean> {
-  const { now } = departure;
-  return transaction(async (tx) => {
-    await lockConnection(tx, dialect, departure);
-    const table = { tx, table: 'departure' } as const;
-    await deleteExpired(table, departure, { now, windowMs });
-    const person = await personOf(tx, departure);
-    if (await isCounted(table, departure, person)) return true;
-    const departed = await countPeople(table, departure);
-    const { active } = await readCounter(tx, departure, 'live');
-    const people = active + departed + (await countOtherHeld(tx, departure)) + 1;
-    if (departed + 1 > Math.max(minimum, share * people + EPSILON)) return false;
-    await tx
-      .insertInto('departure')
-      .values({ ...scopeColumns(departure), identity_id: person, at: now })
-      .execute();
-    return true;
+  return countIfAllowed(database, 'departure', departure, {
+    windowMs,
+    isAllowed: async (tx, departed) => {
+      const { active } = await readCounter(tx, departure, 'live');
+      const people = active + departed + (await countOtherHeld(tx, departure)) + 1;
+      return departed + 1 <= Math.max(minimum, share * people + EPSILON);
+    },
   });
 }
 
@@ -55,21 +46,38 @@ export interface MembershipLimit {
 
 /** Counts a person for whom a change of groups clears or replaces a value. Returns false if as many others were counted as may be. */
 export function countMembershipChangeIfAllowed(
-  { transaction, dialect }: Database,
+  database: Database,
   change: CountedPerson,
   { people, windowMs }: MembershipLimit,
 ): Promise<boolean> {
-  const { now } = change;
+  const isAllowed = async (_tx: Kysely<Tables>, changed: number) => changed < people;
+  return countIfAllowed(database, 'membership_change', change, { windowMs, isAllowed });
+}
+
+interface CountRule {
+  windowMs: number;
+  /** True if one more person may be counted beside those of the window. */
+  isAllowed(tx: Kysely<Tables>, counted: number): Promise<boolean>;
+}
+
+/** Counts a person, once within the window, if the rule allows it; returns false otherwise. */
+function countIfAllowed(
+  { transaction, dialect }: Database,
+  table: CountTable,
+  counted: CountedPerson,
+  { windowMs, isAllowed }: CountRule,
+): Promise<boolean> {
+  const { now } = counted;
   return transaction(async (tx) => {
-    await lockConnection(tx, dialect, change);
-    const table = { tx, table: 'membership_change' } as const;
-    await deleteExpired(table, change, { now, windowMs });
-    const person = await personOf(tx, change);
-    if (await isCounted(table, change, person)) return true;
-    if ((await countPeople(table, change)) >= people) return false;
+    await lockConnection(tx, dialect, counted);
+    const counts = { tx, table };
+    await deleteExpired(counts, counted, { now, windowMs });
+    const person = await personOf(tx, counted);
+    if (await isCounted(counts, counted, person)) return true;
+    if (!(await isAllowed(tx, await countPeople(counts, counted)))) return false;
     await tx
-      .insertInto('membership_change')
-      .values({ ...scopeColumns(change), identity_id: person, at: now })
+      .insertInto(table)
+      .values({ ...scopeColumns(counted), identity_id: person, at: now })
       .execute();
     return true;
   });
