@@ -79,7 +79,10 @@ export interface Decision {
  */
 export interface Reservation {
   email: string;
-  /** True if a search before the create found no traveler with this address. */
+  /**
+   * True if a search found no traveler with this address while the create had no known outcome: a traveler that is found later was
+   * made by it.
+   */
   wasFree: boolean;
   /**
    * The time of the reservation by the clock of the travel API, in epoch milliseconds; undefined if that clock is not
@@ -130,7 +133,8 @@ interface MissingTraveler {
 export interface Progress {
   /**
    * The fields of a call, committed before the call is sent and removed with its outcome. If they are still present
-   * later, the outcome is unknown.
+   * later, the outcome is unknown: the process has died, or the answer was lost. The next attempt reads the traveler, finds out which
+   * of them were set, and moves them to `late`, because the travel API may still carry the call out.
    */
   announced?: AnnouncedFields;
   /** The time at which the announced call has timed out, also if its process has ended; removed with the outcome of its attempt. */

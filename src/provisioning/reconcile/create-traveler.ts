@@ -51,9 +51,9 @@ const ROUNDS = 6;
 const MAX_CONFLICT_ATTEMPTS = 5;
 
 /**
- * Links an identity to its traveler: first the traveler that an earlier attempt may have created, then one that already
- * has the address, else a new one. The create is announced in the store before it is sent, so that a crash never leads
- * to a second traveler.
+ * Links an identity to a traveler. If an earlier create has no known outcome, its traveler is searched first. Otherwise the create is sent
+ * without a search; a 409 leads to the traveler that already has the address. The create is announced in the store before it is sent, so
+ * that its traveler is found again after a crash; a second one that a repeated create has made is removed at the check for late calls.
  */
 export function* linkOrCreateTraveler(
   context: ReconcileContext,

@@ -46,7 +46,7 @@ export interface Effects {
   readOwnUser(): TravelAnswer<TravelUser>;
   findTravelers(emails: string[]): TravelAnswer<TravelUser[]>;
   readTraveler(id: string): TravelAnswer<TravelUser>;
-  /** The key is equal if the same create is repeated. */
+  /** The key is equal if the same create is repeated. A profile whose travel API knows such keys sends it, and the others do not. */
   createTraveler(traveler: TravelerChange, key: string): TravelAnswer<TravelUser>;
   patchTraveler(id: string, change: TravelerChange): TravelAnswer<TravelUser>;
   removeTraveler(id: string): TravelAnswer<unknown>;

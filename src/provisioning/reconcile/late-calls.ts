@@ -201,7 +201,7 @@ const TOLERANCE_MS = 2_000;
 const CLOCK_DIFFERENCE_MS = 60_000;
 
 /**
- * True if this create made the traveler: a search has found no traveler with the address before, or the traveler has every value that
+ * True if this create made the traveler: an earlier search has found no traveler with the address, or the traveler has every value that
  * was sent, which the travel API may have cut, and is not older than the reservation. In doubt the result is false, unless the user has
  * left and the traveler has nothing else.
  */

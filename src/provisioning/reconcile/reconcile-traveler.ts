@@ -132,7 +132,10 @@ function* travelerOfLeaver({ connection, id, travelId }: Succession): Program<st
   return (yield* perform('findIdentity', connection, id))?.travelId;
 }
 
-/** Links or creates a traveler. For an inactive user whose traveler was deleted, no new one is created. */
+/**
+ * Finishes a create without a known outcome, or links or creates a traveler. For an inactive user whose traveler was deleted, no new one is
+ * created.
+ */
 function* linkUnlessInactive(
   context: ReconcileContext,
   initial: OutcomeDraft,
@@ -140,6 +143,7 @@ function* linkUnlessInactive(
   const isDue = isLateCheckDue(context, initial);
   const failure = isDue ? yield* removeLateTravelers(context, initial) : undefined;
   if (failure) return endInFailure(initial, failure);
+  // A create was announced, and its outcome is not known: its traveler may exist.
   const isOpen = initial.creating !== undefined && initial.progress.reservation !== undefined;
   if (isOpen) return yield* linkOrCreateTraveler(context, initial);
   const draft = isDue ? withoutLateCalls(initial) : initial;

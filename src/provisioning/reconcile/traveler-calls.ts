@@ -24,7 +24,7 @@ import {
   withSuspectedSpellings,
 } from './unconfirmed-values.ts';
 
-/** The failure that stands for a call which was not sent because the lease ended: another attempt may have begun. */
+/** The failure that stands for a call which was neither announced nor sent, because another attempt or identity has the lease or the traveler. */
 export const leaseLostFailure: TravelFailure = {
   kind: 'unavailable',
   text: 'the lease ended before the next call',
@@ -52,8 +52,8 @@ interface Patch {
 }
 
 /**
- * The draft after a PATCH. After a success it contains the answer; after a failure it still contains the announced
- * call.
+ * The draft after a PATCH. After a success it contains the answer; after a failure it still contains the call, if that was
+ * announced.
  */
 export type PatchResult =
   | { draft: OutcomeDraft }

@@ -78,7 +78,7 @@ export function* updateTraveler(
   if (travelId === undefined) return 'gone';
   const own = yield* refuseOwnUser(draft);
   if (own) return own;
-  // After a failed PATCH that also archived the traveler, send the deactivation alone first.
+  // After a PATCH without a known outcome that also archived the traveler, send the deactivation alone first.
   const isAlone = draft.progress.announced?.archived?.value === true;
   const mustRead = !isFresh && mustReadFirst(context, draft);
   const current = mustRead
@@ -97,7 +97,8 @@ export function* updateTraveler(
 
 /**
  * True if the traveler must be read before the plan: its state is not known (new links, returns, calls with an unknown outcome), the IdP has
- * stated it in a pause, or the time of a check has come.
+ * stated it in a pause, or the time of a check has come. After a crash there is nothing observed: taking the lease of a dead process
+ * forgets it (`Leases.acquire`).
  */
 function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
   const { observed, progress } = draft;

@@ -63,6 +63,9 @@ export interface Interpreter {
  *   of the first call, or the outcome of an attempt without a call;
  * - a call is sent only while the lease lasts until its deadline, and names its cause;
  * - the process may end before and after each call that changes a traveler.
+ *
+ * An attempt that begins with a write commits it in one of three ways: with the announcement of its first call (`announce`), with its
+ * outcome if it makes no call (`finish`), or alone before any other effect. The first of them decides; `commitFirst` does nothing afterwards.
  */
 export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Interpreter {
   const { now, wallClock } = deps.runtime;

@@ -58,7 +58,10 @@ export function leaseGuard({
   };
 }
 
-/** Stands for the answer to a call that was not sent: `isRejected` says that it has had no effect. */
+/**
+ * Stands for the answer to a call that was announced and not sent: `isRejected` says that it has had no effect, so that nothing waits
+ * for a late one.
+ */
 export const leaseEnded: TravelFailure = {
   kind: 'unavailable',
   text: 'the lease has ended',

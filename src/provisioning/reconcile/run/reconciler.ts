@@ -162,7 +162,8 @@ async function attemptWrite(
     const attempt = { connection, id, lease, requestId, begins: { write, commit } };
     return await reconcileUnderLease(deps, leased, attempt);
   } catch (error) {
-    // The write is committed even if its attempt fails before the commit. If the commit is what has failed, this is its error again.
+    // The write is committed even if its attempt fails before the commit. If the commit has been tried, `run` returns its result, or throws
+    // its error again.
     const refusal = await commit.run().then(
       () => undefined,
       (reason: unknown) => ({ reason }),
