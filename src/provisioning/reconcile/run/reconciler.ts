@@ -158,6 +158,7 @@ async function attemptWrite(
   const leased = toLeased(write, lease.token);
   const holder = deps.leaseHolders.add(id);
   try {
+    // A write that cannot have the lease is committed alone; the commit then throws `NotLeased`.
     if (!canTakeLease(write)) await commit.run();
     const attempt = { connection, id, lease, requestId, begins: { write, commit } };
     return await reconcileUnderLease(deps, leased, attempt);
