@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
+import { markRoutine } from '../http/log.ts';
 
 /** In `index.html`; replaced by a new value for each response, which allows the style elements of the page's components. */
 const NONCE_PLACEHOLDER = '{{nonce}}';
@@ -16,6 +17,7 @@ export function adminPage(folder: string): Router {
   const document = readFileSync(join(folder, 'index.html'), 'utf8');
   router.use(
     '/assets',
+    routine,
     express.static(join(folder, 'assets'), { index: false, redirect: false, setHeaders }),
   );
   router.get(['/', '/*view'], isNavigation, setNonce, pageHeaders, (_request, response) => {
@@ -23,6 +25,11 @@ export function adminPage(folder: string): Router {
   });
   return router;
 }
+
+const routine: RequestHandler = (_request, response, next) => {
+  markRoutine(response);
+  next();
+};
 
 const setNonce: RequestHandler = (_request, response, next) => {
   response.locals['nonce'] = randomBytes(16).toString('base64');

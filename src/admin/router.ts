@@ -7,7 +7,7 @@ import express, {
 } from 'express';
 import { z } from 'zod';
 import { clientAddressOf } from '../http/authentication.ts';
-import { addRequestNotes } from '../http/log.ts';
+import { addRequestNotes, markRoutine } from '../http/log.ts';
 import { hasNul, isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
 import type { AuditEntry, AuditLog } from '../store/credentials/audit-log.ts';
 import { RETRY_AFTER_S } from '../store/unavailable.ts';
@@ -83,6 +83,8 @@ function authenticate(operation: Operation, deps: RouterDeps): RequestHandler {
     const caller = await findCaller(request, deps);
     addRequestNotes(response, { credential: caller && `admin:${caller.id}` });
     checkAccess(request, caller, operation);
+    // The page reads what it shows again and again.
+    if (caller?.session && request.method === 'GET') markRoutine(response);
     const locals: CallerLocals = response.locals;
     locals.caller = caller;
     next();

@@ -27,10 +27,22 @@ export function bannerText(settings: ShownSettings, url: string, created: Create
   return [
     `Jetbridge serves on ${url}`,
     ...rows.map(([name, value]) => `  ${name.padEnd(15)} ${value}`),
-    ...(Object.values(created).some((secret) => secret !== undefined)
-      ? ['Keep these secrets: they were made at this first start and are shown only now.']
-      : []),
+    ...secretsLines(created),
   ].join('\n');
+}
+
+/** Says that the secrets are shown once, and how each is replaced. */
+function secretsLines({ scimToken, travelApiKey, adminPassword }: CreatedSecrets): string[] {
+  const commands = [
+    ...(scimToken === undefined ? [] : ['"npx jetbridge tokens create"']),
+    ...(travelApiKey === undefined ? [] : ['"npx jetbridge api-keys create --user EMAIL"']),
+    ...(adminPassword === undefined ? [] : ['"npx jetbridge admins reset admin"']),
+  ];
+  if (commands.length === 0) return [];
+  return [
+    'Keep these secrets: they were made at this first start and are shown only now.',
+    `If one is lost: ${commands.join(', ')}.`,
+  ];
 }
 
 function adminRows(

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { requestScopeOf } from './log.ts';
+import { markRoutine, requestScopeOf } from './log.ts';
 
 /** The dependencies of the health routes. */
 export interface HealthDeps {
@@ -24,9 +24,11 @@ const CHECK_MS = 2_000;
 export function healthRoutes({ isReady, writes, wait }: HealthDeps): Router {
   return Router({ caseSensitive: true })
     .get('/healthz', (_request, response) => {
+      markRoutine(response);
       response.json({ status: 'ok' });
     })
     .get('/readyz', async (request, response) => {
+      markRoutine(response);
       const isRequired = [request.query['require']].flat().includes('writes');
       const checks = async () => {
         const canRead = await isReady();

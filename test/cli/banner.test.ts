@@ -31,7 +31,8 @@ describe('the banner of serve', () => {
   sign in with    admin, password abcde-fghjk
   data folder     ${resolve('data')}
   next step       "npx jetbridge doctor" tries all of it; README.md shows how to provision a first person
-Keep these secrets: they were made at this first start and are shown only now.`);
+Keep these secrets: they were made at this first start and are shown only now.
+If one is lost: "npx jetbridge tokens create", "npx jetbridge api-keys create --user EMAIL", "npx jetbridge admins reset admin".`);
   });
 
   it('tells at a later start how to get a token and a key, without a secret', () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { httpApp, redactLoggedPath, redactParameterNames, routeGroupOf } from '../../src/http/app.ts';
 import { markRoutine, requestScopeOf } from '../../src/http/log.ts';
-import { httpMetrics } from '../../src/http/monitoring.ts';
+import { healthRoutes, httpMetrics } from '../../src/http/monitoring.ts';
 import { socketLimits } from '../../src/http/sockets.ts';
 import { createHttpServer } from '../../src/server/http-server.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
@@ -62,6 +62,22 @@ test('routine requests are logged only when they fail', async () => {
   await (await get('/routine/200')).text();
   await (await get('/routine/503')).text();
   expect(fixture.lines.map(({ status }) => status)).toEqual([503]);
+});
+
+test('health checks are logged only when they fail', async () => {
+  let isReady = true;
+  const writes = { failure: () => undefined, probe: async () => undefined };
+  const wait = () => new Promise<void>(() => {});
+  const health = await httpFixture((app) => {
+    app.use(healthRoutes({ isReady: async () => isReady, writes, wait }));
+  });
+  const ask = (path: string) =>
+    fetch(`http://127.0.0.1:${health.port}${path}`).then((answer) => answer.text());
+  for (const path of ['/healthz', '/readyz', '/readyz?require=writes']) await ask(path);
+  isReady = false;
+  await ask('/readyz');
+  await health.close();
+  expect(health.lines.map(({ path, status }) => [path, status])).toEqual([['/readyz', 503]]);
 });
 
 test("a request has an id: the client's, if that is harmless in a log", async () => {

@@ -33,7 +33,7 @@ afterEach(stopAlarms);
 
 /** Starts the alarms of one replica. */
 async function startAlarms(): Promise<void> {
-  const error = (fields: object, message: string) => void logged.push({ fields, message });
+  const keep = (fields: object, message: string) => void logged.push({ fields, message });
   running.push(
     holdAlarms({
       holds: {
@@ -44,7 +44,7 @@ async function startAlarms(): Promise<void> {
       },
       reportedHolds: reportedHolds(database),
       alerts: { send: (alert) => void alerts.push(alert) },
-      runtime: { ...time, log: { info: () => {}, warn: () => {}, error } },
+      runtime: { ...time, log: { info: keep, warn: () => {}, error: keep } },
     }),
   );
   await waitUntilIdle(20);

@@ -150,6 +150,7 @@ const messages = {
 
 function raiseAlarm({ alerts, runtime }: HoldAlarmsDeps, step: Step, hold: AlarmCount): void {
   const kind = alarmCauses.find((cause) => cause === hold.cause) ?? 'hold';
-  runtime.log.error({ ...hold, since: new Date(hold.since).toISOString() }, messages[kind][step]);
+  const level = step === 'cleared' ? 'info' : 'error';
+  runtime.log[level]({ ...hold, since: new Date(hold.since).toISOString() }, messages[kind][step]);
   alerts.send({ type: `${kind}.${step}`, at: runtime.now(), hold });
 }
