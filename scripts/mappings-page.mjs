@@ -37,6 +37,7 @@ const titles = {
   'transform-values': 'Transforms of lists, missing values and other types',
   'custom-fields': 'Custom fields',
   lookups: 'Cost centers, billing profiles, travel policies',
+  preferences: 'Preferences',
   manager: 'Managers',
   roles: 'Roles',
   'mapping-faults': 'Mistakes in the mapping',

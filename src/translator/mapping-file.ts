@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { hasFixedParts, isDateFormat } from './dates.ts';
-import { type DefaultName, type Field, fields, targetNames, toFieldKey } from './fields.ts';
+import {
+  type DefaultName,
+  type Field,
+  fields,
+  preferenceKey,
+  seatPreference,
+  targetNames,
+  toFieldKey,
+} from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { findLimitFaults, mappingLimits, maxPatternLength } from './mapping-limits.ts';
 import { isPhoneCountry } from './readers.ts';
@@ -165,17 +173,23 @@ const inputShape = {
     .meta({ examples: ['userType eq "Contractor"'] }),
 };
 
+/** The schema of a target: a field by its name, or a preference, of which no list exists. */
+function userAttributeSchema(names: string[]) {
+  const listed = [...names, seatPreference].map((one) => JSON.stringify(one)).join(', ');
+  const error = faultText('is not one of the known values', `Write one of ${listed}, or another preference.`);
+  return z.union([z.enum([...names, seatPreference]), z.string().regex(preferenceKey, error)], { error });
+}
+
 function ruleSchema(table: readonly Field[], shape: typeof options) {
   return z
     .strictObject({
       ...inputShape,
       customFieldId: z.string().min(1).optional().describe('The custom field that is set, by its id.'),
       customField: name.optional().describe('The custom field that is set, by its name.'),
-      userAttribute: z
-        .enum([...targetNames(table), rolesTarget])
+      userAttribute: userAttributeSchema([...targetNames(table), rolesTarget])
         .optional()
         .describe(
-          'The field of the traveler that is set; roles: the roles that are given, beside those of other rules.',
+          'The field of the traveler that is set; roles: the roles that are given, beside those of other rules; travelerPrefs.<name>: one preference.',
         ),
       transforms: z.array(transformSchema(shape)).max(20).optional().describe('Applied in order.'),
       apply: z

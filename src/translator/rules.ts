@@ -3,7 +3,7 @@ import { filterTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import { type Field, fields, findField, toFieldKey } from './fields.ts';
+import { type Field, fields, findField, preferenceField, preferenceKey, toFieldKey } from './fields.ts';
 import { jsonPath } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import {
@@ -93,7 +93,7 @@ export interface Rule {
 export interface Rules {
   /** A digest that is equal for equal rules, even in another process. */
   version: string;
-  /** The fields that can be translated. */
+  /** The fields that can be translated: those of the table, and the preferences that rules name. */
   fields: readonly Field[];
   mapping: Mapping;
   /** The mapping rules in order of precedence: those of the file, then those of the collection. */
@@ -130,12 +130,18 @@ export function compileRules(
   }
   return {
     version: versionOf(mapping, rows),
-    fields: table,
+    fields: [...table, ...preferencesOf(fromFile)],
     mapping,
     rules: withKnownUrns([...fromFile, ...rules]),
     scope: mapping.scope === undefined ? undefined : compileScope(mapping.scope),
     faults,
   };
+}
+
+/** Returns a row for each preference that rules set. */
+function preferencesOf(rules: Rule[]): Field[] {
+  const targets = rules.flatMap(({ target }) => (target.kind === 'field' ? [target.field] : []));
+  return [...new Set(targets)].filter((key) => preferenceKey.test(key)).map(preferenceField);
 }
 
 /**

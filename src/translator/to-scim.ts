@@ -38,7 +38,7 @@ function defaultUser(rules: Rules, { traveler, lookups }: Origin): ScimResource 
   };
   for (const { key, path, refersTo } of inSchemaOrder(rules.fields)) {
     const value = readField(traveler, key);
-    if (value === undefined) continue;
+    if (value === undefined || path.length === 0) continue;
     writeAt(user, path, value);
     const name = refersTo && lookups[refersTo].find(({ id }) => id === value)?.name;
     if (name !== undefined) writeAt(user, [...path.slice(0, -1), 'name'], name);

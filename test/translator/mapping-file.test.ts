@@ -37,6 +37,30 @@ it.each([
   expect(faultsOf(rule({ customField: 'x', transforms: [{ date }] }))).toEqual([]);
 });
 
+it.each(['travelerPrefs.flightSeatPosition', 'travelerPrefs.meal_2'])(
+  'the target %s has no fault',
+  (userAttribute) => {
+    expect(faultsOf(rule({ userAttribute }))).toEqual([]);
+  },
+);
+
+it.each([
+  'travelerPrefs',
+  'travelerPrefs.',
+  'travelerPrefs.a.b',
+  'travelerPrefs.__proto__',
+  'travelerPrefs.2x',
+  'seat',
+])('the target %s is a fault that names the known ones', (userAttribute) => {
+  expect(faultsOf(rule({ userAttribute }))).toMatchObject([
+    {
+      path: 'scimUserMapping[0].userAttribute',
+      problem: 'is not one of the known values',
+      remedy: expect.stringContaining('"travelerPrefs.flightSeatPosition", or another preference.'),
+    },
+  ]);
+});
+
 it('a date format that no date matches is accepted in a mapping that was in force before, and only there', () => {
   const json = rule({ customField: 'x', transforms: [{ date: 'DD-MMM-YYYY' }] });
   expect(faultsOf(json)).toHaveLength(1);
