@@ -13,11 +13,12 @@ import {
   isObject,
   type Json,
   type JsonObject,
+  MAX_NAMES_WITH_CUSTOM,
   ownKey,
   ownValue,
   type ScimResource,
 } from '../schema/resource.ts';
-import { type ResourceType, resolveAttribute } from '../schema/resource-types.ts';
+import { isCustomAttribute, type ResourceType, resolveAttribute } from '../schema/resource-types.ts';
 import { checkName, isSafeName, isUnassigned } from '../schema/values.ts';
 import { badRequest, ScimError } from './errors.ts';
 import { changeValue, type ValueChange } from './patch-values.ts';
@@ -236,13 +237,27 @@ function applyIfTolerable(type: ResourceType, draft: ScimResource, step: SharedS
 
 function applyStep(type: ResourceType, draft: ScimResource, step: SharedStep): void {
   const path = choosePath(step);
-  const { urn, attribute, name } = resolveAttribute(type, path);
+  const resolved = resolveAttribute(type, path);
+  const { urn, attribute, name } = resolved;
   if (name === undefined) changeWhole(type, draft, { ...step, urn });
+  else if (isCustomAttribute(type, resolved)) changeCustomAttribute(draft, name, { ...step, path });
   else if (urn === undefined && !attribute) reportUnknown(name, step);
   else if (isSafeName(name) && (!attribute || isChangeable(step, attribute))) {
     const change = { ...step, path, attribute: attribute ?? undeclaredAttribute(name) };
     if (urn === undefined) changeAttribute(draft, name, change);
     else changeExtension(draft, urn, { ...change, name });
+  }
+}
+
+/** Changes a custom attribute, unless its value is too large: clients send attributes that nothing reads. */
+function changeCustomAttribute(draft: ScimResource, name: string, step: SharedStep): void {
+  reportUnknown(name, step);
+  if (!isSafeName(name)) return;
+  try {
+    checkNameCount(draft, ownKey(draft, name) ?? name, MAX_NAMES_WITH_CUSTOM);
+    changeAttribute(draft, name, { ...step, attribute: undeclaredAttribute(name) });
+  } catch (error) {
+    if (!isValueFault(error)) throw error;
   }
 }
 

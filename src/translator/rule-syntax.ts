@@ -6,7 +6,8 @@ import {
   parseFilter,
   parsePath,
 } from '../schema/filter-parser.ts';
-import { resolveAttribute, userType } from '../schema/resource-types.ts';
+import { urns } from '../schema/resource.ts';
+import { isCustomAttribute, resolveAttribute, userType } from '../schema/resource-types.ts';
 import { nearest } from './mapping-faults.ts';
 
 /** A fault of the syntax of a path, template or condition of a rule, and its correction. */
@@ -42,7 +43,7 @@ export function pathsOfTemplate(parts: readonly TemplatePart[]): RulePath[] {
 /** The maximum number of SCIM paths in one template. It bounds the length of a value. */
 const MAX_TEMPLATE_PATHS = 20;
 
-/** Parses the path of a rule. Core attributes must exist and be writable; extensions may have any attributes. */
+/** Parses the path of a rule. Attributes of schemas must be writable; users may have any custom ones, and extensions with any attributes. */
 export function parseRulePath(text: string): AttributePath | SyntaxProblem {
   const parsed = parsePath(text);
   const path = 'fault' in parsed ? parsed : withAttributesOnly(parsed);
@@ -176,9 +177,11 @@ function withAttributesOnly(path: AttributePath): AttributePath {
 
 /** Returns the reason for which users cannot have a value at a path, and its remedy; undefined if they can. */
 function nameProblem(path: AttributePath): SyntaxProblem | undefined {
-  const { urn, attribute, name } = resolveAttribute(userType, path);
+  const resolved = resolveAttribute(userType, path);
+  const { urn, attribute, name } = resolved;
   if (name === undefined)
     return { problem: 'names a schema and no attribute', remedy: `Write ${path.urn ?? ''}:attribute.` };
+  if (isCustomAttribute(userType, resolved)) return path.urn === undefined ? misspeltName(name) : undefined;
   if (!attribute) return urn === undefined ? unknownAttribute(name, userType.schema.attributes) : undefined;
   if (isGroupPath(path)) return groupProblem(path);
   if (attribute.mutability !== 'readWrite') {
@@ -187,6 +190,19 @@ function nameProblem(path: AttributePath): SyntaxProblem | undefined {
   const { subAttributes } = attribute;
   if (path.sub === undefined || findAttribute(subAttributes, path.sub)) return undefined;
   return unknownAttribute(`${name}.${path.sub}`, subAttributes, name);
+}
+
+/** The names that a path may have without a URN. */
+const plainNames = [userType.schema, ...userType.extensions.slice(0, 1)].flatMap(({ attributes }) =>
+  attributes.map(({ name }) => name),
+);
+
+/** Returns a problem for the name of a custom attribute that is probably a misspelt one; with its URN it is accepted. */
+function misspeltName(name: string): SyntaxProblem | undefined {
+  const meant = nearest(name, plainNames);
+  if (meant === undefined) return undefined;
+  const remedy = `Did you mean ${meant}? Correct the name, or put the URN of its schema in front: ${urns.user}:${name} is a custom attribute.`;
+  return { problem: `a user has no attribute ${name}`, remedy };
 }
 
 /** True for a path that names the groups of which the user is a direct member. */

@@ -353,7 +353,7 @@ describe('every fault has its JSON path: ', () => {
       { sources: ['title', 'nickname', 'phoneNumber'] },
       'sources[2]',
       'a user has no attribute phoneNumber',
-      'Did you mean phoneNumbers? Correct the name, or put the URN of its extension in front.',
+      'Did you mean phoneNumbers? Correct the name, or put the URN of its schema in front: urn:ietf:params:scim:schemas:core:2.0:User:phoneNumber is a custom attribute.',
     ],
     [
       'an unknown name in brackets',
@@ -521,7 +521,7 @@ describe('every fault has its JSON path: ', () => {
       { scimAttribute: 'title', when: 'title pr and (active eq true or not (usrType eq "x"))' },
       'when',
       'a user has no attribute usrType',
-      'Did you mean userType? Correct the name, or put the URN of its extension in front.',
+      'Did you mean userType? Correct the name, or put the URN of its schema in front: urn:ietf:params:scim:schemas:core:2.0:User:usrType is a custom attribute.',
     ],
     [
       'a condition with an unknown sub-attribute',
