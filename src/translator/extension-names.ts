@@ -7,7 +7,7 @@ import type { Mapping } from './mapping-file.ts';
 import {
   isSyntaxProblem,
   parseCondition,
-  parseRulePath,
+  parseInputPath,
   parseTemplate,
   pathsOfTemplate,
 } from './rule-syntax.ts';
@@ -45,8 +45,8 @@ function rowPaths({
   ];
   return [
     ...named.flatMap(({ member, text }) => {
-      const path = parseRulePath(text);
-      return isSyntaxProblem(path) ? [] : [{ member, path }];
+      const parsed = parseInputPath(text);
+      return isSyntaxProblem(parsed) ? [] : [{ member, path: parsed.path }];
     }),
     ...templatePaths(template ?? '').map((path) => ({ member: ['template'], path })),
     ...conditionPaths(when).map((path) => ({ member: ['when'], path })),

@@ -16,9 +16,10 @@ import { findRoleFaults } from './role-faults.ts';
 import {
   isSyntaxProblem,
   parseCondition,
-  parseRulePath,
+  parseInputPath,
   parseSourcePath,
   parseTemplate,
+  pathsOfTemplate,
 } from './rule-syntax.ts';
 import {
   compilePattern,
@@ -143,11 +144,13 @@ const requireOne = (names: readonly string[]) => ({ oneOf: names.map((one) => ({
 
 /** The members of a rule for its input and its condition. */
 const inputShape = {
-  scimAttribute: parsedText(parseRulePath)
+  scimAttribute: parsedText((text) => parseInputPath(text))
     .optional()
-    .describe('The SCIM path that is read; extensions by their URN.'),
+    .describe(
+      'The SCIM path that is read; extensions by their URN, and attributes of the manager after manager., e.g. manager.department.',
+    ),
   sources: z
-    .array(parsedText(parseSourcePath))
+    .array(parsedText((text) => parseInputPath(text, parseSourcePath)))
     .min(1, faultText('is empty', 'Name at least one SCIM path.'))
     .max(20)
     .optional()
@@ -177,7 +180,9 @@ const inputShape = {
 function userAttributeSchema(names: string[]) {
   const listed = [...names, seatPreference].map((one) => JSON.stringify(one)).join(', ');
   const error = faultText('is not one of the known values', `Write one of ${listed}, or another preference.`);
-  return z.union([z.enum([...names, seatPreference]), z.string().regex(preferenceKey, error)], { error });
+  return z.union([z.enum(names), z.enum([seatPreference]), z.string().regex(preferenceKey, error)], {
+    error,
+  });
 }
 
 function ruleSchema(table: readonly Field[], shape: typeof options) {
@@ -209,6 +214,7 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
     .superRefine(checkFallback)
     .superRefine(checkJoin)
     .superRefine(checkOnce)
+    .superRefine(checkManagerInput)
     .superRefine((written, context) => {
       const count = targets.filter((target) => written[target] !== undefined).length;
       if (count === 1) return;
@@ -220,6 +226,7 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
 }
 
 interface WrittenInput {
+  scimAttribute?: string | undefined;
   sources?: string[] | undefined;
   fallback?: string | undefined;
   template?: string | undefined;
@@ -259,6 +266,37 @@ function checkOnce(
     'Remove it, so that the rule always applies.',
   );
   context.addIssue({ code: 'custom', path: ['apply'], message });
+}
+
+/** Who the manager is must be known before the manager can be read. */
+function checkManagerInput(
+  {
+    userAttribute,
+    scimAttribute,
+    sources,
+    template = '',
+  }: WrittenInput & { userAttribute?: string | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (userAttribute === undefined || toFieldKey(userAttribute) !== 'managerId') return;
+  const reads = (text: string) => {
+    const parsed = parseInputPath(text);
+    return !isSyntaxProblem(parsed) && parsed.ofManager === true;
+  };
+  const parsed = parseTemplate(template);
+  const isInTemplate =
+    !isSyntaxProblem(parsed) && pathsOfTemplate(parsed.parts).some((path) => path.ofManager);
+  const at = (sources ?? []).findIndex(reads);
+  const places: PropertyKey[][] = [
+    ...(scimAttribute !== undefined && reads(scimAttribute) ? [['scimAttribute']] : []),
+    ...(at < 0 ? [] : [['sources', at]]),
+    ...(isInTemplate ? [['template']] : []),
+  ];
+  const message = faultText(
+    'reads the manager to find the manager',
+    'Read an attribute of the user, e.g. manager.value.',
+  );
+  for (const path of places) context.addIssue({ code: 'custom', path, message });
 }
 
 const ruleExamples = [

@@ -7,11 +7,12 @@ import {
   isGroupPath,
   isSyntaxProblem,
   parseCondition,
-  parseRulePath,
+  parseInputPath,
   parseTemplate,
   pathsOfTemplate,
 } from './rule-syntax.ts';
 import type { Rule, Rules } from './rules.ts';
+import { toSourceUser } from './sources.ts';
 
 /** Returns the test for the groups whose members a rule may translate otherwise than others; undefined if no rule reads groups. */
 export function groupTest(rules: Rules): GroupTest | undefined {
@@ -38,7 +39,7 @@ function inputTests({ input, placeInMap }: Rule): GroupTest[] {
     .filter(({ path }) => isGroupPath(path))
     .map((path) => {
       const read = valuesReader(path, transforms);
-      return (group) => read(withGroups({}, [group])).length > 0;
+      return (group) => read(toSourceUser(withGroups({}, [group]))).length > 0;
     });
 }
 
@@ -82,8 +83,8 @@ function rowNames({ scimAttribute, sources = [], template, when, transforms = []
     ...(scimAttribute === undefined ? [] : [{ member: ['scimAttribute'], text: scimAttribute }]),
     ...sources.map((text, index) => ({ member: ['sources', index], text })),
   ].flatMap(({ member, text }) => {
-    const path = parseRulePath(text);
-    return isSyntaxProblem(path) || !isGroupPath(path) ? [] : [{ member, path }];
+    const parsed = parseInputPath(text);
+    return isSyntaxProblem(parsed) || !isGroupPath(parsed.path) ? [] : [{ member, path: parsed.path }];
   });
   const parsed = template === undefined ? undefined : parseTemplate(template);
   const inTemplate = parsed && !isSyntaxProblem(parsed) ? pathsOfTemplate(parsed.parts) : [];

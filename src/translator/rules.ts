@@ -9,6 +9,7 @@ import type { Mapping } from './mapping-file.ts';
 import {
   isSyntaxProblem,
   parseCondition,
+  parseInputPath,
   parseRulePath,
   parseTemplate,
   pathsOfTemplate,
@@ -150,16 +151,17 @@ function preferencesOf(rules: Rule[]): Field[] {
  */
 function withKnownUrns(rules: Rule[]): Rule[] {
   const urns = new Set(
-    rules.flatMap(({ input }) => pathsOf(input)).map(({ path }) => path.urn?.toLowerCase()),
+    rules.flatMap(({ input }) => pathsOfInput(input)).map(({ path }) => path.urn?.toLowerCase()),
   );
-  const split = ({ text, path }: RulePath): RulePath => ({
-    text,
-    path: chooseReading(path, (urn) => urns.has(urn.toLowerCase())),
+  const split = (given: RulePath): RulePath => ({
+    ...given,
+    path: chooseReading(given.path, (urn) => urns.has(urn.toLowerCase())),
   });
   return rules.map((rule) => ({ ...rule, input: withPaths(rule.input, split) }));
 }
 
-function pathsOf(input: RuleInput): RulePath[] {
+/** Returns the SCIM paths that a rule reads. */
+export function pathsOfInput(input: RuleInput): RulePath[] {
   return input.kind === 'paths' ? input.paths : pathsOfTemplate(input.parts);
 }
 
@@ -262,8 +264,8 @@ function inputOf(
     return isSyntaxProblem(parsed) ? undefined : { kind: 'template', parts: parsed.parts, mappingPath };
   }
   const paths = (sources ?? [scimAttribute ?? '']).flatMap((text) => {
-    const path = parseRulePath(text);
-    return isSyntaxProblem(path) ? [] : [{ text, path }];
+    const path = parseInputPath(text);
+    return isSyntaxProblem(path) ? [] : [path];
   });
   if (paths.length === 0) return undefined;
   const join = joinOf(transforms);
@@ -295,7 +297,7 @@ function inputText({ scimAttribute, sources = [], template }: Row): string {
 
 /** Returns the text of a template without paths, which gives the same value to all users. */
 export function fixedText(input: RuleInput): { text: string; mappingPath: string } | undefined {
-  if (input.kind !== 'template' || pathsOf(input).length > 0) return undefined;
+  if (input.kind !== 'template' || pathsOfInput(input).length > 0) return undefined;
   return { text: input.parts.join(''), mappingPath: input.mappingPath };
 }
 

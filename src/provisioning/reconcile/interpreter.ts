@@ -199,6 +199,11 @@ function storeWrites(
         await reconcileQueue.markDirty(other.connection, [other.id], now());
         wake();
       }),
+    markReportsDirty: (ids) =>
+      afterCommit(async () => {
+        await reconcileQueue.markDirty(connection.id, ids, now());
+        wake();
+      }),
     saveReferences: (rows) => afterCommit(() => references.save(connection.id, id, rows)),
     linkReferences: (found) =>
       afterCommit(() =>

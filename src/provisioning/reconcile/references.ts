@@ -207,10 +207,13 @@ function toReference(
 ): Reference {
   if (isReplaced) return { unresolved: 'replaced' };
   if (!target) return { unresolved: lost === undefined && former === undefined ? 'unknown' : 'gone' };
-  if (target.id === identity.id) return { unresolved: 'self' };
-  if (target.travelId === undefined) return { unresolved: lost === undefined ? 'notLinked' : 'gone' };
-  if (row?.travelId === undefined) return { unresolved: 'circle' };
-  return { travelId: target.travelId, ...(isInactive(target) ? { inactive: inactiveManager } : {}) };
+  const inactive = isInactive(target) ? { inactive: inactiveManager } : {};
+  const user = inactive.inactive === 'clear' ? {} : { user: target.desired };
+  if (target.id === identity.id) return { unresolved: 'self', user: identity.desired };
+  if (target.travelId === undefined)
+    return { unresolved: lost === undefined ? 'notLinked' : 'gone', ...user };
+  if (row?.travelId === undefined) return { unresolved: 'circle', ...user };
+  return { travelId: target.travelId, ...inactive, ...user };
 }
 
 /**
