@@ -2,6 +2,7 @@ import { findAttribute } from '../schema/attributes.ts';
 import { type AttributePath, attributeExpressionsIn } from '../schema/filter-parser.ts';
 import { urns } from '../schema/resource.ts';
 import { isCustomAttribute, resolveAttribute, userType } from '../schema/resource-types.ts';
+import { isSearchedAttribute } from './manager-attributes.ts';
 import { jsonPath, type MappingFault, nearest } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import {
@@ -16,12 +17,15 @@ import {
  * Finds the attributes in the scope and the rules of a mapping that no schema defines: in the enterprise or the travel extension, such as
  * `…:enterprise:2.0:User:departement`, and those without a URN. An identity provider may send them nevertheless, so they are no faults.
  */
-export function findUndeclaredNames({ scimUserMapping, scope }: Mapping): MappingFault[] {
+export function findUndeclaredNames({ scimUserMapping, scope, manager }: Mapping): MappingFault[] {
   const ofRules = scimUserMapping.flatMap((row, index) =>
     rowPaths(row).map(({ member, path }) => ({ member: ['scimUserMapping', index, ...member], path })),
   );
   const ofScope = conditionPaths(scope).map((path): PlacedPath => ({ member: ['scope'], path }));
-  return [...ofScope, ...ofRules].flatMap(({ member, path }) => {
+  const { by } = manager ?? {};
+  const ofManager =
+    by === undefined || isSearchedAttribute(by) ? [] : pathsAt({ member: ['manager', 'by'], text: by });
+  return [...ofScope, ...ofManager, ...ofRules].flatMap(({ member, path }) => {
     const warning = extensionWarning(path) ?? customWarning(path);
     return warning ? [{ path: jsonPath(member), ...warning }] : [];
   });
@@ -44,13 +48,15 @@ function rowPaths({
     ...(sources ?? []).map((text, index) => ({ member: ['sources', index], text })),
   ];
   return [
-    ...named.flatMap(({ member, text }) => {
-      const parsed = parseInputPath(text);
-      return isSyntaxProblem(parsed) ? [] : [{ member, path: parsed.path }];
-    }),
+    ...named.flatMap(pathsAt),
     ...templatePaths(template ?? '').map((path) => ({ member: ['template'], path })),
     ...conditionPaths(when).map((path) => ({ member: ['when'], path })),
   ];
+}
+
+function pathsAt({ member, text }: { member: PropertyKey[]; text: string }): PlacedPath[] {
+  const parsed = parseInputPath(text);
+  return isSyntaxProblem(parsed) ? [] : [{ member, path: parsed.path }];
 }
 
 function templatePaths(template: string): AttributePath[] {

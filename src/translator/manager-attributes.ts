@@ -1,26 +1,44 @@
 import { pathReader } from '../schema/filter-match.ts';
-import type { ScimResource } from '../schema/resource.ts';
+import type { Json, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { findReferencesOf } from './compiled-fields.ts';
-import type { RulePath } from './rule-syntax.ts';
+import { type SearchedAttribute, searchedAttributes } from './mapping-file.ts';
+import { valuesReader } from './rule-sources.ts';
+import { isSyntaxProblem, parseRulePath, type RulePath } from './rule-syntax.ts';
 import { digest, pathsOfInput, type Rules } from './rules.ts';
 import { type SourceManager, type SourceUser, toSourceUser } from './sources.ts';
 import type { Reference } from './translation.ts';
-import { canonicalJson, type Fault, unresolved } from './values.ts';
+import { canonicalJson, type Fault, toText, unresolved } from './values.ts';
 
-/** Caches the paths of each version of the rules. Rules never change. */
-const cache = new WeakMap<Rules, RulePath[]>();
-
-/** Returns the paths at which the rules read the managers of users. */
-function managerPaths(rules: Rules): RulePath[] {
-  const paths =
-    cache.get(rules) ?? rules.rules.flatMap(({ input }) => pathsOfInput(input).filter(isOfManager));
-  cache.set(rules, paths);
-  return paths;
+/** What the rules read of users as managers. */
+interface ManagerReads {
+  /** The paths that they read after `manager.`. */
+  paths: RulePath[];
+  /** The attribute that names managers, if the mapping names one that is not searched anyhow. */
+  by: RulePath | undefined;
 }
 
-function isOfManager({ ofManager }: RulePath): boolean {
-  return ofManager === true;
+/** Caches what each version of the rules reads. Rules never change. */
+const cache = new WeakMap<Rules, ManagerReads>();
+
+function managerReads(rules: Rules): ManagerReads {
+  const known = cache.get(rules) ?? {
+    paths: rules.rules.flatMap(({ input }) => pathsOfInput(input).filter(({ ofManager }) => ofManager)),
+    by: namingPath(rules.mapping.manager?.by),
+  };
+  cache.set(rules, known);
+  return known;
+}
+
+function namingPath(text: string | undefined): RulePath | undefined {
+  if (text === undefined || isSearchedAttribute(text)) return undefined;
+  const path = parseRulePath(text);
+  return isSyntaxProblem(path) ? undefined : { text, path };
+}
+
+/** True for an attribute by which users are always found. */
+export function isSearchedAttribute(name: string): name is SearchedAttribute {
+  return searchedAttributes.some((one) => one === name);
 }
 
 /**
@@ -32,7 +50,7 @@ export function managerOfUser(
   user: SourceUser,
   references: ReadonlyMap<string, Reference>,
 ): SourceManager | undefined {
-  if (managerPaths(rules).length === 0) return undefined;
+  if (managerReads(rules).paths.length === 0) return undefined;
   const raws = findReferencesOf(rules, user);
   const found = raws.map((raw) => references.get(raw)?.user).find((one) => one !== undefined);
   if (found) return { resource: toSourceUser(found).resource };
@@ -51,13 +69,24 @@ const { fault } = unresolved(
 
 const managerAwaited: Fault = { ...fault, keepsApplied: true };
 
+/** Returns the values by which others name the user as their manager, if the mapping names an attribute that is not searched anyhow. */
+export function namingValues(rules: Rules, user: ScimResource): string[] {
+  const { by } = managerReads(rules);
+  if (!by) return [];
+  return valuesReader(by)(toSourceUser(user)).flatMap((value) => toText(value) ?? []);
+}
+
 /**
  * Returns a digest of what the rules read of a user as a manager. It changes when the people who report to the user must be translated
- * again; undefined if no rule reads managers.
+ * again, and is another one for another user; undefined if the rules read nothing.
  */
-export function managerValuesDigest(rules: Rules, user: ScimResource): string | undefined {
-  const paths = managerPaths(rules);
-  if (paths.length === 0) return undefined;
-  const { resource } = toSourceUser(user);
-  return digest(canonicalJson(paths.map(({ text, path }) => [text, pathReader(userType, path)(resource)])));
+export function managerValuesDigest(
+  rules: Rules,
+  { id, desired }: { id: string; desired: ScimResource },
+): string | undefined {
+  const { paths, by } = managerReads(rules);
+  if (paths.length === 0 && !by) return undefined;
+  const { resource } = toSourceUser(desired);
+  const read = paths.map(({ text, path }): Json => [text, pathReader(userType, path)(resource)]);
+  return digest(canonicalJson([id, ...read, by?.text ?? null, namingValues(rules, desired)]));
 }

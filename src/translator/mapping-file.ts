@@ -14,9 +14,11 @@ import { findLimitFaults, mappingLimits, maxPatternLength } from './mapping-limi
 import { isPhoneCountry } from './readers.ts';
 import { findRoleFaults } from './role-faults.ts';
 import {
+  isGroupPath,
   isSyntaxProblem,
   parseCondition,
   parseInputPath,
+  parseRulePath,
   parseSourcePath,
   parseTemplate,
   pathsOfTemplate,
@@ -343,10 +345,21 @@ function unreachableRule(given: { first: number; value: string; isSameCondition:
       );
 }
 
-/** The attributes by which users can name their manager. */
-const managerAttributes = ['id', 'email', 'externalId', 'userName', 'employeeNumber'] as const;
+/** The attributes by which managers can be named, and that every connection can search. */
+export const searchedAttributes = ['id', 'email', 'externalId', 'userName', 'employeeNumber'] as const;
 
-export type ManagerAttribute = (typeof managerAttributes)[number];
+export type SearchedAttribute = (typeof searchedAttributes)[number];
+
+/** The schema of the attribute that names managers: one of these, or a SCIM path. */
+const managerAttribute = z.union([
+  z.enum(searchedAttributes),
+  parsedText((text) => {
+    const path = parseRulePath(text);
+    const isPlain = isSyntaxProblem(path) || !(path.filter || isGroupPath(path));
+    const remedy = `Write ${searchedAttributes.join(', ')} or a SCIM path without brackets.`;
+    return isPlain ? path : { problem: 'is no single attribute', remedy };
+  }),
+]);
 
 /** The schema of a reference to a resource of the travel service, by id or by exact name. */
 const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
@@ -400,11 +413,9 @@ export function mappingSchemaFor(table: readonly Field[], shape = options) {
         .optional(),
       manager: z
         .strictObject({
-          by: z
-            .enum(managerAttributes)
-            .describe(
-              'The attribute of managers that names them. By default any of these, and the travel user id.',
-            ),
+          by: managerAttribute.describe(
+            'The attribute of managers that names them: one of these, or a SCIM path, e.g. urn:acme:hr:1.0:Person:badge. By default any of these, and the travel user id.',
+          ),
         })
         .optional(),
       phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),

@@ -1,4 +1,8 @@
-import { managerValuesDigest } from '../../translator/manager-attributes.ts';
+import {
+  isSearchedAttribute,
+  managerValuesDigest,
+  namingValues,
+} from '../../translator/manager-attributes.ts';
 import { type ReconcileContext, type ReconcileResult, withProgress } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { referenceValuesOf } from './notify-dependents.ts';
@@ -11,10 +15,16 @@ export function* tellReports(
   { identity, rulesSnapshot }: Pick<ReconcileContext, 'identity' | 'rulesSnapshot'>,
   result: ReconcileResult,
 ): Program<ReconcileResult> {
-  const managerValues = managerValuesDigest(rulesSnapshot.rules, identity.desired);
+  const managerValues = managerValuesDigest(rulesSnapshot.rules, identity);
   if (managerValues === identity.progress.managerValues) return result;
   if (managerValues !== undefined) {
-    const referrers = yield* perform('findReferrers', referenceValuesOf(identity));
+    const { rules } = rulesSnapshot;
+    const values = namingValues(rules, identity.desired);
+    const attribute = rules.mapping.manager?.by;
+    // A report that names the user meanwhile has saved the reference before it searches, so that one of the two finds the other.
+    if (attribute !== undefined && !isSearchedAttribute(attribute))
+      yield* perform('saveNamingValues', { attribute, values });
+    const referrers = yield* perform('findReferrers', [...referenceValuesOf(identity), ...values]);
     const reports = referrers.filter((id) => id !== identity.id);
     if (reports.length > 0) yield* perform('markReportsDirty', reports);
   }
