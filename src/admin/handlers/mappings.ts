@@ -46,6 +46,10 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
       rules: otherRules((await currentRules(connectionOf(params, deps), deps)).rules),
     }),
     listMappingNames: async ({ params }) => namesOf(await currentRules(connectionOf(params, deps), deps)),
+    findGroupNames: async ({ params, query }) => {
+      const { id } = connectionOf(params, deps);
+      return { names: await deps.store.memberships.findNames(id, query.beginning, MAX_GROUP_NAMES) };
+    },
     findExamplePerson: async ({ params }) => ({
       id: await deps.store.people.findExample(connectionOf(params, deps).id),
     }),
@@ -118,6 +122,9 @@ async function currentRules(connection: Connection, { provisioning }: AdminDeps)
   if (!('kind' in current)) return current;
   throw new AdminError('unavailable', `The travel API cannot be read: ${describeTravelFailure(current)}.`);
 }
+
+/** The number of names of groups that one answer has. */
+const MAX_GROUP_NAMES = 100;
 
 /** The number of names of each kind that are listed. */
 const MAX_NAMES = 1000;
