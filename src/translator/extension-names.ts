@@ -1,7 +1,7 @@
 import { findAttribute } from '../schema/attributes.ts';
 import { type AttributePath, attributeExpressionsIn } from '../schema/filter-parser.ts';
 import { urns } from '../schema/resource.ts';
-import { isCustomAttribute, resolveAttribute, userType } from '../schema/resource-types.ts';
+import { userType } from '../schema/resource-types.ts';
 import { isSearchedAttribute } from './manager-attributes.ts';
 import { jsonPath, type MappingFault, nearest } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
@@ -11,6 +11,7 @@ import {
   parseInputPath,
   parseTemplate,
   pathsOfTemplate,
+  undeclaredName,
 } from './rule-syntax.ts';
 
 /**
@@ -82,8 +83,8 @@ function extensionWarning({ urn = '', attribute }: AttributePath): Omit<MappingF
 }
 
 function customWarning(path: AttributePath): Omit<MappingFault, 'path'> | undefined {
-  const resolved = resolveAttribute(userType, path);
-  if (path.urn !== undefined || !isCustomAttribute(userType, resolved)) return undefined;
-  const remedy = `Write ${urns.user}:${resolved.name} if the identity provider sends this attribute, or correct the name.`;
-  return { problem: `no schema has an attribute ${resolved.name}`, remedy };
+  const name = undeclaredName(path);
+  if (name === undefined) return undefined;
+  const remedy = `Write ${urns.user}:${name} if the identity provider sends this attribute, or correct the name.`;
+  return { problem: `no schema has an attribute ${name}`, remedy };
 }

@@ -205,7 +205,7 @@ function nameProblem(path: AttributePath): SyntaxProblem | undefined {
   const { urn, attribute, name } = resolved;
   if (name === undefined)
     return { problem: 'names a schema and no attribute', remedy: `Write ${path.urn ?? ''}:attribute.` };
-  if (isCustomAttribute(userType, resolved)) return path.urn === undefined ? misspeltName(name) : undefined;
+  if (isCustomAttribute(userType, resolved)) return misspeltName(undeclaredName(path));
   if (!attribute) return urn === undefined ? unknownAttribute(name, userType.schema.attributes) : undefined;
   if (isGroupPath(path)) return groupProblem(path);
   if (attribute.mutability !== 'readWrite') {
@@ -222,11 +222,18 @@ const plainNames = [userType.schema, ...userType.extensions.slice(0, 1)].flatMap
 );
 
 /** Returns a problem for the name of a custom attribute that is probably a misspelt one; with its URN it is accepted. */
-function misspeltName(name: string): SyntaxProblem | undefined {
+function misspeltName(name: string | undefined): SyntaxProblem | undefined {
+  if (name === undefined) return undefined;
   const meant = nearest(name, plainNames);
   if (meant === undefined) return undefined;
   const remedy = `Did you mean ${meant}? Correct the name, or put the URN of its schema in front: ${urns.user}:${name} is a custom attribute.`;
   return { problem: `a user has no attribute ${name}`, remedy };
+}
+
+/** Returns the name of a custom attribute of users that has no URN in front, so that it may be misspelt; undefined for any other path. */
+export function undeclaredName(path: AttributePath): string | undefined {
+  const resolved = resolveAttribute(userType, path);
+  return path.urn === undefined && isCustomAttribute(userType, resolved) ? resolved.name : undefined;
 }
 
 /** True for a path that names the groups of which the user is a direct member. */

@@ -15,6 +15,7 @@ import {
   pathsOfTemplate,
   type RulePath,
   type TemplatePart,
+  undeclaredName,
 } from './rule-syntax.ts';
 import { compileScope, type MappingScope } from './scope.ts';
 import {
@@ -316,6 +317,9 @@ function collectionRule(row: ScimUserMapping, table: readonly Field[]): Rule | F
   const { scimAttribute, customFieldId, userAttribute } = row;
   const path = parseRulePath(scimAttribute);
   if (isSyntaxProblem(path)) return faultyRow(row, `its scimAttribute ${path.problem}`);
+  const undeclared = undeclaredName(path);
+  if (undeclared !== undefined)
+    return faultyRow(row, `its scimAttribute names no attribute of a schema: ${undeclared}`);
   if ((customFieldId === undefined) === (userAttribute === undefined)) {
     return faultyRow(row, 'it has not exactly one of customFieldId and userAttribute');
   }
