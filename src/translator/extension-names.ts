@@ -2,7 +2,7 @@ import { findAttribute } from '../schema/attributes.ts';
 import { type AttributePath, attributeExpressionsIn } from '../schema/filter-parser.ts';
 import { urns } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import { isSearchedAttribute } from './manager-attributes.ts';
+import { isSearchedAttribute } from './manager-settings.ts';
 import { jsonPath, type MappingFault, nearest } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import {

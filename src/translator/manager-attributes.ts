@@ -2,9 +2,9 @@ import { pathReader } from '../schema/filter-match.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { findReferencesOf } from './compiled-fields.ts';
-import { type SearchedAttribute, searchedAttributes } from './mapping-file.ts';
+import { isSearchedAttribute, parseNamingAttribute } from './manager-settings.ts';
 import { valuesReader } from './rule-sources.ts';
-import { isSyntaxProblem, parseRulePath, type RulePath } from './rule-syntax.ts';
+import { isSyntaxProblem, type RulePath } from './rule-syntax.ts';
 import { digest, pathsOfInput, type Rules } from './rules.ts';
 import { type SourceManager, type SourceUser, toSourceUser } from './sources.ts';
 import type { Reference } from './translation.ts';
@@ -32,13 +32,8 @@ function managerReads(rules: Rules): ManagerReads {
 
 function namingPath(text: string | undefined): RulePath | undefined {
   if (text === undefined || isSearchedAttribute(text)) return undefined;
-  const path = parseRulePath(text);
-  return isSyntaxProblem(path) ? undefined : { text, path };
-}
-
-/** True for an attribute by which users are always found. */
-export function isSearchedAttribute(name: string): name is SearchedAttribute {
-  return searchedAttributes.some((one) => one === name);
+  const parsed = parseNamingAttribute(text);
+  return isSyntaxProblem(parsed) ? undefined : parsed;
 }
 
 /**

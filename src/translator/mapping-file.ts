@@ -9,19 +9,17 @@ import {
   targetNames,
   toFieldKey,
 } from './fields.ts';
+import { findManagerFaults, parseNamingAttribute, searchedAttributes } from './manager-settings.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { findLimitFaults, mappingLimits, maxPatternLength } from './mapping-limits.ts';
 import { isPhoneCountry } from './readers.ts';
 import { findRoleFaults } from './role-faults.ts';
 import {
-  isGroupPath,
   isSyntaxProblem,
   parseCondition,
   parseInputPath,
-  parseRulePath,
   parseSourcePath,
   parseTemplate,
-  pathsOfTemplate,
 } from './rule-syntax.ts';
 import {
   compilePattern,
@@ -216,7 +214,6 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
     .superRefine(checkFallback)
     .superRefine(checkJoin)
     .superRefine(checkOnce)
-    .superRefine(checkManagerInput)
     .superRefine((written, context) => {
       const count = targets.filter((target) => written[target] !== undefined).length;
       if (count === 1) return;
@@ -228,7 +225,6 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
 }
 
 interface WrittenInput {
-  scimAttribute?: string | undefined;
   sources?: string[] | undefined;
   fallback?: string | undefined;
   template?: string | undefined;
@@ -268,37 +264,6 @@ function checkOnce(
     'Remove it, so that the rule always applies.',
   );
   context.addIssue({ code: 'custom', path: ['apply'], message });
-}
-
-/** Who the manager is must be known before the manager can be read. */
-function checkManagerInput(
-  {
-    userAttribute,
-    scimAttribute,
-    sources,
-    template = '',
-  }: WrittenInput & { userAttribute?: string | undefined },
-  context: z.RefinementCtx,
-): void {
-  if (userAttribute === undefined || toFieldKey(userAttribute) !== 'managerId') return;
-  const reads = (text: string) => {
-    const parsed = parseInputPath(text);
-    return !isSyntaxProblem(parsed) && parsed.ofManager === true;
-  };
-  const parsed = parseTemplate(template);
-  const isInTemplate =
-    !isSyntaxProblem(parsed) && pathsOfTemplate(parsed.parts).some((path) => path.ofManager);
-  const at = (sources ?? []).findIndex(reads);
-  const places: PropertyKey[][] = [
-    ...(scimAttribute !== undefined && reads(scimAttribute) ? [['scimAttribute']] : []),
-    ...(at < 0 ? [] : [['sources', at]]),
-    ...(isInTemplate ? [['template']] : []),
-  ];
-  const message = faultText(
-    'reads the manager to find the manager',
-    'Read an attribute of the user, e.g. manager.value.',
-  );
-  for (const path of places) context.addIssue({ code: 'custom', path, message });
 }
 
 const ruleExamples = [
@@ -345,21 +310,8 @@ function unreachableRule(given: { first: number; value: string; isSameCondition:
       );
 }
 
-/** The attributes by which managers can be named, and that every connection can search. */
-export const searchedAttributes = ['id', 'email', 'externalId', 'userName', 'employeeNumber'] as const;
-
-export type SearchedAttribute = (typeof searchedAttributes)[number];
-
-/** The schema of the attribute that names managers: one of these, or a SCIM path. */
-const managerAttribute = z.union([
-  z.enum(searchedAttributes),
-  parsedText((text) => {
-    const path = parseRulePath(text);
-    const isPlain = isSyntaxProblem(path) || !(path.filter || isGroupPath(path));
-    const remedy = `Write ${searchedAttributes.join(', ')} or a SCIM path without brackets.`;
-    return isPlain ? path : { problem: 'is no single attribute', remedy };
-  }),
-]);
+/** The schema of the attribute that names managers: one that is always searched, or a SCIM path. */
+const managerAttribute = z.union([z.enum(searchedAttributes), parsedText(parseNamingAttribute)]);
 
 /** The schema of a reference to a resource of the travel service, by id or by exact name. */
 const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
@@ -458,7 +410,7 @@ export function parseMappingOfAnySize(
 ): ParsedMapping {
   const result = schema.safeParse(json);
   if (!result.success) return { faults: toMappingFaults(result.error, schema) };
-  const faults = findRoleFaults(result.data);
+  const faults = [...findRoleFaults(result.data), ...findManagerFaults(result.data)];
   return faults.length > 0 ? { faults } : { mapping: result.data };
 }
 

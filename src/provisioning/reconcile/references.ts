@@ -1,7 +1,7 @@
 import { foldCase } from '../../schema/case-fold.ts';
 import { findManagerReferences } from '../../translator/compiled-fields.ts';
-import { isSearchedAttribute, namingValues } from '../../translator/manager-attributes.ts';
-import type { SearchedAttribute } from '../../translator/mapping-file.ts';
+import { namingValues } from '../../translator/manager-attributes.ts';
+import { isSearchedAttribute, type SearchedAttribute } from '../../translator/manager-settings.ts';
 import type { Rules } from '../../translator/rules.ts';
 import type { Reference } from '../../translator/translation.ts';
 import { toText, toVerbatimText } from '../../translator/values.ts';

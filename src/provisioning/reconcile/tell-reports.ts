@@ -1,8 +1,5 @@
-import {
-  isSearchedAttribute,
-  managerValuesDigest,
-  namingValues,
-} from '../../translator/manager-attributes.ts';
+import { managerValuesDigest, namingValues } from '../../translator/manager-attributes.ts';
+import { isSearchedAttribute } from '../../translator/manager-settings.ts';
 import { type ReconcileContext, type ReconcileResult, withProgress } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { referenceValuesOf } from './notify-dependents.ts';
