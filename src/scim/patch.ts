@@ -241,17 +241,22 @@ function applyStep(type: ResourceType, draft: ScimResource, step: SharedStep): v
   const { urn, attribute, name } = resolved;
   if (name === undefined) changeWhole(type, draft, { ...step, urn });
   else if (isCustomAttribute(type, resolved)) changeCustomAttribute(draft, name, { ...step, path });
-  else if (urn === undefined && !attribute) reportUnknown(name, step);
-  else if (isSafeName(name) && (!attribute || isChangeable(step, attribute))) {
+  else if ((urn !== undefined || attribute) && isSafeName(name)) {
+    if (attribute && !isChangeable(step, attribute)) return;
     const change = { ...step, path, attribute: attribute ?? undeclaredAttribute(name) };
     if (urn === undefined) changeAttribute(draft, name, change);
     else changeExtension(draft, urn, { ...change, name });
   }
 }
 
-/** Changes a custom attribute, unless its value is too large: clients send attributes that nothing reads. */
+/**
+ * Changes a custom attribute, unless its value is too large: clients send attributes that nothing reads. One that is named in a path is
+ * reported, because the path may be misspelt.
+ */
 function changeCustomAttribute(draft: ScimResource, name: string, step: SharedStep): void {
-  reportUnknown(name, step);
+  const fault = 'No schema has an attribute of this name.';
+  const unknown = leftOutValue('attributeUnknown', { attribute: name, value: undefined, fault });
+  if (step.isNamedInPath) step.tolerance?.report(unknown);
   if (!isSafeName(name)) return;
   try {
     checkNameCount(draft, ownKey(draft, name) ?? name, MAX_NAMES_WITH_CUSTOM);
@@ -259,16 +264,6 @@ function changeCustomAttribute(draft: ScimResource, name: string, step: SharedSt
   } catch (error) {
     if (!isValueFault(error)) throw error;
   }
-}
-
-/** The attributes of every resource (RFC 7643 §3) that a PATCH cannot change. They are known, although no schema lists them. */
-const commonNames = ['schemas', 'id', 'meta'];
-
-/** Keys of a value without a path are not reported: clients send every attribute that they have. */
-function reportUnknown(name: string, { isNamedInPath, tolerance }: SharedStep): void {
-  if (!isNamedInPath || commonNames.includes(name.toLowerCase())) return;
-  const fault = 'No schema has an attribute of this name.';
-  tolerance?.report(leftOutValue('attributeUnknown', { attribute: name, value: undefined, fault }));
 }
 
 /**
