@@ -54,7 +54,7 @@ export function completeMapping(names: () => MappingNames | undefined, findGroup
 }
 
 /** Returns the beginning of the name of a group that a condition or a path in brackets compares, at the end of a JSON text. */
-export function namedGroupAt(text: string): string | undefined {
+function namedGroupAt(text: string): string | undefined {
   const [, name] = /\bgroups(?:\[display|\.display) (?:eq|ne|sw|co|ew) \\"([^"\\]*)$/i.exec(text) ?? [];
   return name;
 }
