@@ -2,13 +2,13 @@ import { pathReader } from '../schema/filter-match.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { findReferencesOf } from './compiled-fields.ts';
-import { isSearchedAttribute, parseNamingAttribute } from './manager-settings.ts';
-import { valuesReader } from './rule-sources.ts';
-import { isSyntaxProblem, type RulePath } from './rule-syntax.ts';
+import { isSearchedAttribute, parseNamingAttribute } from './mapping/manager-settings.ts';
+import { valuesReader } from './mapping/rule-sources.ts';
+import { isSyntaxProblem, type RulePath } from './mapping/rule-syntax.ts';
 import { digest, pathsOfInput, type Rules } from './rules.ts';
 import { type SourceManager, type SourceUser, toSourceUser } from './sources.ts';
 import type { Reference } from './translation.ts';
-import { canonicalJson, type Fault, toText, unresolved } from './values.ts';
+import { canonicalJson, type Fault, toText, unresolved } from './values/values.ts';
 
 /** What the rules read of users as managers. */
 interface ManagerReads {

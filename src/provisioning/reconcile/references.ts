@@ -1,10 +1,10 @@
 import { foldCase } from '../../schema/case-fold.ts';
 import { findManagerReferences } from '../../translator/compiled-fields.ts';
 import { namingValues } from '../../translator/manager-attributes.ts';
-import { isSearchedAttribute, type SearchedAttribute } from '../../translator/manager-settings.ts';
+import { isSearchedAttribute, type SearchedAttribute } from '../../translator/mapping/manager-settings.ts';
 import type { Rules } from '../../translator/rules.ts';
 import type { Reference } from '../../translator/translation.ts';
-import { toText, toVerbatimText } from '../../translator/values.ts';
+import { toText, toVerbatimText } from '../../translator/values/values.ts';
 import { type Identity, isInactive, isLive, predecessorOf } from '../identity.ts';
 import type { FoundTarget } from '../manager-chains.ts';
 import type { Policies } from '../policies.ts';

@@ -1,8 +1,8 @@
 import { managerValuesDigest, namingValues } from '../../translator/manager-attributes.ts';
-import { isSearchedAttribute } from '../../translator/manager-settings.ts';
+import { isSearchedAttribute } from '../../translator/mapping/manager-settings.ts';
 import { type ReconcileContext, type ReconcileResult, withProgress } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { referenceValuesOf } from './notify-dependents.ts';
+import { referenceValuesOf } from './run/notify-dependents.ts';
 
 /**
  * Makes the people who report to the user dirty, if what the rules read of the user as a manager has changed since they were last made

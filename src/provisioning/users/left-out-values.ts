@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LeftOutValue } from '../../schema/left-out.ts';
 import type { ScimResource } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
-import { nearest } from '../../translator/mapping-faults.ts';
+import { nearest } from '../../translator/mapping/mapping-faults.ts';
 import type { Finding } from '../../translator/translation.ts';
 import type { Identity, Origin } from '../identity.ts';
 import type { IdentityChange } from '../store-ports.ts';
