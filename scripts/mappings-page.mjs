@@ -37,7 +37,9 @@ const titles = {
   'transform-values': 'Transforms of lists, missing values and other types',
   'custom-fields': 'Custom fields',
   lookups: 'Cost centers, billing profiles, travel policies',
+  preferences: 'Preferences',
   manager: 'Managers',
+  'manager-attributes': 'Attributes of the manager',
   roles: 'Roles',
   'mapping-faults': 'Mistakes in the mapping',
 };
@@ -165,7 +167,12 @@ function ruleText({
   return code(`${source} → ${kind === 'customField' ? json(name) : name}${condition}${once}`);
 }
 
-function standing(reference) {
+function standing({ user, ...reference }) {
+  const own = user ? `, with ${scimLines({ user }).join(', ')}` : '';
+  return `${standingOf(reference)}${own}`;
+}
+
+function standingOf(reference) {
   if (reference.travelId) return `is traveler ${code(reference.travelId)}`;
   const standings = {
     unknown: 'matches no user',
@@ -173,6 +180,7 @@ function standing(reference) {
     self: 'is the user',
     circle: 'reports to the user',
     gone: 'was deleted',
+    replaced: 'has left, and another person has the place',
   };
   return standings[reference.unresolved];
 }
@@ -197,7 +205,9 @@ function attributesOf({ user }) {
 function resultLines({ fields, fallbackEmail, scope }) {
   if (scope === 'out') return ['out of scope'];
   const lines = Object.entries(fields).map(([field, value]) =>
-    field.startsWith('roles.') ? fieldText(field) : `${fieldText(field)}: ${valueText(value)}`,
+    field.startsWith('roles.') && value === true
+      ? fieldText(field)
+      : `${fieldText(field)}: ${valueText(value)}`,
   );
   return fallbackEmail === undefined ? lines : [...lines, `fallback: ${code(json(fallbackEmail))}`];
 }

@@ -1,10 +1,10 @@
-import { type Field, fields } from '../translator/fields.ts';
+import { type Field, fields, preferencePrefix } from '../translator/fields.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
 import { asArray, asObject, asString, type JsonRecord, readItems, readStrings } from './json.ts';
 
 /**
  * Converts an object to a traveler. A profile gives its members the names that the bridge has for them: `id`, `createdAt`, `archived`,
- * `customFields`, `roles`, `address`, and the fields of the table. Of unknown members and members of another type only the names are read;
+ * `customFields`, `roles`, `address`, `travelerPrefs`, and the fields of the table. Of unknown members and members of another type only the names are read;
  * enum values are taken as they are. Roles and custom fields are sorted, because their order has no meaning. Undefined if the id or the
  * email is missing or blank.
  *
@@ -19,6 +19,7 @@ export function toTravelUser(
   const [id, email] = [asString(source.id), asString(source.email)];
   if (!id || !email?.trim()) return undefined;
   const parts = asObject(address);
+  const preferences = readPreferences(asObject(source.travelerPrefs));
   const members = membersOf(table);
   const traveler: TravelUser = {
     id,
@@ -28,12 +29,14 @@ export function toTravelUser(
     createdAt: asString(source.createdAt) ?? '',
     ...readMembers(source, members.ofTraveler),
     ...(parts ? { address: readMembers(parts, members.ofAddress) } : {}),
+    ...(preferences ? { travelerPrefs: preferences.simple } : {}),
     ...(Array.isArray(customFields) ? { customFields: readCustomFieldValues(customFields) } : {}),
     ...(Array.isArray(roles) ? { roles: readItems(roles, asString).sort() } : {}),
   };
-  const others = Object.keys(source).filter(
+  const unknown = Object.keys(source).filter(
     (name) => !(name in traveler) && !readOnly.has(name) && isRemovableMember(name, source[name]),
   );
+  const others = [...unknown, ...(preferences?.others ?? [])];
   return others.length > 0 ? { ...traveler, otherFields: others.sort() } : traveler;
 }
 
@@ -41,6 +44,18 @@ function isRemovableMember(name: string, value: unknown): boolean {
   if (name.includes('.')) return false;
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
   return value !== null && value !== undefined && !isEmpty;
+}
+
+/** Reads the preferences that are a text or a boolean, and the keys of the others. */
+function readPreferences(
+  source: JsonRecord | undefined,
+): { simple: { [name: string]: string | boolean }; others: string[] } | undefined {
+  if (!source || Object.keys(source).length === 0) return undefined;
+  const entries = Object.entries(source).filter(([, value]) => value !== null);
+  const isSimple = (entry: [string, unknown]): entry is [string, string | boolean] =>
+    typeof entry[1] === 'string' || typeof entry[1] === 'boolean';
+  const others = entries.filter((entry) => !isSimple(entry)).map(([name]) => `${preferencePrefix}${name}`);
+  return { simple: Object.fromEntries(entries.filter(isSimple)), others };
 }
 
 /** The members of travelers and of their addresses that are fields of the table. */

@@ -5,7 +5,7 @@ import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import type { Database } from '../store/sql/database.ts';
 import { NoDatabase } from '../store/sql/migrate.ts';
 import type { NameFault } from '../translator/mapping/check-names.ts';
-import { findUnknownExtensionNames } from '../translator/mapping/extension-names.ts';
+import { findUndeclaredNames } from '../translator/mapping/extension-names.ts';
 import type { MappingFault } from '../translator/mapping/mapping-faults.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import { findLimitFaults } from '../translator/mapping/mapping-limits.ts';
@@ -49,7 +49,7 @@ export async function checkConnection(
   };
 }
 
-/** Finds the names in a mapping that are allowed but probably misspelled: attributes of extensions, and groups. */
+/** Finds the names in a mapping that are allowed but probably misspelled: attributes that no schema has, and groups. */
 export async function findUnknownNames(
   settings: Settings,
   connection: ConnectionSettings,
@@ -60,7 +60,7 @@ export async function findUnknownNames(
     : await findUnknownGroups(mapping, (names) =>
         findUnknownGroupNames(settings, connection, { names, database }),
       );
-  return [...findUnknownExtensionNames(mapping), ...groups];
+  return [...findUndeclaredNames(mapping), ...groups];
 }
 
 type Found = Pick<ConnectionCheck, 'faults' | 'unchecked'>;

@@ -99,6 +99,8 @@ export type IdentityMatch =
   | { by: 'travelId'; value: string }
   /** The employee number, without case. */
   | { by: 'employeeNumber'; value: string }
+  /** The attribute that names managers (`saveNamingValues`), without case. */
+  | { by: 'naming'; attribute: string; value: string }
   /** The email address of the linked traveler as last read. */
   | { by: 'travelEmail'; value: string };
 
@@ -208,6 +210,12 @@ export interface Identities {
     scan: ListScan<ListedIdentity>,
     hidden?: HiddenPeople,
   ): Promise<ListPage<ListedIdentity>>;
+  /** Replaces the values by which `find` finds the identity as a manager, all of one attribute. */
+  saveNamingValues(
+    connection: string,
+    id: string,
+    naming: { attribute: string; values: string[] },
+  ): Promise<void>;
   /** Sets `Origin.found` on those of these identities that are unclaimed. */
   markFound(connection: string, ids: string[]): Promise<void>;
   /**

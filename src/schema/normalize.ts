@@ -1,17 +1,23 @@
 import { chooseReading, isUrn, parseAttributeName, type QualifiedName } from './attribute-names.ts';
 import { type Attribute, undeclaredAttribute } from './attributes.ts';
-import { type Tolerance, tolerate } from './left-out.ts';
+import { isValueFault, type Tolerance, tolerate } from './left-out.ts';
 import {
   checkNameCount,
   isObject,
   type Json,
   type JsonObject,
+  MAX_NAMES_WITH_CUSTOM,
   ownKey,
   ownValue,
   SchemaFault,
   type ScimResource,
 } from './resource.ts';
-import { type ResolvedAttribute, type ResourceType, resolveAttribute } from './resource-types.ts';
+import {
+  isCustomAttribute,
+  type ResolvedAttribute,
+  type ResourceType,
+  resolveAttribute,
+} from './resource-types.ts';
 import { checkName, checkSize, isSafeName, isUnassigned, normalizeValue } from './values.ts';
 
 /** The maximum number of names in a body, including those one level below. Each name is searched among all others. */
@@ -32,8 +38,8 @@ interface NormalizeOptions {
 
 /**
  * Normalizes the body of a POST or PUT (RFC 7644 §3.3, §3.5.1): names and types become those of the schema, values stay
- * verbatim, and read-only, write-only and unassigned attributes are left out. Attributes of unknown extensions are kept,
- * unknown core attributes are dropped. Throws a SchemaFault for a body that does not fit the schema, except for the values that
+ * verbatim, and read-only, write-only and unassigned attributes are left out. Attributes of unknown extensions and custom
+ * attributes of users are kept, other unknown core attributes are dropped. Throws a SchemaFault for a body that does not fit the schema, except for the values that
  * the tolerance leaves out.
  */
 export function normalize(type: ResourceType, body: JsonObject, options: NormalizeOptions = {}): Normalized {
@@ -146,12 +152,25 @@ function addEntry(
 ): void {
   const { urn, attribute, name } = resolved;
   if (name === undefined) addContainer(type, into, urn, { key, value: given });
+  else if (isCustomAttribute(type, resolved)) addCustomAttribute(into, name, given);
   else if (urn === undefined && !attribute) into.dropped.push(key);
   else if (isSafeName(name) && (!attribute || isWritable(attribute))) {
     const value = normalizeEntry(attribute ?? undeclaredAttribute(name), into, { urn, name, given });
     if (urn !== undefined) setInExtension(into.resource, { urn, name, value, isQualified });
     // A core attribute has the spelling of the schema, so that no other key can differ from it by case only.
     else if (value !== undefined) into.resource[name] = value;
+  }
+}
+
+/** A custom attribute that is too large is dropped, so that it does not prevent the request: clients send attributes that nothing reads. */
+function addCustomAttribute({ resource, dropped }: NormalizedDraft, name: string, given: Json): void {
+  if (!isSafeName(name)) return;
+  try {
+    checkNameCount(resource, ownKey(resource, name) ?? name, MAX_NAMES_WITH_CUSTOM);
+    assignValue(resource, name, normalizeValue(undeclaredAttribute(name), given));
+  } catch (error) {
+    if (!isValueFault(error)) throw error;
+    dropped.push(name);
   }
 }
 

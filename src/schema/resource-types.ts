@@ -98,6 +98,15 @@ export function resolveAttribute(
   return { urn: undefined, attribute: undefined, name: unknown };
 }
 
+/**
+ * True for an attribute at the top level of a user that no schema lists, such as `badgeNumber`. Some clients send their own attributes
+ * in this way; they are stored as those of an undeclared extension are.
+ */
+export function isCustomAttribute(type: ResourceType, { urn, attribute, name }: ResolvedAttribute): boolean {
+  // The name of an attribute of another base schema contains its URN.
+  return type.name === 'User' && urn === undefined && !attribute && name !== undefined && !name.includes(':');
+}
+
 const baseSchemas = new Set(coreUrns.map((urn) => urn.toLowerCase()));
 
 function resolveCoreAttribute(type: ResourceType, name: string | undefined): ResolvedAttribute {

@@ -58,9 +58,12 @@ export function ownKey(container: JsonObject, name: string): string | undefined 
  */
 const MAX_NAMES = 500;
 
+/** The number of attributes up to which a user gets custom ones. The difference leaves room for those that schemas have. */
+export const MAX_NAMES_WITH_CUSTOM = 400;
+
 /** Throws a SchemaFault if adding this name would exceed the limit on attributes of one object. */
-export function checkNameCount(container: JsonObject, name: string): void {
-  if (!Object.hasOwn(container, name) && Object.keys(container).length >= MAX_NAMES) {
+export function checkNameCount(container: JsonObject, name: string, limit = MAX_NAMES): void {
+  if (!Object.hasOwn(container, name) && Object.keys(container).length >= limit) {
     throw new SchemaFault('value', 'There are too many attributes.');
   }
 }

@@ -95,14 +95,14 @@ export const idpQuirks: readonly IdpQuirk[] = [
     handledBy: resolveAttribute,
   },
   {
-    name: 'unknown core attributes',
+    name: 'custom core attributes',
     sentBy: ['Okta', 'Entra ID'],
     rfc: 'not defined',
-    here: 'in POST and PUT the attribute is dropped, and the log names it; in PATCH the operation is ignored, and a path becomes a finding. An unknown sub-attribute in a PATCH path is 400 `invalidPath`',
-    why: 'both send every attribute that they have',
+    here: 'an attribute of a user that no schema has is stored, returned, and available to mappings, like one of an unknown extension; a value that is too large is dropped. A PATCH path that is similar to a known name becomes a finding. A filter on an unknown attribute is 400 `invalidFilter`, and an unknown sub-attribute of a known one in a PATCH path 400 `invalidPath`',
+    why: 'both send every attribute that they have, and some of them have no URN',
     example: {
       request: { method: 'POST', path: '/Users', body: { userName: 'ada', favoriteColor: 'blue' } },
-      response: { status: 201, body: { userName: 'ada', favoriteColor: null } },
+      response: { status: 201, body: { userName: 'ada', favoriteColor: 'blue' } },
     },
     recording: 'okta-profile-update-put-echo.json',
     handledBy: normalize,

@@ -13,11 +13,12 @@ import {
   isObject,
   type Json,
   type JsonObject,
+  MAX_NAMES_WITH_CUSTOM,
   ownKey,
   ownValue,
   type ScimResource,
 } from '../schema/resource.ts';
-import { type ResourceType, resolveAttribute } from '../schema/resource-types.ts';
+import { isCustomAttribute, type ResourceType, resolveAttribute } from '../schema/resource-types.ts';
 import { checkName, isSafeName, isUnassigned } from '../schema/values.ts';
 import { badRequest, ScimError } from './errors.ts';
 import { changeValue, type ValueChange } from './patch-values.ts';
@@ -236,24 +237,33 @@ function applyIfTolerable(type: ResourceType, draft: ScimResource, step: SharedS
 
 function applyStep(type: ResourceType, draft: ScimResource, step: SharedStep): void {
   const path = choosePath(step);
-  const { urn, attribute, name } = resolveAttribute(type, path);
+  const resolved = resolveAttribute(type, path);
+  const { urn, attribute, name } = resolved;
   if (name === undefined) changeWhole(type, draft, { ...step, urn });
-  else if (urn === undefined && !attribute) reportUnknown(name, step);
-  else if (isSafeName(name) && (!attribute || isChangeable(step, attribute))) {
+  else if (isCustomAttribute(type, resolved)) changeCustomAttribute(draft, name, { ...step, path });
+  else if ((urn !== undefined || attribute) && isSafeName(name)) {
+    if (attribute && !isChangeable(step, attribute)) return;
     const change = { ...step, path, attribute: attribute ?? undeclaredAttribute(name) };
     if (urn === undefined) changeAttribute(draft, name, change);
     else changeExtension(draft, urn, { ...change, name });
   }
 }
 
-/** The attributes of every resource (RFC 7643 §3) that a PATCH cannot change. They are known, although no schema lists them. */
-const commonNames = ['schemas', 'id', 'meta'];
-
-/** Keys of a value without a path are not reported: clients send every attribute that they have. */
-function reportUnknown(name: string, { isNamedInPath, tolerance }: SharedStep): void {
-  if (!isNamedInPath || commonNames.includes(name.toLowerCase())) return;
+/**
+ * Changes a custom attribute, unless its value is too large: clients send attributes that nothing reads. One that is named in a path is
+ * reported, because the path may be misspelt.
+ */
+function changeCustomAttribute(draft: ScimResource, name: string, step: SharedStep): void {
   const fault = 'No schema has an attribute of this name.';
-  tolerance?.report(leftOutValue('attributeUnknown', { attribute: name, value: undefined, fault }));
+  const unknown = leftOutValue('attributeUnknown', { attribute: name, value: undefined, fault });
+  if (step.isNamedInPath) step.tolerance?.report(unknown);
+  if (!isSafeName(name)) return;
+  try {
+    checkNameCount(draft, ownKey(draft, name) ?? name, MAX_NAMES_WITH_CUSTOM);
+    changeAttribute(draft, name, { ...step, attribute: undeclaredAttribute(name) });
+  } catch (error) {
+    if (!isValueFault(error)) throw error;
+  }
 }
 
 /**

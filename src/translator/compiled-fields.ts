@@ -115,7 +115,11 @@ export function findManagerReferences(
   resource: ScimResource,
   countedParts?: CountedParts,
 ): string[] {
-  const user = toSourceUser(resource, countedParts);
+  return findReferencesOf(rules, toSourceUser(resource, countedParts));
+}
+
+/** Returns the values that name the manager of a user that is prepared for reading. */
+export function findReferencesOf(rules: Rules, user: SourceUser): string[] {
   const references = new Set<string>();
   for (const field of compiledFields(rules)) {
     if (field.read !== readManager) continue;

@@ -8,6 +8,7 @@ import {
   namedSource,
   type TranslationDraft,
   type TranslationInput,
+  toCandidates,
   toFinalDecision,
   toFinding,
   translateField,
@@ -263,6 +264,7 @@ function decideList(
   source: CompiledSource,
   { user, context }: TranslationInput,
 ): Decision {
+  if (source.awaitedManager?.(user)) return decideField(key, toCandidates([source], user), { read, context });
   const raws = source.valuesOf(user);
   const values = raws.flatMap((raw) => {
     const readings = preparedValues(source, raw);

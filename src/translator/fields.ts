@@ -48,8 +48,8 @@ export interface Field {
   /** Converts one SCIM value to a travel value, or returns why it cannot be used. */
   read: Reader;
   /**
-   * The path of the SCIM attribute that shows the traveler's value. In a multi-valued attribute, the value is in the
-   * work element.
+   * The path of the SCIM attribute that shows the traveler's value; empty if none does. In a multi-valued attribute, the
+   * value is in the work element.
    */
   path: readonly string[];
   /** `exact` compares JSON values. `normalized` first converts the traveler's value by `read`, so that `fr` equals `FR`. */
@@ -286,6 +286,29 @@ interface NamedResource {
   refersTo: NamedCollection;
   /** Further sources, which are used if the travel extension has no value. */
   sources?: readonly Source[];
+}
+
+/** The beginning of the keys of preferences, e.g. `travelerPrefs.flightSeatPosition`. */
+export const preferencePrefix = 'travelerPrefs.';
+
+/** The one preference that the travel API names. */
+export const seatPreference = `${preferencePrefix}flightSeatPosition`;
+
+/** Matches the key of any preference. */
+export const preferenceKey = /^travelerPrefs\.[A-Za-z]\w{0,99}$/;
+
+/** Makes the row of a preference, which only a mapping rule can set. */
+export function preferenceField(key: string): Field {
+  return {
+    key,
+    type: 'string',
+    noun: 'preference',
+    sources: [],
+    read: readLine,
+    path: [],
+    comparison: 'normalized',
+    extension: [],
+  };
 }
 
 /** Finds the row of a field. */

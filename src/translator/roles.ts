@@ -14,6 +14,7 @@ import {
   unknownRole,
 } from './role-names.ts';
 import type { Rule, Rules } from './rules.ts';
+import type { AwaitedManager } from './sources.ts';
 import { type FieldKey, rolesTarget, type TraceEntry, travelRoles } from './translation.ts';
 import { type Fault, valueAt } from './values/values.ts';
 
@@ -105,7 +106,7 @@ function leftToRules(role: string, raw: Json, traced: TracedRule): TraceEntry {
 function translateRoleRule(
   draft: TranslationDraft,
   { rule, keys, waits, ...sources }: RoleRule,
-  { user, table }: TranslationInput & { table: RoleTable },
+  { user, context, table }: TranslationInput & { table: RoleTable },
 ): void {
   const traced = tracedRule(rule);
   const { condition } = rule;
@@ -115,6 +116,11 @@ function translateRoleRule(
     return;
   }
   for (const source of usableSources(sources, user)) {
+    const awaited = source.awaitedManager?.(user);
+    if (awaited) {
+      waitForManager(draft, { ...awaited, keys, traced, context });
+      return;
+    }
     const raws = source.valuesOf(user);
     if (raws.length === 0) draft.trace.push(...keys.map((field) => absentEntry(field, source)));
     const group = source.groupOf?.(user);
@@ -143,8 +149,24 @@ function reportFault(
     outcome: isOfMapping ? 'kept' : 'skipped',
   });
   if (!isOfMapping) return;
-  const concerned = keys.includes(rolesTarget) ? travelRoles.map((role) => `roles.${role}`) : keys;
-  for (const key of concerned) fields[key] ??= { kind: 'kept' };
+  for (const key of concernedRoles(keys)) fields[key] ??= { kind: 'kept' };
+}
+
+/** The roles that a rule may give stay as they are until the manager whom it reads is known. */
+function waitForManager(
+  { fields, findings, trace }: TranslationDraft,
+  awaited: AwaitedManager & { keys: FieldKey[]; traced: TracedRule } & Pick<TranslationInput, 'context'>,
+): void {
+  const { raw, fault, keys, traced, context } = awaited;
+  findings.push(toFinding(rolesTarget, raw, fault));
+  const { reason } = fault;
+  trace.push({ field: rolesTarget, ...traced, outcome: 'unresolved', before: raw, reason });
+  for (const key of concernedRoles(keys))
+    fields[key] ??= { kind: 'unresolved', source: context.applied[key]?.source ?? raw };
+}
+
+function concernedRoles(keys: FieldKey[]): FieldKey[] {
+  return keys.includes(rolesTarget) ? travelRoles.map((role) => `roles.${role}`) : keys;
 }
 
 /** The rule that gives a role, as the trace names it. */

@@ -3,17 +3,19 @@ import { filterTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import { type Field, fields, findField, toFieldKey } from './fields.ts';
+import { type Field, fields, findField, preferenceField, preferenceKey, toFieldKey } from './fields.ts';
 import { jsonPath } from './mapping/mapping-faults.ts';
 import type { Mapping } from './mapping/mapping-file.ts';
 import {
   isSyntaxProblem,
   parseCondition,
+  parseInputPath,
   parseRulePath,
   parseTemplate,
   pathsOfTemplate,
   type RulePath,
   type TemplatePart,
+  undeclaredName,
 } from './mapping/rule-syntax.ts';
 import { compileScope, type MappingScope } from './scope.ts';
 import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
@@ -93,7 +95,7 @@ export interface Rule {
 export interface Rules {
   /** A digest that is equal for equal rules, even in another process. */
   version: string;
-  /** The fields that can be translated. */
+  /** The fields that can be translated: those of the table, and the preferences that rules name. */
   fields: readonly Field[];
   mapping: Mapping;
   /** The mapping rules in order of precedence: those of the file, then those of the collection. */
@@ -130,12 +132,18 @@ export function compileRules(
   }
   return {
     version: versionOf(mapping, rows),
-    fields: table,
+    fields: [...table, ...preferencesOf(fromFile)],
     mapping,
     rules: withKnownUrns([...fromFile, ...rules]),
     scope: mapping.scope === undefined ? undefined : compileScope(mapping.scope),
     faults,
   };
+}
+
+/** Returns a row for each preference that rules set. */
+function preferencesOf(rules: Rule[]): Field[] {
+  const targets = rules.flatMap(({ target }) => (target.kind === 'field' ? [target.field] : []));
+  return [...new Set(targets)].filter((key) => preferenceKey.test(key)).map(preferenceField);
 }
 
 /**
@@ -144,16 +152,17 @@ export function compileRules(
  */
 function withKnownUrns(rules: Rule[]): Rule[] {
   const urns = new Set(
-    rules.flatMap(({ input }) => pathsOf(input)).map(({ path }) => path.urn?.toLowerCase()),
+    rules.flatMap(({ input }) => pathsOfInput(input)).map(({ path }) => path.urn?.toLowerCase()),
   );
-  const split = ({ text, path }: RulePath): RulePath => ({
-    text,
-    path: chooseReading(path, (urn) => urns.has(urn.toLowerCase())),
+  const split = (given: RulePath): RulePath => ({
+    ...given,
+    path: chooseReading(given.path, (urn) => urns.has(urn.toLowerCase())),
   });
   return rules.map((rule) => ({ ...rule, input: withPaths(rule.input, split) }));
 }
 
-function pathsOf(input: RuleInput): RulePath[] {
+/** Returns the SCIM paths that a rule reads. */
+export function pathsOfInput(input: RuleInput): RulePath[] {
   return input.kind === 'paths' ? input.paths : pathsOfTemplate(input.parts);
 }
 
@@ -256,8 +265,8 @@ function inputOf(
     return isSyntaxProblem(parsed) ? undefined : { kind: 'template', parts: parsed.parts, mappingPath };
   }
   const paths = (sources ?? [scimAttribute ?? '']).flatMap((text) => {
-    const path = parseRulePath(text);
-    return isSyntaxProblem(path) ? [] : [{ text, path }];
+    const path = parseInputPath(text);
+    return isSyntaxProblem(path) ? [] : [path];
   });
   if (paths.length === 0) return undefined;
   const join = joinOf(transforms);
@@ -289,7 +298,7 @@ function inputText({ scimAttribute, sources = [], template }: Row): string {
 
 /** Returns the text of a template without paths, which gives the same value to all users. */
 export function fixedText(input: RuleInput): { text: string; mappingPath: string } | undefined {
-  if (input.kind !== 'template' || pathsOf(input).length > 0) return undefined;
+  if (input.kind !== 'template' || pathsOfInput(input).length > 0) return undefined;
   return { text: input.parts.join(''), mappingPath: input.mappingPath };
 }
 
@@ -308,6 +317,9 @@ function collectionRule(row: ScimUserMapping, table: readonly Field[]): Rule | F
   const { scimAttribute, customFieldId, userAttribute } = row;
   const path = parseRulePath(scimAttribute);
   if (isSyntaxProblem(path)) return faultyRow(row, `its scimAttribute ${path.problem}`);
+  const undeclared = undeclaredName(path);
+  if (undeclared !== undefined)
+    return faultyRow(row, `its scimAttribute names no attribute of a schema: ${undeclared}`);
   if ((customFieldId === undefined) === (userAttribute === undefined)) {
     return faultyRow(row, 'it has not exactly one of customFieldId and userAttribute');
   }

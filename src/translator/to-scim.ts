@@ -38,7 +38,7 @@ function defaultUser(rules: Rules, { traveler, lookups }: Origin): ScimResource 
   };
   for (const { key, path, refersTo } of inSchemaOrder(rules.fields)) {
     const value = readField(traveler, key);
-    if (value === undefined) continue;
+    if (value === undefined || path.length === 0) continue;
     writeAt(user, path, value);
     const name = refersTo && lookups[refersTo].find(({ id }) => id === value)?.name;
     if (name !== undefined) writeAt(user, [...path.slice(0, -1), 'name'], name);
@@ -167,7 +167,7 @@ function usedRules(rules: Rules, { customFields }: Lookups): Rule[] {
  */
 function mappedAttribute({ input }: Rule): MappedAttribute | undefined {
   const [first, ...others] = input.kind === 'paths' ? input.paths : [];
-  if (!first || others.length > 0) return undefined;
+  if (!first || first.ofManager || others.length > 0) return undefined;
   const { path } = first;
   const { urn, name, attribute } = resolveAttribute(userType, path);
   const isFixed = urn === undefined && (name === 'userName' || name === 'active');

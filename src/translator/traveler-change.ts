@@ -38,16 +38,19 @@ function changeOf(
 ): TravelerChange {
   const change: TravelerChange = {};
   const address: JsonObject = {};
+  const preferences = new Map<string, Json>();
   const customFields = new Map<string, Json>();
   const roles = new Map<string, Json>();
   for (const [key, value] of Object.entries(values)) {
     const path = parseFieldKey(key);
     if (path.kind === 'field') change[path.name] = value;
     else if (path.kind === 'address') address[path.part] = value;
+    else if (path.kind === 'preference') preferences.set(path.name, value);
     else if (path.kind === 'customField') customFields.set(path.id, value);
     else roles.set(path.value, value);
   }
   if (Object.keys(address).length > 0) change.address = addressChange(address, current);
+  if (preferences.size > 0) change.travelerPrefs = Object.fromEntries(preferences);
   if (customFields.size > 0)
     change.customFields = customFieldsAfter(customFields, withoutValues(current?.customFields ?? [], omit));
   if (roles.size > 0) change.roles = rolesAfter(roles, current);

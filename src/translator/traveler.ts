@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
-import { type Field, type FieldTypes, fields, findField } from './fields.ts';
+import { type Field, type FieldTypes, fields, findField, preferencePrefix } from './fields.ts';
 import type { Rules } from './rules.ts';
 import { type FieldKey, noLookups } from './translation.ts';
 import { isEqualJson } from './values/values.ts';
@@ -15,9 +15,11 @@ export interface TravelUser extends Partial<Omit<FieldTypes, 'email' | `address.
   address?: TravelAddress;
   customFields?: CustomFieldValue[];
   roles?: string[];
+  /** The preferences that are a text or a boolean, by their names. */
+  travelerPrefs?: { [name: string]: string | boolean };
   /**
-   * The names of members that are no fields of the table, such as preferences that were entered in the travel service. They are removed
-   * if the traveler passes to another person.
+   * The names of members that are no fields of the table, such as lists of preferences (`travelerPrefs.meals`). They are removed if the
+   * traveler passes to another person.
    */
   otherFields?: string[];
 }
@@ -44,6 +46,8 @@ export interface TravelerChange {
   archived?: boolean;
   /** Null removes the whole address. */
   address?: JsonObject | null;
+  /** The preferences that are changed or removed, one by one. */
+  travelerPrefs?: JsonObject;
   /** All custom fields that the traveler has after the change. */
   customFields?: { customFieldId: string; values: Json }[];
   /** All roles that the traveler has after the change. */
@@ -57,6 +61,7 @@ export const requiredKeys: readonly FieldKey[] = ['email', 'archived'];
 type FieldPath =
   | { kind: 'field'; name: string }
   | { kind: 'address'; part: string }
+  | { kind: 'preference'; name: string }
   | { kind: 'customField'; id: string }
   | { kind: 'role'; value: string };
 
@@ -66,6 +71,7 @@ export function parseFieldKey(key: FieldKey): FieldPath {
   if (dot === -1) return { kind: 'field', name: key };
   const [head, name] = [key.slice(0, dot), key.slice(dot + 1)];
   if (head === 'address') return { kind: 'address', part: name };
+  if (head === 'travelerPrefs') return { kind: 'preference', name };
   if (head === 'customFields') return { kind: 'customField', id: name };
   if (head === 'roles') return { kind: 'role', value: name };
   return { kind: 'field', name: key };
@@ -88,6 +94,8 @@ export function readField(traveler: TravelUser, key: FieldKey): Json | undefined
       return memberOf(traveler, path.name);
     case 'address':
       return memberOf(traveler.address ?? {}, path.part);
+    case 'preference':
+      return memberOf(traveler.travelerPrefs ?? {}, path.name);
     case 'customField':
       return valuesOf(traveler.customFields?.find(({ customFieldId }) => customFieldId === path.id));
     case 'role':
@@ -120,6 +128,7 @@ export function toWritableValues({ values }: CustomFieldValue): { [name: string]
 export function removableKeys(traveler: TravelUser, table: readonly Field[] = fields): FieldKey[] {
   const keys = [
     ...table.map(({ key }) => key).filter((key) => !requiredKeys.includes(key)),
+    ...Object.keys(traveler.travelerPrefs ?? {}).map((name) => `${preferencePrefix}${name}`),
     ...(traveler.customFields ?? []).map(({ customFieldId }) => `customFields.${customFieldId}`),
     ...(traveler.roles ?? []).map((role) => `roles.${role}`),
   ];

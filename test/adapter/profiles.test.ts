@@ -173,6 +173,20 @@ const cases: { title: string; habits?: Partial<Habits>; test(fixture: Fixture): 
     },
   },
   {
+    title: 'a preference is set and removed, and the others stay',
+    test: async ({ api, users }) => {
+      const travelerPrefs = { flightSeatPosition: 'aisle' };
+      const { id } = okValue(await users.create({ ...ada, travelerPrefs }, 'key-1'));
+      const added = okValue(await users.patch(id, { travelerPrefs: { meal: 'vegan' } }));
+      expect(added.travelerPrefs).toEqual({ flightSeatPosition: 'aisle', meal: 'vegan' });
+      const removed = okValue(await users.patch(id, { travelerPrefs: { flightSeatPosition: null } }));
+      expect(removed.travelerPrefs).toEqual({ meal: 'vegan' });
+      expect(okValue(await users.read(id)).travelerPrefs).toEqual({ meal: 'vegan' });
+      expect(removed.otherFields).toBeUndefined();
+      expect(api.traveler(id)).toMatchObject({ travelerPrefs: { meal: 'vegan' } });
+    },
+  },
+  {
     title: 'what the bridge does not know stays, is named, and can be removed',
     test: async ({ api, users }) => {
       const { id } = api.addTraveler({ ...ada, seat: 'window', meal: 'vegan' });

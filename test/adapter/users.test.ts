@@ -240,6 +240,21 @@ describe('reading a traveler', () => {
     });
   });
 
+  test('reads the preferences that are a text or a boolean, and the names of the others', () => {
+    const travelerPrefs = {
+      flightSeatPosition: 'aisle',
+      upgrades: true,
+      meals: ['vegan'],
+      bags: 2,
+      none: null,
+    };
+    expect(readTravelUser({ ...whole, travelerPrefs })).toEqual({
+      ...whole,
+      travelerPrefs: { flightSeatPosition: 'aisle', upgrades: true },
+      otherFields: ['travelerPrefs.bags', 'travelerPrefs.meals'],
+    });
+  });
+
   test('reads no values of another type', () => {
     const odd = {
       ...adaRead,

@@ -52,6 +52,16 @@ async function expectTraveler(id: string, lastName: string, city?: string): Prom
   }, 20_000);
 }
 
+test('the names of groups are found by their beginning, at most 100', async () => {
+  for (let index = 0; index < 102; index += 1) await createGroup(`Team ${String(index).padStart(3, '0')}`);
+  const find = async (beginning: string): Promise<string[]> =>
+    (await fixture.viewer('GET', `${path}/group-names?beginning=${encodeURIComponent(beginning)}`)).body
+      .names;
+  expect(await find('TEAM 10')).toEqual(['Team 100', 'Team 101']);
+  expect(await find('team')).toHaveLength(100);
+  expect(await find('nobody')).toEqual([]);
+});
+
 test('a check warns of the groups that nobody has sent, and of none that was sent', async () => {
   await createGroup('SITE PARIS');
   const { body } = await fixture.viewer('POST', `${path}/check`, { body: { text } });

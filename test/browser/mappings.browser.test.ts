@@ -5,7 +5,9 @@ import { scimClient } from '../fixtures/scim-client.ts';
 
 const fixture = pageFixture({
   prepare: async ({ url, scimToken }) => {
-    await scimClient(url, scimToken).send('POST', '/Users', {
+    const { send } = scimClient(url, scimToken);
+    await send('POST', '/Groups', { displayName: 'Travel managers' });
+    await send('POST', '/Users', {
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
       userName: 'grace@corp.example',
       name: { givenName: 'Grace', familyName: 'Hopper' },
@@ -59,6 +61,21 @@ test('a fault is underlined, told with its remedy, and cannot be applied', async
   expect(await page.locator('.cm-lintRange-error').textContent()).toBe('"firstNam"');
   expect(await page.getByRole('button', { name: 'Apply…' }).isDisabled()).toBe(true);
   await takeScreenshot(page, 'mappings-fault-1280-light');
+  await page.context().close();
+});
+
+test('the name of a group is completed inside of a condition', async () => {
+  const { page, faults } = await openMappings();
+  const text = '{ "scope": "groups[display eq \\"\\"]" }';
+  await editorOf(page).fill(text);
+  await page.keyboard.press('Control+End');
+  for (const _ of '\\"]" }') await page.keyboard.press('ArrowLeft');
+  await page.keyboard.type('trav');
+  await page.getByRole('option', { name: 'Travel managers' }).waitFor();
+  // For a moment after it appears, the list takes no key.
+  await page.getByRole('option', { name: 'Travel managers' }).click();
+  await editorOf(page).getByText(String.raw`"groups[display eq \"Travel managers\"]"`).waitFor();
+  expect(faults).toEqual([]);
   await page.context().close();
 });
 

@@ -5,6 +5,7 @@ import { travelServer } from '../adapter/travel-server.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { recordedShell } from '../fixtures/shell.ts';
 
+const CORE = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -45,6 +46,26 @@ test('warns of attributes that a known extension does not have, wherever a rule 
     expect.stringMatching(/scimUserMapping\[1\]\.sources\[1\]: .* Did you mean organization\?$/),
     expect.stringMatching(/scimUserMapping\[2\]\.template: .* Did you mean division\?$/),
     expect.stringMatching(/scimUserMapping\[3\]\.when: .* Did you mean costCenter\?$/),
+  ]);
+});
+
+test('warns of custom attributes without a URN, also in the scope, and refuses those that are similar to a known one', async () => {
+  const rule = { scimAttribute: 'badgeNumber', userAttribute: 'currency' };
+  const qualified = { scimAttribute: `${CORE}:site`, userAttribute: 'lang' };
+  const shell = await shellFor({
+    scimUserMapping: [rule, qualified],
+    scope: 'legalEntity eq "FR"',
+    manager: { by: 'staffCode' },
+  });
+  expect(await check(shell)).toBe(0);
+  expect(warningsOf(shell)).toEqual([
+    expect.stringMatching(
+      /scope: no schema has an attribute legalEntity\. Write urn:.*:core:2\.0:User:legalEntity if/,
+    ),
+    expect.stringMatching(/manager\.by: no schema has an attribute staffCode\./),
+    expect.stringMatching(
+      /scimUserMapping\[0\]\.scimAttribute: no schema has an attribute badgeNumber\. Write urn/,
+    ),
   ]);
 });
 

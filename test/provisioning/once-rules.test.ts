@@ -1,7 +1,11 @@
+import fc from 'fast-check';
 import { explainFields } from '../../src/provisioning/people/explain-fields.ts';
-import type { Json, ScimResource } from '../../src/schema/resource.ts';
+import type { Json, JsonObject, ScimResource } from '../../src/schema/resource.ts';
+import { readField } from '../../src/translator/traveler.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
-import { mappingOf } from '../fixtures/translator.ts';
+import { runs } from '../fixtures/runs.ts';
+import { lookups, mappingOf, translate } from '../fixtures/translator.ts';
+import { anyMapping, anyUser } from '../translator/arbitraries.ts';
 
 const users = 'default';
 const once = { template: 'EUR', userAttribute: 'currency', apply: 'once' };
@@ -94,3 +98,41 @@ async function restartWith(fixture: ProvisioningFixture, mapping: Json): Promise
   await fixture.bridge.reconcileDue();
   await fixture.waitForLeases();
 }
+
+/** The mapping with rules that apply once, as far as rules can. */
+function onceOnly({ scimUserMapping, ...mapping }: JsonObject): JsonObject {
+  const rules: JsonObject[] = JSON.parse(JSON.stringify(scimUserMapping ?? []));
+  const isOnce = ({ userAttribute }: JsonObject) => userAttribute !== 'email' && userAttribute !== 'roles';
+  return { ...mapping, scimUserMapping: rules.map((row) => (isOnce(row) ? { ...row, apply: 'once' } : row)) };
+}
+
+test('a field that rules set once stays as the create has set it, whatever the IdP writes later', () =>
+  fc.assert(
+    fc.asyncProperty(anyMapping, fc.array(anyUser, { minLength: 2, maxLength: 4 }), (any, written) => {
+      const onceMapping = onceOnly(any);
+      const [first = {}, ...later] = written.map((user) => ({ ...user, ...person('Ada'), active: true }));
+      const translations = [first, ...later].map((user) => translate(user, { mapping: onceMapping }).fields);
+      const keys = Object.keys(translations[0] ?? {}).filter((key) =>
+        translations.every((fields) => fields[key]?.kind === 'once'),
+      );
+      return withFixture(
+        async (fixture) => {
+          fixture.travel.lookupData = lookups;
+          const { id } = await fixture.bridge.users.create(users, first);
+          const valuesOf = async () => {
+            const traveler = await fixture.traveler(id);
+            return traveler && Object.fromEntries(keys.map((key) => [key, readField(traveler, key)]));
+          };
+          const created = await valuesOf();
+          expect(created).toBeDefined();
+          for (const user of later) {
+            await fixture.bridge.users.change(users, id, () => user, 'replace');
+            await fixture.reconcileAfter(0);
+            expect(await valuesOf()).toEqual(created);
+          }
+        },
+        { mapping: onceMapping },
+      );
+    }),
+    runs(50),
+  ));

@@ -368,7 +368,10 @@ test('the prediction of a preview comes true', () =>
       (people, currentMapping, nextMapping) =>
         withOwnFixture(async (fixture) => {
           await startWith(fixture, currentMapping);
-          await fixture.bridge.users.create(users, person('Boss'));
+          await fixture.bridge.users.create(
+            users,
+            person('Boss', { title: 'Sales', roles: [{ value: 'guest' }] }),
+          );
           for (const [index, randomPerson] of people.entries())
             await fixture.bridge.users.create(users, desiredOf(index, randomPerson));
           await fixture.reconcileAfter(120_000);

@@ -79,7 +79,14 @@ describe('a body is normalized', () => {
       { [urns.travel]: { separateIcsEmails: 'False' } },
       { [urns.travel]: { separateIcsEmails: false } },
     ],
-    ['unknown core attributes', { favColor: 'blue', 'name.givenName': 'x', constructor: { a: 1 } }, {}],
+    [
+      'custom core attributes',
+      { favColor: 'blue', 'name.givenName': 'x', constructor: { a: 1 }, toString: 'x', sizes: [null] },
+      { favColor: 'blue', constructor: { a: 1 }, toString: 'x' },
+    ],
+    ['custom core attributes in two cases', { badgeNumber: '7', BadgeNumber: '8' }, { badgeNumber: '8' }],
+    ['custom core attributes under the URN of the core schema', { [urns.user]: { badge: 7 } }, { badge: 7 }],
+    ['custom core attributes that are too large', { photo: 'x'.repeat(70_000), ids: Array(251).fill(1) }, {}],
     ['unknown attributes of an extension', { [ENT]: { badge: [1, null] } }, { [ENT]: { badge: [1] } }],
     [
       'unknown extensions',
@@ -176,10 +183,9 @@ test('a group needs a displayName', () => {
 });
 
 test('the names of dropped attributes are returned', () => {
-  expect(normalize(userType, { userName: 'a', favColor: 1, 'http://x': 2 }).dropped).toEqual([
-    'favColor',
-    'http://x',
-  ]);
+  const body = { userName: 'a', favColor: 1, 'http://x': 2, photo: 'x'.repeat(70_000) };
+  expect(normalize(userType, body).dropped).toEqual(['http://x', 'photo']);
+  expect(normalize(groupType, { displayName: 'a', favColor: 1 }).dropped).toEqual(['favColor']);
 });
 
 test('an attribute __proto__ is left out and changes no prototype, at any depth', () => {

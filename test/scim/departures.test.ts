@@ -278,18 +278,20 @@ test('a PUT may repeat the list of a creation, and a PATCH that leaves the user 
 });
 
 describe('a PATCH of an attribute that no schema has', () => {
-  test('is answered 200 and gets a finding that names it, until it is sent no more', async () => {
+  test('is kept, and gets a finding that names it if it may be misspelt, until it is sent no more', async () => {
     const { path, id } = await createUser();
     const { body: before } = await scim.send('GET', path);
     const misspelt = { op: 'replace', path: 'tittle', value: 'secret' };
     const { status, body } = await scim.send('PATCH', path, patchOp(misspelt));
-    expect([status, body]).toEqual([200, before]);
+    expect([status, body]).toEqual([200, { ...before, tittle: 'secret', meta: body.meta }]);
     expect(await findingsOf(id)).toEqual([['attributeUnknown', 'tittle']]);
     const qualified = { op: 'add', path: `${urns.user}:usrName`, value: 'x' };
     const title = { op: 'replace', path: 'title', value: 'Chief' };
     await scim.send('PATCH', path, patchOp(title, qualified));
     expect(await findingsOf(id)).toEqual([['attributeUnknown', 'usrName']]);
     await scim.send('PATCH', path, patchOp({ ...title, value: 'Boss' }));
+    expect(await findingsOf(id)).toEqual([]);
+    await scim.send('PATCH', path, patchOp({ op: 'add', path: 'badgeNumber', value: '7' }));
     expect(await findingsOf(id)).toEqual([]);
   });
 

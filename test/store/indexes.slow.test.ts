@@ -182,6 +182,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],
   ['memberships', ({ memberships }) => memberships.findOf('okta', 'a')],
   ['unknown names of groups', ({ memberships }) => memberships.findUnknownNames('okta', ['a', 'b'])],
+  ['names of groups', ({ memberships }) => memberships.findNames('okta', 'a', 100)],
   [
     'marking members',
     ({ memberships }) => memberships.markSome('okta', NOW),

@@ -124,9 +124,11 @@ const transform: fc.Arbitrary<Json> = fc.oneof(
   text.map((value) => ({ default: value })),
 );
 
-/** Targets of rules: every field, every custom field by name and by id, and unknown ones. */
+/** Targets of rules: every field, preferences, every custom field by name and by id, and unknown ones. */
 export const anyTarget: fc.Arbitrary<JsonObject> = fc.oneof(
-  fc.constantFrom(...fieldKeys).map((userAttribute) => ({ userAttribute })),
+  fc
+    .constantFrom(...fieldKeys, 'travelerPrefs.flightSeatPosition', 'travelerPrefs.meal')
+    .map((userAttribute) => ({ userAttribute })),
   fc.constantFrom(...lookups.customFields.map(({ name }) => name)).map((customField) => ({ customField })),
   fc
     .constantFrom(...lookups.customFields.map(({ id }) => id), 'cf-gone')
@@ -144,7 +146,10 @@ const literal = fc.oneof(
   fc.constantFrom(' ', ', ', '{{', '}}', 'Marketing', 'HQ', 'ada@x.example', 'fr'),
   fc.string({ maxLength: 6 }).map((some) => some.replace(/[{}]/g, '')),
 );
-const inserted = path.filter((some) => !/^(name|addresses.*)$|:roles$/.test(some)).map((some) => `{${some}}`);
+const inserted = fc
+  .oneof({ weight: 8, arbitrary: path }, fc.constant('manager.title'))
+  .filter((some) => !/^(name|addresses.*)$|:roles$/.test(some))
+  .map((some) => `{${some}}`);
 const optional = fc.tuple(literal, inserted, literal).map((parts) => `{[${parts.join('')}]}`);
 const template = fc
   .array(fc.oneof(literal, inserted, optional), { minLength: 1, maxLength: 4 })
@@ -175,12 +180,19 @@ export const anyCondition: fc.Arbitrary<string> = fc
   )
   .filter((some) => !('fault' in parseFilter(some)));
 
+/** Paths of the manager, which conditions cannot read. */
+const managerPath = fc.constantFrom(
+  ...['manager.title', 'manager.displayName', 'manager.emails[type eq "work"].value', 'manager.roles'],
+  ...[`manager.${person}:skills`, 'manager.manager.value'],
+);
+const inputPath = fc.oneof({ weight: 4, arbitrary: path }, managerPath);
+
 /** The input of a rule: a SCIM path, several, or a template. */
 const input: fc.Arbitrary<JsonObject> = fc.oneof(
-  { weight: 3, arbitrary: path.map((scimAttribute) => ({ scimAttribute })) },
-  fc.array(path, { minLength: 1, maxLength: 3 }).map((sources) => ({ sources })),
+  { weight: 3, arbitrary: inputPath.map((scimAttribute) => ({ scimAttribute })) },
+  fc.array(inputPath, { minLength: 1, maxLength: 3 }).map((sources) => ({ sources })),
   fc
-    .tuple(fc.array(path, { minLength: 1, maxLength: 3 }), fc.constantFrom('absent', 'unusable'))
+    .tuple(fc.array(inputPath, { minLength: 1, maxLength: 3 }), fc.constantFrom('absent', 'unusable'))
     .map(([sources, fallback]) => ({ sources, fallback })),
   template.map((text) => ({ template: text })),
 );

@@ -37,6 +37,65 @@ it.each([
   expect(faultsOf(rule({ customField: 'x', transforms: [{ date }] }))).toEqual([]);
 });
 
+it.each<[string, Json, string]>([
+  ['scimAttribute', { scimAttribute: 'manager.manager.value' }, 'scimAttribute'],
+  ['sources', { sources: ['title', 'manager.title'] }, 'sources[1]'],
+  ['template', { template: '{title}{[{manager.title}]}' }, 'template'],
+])('a rule for the manager that reads the manager in %s is a fault', (_member, input, place) => {
+  const row = { ...Object(input), userAttribute: 'manager' };
+  expect(faultsOf({ scimUserMapping: [row] })).toEqual([
+    {
+      path: `scimUserMapping[0].${place}`,
+      problem: 'reads the manager to find the manager',
+      remedy: 'Read an attribute of the user, e.g. manager.value.',
+    },
+  ]);
+});
+
+it.each([
+  'employeeNumber',
+  'userName',
+  'urn:acme:hr:1.0:Person:badge',
+  'badgeNumber',
+  'title',
+  'name.familyName',
+])('managers may be named by %s', (by) => {
+  expect(faultsOf({ manager: { by } })).toEqual([]);
+});
+
+it.each<[string, string]>([
+  ['groups.display', 'is no single attribute'],
+  ['emails[type eq "work"].value', 'is no single attribute'],
+  ['usrName', 'a user has no attribute usrName'],
+  ['meta.version', 'meta is not kept'],
+])('managers named by %s are a fault', (by, problem) => {
+  expect(faultsOf({ manager: { by } })).toMatchObject([{ path: 'manager.by', problem }]);
+});
+
+it.each(['travelerPrefs.flightSeatPosition', 'travelerPrefs.meal_2'])(
+  'the target %s has no fault',
+  (userAttribute) => {
+    expect(faultsOf(rule({ userAttribute }))).toEqual([]);
+  },
+);
+
+it.each([
+  'travelerPrefs',
+  'travelerPrefs.',
+  'travelerPrefs.a.b',
+  'travelerPrefs.__proto__',
+  'travelerPrefs.2x',
+  'seat',
+])('the target %s is a fault that names the known ones', (userAttribute) => {
+  expect(faultsOf(rule({ userAttribute }))).toMatchObject([
+    {
+      path: 'scimUserMapping[0].userAttribute',
+      problem: 'is not one of the known values',
+      remedy: expect.stringContaining('"travelerPrefs.flightSeatPosition", or another preference.'),
+    },
+  ]);
+});
+
 it('a date format that no date matches is accepted in a mapping that was in force before, and only there', () => {
   const json = rule({ customField: 'x', transforms: [{ date: 'DD-MMM-YYYY' }] });
   expect(faultsOf(json)).toHaveLength(1);
@@ -329,7 +388,7 @@ describe('every fault has its JSON path: ', () => {
       { sources: ['title', 'nickname', 'phoneNumber'] },
       'sources[2]',
       'a user has no attribute phoneNumber',
-      'Did you mean phoneNumbers? Correct the name, or put the URN of its extension in front.',
+      'Did you mean phoneNumbers? Correct the name, or put the URN of its schema in front: urn:ietf:params:scim:schemas:core:2.0:User:phoneNumber is a custom attribute.',
     ],
     [
       'an unknown name in brackets',
@@ -497,7 +556,7 @@ describe('every fault has its JSON path: ', () => {
       { scimAttribute: 'title', when: 'title pr and (active eq true or not (usrType eq "x"))' },
       'when',
       'a user has no attribute usrType',
-      'Did you mean userType? Correct the name, or put the URN of its extension in front.',
+      'Did you mean userType? Correct the name, or put the URN of its schema in front: urn:ietf:params:scim:schemas:core:2.0:User:usrType is a custom attribute.',
     ],
     [
       'a condition with an unknown sub-attribute',
@@ -512,6 +571,27 @@ describe('every fault has its JSON path: ', () => {
       'when',
       'a user has no attribute emails.kind',
       'Correct the name, or put the URN of its extension in front.',
+    ],
+    [
+      'a condition on an attribute of the manager',
+      { scimAttribute: 'title', when: 'manager.department eq "Sales"' },
+      'when',
+      'a condition cannot read manager.department',
+      'Compare an attribute of the user; scimAttribute, sources and template can read the manager.',
+    ],
+    [
+      'the groups of the manager',
+      { sources: ['title', 'manager.groups.display'] },
+      'sources[1]',
+      'reads the groups of the manager',
+      'Read an attribute of the manager.',
+    ],
+    [
+      'a misspelt attribute of the manager',
+      { scimAttribute: 'manager.name.givnName' },
+      'scimAttribute',
+      'a user has no attribute name.givnName',
+      'Did you mean name.givenName? Correct the name, or put the URN of its extension in front.',
     ],
     [
       'a condition on an attribute that the identity provider does not write',

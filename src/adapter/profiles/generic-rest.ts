@@ -66,10 +66,11 @@ const names = {
   currency: 'currency',
   separateIcsEmails: 'separate_calendar_files',
   address: 'home_address',
+  travelerPrefs: 'preferences',
   customFields: 'custom_fields',
   roles: 'roles',
 } satisfies Record<
-  Exclude<keyof FieldTypes, `address.${string}`> | 'address' | 'customFields' | 'roles',
+  Exclude<keyof FieldTypes, `address.${string}`> | 'address' | 'travelerPrefs' | 'customFields' | 'roles',
   string
 >;
 
@@ -131,13 +132,15 @@ function readCustomFieldValue([customFieldId, value]: [string, unknown]): object
 
 /** Returns a person with the changed members. What the bridge does not know stays as it is. */
 function toPerson(
-  { archived: _, address, customFields, ...values }: TravelerChange,
+  { archived: _, address, travelerPrefs, customFields, ...values }: TravelerChange,
   before: JsonRecord,
 ): object {
   const parts = address && { ...asObject(before.home_address), ...rename(address, ownPartNames) };
+  const preferences = travelerPrefs && { ...asObject(before.preferences), ...travelerPrefs };
   const changed = {
     ...before,
     ...rename(values, ownNames),
+    ...(preferences === undefined ? {} : { preferences: withoutNulls(preferences) }),
     ...(address === undefined ? {} : { home_address: parts && withoutNulls(parts) }),
     ...(customFields === undefined ? {} : { custom_fields: toCustomFields(customFields) }),
   };

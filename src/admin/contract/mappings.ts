@@ -180,6 +180,18 @@ export const mappingsContract = {
       ...{ costCenters: named, billingProfiles: named, travelPolicies: named },
     }),
   },
+  findGroupNames: {
+    ...{ method: 'get', path: '/mappings/{connection}/group-names', tag: 'Mappings', access: 'viewer' },
+    summary: 'Find the names of groups that the identity provider has sent; at most 100',
+    query: z.strictObject({
+      beginning: z
+        .string()
+        .max(300)
+        .default('')
+        .meta({ description: 'The beginning of the names, without case' }),
+    }),
+    result: z.object({ names: named }),
+  },
   findExamplePerson: {
     ...{ method: 'get', path: '/mappings/{connection}/example-person', tag: 'Mappings', access: 'viewer' },
     summary: 'Find a person to show what the mapping does: one whom an identity provider has sent',

@@ -47,6 +47,10 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
       rules: otherRules((await currentRules(connectionOf(params, deps), deps)).rules),
     }),
     listMappingNames: async ({ params }) => namesOf(await currentRules(connectionOf(params, deps), deps)),
+    findGroupNames: async ({ params, query }) => {
+      const { id } = connectionOf(params, deps);
+      return { names: await deps.store.memberships.findNames(id, query.beginning, MAX_GROUP_NAMES) };
+    },
     findExamplePerson: async ({ params }) => ({
       id: await deps.store.people.findExample(connectionOf(params, deps).id),
     }),
@@ -69,17 +73,8 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
       versions: (await listVersions(rules, connectionOf(params, deps).id, query.limit)).map(toVersion),
     }),
     readMappingVersion: ({ params }) => readVersion(connectionOf(params, deps), params.version, deps),
-    restoreMappingVersion: async ({ params, body }, context) => {
-      const connection = connectionOf(params, deps);
-      const version = await findVersion(rules, connection.id, body.version);
-      if (!version) throw noSuchVersion(body.version);
-      context.note({ version: body.version, values: body.values });
-      const text = textOf(version.mapping);
-      const putBackSince = body.values
-        ? await findReplacedSince(rules, connection.id, body.version)
-        : undefined;
-      return applyText(connection, { text, expected: body.generation, putBackSince }, deps, context);
-    },
+    restoreMappingVersion: ({ params, body }, context) =>
+      restoreVersion(connectionOf(params, deps), body, deps, context),
   };
 }
 
@@ -95,6 +90,25 @@ async function readVersion({ id }: Connection, generation: string, { store }: Ad
   if (!version) throw noSuchVersion(generation);
   const difference = compareMappings(before?.mapping ?? defaultMapping, version.mapping);
   return { version: toVersion(version), text: textOf(version.mapping), difference };
+}
+
+/** Puts a mapping of the history in force again. */
+async function restoreVersion(
+  connection: Connection,
+  {
+    version: generation,
+    generation: expected,
+    values,
+  }: HandlerRequest<(typeof mappingsContract)['restoreMappingVersion']>['body'],
+  deps: AdminDeps,
+  context: AdminContext,
+) {
+  const { rules } = deps.store;
+  const version = await findVersion(rules, connection.id, generation);
+  if (!version) throw noSuchVersion(generation);
+  context.note({ version: generation, values });
+  const putBackSince = values ? await findReplacedSince(rules, connection.id, generation) : undefined;
+  return applyText(connection, { text: textOf(version.mapping), expected, putBackSince }, deps, context);
 }
 
 function noSuchVersion(version: string | number): AdminError {
@@ -122,6 +136,9 @@ async function currentRules(connection: Connection, { provisioning }: AdminDeps)
   if (!('kind' in current)) return current;
   throw new AdminError('unavailable', `The travel API cannot be read: ${describeTravelFailure(current)}.`);
 }
+
+/** The number of names of groups that one answer has. */
+const MAX_GROUP_NAMES = 100;
 
 /** The number of names of each kind that are listed. */
 const MAX_NAMES = 1000;

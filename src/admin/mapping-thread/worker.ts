@@ -5,7 +5,7 @@ import { findNameFaults, findUnknownGroups } from '../../provisioning/rules/chec
 import { previewChange } from '../../provisioning/rules/preview-mapping.ts';
 import { previewPerson } from '../../provisioning/rules/preview-person.ts';
 import { type RulesSnapshot, toRulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
-import { findUnknownExtensionNames } from '../../translator/mapping/extension-names.ts';
+import { findUndeclaredNames } from '../../translator/mapping/extension-names.ts';
 import type { MappingFault } from '../../translator/mapping/mapping-faults.ts';
 import { type ParsedMapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
 import { compileRules } from '../../translator/rules.ts';
@@ -64,7 +64,7 @@ const tasks: Run = {
     const unknownGroups = await findUnknownGroups(mapping, (all) =>
       stored.memberships.findUnknownNames(connection, all),
     );
-    const warnings = withinLimits([...findUnknownExtensionNames(mapping), ...unknownGroups]);
+    const warnings = withinLimits([...findUndeclaredNames(mapping), ...unknownGroups]);
     if (needsNames) return { faults: [], warnings, needsNames };
     const ownFaults = faults.filter(({ origin }) => origin === 'file');
     return { faults: withinLimits(ownFaults), warnings, unchecked, mapping };

@@ -122,6 +122,8 @@ export interface Memberships {
   findOf(connection: string, userId: string): Promise<CountedMembership[]>;
   /** Returns those of the names that no group of the connection has. Names are compared without case. */
   findUnknownNames(connection: string, names: readonly string[]): Promise<string[]>;
+  /** Returns the names of groups that begin with a text, without case, in their order. */
+  findNames(connection: string, beginning: string, limit: number): Promise<string[]>;
   /**
    * Makes the next users dirty of groups with many members that have changed, and of former memberships that begin or end. Returns false
    * if there are none left.

@@ -61,6 +61,7 @@ export const findingCodes = [
   'guarded',
   'keptActive',
   'languageUnsupported',
+  'managerAwaited',
   'managerCircle',
   'managerGone',
   'managerInactive',

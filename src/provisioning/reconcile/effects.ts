@@ -62,6 +62,10 @@ export interface Effects {
   admitMembershipChange(limit: { people: number; windowMs: number }): boolean;
   noteSuccessor(note: Extract<IdentityChange, { kind: 'noteSuccessor' }>): void;
   markDirty(identity: Pick<Identity, 'connection' | 'id'>): void;
+  /** Saves the values by which others name the user as their manager (`Identities.saveNamingValues`). */
+  saveNamingValues(naming: { attribute: string; values: string[] }): void;
+  /** Makes these identities of the connection dirty, in batches. */
+  markReportsDirty(ids: string[]): void;
   saveReferences(rows: ReferenceRow[]): void;
   /** Saves the targets that were found, without those that would close a cycle of managers, and returns what is stored then. */
   linkReferences(found: FoundReferences): ReferenceRow[];

@@ -214,8 +214,8 @@ export function isOwnCreate(
   if (addressKey(traveler.email) !== addressKey(email)) return false;
   if (wasFree) return true;
   if (!hasAnnouncedOrCutValues(traveler, fields, context.rulesSnapshot.rules)) return false;
-  // Members that the bridge does not know may have been added by the travel API.
-  const { otherFields: _, ...known } = traveler;
+  // Preferences, and members that the bridge does not know, may have been added by the travel API.
+  const { otherFields: _others, travelerPrefs: _preferences, ...known } = traveler;
   const hasNothingElse = hasOnlyAnnouncedFields(known, fields);
   // Without a clock, a leaver loses access: an admin can restore an archived traveler.
   if (reservedAt === undefined) return hasLeft(context.identity) && hasNothingElse;

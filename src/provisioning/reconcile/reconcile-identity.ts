@@ -18,6 +18,7 @@ import { reconcileInPause, reconcileStated } from './pause.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences } from './references.ts';
 import { isRefusal } from './run/outcome.ts';
+import { tellReports } from './tell-reports.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
 /** What an attempt at an identity begins with. */
@@ -57,7 +58,7 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const isHeld = yield* isHeldByRulesChange(context);
   const result = isHeld
     ? endHeldByRules(context)
-    : yield* reconcileWithMemberships(context, translated, input.pausedAt);
+    : yield* tellReports(context, yield* reconcileWithMemberships(context, translated, input.pausedAt));
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
   const { generation } = translated.rulesSnapshot;

@@ -1,5 +1,7 @@
+import { foldCase } from '../../schema/case-fold.ts';
 import { findManagerReferences } from '../../translator/compiled-fields.ts';
-import type { ManagerAttribute } from '../../translator/mapping/mapping-file.ts';
+import { namingValues } from '../../translator/manager-attributes.ts';
+import { isSearchedAttribute, type SearchedAttribute } from '../../translator/mapping/manager-settings.ts';
 import type { Rules } from '../../translator/rules.ts';
 import type { Reference } from '../../translator/translation.ts';
 import { toText, toVerbatimText } from '../../translator/values/values.ts';
@@ -43,9 +45,8 @@ export function* resolveReferences(
   const isNew = !raws.every((raw) => earlier.has(toReferenceKey(raw)));
   if (isNew && mustSave) yield* perform('saveReferences', raws.map(toRow(earlier)));
   const found: FoundTarget[] = [];
-  const { by } = rules.mapping.manager ?? {};
   for (const raw of raws)
-    found.push(yield* resolveTarget({ identity, raw, by, earlier: earlier.get(toReferenceKey(raw)) }));
+    found.push(yield* resolveTarget({ identity, raw, rules, earlier: earlier.get(toReferenceKey(raw)) }));
   const linked = found.map(toLinkedRow(identity));
   const isAsBefore = !mustSave || areSameReferences(before, linked);
   const admitted = isAsBefore ? linked : yield* perform('linkReferences', { found, linked });
@@ -72,8 +73,7 @@ export function areSameReferences(some: ReferenceRow[], others: ReferenceRow[]):
 interface RawReference {
   identity: Identity;
   raw: string;
-  /** The one attribute by which managers are named, if the mapping has one. */
-  by: ManagerAttribute | undefined;
+  rules: Rules;
   earlier: ReferenceRow | undefined;
 }
 
@@ -95,7 +95,7 @@ function toLinkedRow(identity: Identity): (found: FoundTarget) => ReferenceRow {
   };
 }
 
-function* resolveTarget({ identity, raw, by, earlier }: RawReference): Program<FoundTarget> {
+function* resolveTarget({ identity, raw, rules, earlier }: RawReference): Program<FoundTarget> {
   const { connection } = identity;
   const sent = sentTravelIdFor(identity, raw);
   const former = earlier?.target;
@@ -106,7 +106,7 @@ function* resolveTarget({ identity, raw, by, earlier }: RawReference): Program<F
   const travelId = earlier?.travelId ?? sent;
   const heir = before && (yield* findHeir(before, travelId));
   const kept = heir ?? (before && isLive(before) ? before : undefined);
-  const found = kept ?? (yield* findTarget(connection, raw, by));
+  const found = kept ?? (yield* findTarget(connection, raw, rules));
   const isReplaced = kept
     ? isReplacedLeaver(kept)
     : found !== undefined &&
@@ -153,24 +153,35 @@ function decodeSegment(segment: string): string {
 }
 
 /** Finds the user that a value refers to as it was sent, else as it is stored (`toReferenceKey`). A URI has the id of a user. */
-function* findTarget(
-  connection: string,
-  raw: string,
-  by: ManagerAttribute | undefined,
-): Program<Identity | undefined> {
+function* findTarget(connection: string, raw: string, rules: Rules): Program<Identity | undefined> {
   const key = toReferenceKey(raw);
-  const matches = by === undefined || userUri.test(raw) ? anyAttribute : matchesOf[by];
+  const { by } = rules.mapping.manager ?? {};
+  const named = by === undefined || userUri.test(raw) ? undefined : by;
+  if (named !== undefined && !isSearchedAttribute(named)) return yield* findByNaming(connection, key, rules);
+  const matches = named === undefined ? anyAttribute : matchesOf[named];
   const found = yield* findByValue(connection, raw, matches);
   return found || key === raw ? found : yield* findByValue(connection, key, matches);
 }
 
+/** Finds the oldest user who has the value in the attribute that the mapping names. What is saved of a user may be older than the user. */
+function* findByNaming(connection: string, value: string, rules: Rules): Program<Identity | undefined> {
+  const attribute = rules.mapping.manager?.by ?? '';
+  const found = yield* perform('findIdentities', connection, { by: 'naming', attribute, value });
+  const hasValue = ({ desired }: Identity) =>
+    namingValues(rules, desired).some((one) => foldCase(one) === foldCase(value));
+  return found.filter((one) => isLive(one) && hasValue(one)).at(-1);
+}
+
+/** A match by one value. */
+type PlainMatch = Exclude<IdentityMatch, { by: 'naming' }>;
+
 /** The attributes by which a manager is found, in this order (docs/architecture.md, References). */
-const anyAttribute: readonly IdentityMatch['by'][] = [
+const anyAttribute: readonly PlainMatch['by'][] = [
   ...(['id', 'travelId', 'email', 'travelEmail', 'externalId', 'userName'] as const),
 ];
 
 /** The attributes by which a manager is found if the mapping names one. */
-const matchesOf: Record<ManagerAttribute, readonly IdentityMatch['by'][]> = {
+const matchesOf: Record<SearchedAttribute, readonly PlainMatch['by'][]> = {
   id: ['id'],
   email: ['email', 'travelEmail'],
   externalId: ['externalId'],
@@ -182,7 +193,7 @@ const matchesOf: Record<ManagerAttribute, readonly IdentityMatch['by'][]> = {
 function* findByValue(
   connection: string,
   value: string,
-  matches: readonly IdentityMatch['by'][],
+  matches: readonly PlainMatch['by'][],
 ): Program<Identity | undefined> {
   for (const by of matches) {
     const found = (yield* findIdentitiesBy(connection, { by, value })).filter(isLive);
@@ -194,7 +205,7 @@ function* findByValue(
   return undefined;
 }
 
-function* findIdentitiesBy(connection: string, match: IdentityMatch): Program<Identity[]> {
+function* findIdentitiesBy(connection: string, match: PlainMatch): Program<Identity[]> {
   if (match.by !== 'id') return yield* perform('findIdentities', connection, match);
   const found = yield* perform('findIdentity', connection, match.value);
   return found ? [found] : [];
@@ -207,10 +218,13 @@ function toReference(
 ): Reference {
   if (isReplaced) return { unresolved: 'replaced' };
   if (!target) return { unresolved: lost === undefined && former === undefined ? 'unknown' : 'gone' };
-  if (target.id === identity.id) return { unresolved: 'self' };
-  if (target.travelId === undefined) return { unresolved: lost === undefined ? 'notLinked' : 'gone' };
-  if (row?.travelId === undefined) return { unresolved: 'circle' };
-  return { travelId: target.travelId, ...(isInactive(target) ? { inactive: inactiveManager } : {}) };
+  const inactive = isInactive(target) ? { inactive: inactiveManager } : {};
+  const user = inactive.inactive === 'clear' ? {} : { user: target.desired };
+  if (target.id === identity.id) return { unresolved: 'self', user: identity.desired };
+  if (target.travelId === undefined)
+    return { unresolved: lost === undefined ? 'notLinked' : 'gone', ...user };
+  if (row?.travelId === undefined) return { unresolved: 'circle', ...user };
+  return { travelId: target.travelId, ...inactive, ...user };
 }
 
 /**

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LeftOutValue } from '../../schema/left-out.ts';
 import type { ScimResource } from '../../schema/resource.ts';
+import { userType } from '../../schema/resource-types.ts';
+import { nearest } from '../../translator/mapping/mapping-faults.ts';
 import type { Finding } from '../../translator/translation.ts';
 import type { Identity, Origin } from '../identity.ts';
 import type { IdentityChange } from '../store-ports.ts';
@@ -14,13 +16,16 @@ interface ReportingWrite {
 
 /**
  * Returns the values that are left out after a write. A PUT replaces them. After a PATCH, those of attributes that it did not change
- * are still left out; an unknown attribute counts until the next PATCH that changes or reports something.
+ * are still left out; a misspelt attribute counts until the next PATCH that changes or reports something.
  */
 export function leftOutAfter(
   { desired, origin }: Pick<Identity, 'desired' | 'origin'>,
-  { after, kind, reported }: ReportingWrite,
+  { after, kind, reported: all }: ReportingWrite,
 ): LeftOutValue[] {
   const { leftOut = [] } = origin;
+  const reported = all.filter(
+    ({ code, attribute }) => code !== 'attributeUnknown' || similarAttribute(attribute) !== undefined,
+  );
   if (kind === 'replace') return reported;
   if (reported.length === 0 && isDeepStrictEqual(desired, after)) return leftOut;
   const earlier = leftOut.filter(
@@ -30,6 +35,15 @@ export function leftOutAfter(
       isDeepStrictEqual(attributeValues(desired, attribute), attributeValues(after, attribute)),
   );
   return [...earlier, ...reported];
+}
+
+/** Returns the attribute of a schema that an unknown name probably means. Other unknown names are custom attributes. */
+function similarAttribute(name: string): string | undefined {
+  const { schema, extensions } = userType;
+  return nearest(
+    name,
+    [schema, ...extensions].flatMap(({ attributes }) => attributes.map((one) => one.name)),
+  );
 }
 
 /** The value of the attribute that a left-out value belongs to, at the top level or in an extension. */
@@ -85,7 +99,8 @@ const reasons = {
     attribute === '*'
       ? 'The request was too large, and only the deactivation was carried out.'
       : `A value of ${attribute} was left out, so that it does not prevent the deactivation.`,
-  attributeUnknown: (attribute) => `The identity provider changed ${attribute}, which has no effect.`,
+  attributeUnknown: (attribute) =>
+    `The identity provider changed ${attribute}, which only a mapping rule reads; ${similarAttribute(attribute) ?? 'another one'} may be meant.`,
 } satisfies Record<LeftOutValue['code'], (attribute: string) => string>;
 
 const remedies = {
@@ -93,5 +108,5 @@ const remedies = {
   valueRefused:
     'Correct the value in the identity provider; it replaces the earlier one when it is sent again.',
   attributeUnknown:
-    'Correct the name of the attribute in the identity provider, or remove it from what is sent; /Schemas lists the names.',
+    'Correct the name of the attribute in the identity provider, or leave it if a rule reads it; /Schemas lists the names.',
 } satisfies Record<LeftOutValue['code'], string>;

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import { compiledInsert } from '../sql/queries.ts';
-import { contactKeys } from '../sql/search-keys.ts';
+import { contactKeys, isNamingKey, namingSearchKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 
 interface EmailOwner {
@@ -23,14 +23,45 @@ const insertKeys = compiledInsert((db, rows: Tables['identity_email'][]) =>
 
 /** Replaces the email keys of an identity, if they have changed. */
 export async function replaceEmailKeys(tx: Kysely<Tables>, scope: Scope, owner: EmailOwner): Promise<void> {
-  const rows = await tx
+  await replaceKeys(tx, scope, {
+    id: owner.id,
+    keys: contactKeys(owner.desired),
+    isReplaced: (key) => !isNamingKey(key),
+  });
+}
+
+/** Replaces the keys of the values by which others name an identity as their manager, if they have changed. */
+export async function replaceNamingKeys(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { id, attribute, values }: { id: string; attribute: string; values: string[] },
+): Promise<void> {
+  const keys = values.map((value) => namingSearchKey(attribute, value));
+  await replaceKeys(tx, scope, { id, keys, isReplaced: isNamingKey });
+}
+
+async function replaceKeys(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { id, keys, isReplaced }: { id: string; keys: string[]; isReplaced: (key: string) => boolean },
+): Promise<void> {
+  const ofIdentity = tx
     .selectFrom('identity_email')
     .select('email_key')
     .where(inScope(scope))
-    .where('identity_id', '=', owner.id)
-    .execute();
-  const after = new Set(contactKeys(owner.desired));
-  if (rows.length === after.size && rows.every(({ email_key }) => after.has(email_key))) return;
-  await tx.deleteFrom('identity_email').where(inScope(scope)).where('identity_id', '=', owner.id).execute();
-  await insertEmailKeys(tx, scope, [owner]);
+    .where('identity_id', '=', id);
+  const before = (await ofIdentity.execute()).map(({ email_key }) => email_key).filter(isReplaced);
+  const after = new Set(keys);
+  if (before.length === after.size && before.every((key) => after.has(key))) return;
+  if (before.length > 0)
+    await tx
+      .deleteFrom('identity_email')
+      .where(inScope(scope))
+      .where('identity_id', '=', id)
+      .where('email_key', 'in', before)
+      .execute();
+  await insertKeys(
+    tx,
+    [...after].map((key) => ({ ...scopeColumns(scope), identity_id: id, email_key: key })),
+  );
 }

@@ -15,10 +15,17 @@ import { listByUniqueValue } from '../lists/list-lookup.ts';
 import { listRows } from '../lists/list-query.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, compiledQuery, parseJson, toJson } from '../sql/queries.ts';
-import { attributeKey, caseFoldedKey, exactKey, numberSearchKey } from '../sql/search-keys.ts';
+import {
+  attributeKey,
+  caseFoldedKey,
+  exactKey,
+  namingSearchKey,
+  numberSearchKey,
+} from '../sql/search-keys.ts';
 import { statisticsOfIdentities } from '../sql/table-statistics.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
+import { replaceNamingKeys } from './email-keys.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import {
   findByEmployeeNumber,
@@ -38,6 +45,7 @@ import {
 } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
 import { writeOutcome } from './leases.ts';
+import { lockIdentity } from './references.ts';
 
 /** Returns the store of identities. */
 export function identities(database: Database): Identities {
@@ -78,6 +86,7 @@ export function identities(database: Database): Identities {
       if (isInserted) await updateStatistics(1).catch(() => {});
       return result;
     },
+    saveNamingValues: (...naming) => saveNamingValues(database, ...naming),
     markFound: (connection, ids) => markFound(database, scopeOf(connection), ids),
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: (account, email, except) => isWaitedFor(db, { account, email, except }),
@@ -88,6 +97,20 @@ export function identities(database: Database): Identities {
       return rows.map(toIdentity);
     },
   };
+}
+
+/** If the identity was erased meanwhile, saves nothing. */
+function saveNamingValues(
+  { dialect, transaction, scopeOf }: Database,
+  ...[connection, id, naming]: Parameters<Identities['saveNamingValues']>
+): Promise<void> {
+  return transaction(
+    async (tx) => {
+      const owner = { ...scopeOf(connection), id };
+      if (await lockIdentity(tx, dialect, owner)) await replaceNamingKeys(tx, owner, { ...owner, ...naming });
+    },
+    { durable: false },
+  );
 }
 
 const hidesNobody = { areUnclaimed: false, travelId: undefined };
@@ -120,11 +143,7 @@ const searchedColumns = {
   travelEmail: { column: 'travel_email_key', toKey: caseFoldedKey },
 } as const;
 
-async function findIdentities(
-  db: Kysely<Tables>,
-  scope: Scope,
-  { by, value }: IdentityMatch,
-): Promise<Identity[]> {
+async function findIdentities(db: Kysely<Tables>, scope: Scope, match: IdentityMatch): Promise<Identity[]> {
   const newestFirst = db
     .selectFrom('identity')
     .selectAll()
@@ -133,6 +152,11 @@ async function findIdentities(
     .orderBy('id', 'desc');
   const owners = (key: string) =>
     db.selectFrom('identity_email').select('identity_id').where(inScope(scope)).where('email_key', '=', key);
+  if (match.by === 'naming') {
+    const key = namingSearchKey(match.attribute, match.value);
+    return (await newestFirst.where('id', 'in', owners(key)).execute()).map(toIdentity);
+  }
+  const { by, value } = match;
   if (by === 'email')
     return (await newestFirst.where('id', 'in', owners(caseFoldedKey(value))).execute()).map(toIdentity);
   if (by === 'employeeNumber') {

@@ -8,12 +8,12 @@ import {
   type PeoplePage,
   type PersonPlace,
 } from '../../provisioning/people/people.ts';
-import { foldCase } from '../../schema/case-fold.ts';
 import type { JsonObject } from '../../schema/resource.ts';
 import type { Finding } from '../../translator/translation.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson, yieldToEventLoop } from '../sql/queries.ts';
+import { inRange, prefixRange, type TextRange } from '../sql/search-keys.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 
 /** The rows that one step reads. */
@@ -93,22 +93,6 @@ async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<Peopl
   }
   const isEnd = rows.length < step && last === rows.at(-1);
   return { people, next: last && !isEnd ? { key: last.user_name_key ?? '', id: last.id } : undefined };
-}
-
-/** Texts from `from` up to but without `to`. */
-interface TextRange {
-  from: string;
-  to: string;
-}
-
-/** The keys that begin with a text. No text follows U+10FFFF. */
-function prefixRange(prefix: string): TextRange {
-  const from = foldCase(prefix);
-  return { from, to: `${from}\u{10FFFF}` };
-}
-
-function inRange(column: string, { from, to }: TextRange): RawBuilder<SqlBool> {
-  return sql<SqlBool>`${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to}`;
 }
 
 /**

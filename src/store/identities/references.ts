@@ -116,8 +116,8 @@ async function replaceReferenceRows(
     .execute();
 }
 
-/** Lets the writers of an identity's references queue. Returns false if there is no such identity. */
-async function lockIdentity(tx: Kysely<Tables>, dialect: Dialect, key: IdentityKey): Promise<boolean> {
+/** Lets the writers of what belongs to an identity queue. Returns false if there is no such identity. */
+export async function lockIdentity(tx: Kysely<Tables>, dialect: Dialect, key: IdentityKey): Promise<boolean> {
   const identity = tx.selectFrom('identity').select('id').where(inScope(key)).where('id', '=', key.id);
   return (await dialect.lockValues(identity).executeTakeFirst()) !== undefined;
 }

@@ -4,7 +4,7 @@ import { inScope, type Scope } from '../connection-scopes.ts';
 import { markDirty } from '../queues/reconcile-queue.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, compiledQuery } from '../sql/queries.ts';
-import { caseFoldedKey } from '../sql/search-keys.ts';
+import { caseFoldedKey, inRange, prefixRange } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 import { displayNameOf, membersWithGroups } from './groups.ts';
 
@@ -24,6 +24,7 @@ export function memberships(database: Database): Memberships {
       });
     },
     findUnknownNames: (connection, names) => findUnknownNames(db, scopeOf(connection), names),
+    findNames: (connection, beginning, limit) => findNames(db, scopeOf(connection), { beginning, limit }),
     markSome: async (connection, now) => {
       const scope = scopeOf(connection);
       return (
@@ -75,6 +76,22 @@ async function findUnknownNames(
     for (const { key } of rows) if (key !== null) unknown.delete(key);
   }
   return [...unknown.values()];
+}
+
+async function findNames(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { beginning, limit }: { beginning: string; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('scim_group')
+    .select('attributes')
+    .where(inScope(scope))
+    .where(inRange('display_name_key', prefixRange(beginning)))
+    .orderBy('display_name_key')
+    .limit(sql.lit(limit))
+    .execute();
+  return rows.map(({ attributes }) => displayNameOf(attributes));
 }
 
 /** Deletes former memberships whose time is over, and makes their users dirty. Returns true if there were any. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { foldCase } from '../../schema/case-fold.ts';
 import { employeeNumberKey, employeeNumberOf, type JsonObject } from '../../schema/resource.ts';
 
@@ -42,6 +43,36 @@ export function contactKeys(desired: JsonObject): string[] {
  */
 export function numberSearchKey(employeeNumberKey: string): string {
   return `NUMBER ${hashIfLong(employeeNumberKey)}`;
+}
+
+/** The beginning of the keys of `namingSearchKey`. No key of an address contains capital letters. */
+const NAMING = 'NAMING ';
+
+/** Returns the key of a value by which others name the user as their manager. */
+export function namingSearchKey(attribute: string, value: string): string {
+  return `${NAMING}${hashIfLong(JSON.stringify([attribute.toLowerCase(), foldCase(value)]))}`;
+}
+
+/** True for a key of `namingSearchKey`. The attribute depends on the mapping, so that writes of the user do not change such keys. */
+export function isNamingKey(key: string): boolean {
+  return key.startsWith(NAMING);
+}
+
+/** Texts from `from` up to but without `to`. */
+export interface TextRange {
+  from: string;
+  to: string;
+}
+
+/** The keys that begin with a text. No text follows U+10FFFF. */
+export function prefixRange(prefix: string): TextRange {
+  const from = foldCase(prefix);
+  return { from, to: `${from}\u{10FFFF}` };
+}
+
+/** The condition that a key is in a range. */
+export function inRange(column: string, { from, to }: TextRange): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to}`;
 }
 
 /**

@@ -32,7 +32,9 @@ type WrittenRule = {
 
 /** Returns the rules of the collection, then the default rules in the order of the table of fields. */
 export function otherRules(rules: Rules): OtherRule[] {
-  return [...collectionRules(rules), ...rules.fields.map(defaultRule(rules)), ...rulesWithoutRow];
+  // Preferences have no default rule.
+  const withDefault = rules.fields.filter(({ sources }) => sources.length > 0);
+  return [...collectionRules(rules), ...withDefault.map(defaultRule(rules)), ...rulesWithoutRow];
 }
 
 function collectionRules(rules: Rules): OtherRule[] {

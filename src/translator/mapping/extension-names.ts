@@ -1,31 +1,39 @@
 import { findAttribute } from '../../schema/attributes.ts';
 import { type AttributePath, attributeExpressionsIn } from '../../schema/filter-parser.ts';
+import { urns } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
+import { isSearchedAttribute } from './manager-settings.ts';
 import { jsonPath, type MappingFault, nearest } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import {
   isSyntaxProblem,
   parseCondition,
-  parseRulePath,
+  parseInputPath,
   parseTemplate,
   pathsOfTemplate,
+  undeclaredName,
 } from './rule-syntax.ts';
 
 /**
- * Finds the attributes in the rules of a mapping that the enterprise or the travel extension does not define, such as
- * `…:enterprise:2.0:User:departement`. An identity provider may send them nevertheless, so they are no faults.
+ * Finds the attributes in the scope and the rules of a mapping that no schema defines: in the enterprise or the travel extension, such as
+ * `…:enterprise:2.0:User:departement`, and those without a URN. An identity provider may send them nevertheless, so they are no faults.
  */
-export function findUnknownExtensionNames({ scimUserMapping }: Mapping): MappingFault[] {
-  return scimUserMapping.flatMap((row, index) =>
-    rowPaths(row).flatMap(({ member, path }) => {
-      const warning = extensionWarning(path);
-      return warning ? [{ path: jsonPath(['scimUserMapping', index, ...member]), ...warning }] : [];
-    }),
+export function findUndeclaredNames({ scimUserMapping, scope, manager }: Mapping): MappingFault[] {
+  const ofRules = scimUserMapping.flatMap((row, index) =>
+    rowPaths(row).map(({ member, path }) => ({ member: ['scimUserMapping', index, ...member], path })),
   );
+  const ofScope = conditionPaths(scope).map((path): PlacedPath => ({ member: ['scope'], path }));
+  const { by } = manager ?? {};
+  const ofManager =
+    by === undefined || isSearchedAttribute(by) ? [] : pathsAt({ member: ['manager', 'by'], text: by });
+  return [...ofScope, ...ofManager, ...ofRules].flatMap(({ member, path }) => {
+    const warning = extensionWarning(path) ?? customWarning(path);
+    return warning ? [{ path: jsonPath(member), ...warning }] : [];
+  });
 }
 
 interface PlacedPath {
-  /** The place of the path in its rule. */
+  /** The place of the path in its rule, or in the mapping. */
   member: PropertyKey[];
   path: AttributePath;
 }
@@ -41,13 +49,15 @@ function rowPaths({
     ...(sources ?? []).map((text, index) => ({ member: ['sources', index], text })),
   ];
   return [
-    ...named.flatMap(({ member, text }) => {
-      const path = parseRulePath(text);
-      return isSyntaxProblem(path) ? [] : [{ member, path }];
-    }),
+    ...named.flatMap(pathsAt),
     ...templatePaths(template ?? '').map((path) => ({ member: ['template'], path })),
     ...conditionPaths(when).map((path) => ({ member: ['when'], path })),
   ];
+}
+
+function pathsAt({ member, text }: { member: PropertyKey[]; text: string }): PlacedPath[] {
+  const parsed = parseInputPath(text);
+  return isSyntaxProblem(parsed) ? [] : [{ member, path: parsed.path }];
 }
 
 function templatePaths(template: string): AttributePath[] {
@@ -70,4 +80,11 @@ function extensionWarning({ urn = '', attribute }: AttributePath): Omit<MappingF
   const meant = nearest(attribute, known);
   const remedy = meant === undefined ? `It has ${known.join(', ')}.` : `Did you mean ${meant}?`;
   return { problem: `the extension ${extension.id} has no attribute ${attribute}`, remedy };
+}
+
+function customWarning(path: AttributePath): Omit<MappingFault, 'path'> | undefined {
+  const name = undeclaredName(path);
+  if (name === undefined) return undefined;
+  const remedy = `Write ${urns.user}:${name} if the identity provider sends this attribute, or correct the name.`;
+  return { problem: `no schema has an attribute ${name}`, remedy };
 }

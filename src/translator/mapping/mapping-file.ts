@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { type DefaultName, type Field, fields, targetNames, toFieldKey } from '../fields.ts';
+import {
+  type DefaultName,
+  type Field,
+  fields,
+  preferenceKey,
+  seatPreference,
+  targetNames,
+  toFieldKey,
+} from '../fields.ts';
 import { rolesTarget, travelRoles } from '../translation.ts';
 import { hasFixedParts, isDateFormat } from '../values/dates.ts';
 import { isPhoneCountry } from '../values/readers.ts';
@@ -12,13 +20,14 @@ import {
   plainTransforms,
   type Transform,
 } from '../values/transforms.ts';
+import { findManagerFaults, parseNamingAttribute, searchedAttributes } from './manager-settings.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { findLimitFaults, mappingLimits, maxPatternLength } from './mapping-limits.ts';
 import { findRoleFaults } from './role-faults.ts';
 import {
   isSyntaxProblem,
   parseCondition,
-  parseRulePath,
+  parseInputPath,
   parseSourcePath,
   parseTemplate,
 } from './rule-syntax.ts';
@@ -135,11 +144,13 @@ const requireOne = (names: readonly string[]) => ({ oneOf: names.map((one) => ({
 
 /** The members of a rule for its input and its condition. */
 const inputShape = {
-  scimAttribute: parsedText(parseRulePath)
+  scimAttribute: parsedText((text) => parseInputPath(text))
     .optional()
-    .describe('The SCIM path that is read; extensions by their URN.'),
+    .describe(
+      'The SCIM path that is read; extensions by their URN, and attributes of the manager after manager., e.g. manager.department.',
+    ),
   sources: z
-    .array(parsedText(parseSourcePath))
+    .array(parsedText((text) => parseInputPath(text, parseSourcePath)))
     .min(1, faultText('is empty', 'Name at least one SCIM path.'))
     .max(20)
     .optional()
@@ -165,17 +176,25 @@ const inputShape = {
     .meta({ examples: ['userType eq "Contractor"'] }),
 };
 
+/** The schema of a target: a field by its name, or a preference, of which no list exists. */
+function userAttributeSchema(names: string[]) {
+  const listed = [...names, seatPreference].map((one) => JSON.stringify(one)).join(', ');
+  const error = faultText('is not one of the known values', `Write one of ${listed}, or another preference.`);
+  return z.union([z.enum(names), z.enum([seatPreference]), z.string().regex(preferenceKey, error)], {
+    error,
+  });
+}
+
 function ruleSchema(table: readonly Field[], shape: typeof options) {
   return z
     .strictObject({
       ...inputShape,
       customFieldId: z.string().min(1).optional().describe('The custom field that is set, by its id.'),
       customField: name.optional().describe('The custom field that is set, by its name.'),
-      userAttribute: z
-        .enum([...targetNames(table), rolesTarget])
+      userAttribute: userAttributeSchema([...targetNames(table), rolesTarget])
         .optional()
         .describe(
-          'The field of the traveler that is set; roles: the roles that are given, beside those of other rules.',
+          'The field of the traveler that is set; roles: the roles that are given, beside those of other rules; travelerPrefs.<name>: one preference.',
         ),
       transforms: z.array(transformSchema(shape)).max(20).optional().describe('Applied in order.'),
       apply: z
@@ -291,10 +310,8 @@ function unreachableRule(given: { first: number; value: string; isSameCondition:
       );
 }
 
-/** The attributes by which users can name their manager. */
-const managerAttributes = ['id', 'email', 'externalId', 'userName', 'employeeNumber'] as const;
-
-export type ManagerAttribute = (typeof managerAttributes)[number];
+/** The schema of the attribute that names managers: one that is always searched, or a SCIM path. */
+const managerAttribute = z.union([z.enum(searchedAttributes), parsedText(parseNamingAttribute)]);
 
 /** The schema of a reference to a resource of the travel service, by id or by exact name. */
 const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
@@ -348,11 +365,9 @@ export function mappingSchemaFor(table: readonly Field[], shape = options) {
         .optional(),
       manager: z
         .strictObject({
-          by: z
-            .enum(managerAttributes)
-            .describe(
-              'The attribute of managers that names them. By default any of these, and the travel user id.',
-            ),
+          by: managerAttribute.describe(
+            'The attribute of managers that names them: one of these, or a SCIM path, e.g. urn:acme:hr:1.0:Person:badge. By default any of these, and the travel user id.',
+          ),
         })
         .optional(),
       phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),
@@ -395,7 +410,7 @@ export function parseMappingOfAnySize(
 ): ParsedMapping {
   const result = schema.safeParse(json);
   if (!result.success) return { faults: toMappingFaults(result.error, schema) };
-  const faults = findRoleFaults(result.data);
+  const faults = [...findRoleFaults(result.data), ...findManagerFaults(result.data)];
   return faults.length > 0 ? { faults } : { mapping: result.data };
 }
 

@@ -1,6 +1,7 @@
 import { type AttributeExpression, attributeExpressionsIn, type Filter } from '../../schema/filter-parser.ts';
 import { conditionTests, type GroupTest, withGroups } from '../groups.ts';
 import type { Rule, Rules } from '../rules.ts';
+import { toSourceUser } from '../sources.ts';
 import { jsonPath } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import { valuesReader } from './rule-sources.ts';
@@ -8,7 +9,7 @@ import {
   isGroupPath,
   isSyntaxProblem,
   parseCondition,
-  parseRulePath,
+  parseInputPath,
   parseTemplate,
   pathsOfTemplate,
 } from './rule-syntax.ts';
@@ -38,7 +39,7 @@ function inputTests({ input, placeInMap }: Rule): GroupTest[] {
     .filter(({ path }) => isGroupPath(path))
     .map((path) => {
       const read = valuesReader(path, transforms);
-      return (group) => read(withGroups({}, [group])).length > 0;
+      return (group) => read(toSourceUser(withGroups({}, [group]))).length > 0;
     });
 }
 
@@ -82,8 +83,8 @@ function rowNames({ scimAttribute, sources = [], template, when, transforms = []
     ...(scimAttribute === undefined ? [] : [{ member: ['scimAttribute'], text: scimAttribute }]),
     ...sources.map((text, index) => ({ member: ['sources', index], text })),
   ].flatMap(({ member, text }) => {
-    const path = parseRulePath(text);
-    return isSyntaxProblem(path) || !isGroupPath(path) ? [] : [{ member, path }];
+    const parsed = parseInputPath(text);
+    return isSyntaxProblem(parsed) || !isGroupPath(parsed.path) ? [] : [{ member, path: parsed.path }];
   });
   const parsed = template === undefined ? undefined : parseTemplate(template);
   const inTemplate = parsed && !isSyntaxProblem(parsed) ? pathsOfTemplate(parsed.parts) : [];

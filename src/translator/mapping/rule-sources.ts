@@ -3,11 +3,11 @@ import { isObject, type Json, type ScimResource } from '../../schema/resource.ts
 import { userType } from '../../schema/resource-types.ts';
 import { conditionGroup, groupsOf } from '../groups.ts';
 import { type ConditionalRule, fixedText, type Rule } from '../rules.ts';
-import type { Source, SourceUser } from '../sources.ts';
+import type { AwaitedManager, Source, SourceUser } from '../sources.ts';
 import type { FieldKey, TraceEntry } from '../translation.ts';
 import { readText } from '../values/readers.ts';
 import { isUnassigned, MAX_VALUE_LENGTH, type Reading, toText } from '../values/values.ts';
-import { isGroupPath, type RulePath, type TemplatePart } from './rule-syntax.ts';
+import { isGroupPath, pathsOfTemplate, type RulePath, type TemplatePart } from './rule-syntax.ts';
 
 /** A source as the rules in force use it. */
 export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'once' | 'read'> {
@@ -20,6 +20,8 @@ export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'once'
   prepare?: (raw: Json) => Reading[];
   /** True if the first value decides a field that takes one, even if it is unusable: the groups of a user have an order of our own. */
   firstDecides?: true;
+  /** Returns the manager of a user whom the source reads, and who is not known yet; undefined for any other one. */
+  awaitedManager?: (user: SourceUser) => AwaitedManager | undefined;
   /** Returns the group of a user that the condition of the rule has found; undefined if the condition names none. */
   groupOf?: (user: SourceUser) => string | undefined;
 }
@@ -49,17 +51,20 @@ function sourcesOf(rule: Rule): RuleSources {
   const { input } = rule;
   if (input.kind === 'template') return templateSources(rule, input.parts);
   const [first, ...others] = input.paths;
-  if (input.join) return { sources: [pathSource(rule, joinedReader(input.paths, input.join.separator))] };
+  if (input.join) {
+    const read = joinedReader(input.paths, input.join.separator);
+    return { sources: [pathSource(rule, read, awaitedIn(input.paths))] };
+  }
   if (first && others.length === 0)
-    return { sources: [pathSource(rule, valuesReader(first, rule), orderOf(first))] };
+    return { sources: [pathSource(rule, valuesReader(first, rule), traitsOf(first))] };
   if (input.fallback === 'unusable') return { sources: fallbackSources(rule, input.paths), waits: true };
   const readers = input.paths.map((path) => valuesReader(path, rule));
   return {
     sources: input.paths.map((path) =>
-      pathSource(rule, valuesReader(path, rule), { read: path.text, ...orderOf(path) }),
+      pathSource(rule, valuesReader(path, rule), { read: path.text, ...traitsOf(path) }),
     ),
-    pickSource: ({ resource }) => {
-      const index = readers.findIndex((read) => read(resource).length > 0);
+    pickSource: (user) => {
+      const index = readers.findIndex((read) => read(user).length > 0);
       return index < 0 ? readers.length - 1 : index;
     },
   };
@@ -73,7 +78,7 @@ function fallbackSources(rule: Rule, paths: RulePath[]): CompiledSource[] {
   return paths.map((path, index) =>
     pathSource(index < paths.length - 1 ? withoutDefault : rule, valuesReader(path, rule), {
       read: path.text,
-      ...orderOf(path),
+      ...traitsOf(path),
     }),
   );
 }
@@ -118,12 +123,12 @@ function commonOf(rule: Rule): ReturnType<typeof tracedRule> & Pick<CompiledSour
 
 function pathSource(
   rule: Rule,
-  read: (resource: ScimResource) => Json[],
-  detail: Pick<CompiledSource, 'read' | 'firstDecides'> = {},
+  read: ValuesReader,
+  detail: Pick<CompiledSource, 'read' | 'firstDecides' | 'awaitedManager'> = {},
 ): CompiledSource {
   const { transform, hasDefault } = rule;
-  const valuesOf = ({ resource }: SourceUser): Json[] => {
-    const found = read(resource);
+  const valuesOf = (user: SourceUser): Json[] => {
+    const found = read(user);
     // Null represents a missing value, so that the `default` transform is applied to it.
     const isMissing = hasDefault && found.every((value) => toText(value) === undefined);
     return isMissing ? [...found, null] : found;
@@ -132,40 +137,54 @@ function pathSource(
   return transform ? { ...source, prepare: (raw) => transformValue(raw, transform) } : source;
 }
 
-/** The groups of a user are read in an order of our own. */
-function orderOf({ path }: RulePath): Pick<CompiledSource, 'firstDecides'> {
-  return isGroupPath(path) ? { firstDecides: true } : {};
+/** Returns what is special about a source that reads one path. The groups of a user are read in an order of our own. */
+function traitsOf(path: RulePath): Pick<CompiledSource, 'firstDecides' | 'awaitedManager'> {
+  return { ...(isGroupPath(path.path) ? { firstDecides: true } : {}), ...awaitedIn([path]) };
+}
+
+function awaitedIn(paths: readonly RulePath[]): Pick<CompiledSource, 'awaitedManager'> {
+  if (!paths.some(({ ofManager }) => ofManager)) return {};
+  return { awaitedManager: ({ manager }) => (manager && 'fault' in manager ? manager : undefined) };
 }
 
 /** The maximum number of values that `join` reads. It bounds the cost of translating a user. */
 const MAX_JOINED = 250;
 
 /** Makes a function that reads the values of all paths: as a list, or joined to one text. */
-function joinedReader(paths: RulePath[], separator: string | undefined): (resource: ScimResource) => Json[] {
+function joinedReader(paths: RulePath[], separator: string | undefined): ValuesReader {
   const readers = paths.map((path) => valuesReader(path));
-  return (resource) => {
-    const values = readers.flatMap((read) => read(resource)).slice(0, MAX_JOINED);
+  return (user) => {
+    const values = readers.flatMap((read) => read(user)).slice(0, MAX_JOINED);
     if (separator === undefined || values.length === 0) return values;
     const notText = values.find((value) => toText(value) === undefined);
     return [notText ?? values.map(toText).join(separator)];
   };
 }
 
+/** Reads the values of a source from a user. */
+type ValuesReader = (user: SourceUser) => Json[];
+
 /**
  * Makes a function that reads the values at a path, without unassigned ones. The identity provider does not choose the order of groups:
- * that of the entries of `map` counts, and groups without an entry are not read.
+ * that of the entries of `map` counts, and groups without an entry are not read. While a manager is not known, the value that names the
+ * manager stands for those to come.
  */
 export function valuesReader(
-  { path }: RulePath,
+  { path, ofManager }: RulePath,
   { placeInMap }: Pick<Rule, 'placeInMap'> = {},
-): (resource: ScimResource) => Json[] {
+): ValuesReader {
   const read = pathReader(userType, path);
   const valuesOf = (resource: ScimResource) =>
     read(resource)
       .map(toSimpleValue)
       .filter((value) => !isUnassigned(value));
-  if (!placeInMap || !isGroupPath(path)) return valuesOf;
-  return (resource) =>
+  if (ofManager)
+    return ({ manager }) => {
+      if (!manager) return [];
+      return 'fault' in manager ? [manager.raw] : valuesOf(manager.resource);
+    };
+  if (!placeInMap || !isGroupPath(path)) return ({ resource }) => valuesOf(resource);
+  return ({ resource }) =>
     valuesOf(resource)
       .map((value) => ({ value, place: placeInMap(toText(value) ?? '') ?? -1 }))
       .filter(({ place }) => place >= 0)
@@ -193,12 +212,13 @@ function templateSources(rule: Rule, parts: readonly TemplatePart[]): RuleSource
   const { mappingPath } = fixedText(input) ?? {};
   const readers = parts.map(partReader);
   const prepare = (raw: Json) => transformValue(raw, (one) => transform(one, { mappingPath }));
-  const common = { ...shared, prepare, ...(mappingPath === undefined ? {} : { mappingPath }) };
+  const awaited = awaitedIn(pathsOfTemplate(parts));
+  const common = { ...shared, ...awaited, prepare, ...(mappingPath === undefined ? {} : { mappingPath }) };
   const noValue: Json[] = hasDefault ? [null] : [];
   const text: CompiledSource = {
     ...common,
-    valuesOf: ({ resource }) => {
-      const rendered = renderTemplate(readers, resource);
+    valuesOf: (user) => {
+      const rendered = renderTemplate(readers, user);
       return rendered === '' ? noValue : [rendered];
     },
   };
@@ -209,7 +229,7 @@ function templateSources(rule: Rule, parts: readonly TemplatePart[]): RuleSource
   const required = parts.filter(isRequired).map(partReader);
   return {
     sources: [text, ...missing],
-    pickSource: ({ resource }) => required.findIndex((read) => read(resource) === undefined) + 1,
+    pickSource: (user) => required.findIndex((read) => read(user) === undefined) + 1,
   };
 }
 
@@ -217,7 +237,7 @@ function toReading(text: string | undefined): Reading[] {
   return [{ value: text ?? null }];
 }
 
-type PartReader = (resource: ScimResource) => Json | undefined;
+type PartReader = (user: SourceUser) => Json | undefined;
 
 /**
  * Makes a function that reads one part of a template: its text, a value that is not text, or undefined. An optional part
@@ -227,12 +247,11 @@ function partReader(part: TemplatePart): PartReader {
   if (typeof part === 'string') return () => part;
   if ('optional' in part) {
     const readers = part.optional.map(partReader);
-    return (resource) =>
-      readers.some((read) => read(resource) === undefined) ? '' : renderTemplate(readers, resource);
+    return (user) => (readers.some((read) => read(user) === undefined) ? '' : renderTemplate(readers, user));
   }
   const read = valuesReader(part);
-  return (resource) => {
-    const [first, ...others] = read(resource);
+  return (user) => {
+    const [first, ...others] = read(user);
     return [first, ...others].map(toText).find((text) => text !== undefined) ?? first;
   };
 }
@@ -241,11 +260,11 @@ function partReader(part: TemplatePart): PartReader {
  * Returns the text of a template, or the first value in it that is not text. Where an optional part vanishes between blanks, those
  * before it stay; at either end of the text, none stay.
  */
-function renderTemplate(readers: readonly PartReader[], resource: ScimResource): Json {
+function renderTemplate(readers: readonly PartReader[], user: SourceUser): Json {
   let text = '';
   let hasVanished = false;
   for (const read of readers) {
-    const part = read(resource) ?? '';
+    const part = read(user) ?? '';
     if (typeof part !== 'string' || part.length > MAX_VALUE_LENGTH) return part;
     text += hasVanished && (text === '' || /\s$/.test(text)) ? part.trimStart() : part;
     hasVanished = part === '' || (hasVanished && part.trim() === '');

@@ -6,7 +6,8 @@ import {
   parseFilter,
   parsePath,
 } from '../../schema/filter-parser.ts';
-import { resolveAttribute, userType } from '../../schema/resource-types.ts';
+import { urns } from '../../schema/resource.ts';
+import { isCustomAttribute, resolveAttribute, userType } from '../../schema/resource-types.ts';
 import { nearest } from './mapping-faults.ts';
 
 /** A fault of the syntax of a path, template or condition of a rule, and its correction. */
@@ -25,6 +26,8 @@ export interface RulePath {
   /** The path as the rule has it. */
   text: string;
   path: AttributePath;
+  /** True if the path is one of the user's manager, and not of the user. */
+  ofManager?: true;
 }
 
 /** A part of a template: literal text, a SCIM path whose value is inserted, or a part that vanishes without values. */
@@ -42,7 +45,7 @@ export function pathsOfTemplate(parts: readonly TemplatePart[]): RulePath[] {
 /** The maximum number of SCIM paths in one template. It bounds the length of a value. */
 const MAX_TEMPLATE_PATHS = 20;
 
-/** Parses the path of a rule. Core attributes must exist and be writable; extensions may have any attributes. */
+/** Parses the path of a rule. Attributes of schemas must be writable; users may have any custom ones, and extensions with any attributes. */
 export function parseRulePath(text: string): AttributePath | SyntaxProblem {
   const parsed = parsePath(text);
   const path = 'fault' in parsed ? parsed : withAttributesOnly(parsed);
@@ -62,6 +65,19 @@ export function parseSourcePath(text: string): AttributePath | SyntaxProblem {
   return isSyntaxProblem(path) ? path : (bracketProblem(path) ?? path);
 }
 
+/** A path of the manager. `value`, `$ref` and `displayName` are attributes of the user (RFC 7643 §4.3). */
+const managerPath = /^manager\.(?!(?:value|\$ref|displayName)$)(.+)$/is;
+
+/** Parses what a rule reads: a path of the user, or one of the user's manager after `manager.`, e.g. `manager.department`. */
+export function parseInputPath(text: string, parse = parseRulePath): RulePath | SyntaxProblem {
+  const [, ofManager] = managerPath.exec(text) ?? [];
+  const path = parse(ofManager ?? text);
+  if (isSyntaxProblem(path)) return path;
+  if (ofManager === undefined) return { text, path };
+  if (!isGroupPath(path)) return { text, path, ofManager: true };
+  return { problem: 'reads the groups of the manager', remedy: 'Read an attribute of the manager.' };
+}
+
 /** Parses a condition: a SCIM filter (RFC 7644 §3.4.2.2) whose attributes users have. */
 export function parseCondition(text: string): Filter | SyntaxProblem {
   const filter = parseFilter(text);
@@ -71,9 +87,18 @@ export function parseCondition(text: string): Filter | SyntaxProblem {
   }
   const problem = firstProblem(filter, (path) => {
     const named = withAttributesOnly(path);
-    return nameProblem(named) ?? bracketProblem(named);
+    return managerProblem(named) ?? nameProblem(named) ?? bracketProblem(named);
   });
   return problem ?? filter;
+}
+
+function managerProblem({ urn, attribute, sub }: AttributePath): SyntaxProblem | undefined {
+  const name = `${attribute}.${sub}`;
+  if (urn !== undefined || !managerPath.test(name)) return undefined;
+  return {
+    problem: `a condition cannot read ${name}`,
+    remedy: 'Compare an attribute of the user; scimAttribute, sources and template can read the manager.',
+  };
 }
 
 /**
@@ -147,9 +172,9 @@ function parseToken(token: string, at: number): PlainPart | SyntaxProblem {
 
 function parsePart(token: string, at: number): RulePath | SyntaxProblem {
   const text = token.slice(1, -1);
-  const path = parseSourcePath(text);
-  const fault = isSyntaxProblem(path) ? path : complexProblem(path);
-  if (!fault && !isSyntaxProblem(path)) return { text, path };
+  const parsed = parseInputPath(text, parseSourcePath);
+  const fault = isSyntaxProblem(parsed) ? parsed : complexProblem(parsed.path);
+  if (!fault && !isSyntaxProblem(parsed)) return parsed;
   const { problem = '', remedy = '' } = fault ?? {};
   return { problem: `has the part ${token} (at ${at}): ${problem}`, remedy };
 }
@@ -176,9 +201,11 @@ function withAttributesOnly(path: AttributePath): AttributePath {
 
 /** Returns the reason for which users cannot have a value at a path, and its remedy; undefined if they can. */
 function nameProblem(path: AttributePath): SyntaxProblem | undefined {
-  const { urn, attribute, name } = resolveAttribute(userType, path);
+  const resolved = resolveAttribute(userType, path);
+  const { urn, attribute, name } = resolved;
   if (name === undefined)
     return { problem: 'names a schema and no attribute', remedy: `Write ${path.urn ?? ''}:attribute.` };
+  if (isCustomAttribute(userType, resolved)) return misspeltName(undeclaredName(path));
   if (!attribute) return urn === undefined ? unknownAttribute(name, userType.schema.attributes) : undefined;
   if (isGroupPath(path)) return groupProblem(path);
   if (attribute.mutability !== 'readWrite') {
@@ -187,6 +214,26 @@ function nameProblem(path: AttributePath): SyntaxProblem | undefined {
   const { subAttributes } = attribute;
   if (path.sub === undefined || findAttribute(subAttributes, path.sub)) return undefined;
   return unknownAttribute(`${name}.${path.sub}`, subAttributes, name);
+}
+
+/** The names that a path may have without a URN. */
+const plainNames = [userType.schema, ...userType.extensions.slice(0, 1)].flatMap(({ attributes }) =>
+  attributes.map(({ name }) => name),
+);
+
+/** Returns a problem for the name of a custom attribute that is probably a misspelt one; with its URN it is accepted. */
+function misspeltName(name: string | undefined): SyntaxProblem | undefined {
+  if (name === undefined) return undefined;
+  const meant = nearest(name, plainNames);
+  if (meant === undefined) return undefined;
+  const remedy = `Did you mean ${meant}? Correct the name, or put the URN of its schema in front: ${urns.user}:${name} is a custom attribute.`;
+  return { problem: `a user has no attribute ${name}`, remedy };
+}
+
+/** Returns the name of a custom attribute of users that has no URN in front, so that it may be misspelt; undefined for any other path. */
+export function undeclaredName(path: AttributePath): string | undefined {
+  const resolved = resolveAttribute(userType, path);
+  return path.urn === undefined && isCustomAttribute(userType, resolved) ? resolved.name : undefined;
 }
 
 /** True for a path that names the groups of which the user is a direct member. */

@@ -1,7 +1,13 @@
+import { CompletionContext } from '@codemirror/autocomplete';
 import { json } from '@codemirror/lang-json';
 import { EditorState } from '@codemirror/state';
 import type { OtherRule } from '../../../src/admin/contract/mappings.ts';
-import { membersAt, transformKinds, valuesAt } from '../../../src/admin/ui/views/mappings/completion.ts';
+import {
+  completeMapping,
+  membersAt,
+  transformKinds,
+  valuesAt,
+} from '../../../src/admin/ui/views/mappings/completion.ts';
 import { cursorAt, findPlace, parsePath } from '../../../src/admin/ui/views/mappings/json-place.ts';
 import {
   findLinkedRule,
@@ -89,6 +95,67 @@ test('completions are the members and values of the schema, and the names of the
   expect(labels(valuesAt(['scimUserMapping', 0, 'sources', 1], names))).toEqual(['title']);
   expect(labels(valuesAt(['defaults', 'costCenter', 'name'], names))).toEqual(['CC-40']);
   expect(labels(valuesAt(['roles', 'allow', 0], names))).toContain('manager');
+});
+
+/** What the editor suggests at the mark `|` of a text, and the text after the first suggestion is taken. */
+async function suggestionsIn(marked: string, groups: string[] = []) {
+  const asked: string[] = [];
+  const findGroups = async (beginning: string) => {
+    asked.push(beginning);
+    return groups;
+  };
+  const state = stateOf(marked.replace('|', ''));
+  const context = new CompletionContext(state, marked.indexOf('|'), true);
+  const result = await completeMapping(() => allNames, findGroups)(context);
+  const labels = (result?.options ?? []).map(({ label, displayLabel }) => displayLabel ?? label);
+  const [first] = result?.options ?? [];
+  const { from = 0, to = from } = result ?? {};
+  const taken = first && `${state.sliceDoc(0, from)}${first.apply ?? first.label}${state.sliceDoc(to)}`;
+  return { labels, asked, taken };
+}
+
+const allNames = {
+  scimAttributes: [{ path: 'title', description: 'The job title.' }],
+  customFields: [{ id: '7', name: 'Department', dataType: 'option', options: ['Sales', 'Legal'] }],
+  ...{ costCenters: ['CC-40'], billingProfiles: ['Paris'], travelPolicies: ['Gold'] },
+};
+
+test.each([
+  ['{ "scimUserMapping": [{ "when": "groups[display eq \\"Si|\\"]" }] }', 'Si'],
+  ['{ "scimUserMapping": [{ "when": "title pr and groups.display sw \\"|" }] }', ''],
+  ['{ "scimUserMapping": [{ "sources": ["title", "groups[display eq \\"Site|" ] }] }', 'Site'],
+  ['{ "scimUserMapping": [{ "template": "{groups[display eq \\"S|\\"].value}" }] }', 'S'],
+  ['{ "scope": "not (groups[display eq \\"x|\\"])" }', 'x'],
+])('the name of a group is completed in %s', async (marked, beginning) => {
+  const { labels, asked, taken = '' } = await suggestionsIn(marked, ['Site "1" Paris', 'Site Lyon']);
+  expect([labels, asked]).toEqual([['Site "1" Paris', 'Site Lyon'], [beginning]]);
+  expect(taken).toContain('\\"Site \\\\\\"1\\\\\\" Paris\\"');
+  expect(taken).not.toContain('\\"\\"');
+});
+
+test('the entries of a map are completed by the names of groups if the rule reads them', async () => {
+  const rule = (path: string) =>
+    `{ "scimUserMapping": [{ "scimAttribute": "${path}", "transforms": [{ "map": { "Si|" } }] }] }`;
+  expect(await suggestionsIn(rule('groups.display'), ['Site Lyon'])).toMatchObject({
+    ...{ labels: ['Site Lyon'], asked: ['Si'] },
+    taken: expect.stringContaining('"map": { "Site Lyon":  }'),
+  });
+  expect(await suggestionsIn(rule('title'), ['Site Lyon'])).toMatchObject({ labels: [], asked: [] });
+});
+
+test.each([
+  ['"template": "|", "userAttribute": "costCenter"', ['CC-40']],
+  ['"template": "|", "userAttribute": "billingProfileId"', ['Paris']],
+  ['"userAttribute": "travelPolicy", "transforms": [{ "default": "|" }]', ['Gold']],
+  ['"userAttribute": "travelPolicy", "transforms": [{ "map": { "Boss": "|" } }]', ['Gold']],
+  ['"customField": "Department", "transforms": ["trim", { "map": { "S": "|" } }]', ['Sales', 'Legal']],
+  ['"customFieldId": "7", "template": "|"', ['Sales', 'Legal']],
+  ['"template": "|", "userAttribute": "roles"', expect.arrayContaining(['premium', 'manager'])],
+  ['"template": "|", "userAttribute": "firstName"', []],
+  ['"customField": "Department", "transforms": [{ "prefix": "|" }]', []],
+])('the values of the target are completed in %s', async (members, labels) => {
+  const { labels: found, asked } = await suggestionsIn(`{ "scimUserMapping": [{ ${members} }] }`);
+  expect([found, asked]).toEqual([labels, []]);
 });
 
 test('a rule is told in words', () => {

@@ -50,7 +50,7 @@ function nested(): Hostile[] {
         ),
       ]),
       refused('one level deeper than the limit', `{"userName":"x","junk":${deep('[', ']', 64)}}`),
-      // Undeclared attributes are dropped unread, so the error is the missing userName.
+      // Undeclared attributes that are nested too deeply are dropped, so the error is the missing userName.
       post('as deep as the limit', `{"junk":${deep('[', ']', 63)}}`),
     );
 }

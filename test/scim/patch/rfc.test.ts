@@ -488,10 +488,10 @@ describe('§3.5.2 of all operations', () => {
       { name: { givenName: 'B' }, emails: [{ ...work, value: 'c@x' }], [ENT]: { department: 'D' } },
     ],
     [
-      'an unknown attribute is ignored (docs/deviations.md)',
+      'an unknown attribute is a custom one (docs/deviations.md)',
       { title: 'T' },
       [replace('favoriteColor', 'red')],
-      { title: 'T' },
+      { title: 'T', favoriteColor: 'red' },
     ],
   ]);
   refuses([

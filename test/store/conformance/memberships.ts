@@ -209,4 +209,14 @@ export function describeMemberships(open: OpenDatabase): void {
     expect(await memberships.findUnknownNames('entra', ['Élan'])).toEqual(['Élan']);
     expect(await memberships.findUnknownNames('okta', [])).toEqual([]);
   });
+
+  it('the names of groups are found by their beginning, in their order', async () => {
+    const { groups, memberships } = await fixture(open);
+    for (const [index, displayName] of ['Site Paris', 'site Lyon', 'Élan', 'Everybody'].entries())
+      await groups.insert(team(`g${index}`, { attributes: { displayName } }), []);
+    expect(await memberships.findNames('okta', 'SITE ', 10)).toEqual(['site Lyon', 'Site Paris']);
+    expect(await memberships.findNames('okta', 'él', 10)).toEqual(['Élan']);
+    expect(await memberships.findNames('okta', '', 2)).toEqual(['Everybody', 'site Lyon']);
+    expect(await memberships.findNames('entra', '', 10)).toEqual([]);
+  });
 }

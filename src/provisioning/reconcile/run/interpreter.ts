@@ -202,6 +202,12 @@ function storeWrites(
         await reconcileQueue.markDirty(other.connection, [other.id], now());
         wake();
       }),
+    saveNamingValues: (naming) => afterCommit(() => identities.saveNamingValues(connection.id, id, naming)),
+    markReportsDirty: (ids) =>
+      afterCommit(async () => {
+        await reconcileQueue.markDirty(connection.id, ids, now());
+        wake();
+      }),
     saveReferences: (rows) => afterCommit(() => references.save(connection.id, id, rows)),
     linkReferences: (found) =>
       afterCommit(() =>

@@ -19,7 +19,8 @@ export function AddRule({
   const [when, setWhen] = useState('');
   const attributes = labelsAt('userAttribute', names);
   const add = () => {
-    const member = attributes.includes(target) ? 'userAttribute' : 'customField';
+    const isPreference = target.startsWith('travelerPrefs.');
+    const member = isPreference || attributes.includes(target) ? 'userAttribute' : 'customField';
     const condition = when.trim() === '' ? {} : { when: when.trim() };
     onAdd({ scimAttribute: input.trim(), [member]: target.trim(), ...condition });
     onClose();

@@ -17,25 +17,70 @@ interface Schema {
   anyOf?: Schema[];
 }
 
-/** Completes members and values of a mapping by its JSON Schema, and the names of SCIM attributes and of the travel service. */
-export function completeMapping(names: () => MappingNames | undefined) {
-  return ({ state, pos, explicit }: CompletionContext): CompletionResult | null => {
+/** Finds the names of groups that begin with a text. */
+export type FindGroups = (beginning: string) => Promise<string[]>;
+
+/** Completes members and values of a mapping by its JSON Schema, and the names of SCIM attributes, groups and of the travel service. */
+export function completeMapping(names: () => MappingNames | undefined, findGroups: FindGroups) {
+  return ({
+    state,
+    pos,
+    explicit,
+  }: CompletionContext): CompletionResult | Promise<CompletionResult> | null => {
     const cursor = cursorAt(state, pos);
     if (!cursor) return null;
-    const { kind, path, place, siblings } = cursor;
+    const { kind, path, place, siblings, rule } = cursor;
+    const group = namedGroupAt(state.sliceDoc(place.from, pos));
+    if (kind === 'value' && group !== undefined)
+      return completeGroup(findGroups, { group, pos, after: state.sliceDoc(pos, pos + 2) });
     if (!explicit && place.from === place.to) return null;
     const hasColon = kind === 'name' && /^\s*:/.test(state.sliceDoc(place.to, place.to + 20));
-    const options =
-      kind === 'name'
-        ? membersAt(path).filter(({ label }) => !siblings.includes(label) || hasColon)
-        : valuesAt(path, names());
-    return {
+    const toResult = (options: Completion[]): CompletionResult => ({
       from: place.from,
       to: place.to,
       options: options.map((option) => toInsertion(option, kind === 'name' && !hasColon)),
       filter: true,
-    };
+    });
+    if (kind === 'name' && isMapOfGroups(path, rule)) {
+      const begun = state.sliceDoc(place.from, pos).replace(/^"/, '');
+      return findGroups(begun).then((found) => toResult(toConstants(found)));
+    }
+    return toResult(
+      kind === 'name'
+        ? membersAt(path).filter(({ label }) => !siblings.includes(label) || hasColon)
+        : valuesAt(path, names(), rule),
+    );
   };
+}
+
+/** Returns the beginning of the name of a group that a condition or a path in brackets compares, at the end of a JSON text. */
+function namedGroupAt(text: string): string | undefined {
+  const [, name] = /\bgroups(?:\[display|\.display) (?:eq|ne|sw|co|ew) \\"([^"\\]*)$/i.exec(text) ?? [];
+  return name;
+}
+
+/** Completes the name of a group inside of a JSON text. Its quotes have a backslash in front. */
+async function completeGroup(
+  findGroups: FindGroups,
+  { group, pos, after }: { group: string; pos: number; after: string },
+): Promise<CompletionResult> {
+  const found = await findGroups(group);
+  const end = after === '\\"' ? '' : '\\"';
+  const options = found.map((label) => ({ label, type: 'constant', apply: `${quotedTwice(label)}${end}` }));
+  return { from: pos - group.length, to: pos, options, filter: true };
+}
+
+/** A text as it stands in a string of a filter that stands in a JSON text. */
+function quotedTwice(text: string): string {
+  const inner = (one: string) => JSON.stringify(one).slice(1, -1);
+  return inner(inner(text));
+}
+
+/** True for the entries of a `map` whose rule reads the names of groups. */
+function isMapOfGroups(path: Step[], rule: Record<string, unknown> | undefined): boolean {
+  const { scimAttribute, sources } = rule ?? {};
+  const read = [scimAttribute, sources].flat().map((one) => String(one).toLowerCase());
+  return path.at(-1) === 'map' && read.includes('groups.display');
 }
 
 /** The label has its quotes, because the text that it is compared with has them. */
@@ -100,16 +145,21 @@ function optionOf(option: Schema | undefined): TransformKind['option'] {
   return option.type === 'object' ? 'map' : 'text';
 }
 
-/** The texts that can stand at a path. */
-export function valuesAt(path: Step[], names: MappingNames | undefined): Completion[] {
+/** The texts that can stand at a path. `rule` is the rule that contains it. */
+export function valuesAt(
+  path: Step[],
+  names: MappingNames | undefined,
+  rule?: Record<string, unknown>,
+): Completion[] {
   const listed = schemasAt(path).flatMap((one) => one.enum ?? []);
   const fixed = listed.map((label) => ({ label, type: 'enum' }));
-  return names ? [...fixed, ...namesAt(path, names)] : fixed;
+  return names ? [...fixed, ...namesAt(path, names, rule)] : fixed;
 }
 
-function namesAt(path: Step[], names: MappingNames): Completion[] {
+function namesAt(path: Step[], names: MappingNames, rule: Record<string, unknown> = {}): Completion[] {
   const member = path.findLast((step) => typeof step === 'string');
-  const texts = (all: string[]) => all.map((label) => ({ label, type: 'constant' }));
+  if (path.includes('transforms') ? isResultAt(path) : member === 'template')
+    return toConstants(targetValues(rule, names));
   switch (member) {
     case 'scimAttribute':
     case 'sources':
@@ -125,7 +175,40 @@ function namesAt(path: Step[], names: MappingNames): Completion[] {
     case 'customFieldId':
       return names.customFields.map(({ id, name }) => ({ label: id, detail: name, type: 'constant' }));
     case 'name':
-      return texts(namesOfDefault(path, names));
+      return toConstants(namesOfDefault(path, names));
+    default:
+      return [];
+  }
+}
+
+function toConstants(labels: string[]): Completion[] {
+  return labels.map((label) => ({ label, type: 'constant' }));
+}
+
+/** True for the values that the transforms `map` and `default` give. */
+function isResultAt(path: Step[]): boolean {
+  return path.at(-1) === 'default' || path.at(-2) === 'map';
+}
+
+/** The texts that the target of a rule takes, if they have names: resources of the travel service, options and roles. */
+function targetValues(
+  { userAttribute, customField, customFieldId }: Record<string, unknown>,
+  names: MappingNames,
+): string[] {
+  const field = names.customFields.find(({ id, name }) => id === customFieldId || name === customField);
+  if (field) return field.options;
+  switch (userAttribute) {
+    case 'costCenter':
+    case 'costCenterId':
+      return names.costCenters;
+    case 'billingProfile':
+    case 'billingProfileId':
+      return names.billingProfiles;
+    case 'travelPolicy':
+    case 'travelPolicyId':
+      return names.travelPolicies;
+    case 'roles':
+      return schemasAt(['roles', 'allow', 0]).flatMap((one) => one.enum ?? []);
     default:
       return [];
   }

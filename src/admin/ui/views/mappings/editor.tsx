@@ -13,7 +13,7 @@ import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view
 import { classHighlighter } from '@lezer/highlight';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import { completeMapping, type MappingNames } from './completion.ts';
+import { completeMapping, type FindGroups, type MappingNames } from './completion.ts';
 import type { MarkedFault } from './faults.tsx';
 import { findPlace, type Place } from './json-place.ts';
 
@@ -22,17 +22,19 @@ export function MappingEditor({
   text,
   faults,
   names,
+  findGroups,
   onChange,
 }: {
   text: string;
   faults: MarkedFault[];
   names: MappingNames | undefined;
+  findGroups: FindGroups;
   onChange: (text: string) => void;
 }) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
-  const latest = useRef({ names, onChange });
-  latest.current = { names, onChange };
+  const latest = useRef({ names, findGroups, onChange });
+  latest.current = { names, findGroups, onChange };
   const isDark = useComputedColorScheme('light') === 'dark';
   // The text that is set first; later ones are set by the effect below.
   const first = useRef(text);
@@ -80,7 +82,11 @@ function readNonce(): string {
 }
 
 function extensionsOf(latest: {
-  current: { names: MappingNames | undefined; onChange: (text: string) => void };
+  current: {
+    names: MappingNames | undefined;
+    findGroups: FindGroups;
+    onChange: (text: string) => void;
+  };
 }) {
   return [
     EditorView.cspNonce.of(readNonce()),
@@ -96,7 +102,14 @@ function extensionsOf(latest: {
     json(),
     // page.css has the colours of the classes.
     syntaxHighlighting(classHighlighter),
-    autocompletion({ override: [completeMapping(() => latest.current.names)] }),
+    autocompletion({
+      override: [
+        completeMapping(
+          () => latest.current.names,
+          (beginning) => latest.current.findGroups(beginning),
+        ),
+      ],
+    }),
     // Tab is not bound, so that the keyboard can leave the editor.
     keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
     EditorView.contentAttributes.of({ 'aria-label': 'Mapping as JSON' }),

@@ -1,5 +1,5 @@
 import type { EditorState } from '@codemirror/state';
-import { findNodeAtLocation, getLocation, type Node, parseTree } from 'jsonc-parser';
+import { findNodeAtLocation, getLocation, getNodeValue, type Node, parseTree } from 'jsonc-parser';
 
 /** A part of a JSON path: the name of a member, or an index. */
 export type Step = string | number;
@@ -52,6 +52,8 @@ export interface Cursor {
   place: Place;
   /** The names that the object has already. */
   siblings: string[];
+  /** The rule that contains the place, as far as it is written; undefined outside of rules. */
+  rule: Record<string, unknown> | undefined;
 }
 
 /** Returns the place and the kind of a completion at this position. Undefined outside of objects and arrays. */
@@ -62,11 +64,18 @@ export function cursorAt({ doc }: EditorState, position: number): Cursor | undef
   const isText = word?.type === 'property' || word?.type === 'string';
   const place = isText ? { from: word.offset, to: endOf(word) } : { from: position, to: position };
   // Behind an empty object in a list, the location is that of a name too.
-  if (!isAtPropertyKey || typeof path.at(-1) === 'number')
-    return { kind: 'value', path, place, siblings: [] };
-  const object = path.slice(0, -1);
   const root = parseTree(text);
+  const rule = ruleAt(root, path);
+  if (!isAtPropertyKey || typeof path.at(-1) === 'number')
+    return { kind: 'value', path, place, siblings: [], rule };
+  const object = path.slice(0, -1);
   const members = (root && findNodeAtLocation(root, object)?.children) ?? [];
   const siblings = members.map(({ children: [name] = [] }) => String(name?.value));
-  return { kind: 'name', path: object, place, siblings };
+  return { kind: 'name', path: object, place, siblings, rule };
+}
+
+function ruleAt(root: Node | undefined, [list, index]: Step[]): Cursor['rule'] {
+  if (!root || list !== 'scimUserMapping' || typeof index !== 'number') return undefined;
+  const node = findNodeAtLocation(root, [list, index]);
+  return node?.type === 'object' ? Object(getNodeValue(node)) : undefined;
 }

@@ -15,6 +15,7 @@ import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { MappingVersion } from '../../../contract/mappings.ts';
+import { call } from '../../api.ts';
 import { DialogButton } from '../../components/dialog.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
 import { Time } from '../../components/time.tsx';
@@ -129,7 +130,7 @@ function Workbench({
               ]}
             />
             {look === 'json' ? (
-              <MappingEditor {...editing} />
+              <MappingEditor {...editing} findGroups={(beginning) => findGroupNames(connection, beginning)} />
             ) : (
               <AllRules {...{ connection, linked: props.linked, ...editing }} />
             )}
@@ -146,6 +147,15 @@ function Workbench({
       </Grid>
     </>
   );
+}
+
+/** The names of groups for completions; none if they cannot be read. */
+async function findGroupNames(connection: string, beginning: string): Promise<string[]> {
+  try {
+    return (await call('findGroupNames', { connection, beginning })).names;
+  } catch {
+    return [];
+  }
 }
 
 /** The rules of the mapping as a table, then those that are in force besides. */
