@@ -3,7 +3,9 @@ import { emailViolations } from './email-invariants.ts';
 import type { HistoryEvent } from './expected-fields.ts';
 import type { Person } from './identity-providers.ts';
 import { managerViolations } from './manager-invariants.ts';
+import { ruleOf, scopeOf } from './mappings.ts';
 import { expectedField, isAdmin, type ObservedState } from './record.ts';
+import { isScopeDiscarded, scopeOfPerson, scopesSince, standingOf } from './standing.ts';
 import { type Field, fields, fieldValue, isForeignField } from './traveler-fields.ts';
 
 /** What the bridge promises for every moment at which no work is left, and the function that describes each violation of it. */
@@ -12,8 +14,10 @@ export const invariants = {
   'At rest, a traveler has the address that the user wants, unless another person has it rightfully.':
     emailViolations,
   'At rest, a traveler has the manager that the user refers to.': managerViolations,
-  'Nobody is active whom the IdP has ended, but those whom an admin keeps active.': endedViolations,
-  'Nobody is archived whom the IdP wants.': wantedViolations,
+  'Nobody is active whom the IdP has ended or the scope archives, but those whom an admin keeps active.':
+    endedViolations,
+  'Nobody is archived whom the IdP wants and the scope has.': wantedViolations,
+  'Nobody whom the scope leaves out gets a traveler.': scopeViolations,
   'Nobody is there twice: each person has one traveler, and each traveler at most one person.':
     duplicateViolations,
   'Nothing foreign is changed: no value and no traveler that the IdP has not sent.': foreignViolations,
@@ -69,8 +73,9 @@ function allowedValues(
   const { withoutReturn, withoutRules } = state.decided;
   const isRefused = withoutReturn.has(person.index) || withoutRules.has(person.index);
   if (guarded.has(id) || uncertain.has(id) || isIgnored || isRefused) return 'any';
-  const costCenter = person.current?.wanted.costCenter;
-  if (field !== 'costCenterId' || costCenter === undefined)
+  const costCenter = costCenterOf(person, state);
+  const isLeft = scopeOfPerson(person, state.record) === 'out';
+  if (field !== 'costCenterId' || costCenter === undefined || isLeft)
     return expectedField(field, traveler, person, state).allowed;
   // A cost center that does not exist leaves the value before.
   if (!catalog.costCenters.has(costCenter) || (areRulesDiscarded && undecided.has(field))) return 'any';
@@ -81,8 +86,22 @@ function allowedValues(
   return new Set([costCenter, ...(isAsBefore ? [memory?.fields[field]] : [])]);
 }
 
+/** The name of the cost center that the rules give to a person. */
+function costCenterOf({ current }: Person, { record }: ObservedState): string | undefined {
+  const rule = ruleOf('costCenterId', record.rules);
+  return current && rule?.({ ...current.wanted, groups: standingOf(current, record).groups });
+}
+
+/** True if the scope of the mapping archives the travelers of the people whom it leaves out, and this person is one of them. */
+function isArchivedByScope(person: Person, { record }: ObservedState): boolean {
+  return scopeOf(record.rules.mapping)?.outOfScope === 'archive' && scopeOfPerson(person, record) === 'out';
+}
+
 function endedViolations(state: ObservedState): string[] {
-  const linked = archivedViolations(state, (person) => person.current?.wanted.active === false);
+  const linked = archivedViolations(
+    state,
+    (person) => person.current?.wanted.active === false || isArchivedByScope(person, state),
+  );
   const { keptActive } = state.decided;
   const kept = ({ index }: Person) => keptActive.has(state.links.get(index) ?? '');
   const isKept = (line: string) => state.people.some((one) => line.startsWith(`p${one.index}:`) && kept(one));
@@ -108,8 +127,22 @@ function wantedViolations(state: ObservedState): string[] {
   const { withoutReturn } = state.decided;
   return archivedViolations(
     state,
-    ({ index, current }) => current?.wanted.active === true && !withoutReturn.has(index),
+    (person) =>
+      person.current?.wanted.active === true &&
+      !isArchivedByScope(person, state) &&
+      !withoutReturn.has(person.index),
   );
+}
+
+/** Without a discarded scope, a person who has been out of scope since the last check, and had no traveler, has none. */
+function scopeViolations({ people, links, record }: ObservedState): string[] {
+  if (isScopeDiscarded(record)) return [];
+  return people.flatMap((person) => {
+    const id = links.get(person.index);
+    const isOut = scopesSince(person, record).every((scope) => scope === 'out');
+    if (id === undefined || !isOut || record.linkedBefore.has(person.index)) return [];
+    return [`p${person.index}: has the traveler ${id}, and is out of scope`];
+  });
 }
 
 function archivedViolations(state: ObservedState, isChecked: (person: Person) => boolean): string[] {

@@ -1,6 +1,7 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import type { Person } from './identity-providers.ts';
 import type { ObservedState } from './record.ts';
+import { scopeOfPerson } from './standing.ts';
 
 /** Each traveler must have the manager that the user refers to. A link that would close a cycle may be left out. */
 export function managerViolations(state: ObservedState): string[] {
@@ -12,6 +13,8 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
   const isDecided =
     state.decided.withoutRules.has(person.index) || state.decided.withoutReturn.has(person.index);
   if (!person.current || !traveler || isDecided || state.record.guarded.has(traveler.id)) return [];
+  // The traveler of a person who is out of scope keeps the manager.
+  if (scopeOfPerson(person, state.record) === 'out') return [];
   const manager = managerOf(person, state);
   const has = traveler.managerId;
   const isCleared =

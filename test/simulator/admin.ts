@@ -3,8 +3,8 @@ import { parseMappingOfAnySize, storedMappingSchema } from '../../src/translator
 import type { HistoryContext } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
+import { type MappingName, toMappingFile } from '../histories/mappings.ts';
 import { type HistoryRecord, recordRules } from '../histories/record.ts';
-import { type MappingName, toMappingFile } from '../histories/traveler-fields.ts';
 import { decideOnce } from './holds.ts';
 import type { World } from './world.ts';
 

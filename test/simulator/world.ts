@@ -4,7 +4,7 @@ import type { TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { connections as connectionNames } from '../histories/identity-providers.ts';
-import type { MappingName } from '../histories/traveler-fields.ts';
+import type { MappingName } from '../histories/mappings.ts';
 import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
 import { type Kill, type Replica, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
