@@ -1,6 +1,6 @@
 import type { ConnectionName } from './identity-providers.ts';
 import { type FieldRules, ruleOf, type ScopeVerdict, scopeOf } from './mappings.ts';
-import type { Field, Rule, Value } from './traveler-fields.ts';
+import { type Field, isForeignField, type Rule, type Value } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
 
 /** What is stated of a user beside its own attributes: the groups of which it counts as a member, and whether the scope has it. */
@@ -34,7 +34,11 @@ export type HistoryEvent =
 export interface RememberedTraveler {
   fields: Record<Field, Value>;
   email: string;
+  /** The id of the cost center: the name may be that of another one by now. */
+  costCenterId: string | undefined;
   isAdmin: boolean;
+  /** True if it was active because an admin had discarded the departure; `fields` has it as archived. */
+  isKeptActive: boolean;
   /** The values that the IdP wanted, by field. A field without an entry is not owned. */
   wanted: Map<Field, Value>;
   /** The last person linked to the traveler; undefined if it was created by hand and never linked. */
@@ -102,6 +106,8 @@ interface FieldTrack {
   person: number | undefined;
   /** True while the field is left as it is, because the scope leaves the person out. */
   isLeft: boolean;
+  /** True if it was left all the time since the last check. */
+  isLeftSinceCheck: boolean;
   /** True if it was left at all since the last check. */
   wasLeft: boolean;
   /** The values that the field may have while it is left: the one at the last check, and those that came since. */
@@ -139,15 +145,15 @@ export function expectedValues(
   const { rules, events } = history;
   const [before, rule] = [ruleOf(field, rules.before), ruleOf(field, rules.now)];
   const isUndecided = rules.undecided.has(field);
-  const isScopeDiscarded = rules.isDiscarded && rules.undecided.has('scope');
-  if ((before && !rule) || isScopeDiscarded || (isUndecided && rules.isDiscarded))
+  const isScopeUndecided = rules.undecided.has('scope');
+  if ((before && !rule) || (isUndecided && rules.isDiscarded))
     return { allowed: 'any', wanted: undefined, sent: new Set() };
   const isNewRule = rule !== undefined && (!before || isUndecided);
-  const track = newTrack(field, memory, { isNewRule, isOtherRule: rule !== before || isUndecided });
+  const track = newTrack(field, memory, { isNewRule, isOtherRule: rule !== before || isUndecided || isScopeUndecided });
   const policy = scopeOf(rules.now.mapping)?.outOfScope;
   const apply = (stated: Stated) => applyStated(track, field, { rule, policy, stated });
   if (atLastCheck) track.isLeft = valueOf(field, track, { rule, policy, stated: atLastCheck }) === 'left';
-  track.wasLeft = track.isLeft;
+  Object.assign(track, { wasLeft: track.isLeft, isLeftSinceCheck: track.isLeft });
   for (const event of events) {
     if (event.kind === 'stranger' && event.traveler === traveler) applyStranger(track, event.values[field]);
     if (event.kind === 'edit' && event.traveler === traveler && event.field === field)
@@ -162,7 +168,10 @@ export function expectedValues(
   const followed = new Set(track.drift);
   if (track.isWantedAllowed) followed.add(track.wanted);
   const allowed = track.isLeft ? track.possible : followed;
-  const isCertain = memory?.isUncertain !== true && !(track.isLeft && track.isReset);
+  const isCertain =
+    memory?.isUncertain !== true &&
+    !(track.isLeft && track.isReset) &&
+    !(isScopeUndecided && rules.isDiscarded);
   return {
     allowed: isCertain ? allowed : 'any',
     wanted: track.owned && rule ? { value: track.wanted } : undefined,
@@ -195,7 +204,8 @@ function applyStated(track: FieldTrack, field: Field, application: Application):
   const value = valueOf(field, track, application);
   track.isLeft = value === 'left';
   if (value === 'left') track.wasLeft = true;
-  else if (value) applyWanted(track, value.value);
+  else track.isLeftSinceCheck = false;
+  if (value && value !== 'left') applyWanted(track, value.value);
 }
 
 function newTrack(
@@ -218,8 +228,12 @@ function newTrack(
     foreignStart: isNewRule || (memory && isForeign(memory) && value !== undefined) ? { value } : undefined,
     owner: memory?.owner,
     person: memory?.owner?.person,
-    ...{ isLeft: false, wasLeft: false, isReset: false },
-    possible: new Set(memory ? [value] : []),
+    ...{ isLeft: false, isLeftSinceCheck: false, wasLeft: false, isReset: false },
+    // A new traveler has no value that nobody has sent.
+    possible: new Set([
+      ...(memory || isForeignField(field) ? [value] : []),
+      ...(field === 'archived' && memory?.isKeptActive ? ['false'] : []),
+    ]),
     sent: new Set(owned && memory ? [wanted] : []),
   };
 }
@@ -237,8 +251,7 @@ function applyStranger(track: FieldTrack, value: Value): void {
 
 function applyEdit(track: FieldTrack, value: Value, { drift }: History, isExhausted: boolean): void {
   track.replaced = new Set();
-  const isLeftSinceCheck = track.isLeft && track.possible.size === 1;
-  track.possible = new Set(isLeftSinceCheck ? [value] : [...track.possible, value]);
+  track.possible = new Set(track.isLeftSinceCheck ? [value] : [...track.possible, value]);
   if (!track.owned) {
     track.drift = new Set([value]);
     if (track.isChanged && track.isWantedAllowed) return;
@@ -272,7 +285,7 @@ function applyWrite(
   }
   if (event.isInPause) track.isWantedAllowed = true;
   if (!wanted) {
-    track.isLeft = false;
+    Object.assign(track, { isLeft: false, isLeftSinceCheck: false });
     if (field === 'archived') applyWanted(track, 'true');
     return;
   }

@@ -51,7 +51,7 @@ function fieldViolations(state: ObservedState, isChecked: (field: Field) => bool
     if (!traveler) return [];
     return checked.flatMap((field) => {
       const allowed = allowedValues(field, traveler, person, state);
-      const value = fieldValue(traveler, field, state.record.catalog);
+      const value = presentValue(field, traveler, state);
       if (allowed === 'any' || allowed.has(value)) return [];
       const right = [...allowed].map((one) => one ?? 'nothing').join(' or ');
       return [`p${person.index}: ${field} is ${value ?? 'nothing'}, not ${right} (traveler ${traveler.id})`];
@@ -75,6 +75,7 @@ function allowedValues(
   if (guarded.has(id) || uncertain.has(id) || isIgnored || isRefused) return 'any';
   const costCenter = costCenterOf(person, state);
   const isLeft = scopeOfPerson(person, state.record) === 'out';
+  if (field === 'costCenterId' && isLeft && hasSameCostCenter(traveler, state)) return 'any';
   if (field !== 'costCenterId' || costCenter === undefined || isLeft)
     return expectedField(field, traveler, person, state).allowed;
   // A cost center that does not exist leaves the value before.
@@ -84,6 +85,19 @@ function allowedValues(
     state.record.costCentersBefore.has(costCenter) && memory?.wanted.get(field) === costCenter;
   // What the travel API has ignored, without showing another value, stays ignored.
   return new Set([costCenter, ...(isAsBefore ? [memory?.fields[field]] : [])]);
+}
+
+/** The value of a field. A cost center that is gone has the name that it had at the last check. */
+function presentValue(field: Field, traveler: TravelUser, state: ObservedState): string | undefined {
+  const { catalog, memory } = state.record;
+  const name = memory.get(traveler.id)?.fields.costCenterId;
+  const isGone = name !== undefined && !catalog.costCenters.has(name);
+  if (field === 'costCenterId' && isGone && hasSameCostCenter(traveler, state)) return name;
+  return fieldValue(traveler, field, catalog);
+}
+
+function hasSameCostCenter({ id, costCenterId }: TravelUser, { record }: ObservedState): boolean {
+  return record.memory.get(id)?.costCenterId === costCenterId;
 }
 
 /** The name of the cost center that the rules give to a person. */
@@ -215,7 +229,8 @@ function guardViolations(traveler: TravelUser, { record, decided }: ObservedStat
  * A traveler that nobody was ever linked to keeps all values. If it is archived and a person needs its address, it gives that up; and an IdP
  * may delete it, which an admin approves. After a restore, the traveler of a leaver counts as one of them, and an admin may keep it active.
  */
-function strangerViolations(traveler: TravelUser, { record, decided }: ObservedState): string[] {
+function strangerViolations(traveler: TravelUser, state: ObservedState): string[] {
+  const { record, decided } = state;
   const { id, archived, email } = traveler;
   const memory = record.memory.get(id);
   const isNeeded = record.events.some(
@@ -228,6 +243,7 @@ function strangerViolations(traveler: TravelUser, { record, decided }: ObservedS
     // A leaver who is known since before a restore is kept active, and remembered as one who is to be archived.
     .filter((field) => !(field === 'archived' && (record.purged.has(id) || decided.keptActive.has(id))))
     .filter((field) => fieldValue(traveler, field, record.catalog) !== memory.fields[field])
+    .filter((field) => !(field === 'costCenterId' && hasSameCostCenter(traveler, state)))
     .filter((field) => !isEdited(id, field, record));
   const isMoved = email !== memory.email && !archived && !isEdited(id, 'email', record);
   return [...faults, ...(isMoved ? ['email'] : [])].map(

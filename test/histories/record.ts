@@ -8,7 +8,7 @@ import {
 } from './expected-fields.ts';
 import type { CurrentUser, Person, UserWrite } from './identity-providers.ts';
 import { type MappingName, ruleOf, scopeOf } from './mappings.ts';
-import { scopeOfPerson, standingOf } from './standing.ts';
+import { isScopeDiscarded, scopeOfPerson, standingOf } from './standing.ts';
 import { noGroups, type StatedGroups } from './stated-groups.ts';
 import { type Catalog, type Field, fields, fieldValue, type MappedAttribute } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
@@ -312,10 +312,16 @@ function rememberLinked(traveler: TravelUser, person: Person, state: ObservedSta
     owner,
     isActiveByHand: false,
     isLeftBehind: false,
-    isWithoutRules: state.decided.withoutRules.has(index) || scopeOfPerson(person, state.record) !== 'in',
+    isWithoutRules: isWithoutRules(person, state),
     isUncertain: false,
     isRestored: state.record.restored.has(traveler.id),
   };
+}
+
+/** True if the traveler of a person may not be as the rules in force say. */
+function isWithoutRules(person: Person, { decided, record }: ObservedState): boolean {
+  const isDecided = decided.withoutRules.has(person.index) || decided.withoutReturn.has(person.index);
+  return isDecided || isScopeDiscarded(record) || scopeOfPerson(person, record) !== 'in';
 }
 
 /** Remembers a traveler that was created by hand, or for a person who came and left since the last check. */
@@ -347,15 +353,17 @@ function rememberUnlinked(traveler: TravelUser, state: ObservedState): Remembere
 function rememberedValues(
   traveler: TravelUser,
   { record, decided }: ObservedState,
-): Pick<RememberedTraveler, 'fields' | 'email' | 'isAdmin'> {
+): Pick<RememberedTraveler, 'fields' | 'email' | 'costCenterId' | 'isAdmin' | 'isKeptActive'> {
+  const isKeptActive = decided.keptActive.has(traveler.id);
   // A traveler that an admin keeps active is no drift: a later decision archives it.
   const rememberedValue = (field: Field) =>
-    field === 'archived' && decided.keptActive.has(traveler.id)
+    field === 'archived' && isKeptActive
       ? 'true'
       : fieldValue(traveler, field, record.catalog);
   const values = fields.map((field) => [field, rememberedValue(field)]);
   const all = Object.fromEntries(values) as RememberedTraveler['fields']; // Every field is there.
-  return { fields: all, email: traveler.email, isAdmin: isAdmin(traveler) };
+  const { email, costCenterId } = traveler;
+  return { fields: all, email, costCenterId, isAdmin: isAdmin(traveler), isKeptActive };
 }
 
 /** True for a traveler that administers the travel service. */

@@ -39,8 +39,9 @@ export interface GroupChange {
   endedAt: number;
   /** The mapping in force. */
   mapping: MappingName;
-  /** The SCIM ids of the users who are there. */
+  /** The SCIM ids of the users who are there, and of those whom the IdP is deleting at the same time. */
   live: ReadonlySet<string>;
+  leaving: ReadonlySet<string>;
 }
 
 /** Returns the names of the groups of which a user counts as a member. */
@@ -66,7 +67,10 @@ export function withGroupChange(stated: StatedGroups, change: GroupChange): Stat
     formers: stated.formers.filter((one) => !isAgain(one)),
     doubtUntil: Math.max(stated.doubtUntil, ...unseen.map(({ endsBefore }) => endsBefore)),
   };
-  if (!before || !isNamed(before) || !isUnresolved(change)) return next;
+  if (!before || !isNamed(before)) return next;
+  const [isLost, isPerhapsLost] = [change.leaving, new Set<string>()].map((left) => isUnresolved(change, left));
+  if (isLost !== isPerhapsLost) return { ...next, doubtUntil: endedAt + UNRESOLVED_MS };
+  if (!isLost) return next;
   const lost = membersOf(before, live).map((user) => ({
     ...{ group: id, displayName: before.displayName, user },
     ...{ endsAfter: begunAt + UNRESOLVED_MS, endsBefore: endedAt + UNRESOLVED_MS },
@@ -77,9 +81,9 @@ export function withGroupChange(stated: StatedGroups, change: GroupChange): Stat
 }
 
 /** True for a group that was deleted, or lost all of several members at once. */
-function isUnresolved({ before, after, live }: GroupChange): boolean {
+function isUnresolved({ before, after, live }: GroupChange, left: ReadonlySet<string>): boolean {
   if (!after) return true;
-  const members = before ? membersOf(before, live) : [];
+  const members = before ? membersOf(before, live).filter((user) => !left.has(user)) : [];
   return members.length > 1 && !members.some((user) => after.members.includes(user));
 }
 

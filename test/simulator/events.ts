@@ -83,7 +83,7 @@ function randomAct(random: Random, people: number): AdminAct | ProviderAct {
   const kind = 10 + random.below(30);
   if (kind < 17) {
     const [name = 'defaults'] = random.some(Object.keys(mappings) as MappingName[], 1); // The keys are the names.
-    return { kind: 'mapping', name, isLarge: random.below(2) === 0 };
+    return { kind: 'mapping', name, isLarge: random.below(4) === 0 };
   }
   if (kind < 23) return { kind: 'decide' };
   if (kind < 27) return { kind: 'sayIsSame', who: random.below(people) };
