@@ -149,7 +149,10 @@ export function expectedValues(
   if ((before && !rule) || (isUndecided && rules.isDiscarded))
     return { allowed: 'any', wanted: undefined, sent: new Set() };
   const isNewRule = rule !== undefined && (!before || isUndecided);
-  const track = newTrack(field, memory, { isNewRule, isOtherRule: rule !== before || isUndecided || isScopeUndecided });
+  const track = newTrack(field, memory, {
+    isNewRule,
+    isOtherRule: rule !== before || isUndecided || isScopeUndecided,
+  });
   const policy = scopeOf(rules.now.mapping)?.outOfScope;
   const apply = (stated: Stated) => applyStated(track, field, { rule, policy, stated });
   if (atLastCheck) track.isLeft = valueOf(field, track, { rule, policy, stated: atLastCheck }) === 'left';

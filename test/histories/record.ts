@@ -357,9 +357,7 @@ function rememberedValues(
   const isKeptActive = decided.keptActive.has(traveler.id);
   // A traveler that an admin keeps active is no drift: a later decision archives it.
   const rememberedValue = (field: Field) =>
-    field === 'archived' && isKeptActive
-      ? 'true'
-      : fieldValue(traveler, field, record.catalog);
+    field === 'archived' && isKeptActive ? 'true' : fieldValue(traveler, field, record.catalog);
   const values = fields.map((field) => [field, rememberedValue(field)]);
   const all = Object.fromEntries(values) as RememberedTraveler['fields']; // Every field is there.
   const { email, costCenterId } = traveler;

@@ -68,7 +68,9 @@ export function withGroupChange(stated: StatedGroups, change: GroupChange): Stat
     doubtUntil: Math.max(stated.doubtUntil, ...unseen.map(({ endsBefore }) => endsBefore)),
   };
   if (!before || !isNamed(before)) return next;
-  const [isLost, isPerhapsLost] = [change.leaving, new Set<string>()].map((left) => isUnresolved(change, left));
+  const [isLost, isPerhapsLost] = [change.leaving, new Set<string>()].map((left) =>
+    isUnresolved(change, left),
+  );
   if (isLost !== isPerhapsLost) return { ...next, doubtUntil: endedAt + UNRESOLVED_MS };
   if (!isLost) return next;
   const lost = membersOf(before, live).map((user) => ({

@@ -1,7 +1,12 @@
 import { type Call, type ConnectionName, connections, type Person } from '../histories/identity-providers.ts';
 import type { HistoryRecord } from '../histories/record.ts';
 import { recordGroups } from '../histories/standing.ts';
-import { type StatedGroup, UNRESOLVED_MS, withGroupChange } from '../histories/stated-groups.ts';
+import {
+  type GroupChange,
+  type StatedGroup,
+  UNRESOLVED_MS,
+  withGroupChange,
+} from '../histories/stated-groups.ts';
 import type { Story } from './story.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -66,15 +71,15 @@ export function simulatedGroups(deps: Deps): Groups {
       if (!slot) return;
       const before = groupIn(slot);
       const begunAt = time.now();
+      const [live, leaving] = [usersOf(people), usersBeingDeleted(people)];
       const after = before ? await change(deps, before, act) : await create(deps, slot, act);
-      const live = new Set(people.flatMap(({ current }) => current?.id ?? []));
-      const { mapping } = record.rules;
-      const times = { begunAt, endedAt: time.now() };
-      recordGroups(
-        record,
-        people,
-        withGroupChange(record.groups, { before, after, ...times, mapping, live }),
-      );
+      const present = usersOf(people);
+      const deleted = [...live].filter((id) => !present.has(id));
+      const done: GroupChange = {
+        ...{ before, after, begunAt, endedAt: time.now(), mapping: record.rules.mapping, live },
+        leaving: new Set([...leaving, ...usersBeingDeleted(people), ...deleted]),
+      };
+      recordGroups(record, people, withGroupChange(record.groups, done));
       story.tell(`  group ${act.slot} is ${JSON.stringify(after)}`);
     },
     violations: async () => {
@@ -100,6 +105,17 @@ export function simulatedGroups(deps: Deps): Groups {
       record.groups = { groups, formers: [], doubtUntil: time.now() + UNRESOLVED_MS };
     },
   };
+}
+
+function usersOf(people: readonly Person[]): Set<string> {
+  return new Set(people.flatMap(({ current }) => current?.id ?? []));
+}
+
+/** The users whose DELETE is not answered yet. */
+function usersBeingDeleted(people: readonly Person[]): string[] {
+  return people.flatMap(({ current, unanswered }) =>
+    current && unanswered?.verb === 'DELETE' ? [current.id] : [],
+  );
 }
 
 async function list(deps: Deps, connection: ConnectionName): Promise<StatedGroup[]> {
