@@ -1,6 +1,6 @@
 import type { ConnectionName } from './identity-providers.ts';
 import { type FieldRules, ruleOf, type ScopeVerdict, scopeOf } from './mappings.ts';
-import { type Field, isForeignField, type Rule, type Value } from './traveler-fields.ts';
+import type { Field, Rule, Value } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
 
 /** What is stated of a user beside its own attributes: the groups of which it counts as a member, and whether the scope has it. */
@@ -148,14 +148,15 @@ export function expectedValues(
   const isScopeUndecided = rules.undecided.has('scope');
   if ((before && !rule) || (isUndecided && rules.isDiscarded))
     return { allowed: 'any', wanted: undefined, sent: new Set() };
-  const isNewRule = rule !== undefined && (!before || isUndecided);
+  const isRuled = rule !== undefined;
+  const isNewRule = isRuled && (!before || isUndecided);
   const track = newTrack(field, memory, {
-    isNewRule,
+    ...{ isRuled, isNewRule },
     isOtherRule: rule !== before || isUndecided || isScopeUndecided,
   });
   const policy = scopeOf(rules.now.mapping)?.outOfScope;
   const apply = (stated: Stated) => applyStated(track, field, { rule, policy, stated });
-  if (atLastCheck) track.isLeft = valueOf(field, track, { rule, policy, stated: atLastCheck }) === 'left';
+  if (atLastCheck) track.isLeft = statedValue(field, track, { rule, policy, stated: atLastCheck }) === 'left';
   Object.assign(track, { wasLeft: track.isLeft, isLeftSinceCheck: track.isLeft });
   for (const event of events) {
     if (event.kind === 'stranger' && event.traveler === traveler) applyStranger(track, event.values[field]);
@@ -190,7 +191,7 @@ interface Application {
 }
 
 /** What a field becomes by what is stated at one moment; `left` if it stays as it is. Departures do not ask for the scope. */
-function valueOf(
+function statedValue(
   field: Field,
   { wanted: last }: FieldTrack,
   { rule, policy, stated: { wanted, standing } }: Application,
@@ -204,7 +205,7 @@ function valueOf(
 }
 
 function applyStated(track: FieldTrack, field: Field, application: Application): void {
-  const value = valueOf(field, track, application);
+  const value = statedValue(field, track, application);
   track.isLeft = value === 'left';
   if (value === 'left') track.wasLeft = true;
   else track.isLeftSinceCheck = false;
@@ -214,7 +215,7 @@ function applyStated(track: FieldTrack, field: Field, application: Application):
 function newTrack(
   field: Field,
   memory: RememberedTraveler | undefined,
-  { isNewRule, isOtherRule }: { isNewRule: boolean; isOtherRule: boolean },
+  { isRuled, isNewRule, isOtherRule }: Record<'isRuled' | 'isNewRule' | 'isOtherRule', boolean>,
 ): FieldTrack {
   const value = memory?.fields[field];
   const owned = memory ? memory.wanted.has(field) : true;
@@ -232,9 +233,8 @@ function newTrack(
     owner: memory?.owner,
     person: memory?.owner?.person,
     ...{ isLeft: false, isLeftSinceCheck: false, wasLeft: false, isReset: false },
-    // A new traveler has no value that nobody has sent.
     possible: new Set([
-      ...(memory || isForeignField(field) ? [value] : []),
+      ...(memory || !isRuled ? [value] : []),
       ...(field === 'archived' && memory?.isKeptActive ? ['false'] : []),
     ]),
     sent: new Set(owned && memory ? [wanted] : []),
