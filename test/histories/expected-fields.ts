@@ -156,8 +156,11 @@ export function expectedValues(
   });
   const policy = scopeOf(rules.now.mapping)?.outOfScope;
   const apply = (stated: Stated) => applyStated(track, field, { rule, policy, stated });
-  if (atLastCheck) track.isLeft = statedValue(field, track, { rule, policy, stated: atLastCheck }) === 'left';
-  Object.assign(track, { wasLeft: track.isLeft, isLeftSinceCheck: track.isLeft });
+  const first = atLastCheck && statedValue(field, track, { rule, policy, stated: atLastCheck });
+  const isLeft = first === 'left';
+  Object.assign(track, { isLeft, wasLeft: isLeft, isLeftSinceCheck: isLeft });
+  // Other rules may have been followed before the scope left the person out.
+  if (first && first !== 'left') for (const values of [track.possible, track.sent]) values.add(first.value);
   for (const event of events) {
     if (event.kind === 'stranger' && event.traveler === traveler) applyStranger(track, event.values[field]);
     if (event.kind === 'edit' && event.traveler === traveler && event.field === field)

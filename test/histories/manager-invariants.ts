@@ -21,8 +21,10 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
     manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
   const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
   if (has === wanted) return [];
-  // After a restore, a manager who was sent since the backup is a value of others.
-  if (has !== undefined && state.record.restored.get(traveler.id)?.managerId === has) return [];
+  // After a restore, a manager who was sent since the backup is a value of others; so is the removal of one, which is then only reported.
+  const { restored, policies } = state.record;
+  const isAsRestored = restored.has(traveler.id) && restored.get(traveler.id)?.managerId === has;
+  if (isAsRestored && (has !== undefined || policies.drift === 'report')) return [];
   if (has === undefined && isInCycle(person, state)) return [];
   // While the manager has no traveler, the traveler keeps the former manager as long as the reference is the same.
   if (manager && manager !== person && wanted === undefined && !isCleared) return [];
