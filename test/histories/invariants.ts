@@ -184,9 +184,11 @@ function duplicateViolations(state: ObservedState): string[] {
 }
 
 /** True if a traveler of nobody was there before, or if its person has left or lost it since the last check. */
-function isExplained({ id, lastName }: TravelUser, { people, record }: ObservedState): boolean {
+function isExplained({ id, lastName }: TravelUser, { people, record, links }: ObservedState): boolean {
   if (record.memory.has(id) || record.isRestored) return true;
   const owner = people.find(({ lastWanted: last }) => last.familyName === lastName)?.index;
+  // An admin has given the person the traveler of a leaver in place of the own one.
+  if (owner !== undefined && record.given.has(links.get(owner) ?? '')) return true;
   return record.events.some(
     (event) =>
       (event.kind === 'vanish' && event.person === owner) ||
