@@ -235,8 +235,12 @@ export function rememberState(state: ObservedState): void {
   for (const id of links.values()) record.uncertain.delete(id);
   record.disobedient.clear();
   rememberStated(record, people, links);
-  for (const person of people)
-    if (scopeOfPerson(person, record) === 'in') record.keptOutOfScope.delete(links.get(person.index) ?? '');
+  for (const person of people) {
+    const traveler = links.get(person.index) ?? '';
+    // The person may have got the traveler of an admin of the travel service.
+    if (record.guarded.has(traveler)) person.isGuarded = true;
+    if (scopeOfPerson(person, record) === 'in') record.keptOutOfScope.delete(traveler);
+  }
 }
 
 function rememberStated(

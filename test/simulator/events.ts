@@ -42,7 +42,7 @@ export function eventAt(seed: number, position: number, people: number): Event {
   const random = seededRandom(Math.imul(seed, 7_368_787) + position * 104_729);
   random.below(2);
   const isTrouble = random.below(5) === 0;
-  if (random.below(7) === 0) return { what: randomAct(random, people), pause: randomPause(random) };
+  if (random.below(6) === 0) return { what: randomAct(random, people), pause: randomPause(random) };
   // Only the last of the people becomes an admin of the travel service, so that it may happen often.
   if (random.below(50) === 0) return { what: { kind: 'guard' }, pause: 0 };
   // Without the kinds about processes, the others are left.
@@ -79,7 +79,7 @@ function randomTrouble(random: Random): Trouble {
 }
 
 function randomAct(random: Random, people: number): AdminAct | ProviderAct {
-  if (random.below(5) < 2) return randomGroupAct(random, people);
+  if (random.below(2) === 0) return randomGroupAct(random, people);
   const kind = 10 + random.below(30);
   if (kind < 17) {
     const [name = 'defaults'] = random.some(Object.keys(mappings) as MappingName[], 1); // The keys are the names.
@@ -93,15 +93,17 @@ function randomAct(random: Random, people: number): AdminAct | ProviderAct {
   return random.below(2) === 0 ? { kind: 'pause' } : { kind: 'resume', connection: random.pick(connections) };
 }
 
+const groupActs = ['add', 'add', 'add', 'remove', 'replace', 'rename', 'put', 'empty', 'delete'] as const;
+
 /** Most people are in the first connection, whose groups are the first of the slots. */
 function randomGroupAct(random: Random, people: number): GroupAct {
   const everybody = Array.from({ length: people }, (_, who) => who);
+  const act = random.pick(groupActs);
+  const isNamed = act !== 'rename' && random.below(3) > 0;
   return {
     kind: 'group',
     slot: random.below(random.below(4) === 0 ? groupSlots.length : groupSlots.length / 2),
-    act: random.pick(['add', 'add', 'remove', 'replace', 'rename', 'put', 'empty', 'delete']),
-    name: random.below(3) === 0 ? random.below(6) : 0,
-    who: random.some(everybody, 1 + random.below(4)),
+    ...{ act, name: isNamed ? 0 : random.below(6), who: random.some(everybody, 1 + random.below(5)) },
   };
 }
 
