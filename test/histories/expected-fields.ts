@@ -142,16 +142,14 @@ export function expectedValues(
   { traveler, person, wanted, standing, atLastCheck, memory }: LinkedTraveler,
   history: History,
 ): ExpectedValues {
-  const { rules, events } = history;
+  const { rules } = history;
   const [before, rule] = [ruleOf(field, rules.before), ruleOf(field, rules.now)];
   const isUndecided = rules.undecided.has(field);
   const isScopeUndecided = rules.undecided.has('scope');
   if ((before && !rule) || (isUndecided && rules.isDiscarded))
     return { allowed: 'any', wanted: undefined, sent: new Set() };
-  const isRuled = rule !== undefined;
-  const isNewRule = isRuled && (!before || isUndecided);
   const track = newTrack(field, memory, {
-    ...{ isRuled, isNewRule },
+    ...{ isRuled: rule !== undefined, isNewRule: rule !== undefined && (!before || isUndecided) },
     isOtherRule: rule !== before || isUndecided || isScopeUndecided,
   });
   const policy = scopeOf(rules.now.mapping)?.outOfScope;
@@ -161,13 +159,7 @@ export function expectedValues(
   Object.assign(track, { isLeft, wasLeft: isLeft, isLeftSinceCheck: isLeft });
   // Other rules may have been followed before the scope left the person out.
   if (first && first !== 'left') for (const values of [track.possible, track.sent]) values.add(first.value);
-  for (const event of events) {
-    if (event.kind === 'stranger' && event.traveler === traveler) applyStranger(track, event.values[field]);
-    if (event.kind === 'edit' && event.traveler === traveler && event.field === field)
-      applyEdit(track, event.value, history, (history.edits.get(`${traveler} ${field}`) ?? 0) > CORRECTIONS);
-    if (event.kind === 'write' && event.person === person) applyWrite(track, field, event, apply);
-    if (event.kind === 'standing' && event.person === person) apply(event);
-  }
+  applyEvents(track, field, { traveler, person, history, apply });
   // A person who got the traveler without a POST, as the own one had vanished, may have had it reset, too.
   if (track.owner && (track.person !== person || memory?.isLeftBehind))
     Object.assign(track, { owned: true, isWantedAllowed: true });
@@ -184,6 +176,26 @@ export function expectedValues(
     wanted: track.owned && rule ? { value: track.wanted } : undefined,
     sent: track.wasLeft ? track.sent : new Set(),
   };
+}
+
+function applyEvents(
+  track: FieldTrack,
+  field: Field,
+  {
+    traveler,
+    person,
+    history,
+    apply,
+  }: Pick<LinkedTraveler, 'traveler' | 'person'> & { history: History; apply(stated: Stated): void },
+): void {
+  const isExhausted = (history.edits.get(`${traveler} ${field}`) ?? 0) > CORRECTIONS;
+  for (const event of history.events) {
+    if (event.kind === 'stranger' && event.traveler === traveler) applyStranger(track, event.values[field]);
+    if (event.kind === 'edit' && event.traveler === traveler && event.field === field)
+      applyEdit(track, event.value, history, isExhausted);
+    if (event.kind === 'write' && event.person === person) applyWrite(track, field, event, apply);
+    if (event.kind === 'standing' && event.person === person) apply(event);
+  }
 }
 
 interface Application {
