@@ -1,6 +1,7 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import type { CurrentUser, Person } from './identity-providers.ts';
 import type { ObservedState } from './record.ts';
+import { isScopeDiscarded, scopeOfPerson, scopesSince } from './standing.ts';
 
 const PARKING = /@jetbridge\.invalid$/;
 const HAND = /@hand\.example$/;
@@ -31,6 +32,7 @@ function linkedViolations(
   if (has === wanted || state.record.guarded.has(traveler.id)) return [];
   // While an admin refuses somebody else's traveler to a person, it stays as the leaver had it.
   if (state.decided.withoutReturn.has(person.index)) return [];
+  if (scopeOfPerson(person, state.record) === 'out') return leftOutViolations(person, traveler, state);
   if (HAND.test(has) && isDriftKept(person, traveler, state)) return [];
   if (isAsRestored(traveler, state)) return [];
   const holder = holderOf(wanted, state);
@@ -42,6 +44,24 @@ function linkedViolations(
   const known = state.record.emails.get(person.index);
   if (known?.has(has) || has === key(current.wanted.userName) || PARKING.test(has)) return [];
   return [`has ${has}, which nobody ever wanted for them; ${wanted} is taken`];
+}
+
+/** The scope leaves a person out: the traveler keeps the address, unless it was another one while the person was in scope, or set by hand. */
+function leftOutViolations(
+  person: Person,
+  { id, email }: TravelUser,
+  { record: { memory, events, emails, ...record }, record: all }: ObservedState,
+): string[] {
+  const has = key(email);
+  const isSame = memory.get(id)?.email === email;
+  const isEdited = events.some(
+    (event) =>
+      event.kind === 'edit' && event.traveler === id && event.field === 'email' && event.value === email,
+  );
+  const wasIn = !memory.has(id) || scopesSince(person, all).some((scope) => scope !== 'out');
+  if (isSame || isEdited || record.uncertain.has(id)) return [];
+  if (wasIn && (emails.get(person.index)?.has(has) || PARKING.test(has))) return [];
+  return [`has ${has} and is out of scope; the address was ${memory.get(id)?.email}`];
 }
 
 /** A leaver gives the address up to an active person who waits for it, also if an admin has discarded the rules by which that one gets it. */
@@ -60,9 +80,11 @@ function isGivenUp(
 }
 
 /** A person may be without a traveler only while inactive, or while others have the addresses. */
-function unlinkedEmailViolations({ index }: Person, current: CurrentUser, state: ObservedState): string[] {
+function unlinkedEmailViolations(person: Person, current: CurrentUser, state: ObservedState): string[] {
+  const { index } = person;
   const { active, email, userName } = current.wanted;
   if (!active || state.decided.withoutReturn.has(index)) return [];
+  if (scopeOfPerson(person, state.record) !== 'in' || isScopeDiscarded(state.record)) return [];
   // With `refuse`, a traveler that has the address prevents any other one.
   const existing = holderOf(key(email), state);
   if (existing && state.record.policies.onExistingUser === 'refuse' && !isLinked(existing, state)) return [];
@@ -94,6 +116,7 @@ function findSwapCycle(person: Person, state: ObservedState): number[] | undefin
     const traveler = travelerOf(next, state);
     if (!traveler || state.decided.withoutRules.has(next.index)) return undefined;
     if (state.record.guarded.has(traveler.id) || isAsRestored(traveler, state)) return undefined;
+    if (scopeOfPerson(next, state.record) === 'out') return undefined;
     if (key(traveler.email) === key(next.current.wanted.email)) return undefined;
     ring.push(next.index);
     const holder = holderOf(key(next.current.wanted.email), state);

@@ -1,6 +1,13 @@
 import type { ConnectionName } from './identity-providers.ts';
-import { type Field, type FieldRules, ruleOf, type Value } from './traveler-fields.ts';
+import { type FieldRules, ruleOf, type ScopeVerdict, scopeOf } from './mappings.ts';
+import type { Field, Rule, Value } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
+
+/** What is stated of a user beside its own attributes: the groups of which it counts as a member, and whether the scope has it. */
+export interface Standing {
+  groups: readonly string[];
+  scope: ScopeVerdict;
+}
 
 /** One event since the last check; the events are in order. */
 export type HistoryEvent =
@@ -11,11 +18,14 @@ export type HistoryEvent =
       verb: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
       wanted: WantedUser | undefined;
       before: WantedUser | undefined;
+      standing: Standing;
       /** The person never wanted this address before. */
       isNewEmail: boolean;
       /** The connection was paused: what the IdP stated is compared with the traveler, whatever was sent before. */
       isInPause: boolean;
     }
+  /** Groups have changed: the person counts as a member of others, or the scope decides otherwise. */
+  | { kind: 'standing'; person: number; wanted: WantedUser; standing: Standing }
   | { kind: 'edit'; traveler: string; field: Field | 'email'; value: Value }
   | { kind: 'stranger'; traveler: string; person: number; values: Partial<Record<Field, Value>> }
   | { kind: 'vanish'; traveler: string; person: number };
@@ -24,7 +34,11 @@ export type HistoryEvent =
 export interface RememberedTraveler {
   fields: Record<Field, Value>;
   email: string;
+  /** The id of the cost center: the name may be that of another one by now. */
+  costCenterId: string | undefined;
   isAdmin: boolean;
+  /** True if it was active because an admin had discarded the departure; `fields` has it as archived. */
+  isKeptActive: boolean;
   /** The values that the IdP wanted, by field. A field without an entry is not owned. */
   wanted: Map<Field, Value>;
   /** The last person linked to the traveler; undefined if it was created by hand and never linked. */
@@ -37,7 +51,10 @@ export interface RememberedTraveler {
   isActiveByHand: boolean;
   /** True if its person had left. The person who gets it next may be the same one. */
   isLeftBehind: boolean;
-  /** True if an admin had discarded the rules for its person: what it was then, nobody had corrected. */
+  /**
+   * True if it did not follow the rules, because an admin had discarded them for its person, or the scope left the person out: what it was
+   * then, nobody had corrected.
+   */
   isWithoutRules: boolean;
 }
 
@@ -45,8 +62,8 @@ export interface RememberedTraveler {
 export interface RuleChange {
   before: FieldRules;
   now: FieldRules;
-  /** Fields whose rules an admin has not let everybody follow since the last check, or before it. */
-  undecided: ReadonlySet<Field>;
+  /** Fields whose rules an admin has not let everybody follow since the last check, or before it; and the scope. */
+  undecided: ReadonlySet<Field | 'scope'>;
   /** True if an admin has discarded the rules: only people whom the IdP writes follow them. */
   isDiscarded: boolean;
 }
@@ -64,6 +81,8 @@ export interface ExpectedValues {
   allowed: ReadonlySet<Value> | 'any';
   /** Undefined if the field is not owned. */
   wanted: { value: Value } | undefined;
+  /** The values of which any may have been sent last; empty if that is the wanted one. */
+  sent: ReadonlySet<Value>;
 }
 
 /** The bridge corrects one field at most this often within an hour. */
@@ -85,6 +104,18 @@ interface FieldTrack {
   foreignStart: { value: Value } | undefined;
   owner: { connection: ConnectionName; externalId: string } | undefined;
   person: number | undefined;
+  /** True while the field is left as it is, because the scope leaves the person out. */
+  isLeft: boolean;
+  /** True if it was left all the time since the last check. */
+  isLeftSinceCheck: boolean;
+  /** True if it was left at all since the last check. */
+  wasLeft: boolean;
+  /** The values that the field may have while it is left: the one at the last check, and those that came since. */
+  possible: Set<Value>;
+  /** The values that may have been sent last, when the field is left. */
+  sent: Set<Value>;
+  /** True if the values of another person are removed, which happens also while the scope leaves the person out. */
+  isReset: boolean;
 }
 
 /** A traveler with the person that is linked to it now. */
@@ -93,44 +124,113 @@ export interface LinkedTraveler {
   person: number;
   /** The wanted user; undefined after the person left. */
   wanted: WantedUser | undefined;
+  standing: Standing;
+  /** As at the last check, under the rules of now; undefined if the person had no user. */
+  atLastCheck: Stated | undefined;
   memory: RememberedTraveler | undefined;
+}
+
+/** What an IdP states of a person at one moment. */
+export interface Stated {
+  wanted: WantedUser;
+  standing: Standing;
 }
 
 /** Applies the events to one field of a linked traveler, and returns the values that it may have. */
 export function expectedValues(
   field: Field,
-  { traveler, person, wanted, memory }: LinkedTraveler,
+  { traveler, person, wanted, standing, atLastCheck, memory }: LinkedTraveler,
   history: History,
 ): ExpectedValues {
-  const { rules, events } = history;
+  const { rules } = history;
   const [before, rule] = [ruleOf(field, rules.before), ruleOf(field, rules.now)];
   const isUndecided = rules.undecided.has(field);
-  if ((before && !rule) || (isUndecided && rules.isDiscarded)) return { allowed: 'any', wanted: undefined };
-  const isNewRule = rule !== undefined && (!before || isUndecided);
-  const track = newTrack(field, memory, { isNewRule, isOtherRule: rule !== before || isUndecided });
-  for (const event of events) {
-    if (event.kind === 'stranger' && event.traveler === traveler) applyStranger(track, event.values[field]);
-    if (event.kind === 'edit' && event.traveler === traveler && event.field === field)
-      applyEdit(track, event.value, history, (history.edits.get(`${traveler} ${field}`) ?? 0) > CORRECTIONS);
-    if (event.kind === 'write' && event.person === person) applyWrite(track, field, event, rule);
-  }
+  const isScopeUndecided = rules.undecided.has('scope');
+  if ((before && !rule) || (isUndecided && rules.isDiscarded))
+    return { allowed: 'any', wanted: undefined, sent: new Set() };
+  const track = newTrack(field, memory, {
+    ...{ isRuled: rule !== undefined, isNewRule: rule !== undefined && (!before || isUndecided) },
+    isOtherRule: rule !== before || isUndecided || isScopeUndecided,
+  });
+  const policy = scopeOf(rules.now.mapping)?.outOfScope;
+  const apply = (stated: Stated) => applyStated(track, field, { rule, policy, stated });
+  const first = atLastCheck && statedValue(field, track, { rule, policy, stated: atLastCheck });
+  const isLeft = first === 'left';
+  Object.assign(track, { isLeft, wasLeft: isLeft, isLeftSinceCheck: isLeft });
+  // Other rules may have been followed before the scope left the person out.
+  if (first && first !== 'left') for (const values of [track.possible, track.sent]) values.add(first.value);
+  applyEvents(track, field, { traveler, person, history, apply });
   // A person who got the traveler without a POST, as the own one had vanished, may have had it reset, too.
   if (track.owner && (track.person !== person || memory?.isLeftBehind))
     Object.assign(track, { owned: true, isWantedAllowed: true });
-  if (rule && wanted) applyWanted(track, rule(wanted));
-  const allowed = new Set(track.drift);
-  if (track.isWantedAllowed) allowed.add(track.wanted);
-  const isCertain = memory?.isUncertain !== true;
+  if (wanted) apply({ wanted, standing });
+  const followed = new Set(track.drift);
+  if (track.isWantedAllowed) followed.add(track.wanted);
+  const allowed = track.isLeft ? track.possible : followed;
+  const isCertain =
+    memory?.isUncertain !== true &&
+    !(track.isLeft && track.isReset) &&
+    !(isScopeUndecided && rules.isDiscarded);
   return {
     allowed: isCertain ? allowed : 'any',
     wanted: track.owned && rule ? { value: track.wanted } : undefined,
+    sent: track.wasLeft ? track.sent : new Set(),
   };
+}
+
+function applyEvents(
+  track: FieldTrack,
+  field: Field,
+  {
+    traveler,
+    person,
+    history,
+    apply,
+  }: Pick<LinkedTraveler, 'traveler' | 'person'> & { history: History; apply(stated: Stated): void },
+): void {
+  const isExhausted = (history.edits.get(`${traveler} ${field}`) ?? 0) > CORRECTIONS;
+  for (const event of history.events) {
+    if (event.kind === 'stranger' && event.traveler === traveler) applyStranger(track, event.values[field]);
+    if (event.kind === 'edit' && event.traveler === traveler && event.field === field)
+      applyEdit(track, event.value, history, isExhausted);
+    if (event.kind === 'write' && event.person === person) applyWrite(track, field, event, apply);
+    if (event.kind === 'standing' && event.person === person) apply(event);
+  }
+}
+
+interface Application {
+  rule: Rule | undefined;
+  /** What becomes of the traveler of a person who leaves the scope; undefined without a scope. */
+  policy: 'keep' | 'archive' | undefined;
+  stated: Stated;
+}
+
+/** What a field becomes by what is stated at one moment; `left` if it stays as it is. Departures do not ask for the scope. */
+function statedValue(
+  field: Field,
+  { wanted: last }: FieldTrack,
+  { rule, policy, stated: { wanted, standing } }: Application,
+): { value: Value } | 'left' | undefined {
+  const { groups, scope } = standing;
+  const ruled = rule && { value: rule({ ...wanted, groups }) };
+  if (!wanted.active || scope === 'in') return ruled;
+  // Only somebody who is in scope gets access back.
+  if (scope === 'unresolved') return field === 'archived' && last === 'true' ? 'left' : ruled;
+  return field === 'archived' && policy === 'archive' ? { value: 'true' } : 'left';
+}
+
+function applyStated(track: FieldTrack, field: Field, application: Application): void {
+  const value = statedValue(field, track, application);
+  track.isLeft = value === 'left';
+  if (value === 'left') track.wasLeft = true;
+  else track.isLeftSinceCheck = false;
+  if (value && value !== 'left') applyWanted(track, value.value);
 }
 
 function newTrack(
   field: Field,
   memory: RememberedTraveler | undefined,
-  { isNewRule, isOtherRule }: { isNewRule: boolean; isOtherRule: boolean },
+  { isRuled, isNewRule, isOtherRule }: Record<'isRuled' | 'isNewRule' | 'isOtherRule', boolean>,
 ): FieldTrack {
   const value = memory?.fields[field];
   const owned = memory ? memory.wanted.has(field) : true;
@@ -147,6 +247,12 @@ function newTrack(
     foreignStart: isNewRule || (memory && isForeign(memory) && value !== undefined) ? { value } : undefined,
     owner: memory?.owner,
     person: memory?.owner?.person,
+    ...{ isLeft: false, isLeftSinceCheck: false, wasLeft: false, isReset: false },
+    possible: new Set([
+      ...(memory || !isRuled ? [value] : []),
+      ...(field === 'archived' && memory?.isKeptActive ? ['false'] : []),
+    ]),
+    sent: new Set(owned && memory ? [wanted] : []),
   };
 }
 
@@ -158,10 +264,12 @@ function isForeign({ owner, isRestored }: RememberedTraveler): boolean {
 function applyStranger(track: FieldTrack, value: Value): void {
   Object.assign(track, { drift: new Set([value]), owned: false, wanted: undefined, isWantedAllowed: false });
   Object.assign(track, { isChanged: false, foreignStart: { value }, owner: undefined });
+  track.possible.add(value);
 }
 
 function applyEdit(track: FieldTrack, value: Value, { drift }: History, isExhausted: boolean): void {
   track.replaced = new Set();
+  track.possible = new Set(track.isLeftSinceCheck ? [value] : [...track.possible, value]);
   if (!track.owned) {
     track.drift = new Set([value]);
     if (track.isChanged && track.isWantedAllowed) return;
@@ -178,9 +286,9 @@ function applyWrite(
   track: FieldTrack,
   field: Field,
   event: Extract<HistoryEvent, { kind: 'write' }>,
-  rule: ReturnType<typeof ruleOf>,
+  apply: (stated: Stated) => void,
 ): void {
-  const { wanted, verb } = event;
+  const { wanted, verb, standing } = event;
   if (verb === 'POST' && wanted)
     applyReturn(track, { connection: event.connection, wanted, person: event.person });
   if (verb === 'DELETE' || verb === 'POST') {
@@ -191,16 +299,16 @@ function applyWrite(
   const isReactivated = verb !== 'POST' && wanted?.active === true && before?.active === false;
   if (isReactivated && before.externalId !== wanted.externalId) {
     track.drift = new Set();
-    Object.assign(track, { owned: true, isWantedAllowed: true, isChanged: true });
+    Object.assign(track, { owned: true, isWantedAllowed: true, isChanged: true, isReset: true });
   }
   if (event.isInPause) track.isWantedAllowed = true;
-  if (!rule) return;
   if (!wanted) {
+    Object.assign(track, { isLeft: false, isLeftSinceCheck: false });
     if (field === 'archived') applyWanted(track, 'true');
     return;
   }
   if (track.owner) track.owner = { ...track.owner, externalId: wanted.externalId };
-  applyWanted(track, rule(wanted));
+  apply({ wanted, standing });
 }
 
 /** A person who takes another's place, or comes from another connection, may get a traveler that was reset. */
@@ -211,7 +319,7 @@ function applyReturn(
   const { owner } = track;
   if (owner && (owner.externalId !== wanted.externalId || track.person !== person)) {
     if (owner.connection === connection && track.person === person) track.drift = new Set();
-    Object.assign(track, { owned: true, isWantedAllowed: true });
+    Object.assign(track, { owned: true, isWantedAllowed: true, isReset: true });
     if (track.person !== person) track.wanted = undefined;
   }
   track.person = person;
@@ -219,6 +327,8 @@ function applyReturn(
 }
 
 function applyWanted(track: FieldTrack, value: Value): void {
+  track.possible.add(value);
+  track.sent.add(value);
   if (!track.owned) {
     if (value === undefined) return;
     Object.assign(track, { owned: true, wanted: value, isWantedAllowed: true, isChanged: true });

@@ -3,7 +3,9 @@ import { emailViolations } from './email-invariants.ts';
 import type { HistoryEvent } from './expected-fields.ts';
 import type { Person } from './identity-providers.ts';
 import { managerViolations } from './manager-invariants.ts';
+import { ruleOf, scopeOf } from './mappings.ts';
 import { expectedField, isAdmin, type ObservedState } from './record.ts';
+import { isScopeDiscarded, scopeOfPerson, scopesSince, standingOf } from './standing.ts';
 import { type Field, fields, fieldValue, isForeignField } from './traveler-fields.ts';
 
 /** What the bridge promises for every moment at which no work is left, and the function that describes each violation of it. */
@@ -12,8 +14,10 @@ export const invariants = {
   'At rest, a traveler has the address that the user wants, unless another person has it rightfully.':
     emailViolations,
   'At rest, a traveler has the manager that the user refers to.': managerViolations,
-  'Nobody is active whom the IdP has ended, but those whom an admin keeps active.': endedViolations,
-  'Nobody is archived whom the IdP wants.': wantedViolations,
+  'Nobody is active whom the IdP has ended or the scope archives, but those whom an admin keeps active.':
+    endedViolations,
+  'Nobody is archived whom the IdP wants and the scope has.': wantedViolations,
+  'Nobody whom the scope leaves out gets a traveler.': scopeViolations,
   'Nobody is there twice: each person has one traveler, and each traveler at most one person.':
     duplicateViolations,
   'Nothing foreign is changed: no value and no traveler that the IdP has not sent.': foreignViolations,
@@ -47,7 +51,7 @@ function fieldViolations(state: ObservedState, isChecked: (field: Field) => bool
     if (!traveler) return [];
     return checked.flatMap((field) => {
       const allowed = allowedValues(field, traveler, person, state);
-      const value = fieldValue(traveler, field, state.record.catalog);
+      const value = presentValue(field, traveler, state);
       if (allowed === 'any' || allowed.has(value)) return [];
       const right = [...allowed].map((one) => one ?? 'nothing').join(' or ');
       return [`p${person.index}: ${field} is ${value ?? 'nothing'}, not ${right} (traveler ${traveler.id})`];
@@ -69,8 +73,10 @@ function allowedValues(
   const { withoutReturn, withoutRules } = state.decided;
   const isRefused = withoutReturn.has(person.index) || withoutRules.has(person.index);
   if (guarded.has(id) || uncertain.has(id) || isIgnored || isRefused) return 'any';
-  const costCenter = person.current?.wanted.costCenter;
-  if (field !== 'costCenterId' || costCenter === undefined)
+  const costCenter = costCenterOf(person, state);
+  const isLeft = scopeOfPerson(person, state.record) === 'out';
+  if (field === 'costCenterId' && isLeft && hasSameCostCenter(traveler, state)) return 'any';
+  if (field !== 'costCenterId' || costCenter === undefined || isLeft)
     return expectedField(field, traveler, person, state).allowed;
   // A cost center that does not exist leaves the value before.
   if (!catalog.costCenters.has(costCenter) || (areRulesDiscarded && undecided.has(field))) return 'any';
@@ -81,8 +87,35 @@ function allowedValues(
   return new Set([costCenter, ...(isAsBefore ? [memory?.fields[field]] : [])]);
 }
 
+/** The value of a field. A cost center that is gone has the name that it had at the last check. */
+function presentValue(field: Field, traveler: TravelUser, state: ObservedState): string | undefined {
+  const { catalog, memory } = state.record;
+  const name = memory.get(traveler.id)?.fields.costCenterId;
+  const isGone = name !== undefined && !catalog.costCenters.has(name);
+  if (field === 'costCenterId' && isGone && hasSameCostCenter(traveler, state)) return name;
+  return fieldValue(traveler, field, catalog);
+}
+
+function hasSameCostCenter({ id, costCenterId }: TravelUser, { record }: ObservedState): boolean {
+  return record.memory.get(id)?.costCenterId === costCenterId;
+}
+
+/** The name of the cost center that the rules give to a person. */
+function costCenterOf({ current }: Person, { record }: ObservedState): string | undefined {
+  const rule = ruleOf('costCenterId', record.rules);
+  return current && rule?.({ ...current.wanted, groups: standingOf(current, record).groups });
+}
+
+/** True if the scope of the mapping archives the travelers of the people whom it leaves out, and this person is one of them. */
+function isArchivedByScope(person: Person, { record }: ObservedState): boolean {
+  return scopeOf(record.rules.mapping)?.outOfScope === 'archive' && scopeOfPerson(person, record) === 'out';
+}
+
 function endedViolations(state: ObservedState): string[] {
-  const linked = archivedViolations(state, (person) => person.current?.wanted.active === false);
+  const linked = archivedViolations(
+    state,
+    (person) => person.current?.wanted.active === false || isArchivedByScope(person, state),
+  );
   const { keptActive } = state.decided;
   const kept = ({ index }: Person) => keptActive.has(state.links.get(index) ?? '');
   const isKept = (line: string) => state.people.some((one) => line.startsWith(`p${one.index}:`) && kept(one));
@@ -108,8 +141,22 @@ function wantedViolations(state: ObservedState): string[] {
   const { withoutReturn } = state.decided;
   return archivedViolations(
     state,
-    ({ index, current }) => current?.wanted.active === true && !withoutReturn.has(index),
+    (person) =>
+      person.current?.wanted.active === true &&
+      !isArchivedByScope(person, state) &&
+      !withoutReturn.has(person.index),
   );
+}
+
+/** Without a discarded scope, a person who has been out of scope since the last check, and had no traveler, has none. */
+function scopeViolations({ people, links, record }: ObservedState): string[] {
+  if (isScopeDiscarded(record)) return [];
+  return people.flatMap((person) => {
+    const id = links.get(person.index);
+    const isOut = scopesSince(person, record).every((scope) => scope === 'out');
+    if (id === undefined || !isOut || record.linkedBefore.has(person.index)) return [];
+    return [`p${person.index}: has the traveler ${id}, and is out of scope`];
+  });
 }
 
 function archivedViolations(state: ObservedState, isChecked: (person: Person) => boolean): string[] {
@@ -137,9 +184,11 @@ function duplicateViolations(state: ObservedState): string[] {
 }
 
 /** True if a traveler of nobody was there before, or if its person has left or lost it since the last check. */
-function isExplained({ id, lastName }: TravelUser, { people, record }: ObservedState): boolean {
+function isExplained({ id, lastName }: TravelUser, { people, record, links }: ObservedState): boolean {
   if (record.memory.has(id) || record.isRestored) return true;
   const owner = people.find(({ lastWanted: last }) => last.familyName === lastName)?.index;
+  // An admin has given the person the traveler of a leaver in place of the own one.
+  if (owner !== undefined && record.given.has(links.get(owner) ?? '')) return true;
   return record.events.some(
     (event) =>
       (event.kind === 'vanish' && event.person === owner) ||
@@ -182,7 +231,8 @@ function guardViolations(traveler: TravelUser, { record, decided }: ObservedStat
  * A traveler that nobody was ever linked to keeps all values. If it is archived and a person needs its address, it gives that up; and an IdP
  * may delete it, which an admin approves. After a restore, the traveler of a leaver counts as one of them, and an admin may keep it active.
  */
-function strangerViolations(traveler: TravelUser, { record, decided }: ObservedState): string[] {
+function strangerViolations(traveler: TravelUser, state: ObservedState): string[] {
+  const { record, decided } = state;
   const { id, archived, email } = traveler;
   const memory = record.memory.get(id);
   const isNeeded = record.events.some(
@@ -195,6 +245,7 @@ function strangerViolations(traveler: TravelUser, { record, decided }: ObservedS
     // A leaver who is known since before a restore is kept active, and remembered as one who is to be archived.
     .filter((field) => !(field === 'archived' && (record.purged.has(id) || decided.keptActive.has(id))))
     .filter((field) => fieldValue(traveler, field, record.catalog) !== memory.fields[field])
+    .filter((field) => !(field === 'costCenterId' && hasSameCostCenter(traveler, state)))
     .filter((field) => !isEdited(id, field, record));
   const isMoved = email !== memory.email && !archived && !isEdited(id, 'email', record);
   return [...faults, ...(isMoved ? ['email'] : [])].map(

@@ -1,6 +1,7 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import type { Person } from './identity-providers.ts';
 import type { ObservedState } from './record.ts';
+import { scopeOfPerson } from './standing.ts';
 
 /** Each traveler must have the manager that the user refers to. A link that would close a cycle may be left out. */
 export function managerViolations(state: ObservedState): string[] {
@@ -12,14 +13,18 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
   const isDecided =
     state.decided.withoutRules.has(person.index) || state.decided.withoutReturn.has(person.index);
   if (!person.current || !traveler || isDecided || state.record.guarded.has(traveler.id)) return [];
+  // The traveler of a person who is out of scope keeps the manager.
+  if (scopeOfPerson(person, state.record) === 'out') return [];
   const manager = managerOf(person, state);
   const has = traveler.managerId;
   const isCleared =
     manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
   const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
   if (has === wanted) return [];
-  // After a restore, a manager who was sent since the backup is a value of others.
-  if (has !== undefined && state.record.restored.get(traveler.id)?.managerId === has) return [];
+  // After a restore, a manager who was sent since the backup is a value of others; so is the removal of one, which is then only reported.
+  const { restored, policies } = state.record;
+  const isAsRestored = restored.has(traveler.id) && restored.get(traveler.id)?.managerId === has;
+  if (isAsRestored && (has !== undefined || policies.drift === 'report')) return [];
   if (has === undefined && isInCycle(person, state)) return [];
   // While the manager has no traveler, the traveler keeps the former manager as long as the reference is the same.
   if (manager && manager !== person && wanted === undefined && !isCleared) return [];

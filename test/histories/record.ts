@@ -1,16 +1,16 @@
 import type { Policies } from '../../src/provisioning/policies.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
-import { expectedValues, type HistoryEvent, type RememberedTraveler } from './expected-fields.ts';
-import type { Person, UserWrite } from './identity-providers.ts';
 import {
-  type Catalog,
-  type Field,
-  fields,
-  fieldValue,
-  type MappedAttribute,
-  type MappingName,
-  ruleOf,
-} from './traveler-fields.ts';
+  expectedValues,
+  type HistoryEvent,
+  type RememberedTraveler,
+  type Stated,
+} from './expected-fields.ts';
+import type { CurrentUser, Person, UserWrite } from './identity-providers.ts';
+import { type MappingName, ruleOf, scopeOf } from './mappings.ts';
+import { isScopeDiscarded, scopeOfPerson, standingOf } from './standing.ts';
+import { noGroups, type StatedGroups } from './stated-groups.ts';
+import { type Catalog, type Field, fields, fieldValue, type MappedAttribute } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
 
 /** The policies that decide what travelers should be. */
@@ -30,12 +30,20 @@ export interface HistoryRecord {
   rules: { mapping: MappingName; collection: Set<MappedAttribute> };
   /** The rules at the last check. */
   rulesBefore: HistoryRecord['rules'];
+  /** The groups that the IdPs have stated. */
+  groups: StatedGroups;
+  /** What the IdPs had stated at the last check: the users by person, and the groups. */
+  statedBefore: { users: ReadonlyMap<number, CurrentUser>; groups: StatedGroups };
+  /** The people who had a traveler at the last check. */
+  linkedBefore: ReadonlySet<number>;
+  /** The travelers that an admin keeps active although the scope leaves their people out. */
+  keptOutOfScope: Set<string>;
   /** The names of the cost centers at the last check. */
   costCentersBefore: Set<string>;
-  /** The fields whose rules have changed since the last check. */
-  changedRules: Set<Field>;
-  /** The fields of which an admin has discarded the rules, until everybody follows later ones. */
-  undecided: Set<Field>;
+  /** The fields whose rules have changed since the last check, and the scope. */
+  changedRules: Set<Field | 'scope'>;
+  /** The fields of which an admin has discarded the rules, until everybody follows later ones; and the scope. */
+  undecided: Set<Field | 'scope'>;
   /** True if an admin has discarded the rules in force. */
   areRulesDiscarded: boolean;
   memory: Map<string, RememberedTraveler>;
@@ -111,6 +119,12 @@ export function newHistoryRecord(
       rulesBefore: rules(),
       undecided: new Set(),
     },
+    ...{
+      groups: noGroups,
+      statedBefore: { users: new Map(), groups: noGroups },
+      linkedBefore: new Set(),
+      keptOutOfScope: new Set(),
+    },
     costCentersBefore: new Set(catalog.costCenters.keys()),
     ...{
       changedRules: new Set(),
@@ -151,6 +165,7 @@ export function recordWrite(
     verb,
     wanted,
     before,
+    standing: standingOf(current, record),
     isNewEmail,
     isInPause,
   });
@@ -174,6 +189,7 @@ export function recordRules(
   const before = { ...rules };
   Object.assign(rules, next);
   for (const field of fields) if (ruleOf(field, rules) !== ruleOf(field, before)) changedRules.add(field);
+  if (scopeOf(rules.mapping) !== scopeOf(before.mapping)) changedRules.add('scope');
 }
 
 /**
@@ -183,6 +199,7 @@ export function recordRules(
 export function recordRestore({ record, people, links, travelers }: Omit<ObservedState, 'decided'>): void {
   record.isRestored = true;
   record.events = [];
+  rememberStated(record, people, links);
   record.edits = new Map();
   for (const traveler of travelers) {
     const { id } = traveler;
@@ -217,6 +234,23 @@ export function rememberState(state: ObservedState): void {
   record.changedRules.clear();
   for (const id of links.values()) record.uncertain.delete(id);
   record.disobedient.clear();
+  rememberStated(record, people, links);
+  for (const person of people) {
+    const traveler = links.get(person.index) ?? '';
+    // The person may have got the traveler of an admin of the travel service.
+    if (record.guarded.has(traveler)) person.isGuarded = true;
+    if (scopeOfPerson(person, record) === 'in') record.keptOutOfScope.delete(traveler);
+  }
+}
+
+function rememberStated(
+  record: HistoryRecord,
+  people: readonly Person[],
+  links: ReadonlyMap<number, string>,
+): void {
+  const users = people.flatMap(({ index, current }) => (current ? [[index, current] as const] : []));
+  record.statedBefore = { users: new Map(users), groups: record.groups };
+  record.linkedBefore = new Set(links.keys());
 }
 
 /** The person for whom a traveler was made, by the family name; -1 if there is none. */
@@ -269,8 +303,10 @@ function rememberLinked(traveler: TravelUser, person: Person, state: ObservedSta
   const { lastConnection: connection, lastWanted: last, index } = person;
   const wanted = new Map(
     fields.flatMap((field): [Field, string | undefined][] => {
-      const expected = expectedField(field, traveler, person, state).wanted;
-      return expected ? [[field, expected.value]] : [];
+      const expected = expectedField(field, traveler, person, state);
+      if (!expected.wanted) return [];
+      const value = fieldValue(traveler, field, state.record.catalog);
+      return [[field, expected.sent.has(value) ? value : expected.wanted.value]];
     }),
   );
   const owner = { person: index, connection, externalId: last.externalId };
@@ -280,10 +316,16 @@ function rememberLinked(traveler: TravelUser, person: Person, state: ObservedSta
     owner,
     isActiveByHand: false,
     isLeftBehind: false,
-    isWithoutRules: state.decided.withoutRules.has(index),
+    isWithoutRules: isWithoutRules(person, state),
     isUncertain: false,
     isRestored: state.record.restored.has(traveler.id),
   };
+}
+
+/** True if the traveler of a person may not be as the rules in force say. */
+function isWithoutRules(person: Person, { decided, record }: ObservedState): boolean {
+  const isDecided = decided.withoutRules.has(person.index) || decided.withoutReturn.has(person.index);
+  return isDecided || isScopeDiscarded(record) || scopeOfPerson(person, record) !== 'in';
 }
 
 /** Remembers a traveler that was created by hand, or for a person who came and left since the last check. */
@@ -315,15 +357,15 @@ function rememberUnlinked(traveler: TravelUser, state: ObservedState): Remembere
 function rememberedValues(
   traveler: TravelUser,
   { record, decided }: ObservedState,
-): Pick<RememberedTraveler, 'fields' | 'email' | 'isAdmin'> {
+): Pick<RememberedTraveler, 'fields' | 'email' | 'costCenterId' | 'isAdmin' | 'isKeptActive'> {
+  const isKeptActive = decided.keptActive.has(traveler.id);
   // A traveler that an admin keeps active is no drift: a later decision archives it.
   const rememberedValue = (field: Field) =>
-    field === 'archived' && decided.keptActive.has(traveler.id)
-      ? 'true'
-      : fieldValue(traveler, field, record.catalog);
+    field === 'archived' && isKeptActive ? 'true' : fieldValue(traveler, field, record.catalog);
   const values = fields.map((field) => [field, rememberedValue(field)]);
   const all = Object.fromEntries(values) as RememberedTraveler['fields']; // Every field is there.
-  return { fields: all, email: traveler.email, isAdmin: isAdmin(traveler) };
+  const { email, costCenterId } = traveler;
+  return { fields: all, email, costCenterId, isAdmin: isAdmin(traveler), isKeptActive };
 }
 
 /** True for a traveler that administers the travel service. */
@@ -333,7 +375,7 @@ export function isAdmin({ roles = [] }: TravelUser): boolean {
 
 /** Returns the values that a field of a linked traveler may have. */
 export function expectedField(field: Field, traveler: TravelUser, person: Person, { record }: ObservedState) {
-  const { events, edits, undecided } = record;
+  const { events, edits, undecided, statedBefore } = record;
   const { drift } = record.policies;
   const rules = {
     before: record.rulesBefore,
@@ -343,6 +385,14 @@ export function expectedField(field: Field, traveler: TravelUser, person: Person
   };
   const { index, current } = person;
   const memory = record.memory.get(traveler.id);
-  const linked = { traveler: traveler.id, person: index, wanted: current?.wanted, memory };
+  const first = statedBefore.users.get(index);
+  const atLastCheck: Stated | undefined = first && {
+    wanted: first.wanted,
+    standing: standingOf(first, { rules: record.rules, groups: statedBefore.groups }),
+  };
+  const linked = {
+    ...{ traveler: traveler.id, person: index, wanted: current?.wanted, memory, atLastCheck },
+    standing: standingOf(current, record),
+  };
   return expectedValues(field, linked, { events, rules, drift, edits });
 }

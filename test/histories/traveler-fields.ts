@@ -2,8 +2,16 @@ import type { JsonObject } from '../../src/schema/resource.ts';
 import type { CustomFieldValue, TravelUser } from '../../src/translator/traveler.ts';
 import type { WantedUser } from './wanted-user.ts';
 
+/** A user as the rules see it: with the names of the groups of which it counts as a member. */
+export interface StatedUser extends WantedUser {
+  groups: readonly string[];
+}
+
 /** A value of a field as text; undefined when there is none. */
 export type Value = string | undefined;
+
+/** What a field becomes of a user. */
+export type Rule = (user: StatedUser) => Value;
 
 /** The custom fields of the travel service, by the names that histories give them. */
 export type CustomFields = Record<'team' | 'title' | 'floor', string>;
@@ -15,7 +23,7 @@ export interface Catalog {
 }
 
 /** The fields that the default rules fill, and what they become. Email and manager have checks of their own. */
-const ruled = {
+export const defaultRules = {
   firstName: ({ givenName }) => givenName,
   lastName: ({ familyName }) => familyName,
   phoneNumber: ({ phone }) => phone,
@@ -28,7 +36,7 @@ const ruled = {
   team: ({ department }) => department,
   title: ({ title }) => title,
   costCenterId: ({ costCenter }) => costCenter,
-} satisfies Record<string, (wanted: WantedUser) => Value>;
+} satisfies Record<string, Rule>;
 
 const foreign = [
   'gender',
@@ -40,14 +48,17 @@ const foreign = [
   'roles.accountant',
 ] as const;
 
-export type Field = keyof typeof ruled | (typeof foreign)[number];
+export type Field = keyof typeof defaultRules | (typeof foreign)[number];
 
 /** All fields that are compared one by one. */
-export const fields: readonly Field[] = [...(Object.keys(ruled) as (keyof typeof ruled)[]), ...foreign]; // The keys are fields.
+export const fields: readonly Field[] = [
+  ...(Object.keys(defaultRules) as (keyof typeof defaultRules)[]), // The keys are fields.
+  ...foreign,
+];
 
 /** True for a field that no IdP writes. */
 export function isForeignField(field: Field): boolean {
-  return !(field in ruled);
+  return !(field in defaultRules);
 }
 
 /** The SCIM attribute of the department, as rules name it. */
@@ -55,60 +66,6 @@ export const DEPARTMENT = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0
 
 /** The attributes that have a rule in the travel service at times. */
 export type MappedAttribute = 'department' | 'title';
-
-/** A rule of a mapping: what it reads, and what a field becomes by it. */
-interface OwnRule {
-  scimAttribute: string;
-  transforms?: ['uppercase'];
-  read(wanted: WantedUser): Value;
-}
-
-/** The mappings that admins put in force. Each adds, changes or empties the rules of some fields, compared with the others. */
-export const mappings = {
-  defaults: {},
-  titleAsTeam: { team: { scimAttribute: 'title', read: ({ title }) => title } },
-  departmentAsTitle: { title: { scimAttribute: DEPARTMENT, read: ({ department }) => department } },
-  capitals: {
-    firstName: {
-      scimAttribute: 'name.givenName',
-      transforms: ['uppercase'],
-      read: ({ givenName }) => givenName.toUpperCase(),
-    },
-  },
-  /** No user has a nickName, so that nobody has a language any more. */
-  noLanguage: { lang: { scimAttribute: 'nickName', read: () => undefined } },
-} as const satisfies Record<string, Partial<Record<Field, OwnRule>>>;
-
-export type MappingName = keyof typeof mappings;
-
-/** The rules in force: the mapping, and the attributes for which the collection of the travel service has a rule. */
-export interface FieldRules {
-  mapping: MappingName;
-  collection: ReadonlySet<MappedAttribute>;
-}
-
-/** Returns a mapping in the form of a mapping file. */
-export function toMappingFile(name: MappingName, { custom }: Catalog): JsonObject {
-  const rules: Partial<Record<Field, OwnRule>> = mappings[name];
-  const rows = Object.entries(rules).map(([field, { scimAttribute, transforms = [] }]) => ({
-    ...(field in custom ? { customFieldId: custom[field as 'team'] } : { userAttribute: field }), // One of the custom fields.
-    ...{ scimAttribute, transforms },
-  }));
-  return { scimUserMapping: rows };
-}
-
-/** Returns the rule that fills a field; undefined if none does. The same rule is the same function. */
-export function ruleOf(
-  field: Field,
-  { mapping, collection }: FieldRules,
-): ((wanted: WantedUser) => Value) | undefined {
-  const own: Partial<Record<Field, OwnRule>> = mappings[mapping];
-  const rule = own[field];
-  if (rule) return rule.read;
-  if (field === 'team' && !collection.has('department')) return undefined;
-  if (field === 'title' && !collection.has('title')) return undefined;
-  return (ruled as Partial<Record<Field, (wanted: WantedUser) => Value>>)[field]; // A foreign field has no rule.
-}
 
 /** The value of a traveler in a field. */
 export function fieldValue(traveler: TravelUser, field: Field, { custom, costCenters }: Catalog): Value {

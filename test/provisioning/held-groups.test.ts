@@ -23,7 +23,11 @@ interface Members {
   decide(ids: string[], answer: 'approved' | 'discarded'): Promise<void>;
 }
 
-async function withMembers(count: number, test: (members: Members) => Promise<void>): Promise<void> {
+async function withMembers(
+  count: number,
+  test: (members: Members) => Promise<void>,
+  options: NonNullable<Parameters<typeof withFixture>[1]> = {},
+): Promise<void> {
   await withFixture(
     async (fixture) => {
       const { bridge, store, clock, travel } = fixture;
@@ -62,7 +66,7 @@ async function withMembers(count: number, test: (members: Members) => Promise<vo
         },
       });
     },
-    { mapping },
+    { mapping, ...options },
   );
 }
 
@@ -183,3 +187,25 @@ test('a preview of the mapping in force changes nothing for people who are held'
     const preview = await fixture.bridge.mappingPreviewer.run(fixture.connection, { examples: 10 });
     expect(preview).toMatchObject({ people: LIMIT + 2, changed: 0, findings: [] });
   }));
+
+test('a person whom the scope leaves out is not held for groups, and stays active if an admin has discarded the archive', () =>
+  withMembers(
+    LIMIT + 3,
+    async ({ fixture, ids, change, held, decide }) => {
+      const [first = '', last = ''] = [ids[0], ids.at(-1)];
+      for (const id of [first, last]) await fixture.patch(id, { userType: 'Service' });
+      expect((await fixture.identity(last)).hold?.cause).toBe('safetyValve');
+      await decide([last], 'discarded');
+      await change({ name: 'Travel' });
+      expect(await held()).toHaveLength(1);
+      expect(await fixture.identity(last)).toMatchObject({ state: 'synced', hold: undefined });
+      await decide([last], 'discarded');
+      expect(await fixture.traveler(last)).toMatchObject({ archived: false, travelPolicyId: 'p' });
+      await fixture.patch(last, { userType: 'Employee' });
+      expect(await held()).toContain(last);
+    },
+    {
+      mapping: { ...mapping, scope: 'not (userType eq "Service")', outOfScope: 'archive' },
+      policies: { safetyValve: { share: 0, minimum: 1, windowMs: 3_600_000 } },
+    },
+  ));

@@ -27,7 +27,7 @@ type Create = (user: ScimResource, fault?: TravelFault) => Promise<string>;
 /** Runs a test with a custom field for the title. */
 function withUsers(
   test: (fixture: ProvisioningFixture, create: Create) => Promise<void>,
-  policies: { onExistingUser?: 'link' | 'refuse' } = {},
+  policies: { onExistingUser?: 'link' | 'refuse'; deprovision?: 'delete' } = {},
 ): Promise<void> {
   return withFixture(
     async (fixture) => {
@@ -302,3 +302,24 @@ describe.each(['link', 'refuse'] as const)(
       ));
   },
 );
+
+test('a deleted user whose traveler of a lost create was deleted leaves the traveler alone that another leaver has under its address', () =>
+  withUsers(
+    async (fixture, create) => {
+      const bob = await create(person('Bob'));
+      const ada = await create(third, notCarriedOut);
+      fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
+      await fixture.reconcileAfter(5_000);
+      fixture.travel.faultFor = () => undefined;
+      await fixture.bridge.users.remove(users, ada);
+      expect(travelers(fixture)).toHaveLength(1);
+      await fixture.patch(bob, emailsOf(addressOf('Ada')));
+      await fixture.patch(bob, { active: false });
+      await settle(fixture);
+      expect(await fixture.identity(ada)).toMatchObject({
+        ...{ state: 'synced', attempts: 0, travelId: undefined },
+      });
+      expect(await fixture.traveler(bob)).toMatchObject({ firstName: 'Bob', archived: true });
+    },
+    { deprovision: 'delete' },
+  ));

@@ -480,3 +480,17 @@ test('a leaver who has given the address up does not take it back while the newc
     await settle(fixture);
     expect((await fixture.traveler(zoe.id))?.email).toBe(addressOf('Ada'));
   }));
+
+test('a person who returns gets the traveler back although the userName is that of an archived traveler of somebody else', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const staff = { externalId: 'emp-7' };
+    const { id: leaver } = await bridge.users.create(users, person('Ada', staff));
+    const { travelId } = await fixture.identity(leaver);
+    await bridge.users.remove(users, leaver);
+    travel.addTraveler({ email: addressOf('Eve'), firstName: 'Eve', lastName: 'Jones', archived: true });
+    await fixture.importTravelers();
+    const { id } = await bridge.users.create(users, person('Ada', { ...staff, userName: addressOf('Eve') }));
+    expect((await fixture.identity(id)).travelId).toBe(travelId);
+    expect((await fixture.traveler(id))?.archived).toBe(false);
+  }));

@@ -4,7 +4,7 @@ import { recordRestore } from '../histories/record.ts';
 import { travelIdOf } from '../histories/wanted-user.ts';
 import { type AdminAct, actAsAdmin, applyMapping, restore } from './admin.ts';
 import type { ProviderAct } from './events.ts';
-import type { Groups } from './groups.ts';
+import { type Groups, groupSlots } from './groups.ts';
 import { travelersOf } from './travel-admin.ts';
 import type { World } from './world.ts';
 
@@ -22,18 +22,17 @@ export interface ActContext {
 
 /** The operations of a group follow each other as those of a person with this number and that of the group do. */
 const GROUPS = 1_000;
-const MAX_GROUPS = 3;
 
 /** Begins an act of an admin or of an IdP. */
 export function beginAct(acts: ActContext, act: AdminAct | ProviderAct): void {
   const { world, context, groups, begin } = acts;
   const everybody = [
     ...context.people.map(({ index }) => index),
-    ...Array.from({ length: MAX_GROUPS }, (_, group) => GROUPS + group),
+    ...groupSlots.map((_, place) => GROUPS + place),
   ];
   switch (act.kind) {
     case 'group':
-      begin([GROUPS + act.group], () => groups.act(act));
+      begin([GROUPS + act.slot], () => groups.act(act));
       break;
     case 'purge':
       begin(everybody, () => purge(acts, act.connection));

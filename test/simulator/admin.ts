@@ -3,8 +3,8 @@ import { parseMappingOfAnySize, storedMappingSchema } from '../../src/translator
 import type { HistoryContext } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
+import { type MappingName, toMappingFile } from '../histories/mappings.ts';
 import { type HistoryRecord, recordRules } from '../histories/record.ts';
-import { type MappingName, toMappingFile } from '../histories/traveler-fields.ts';
 import { decideOnce } from './holds.ts';
 import type { World } from './world.ts';
 
@@ -67,9 +67,10 @@ export async function resume(world: World, connection: ConnectionName): Promise<
 /** An admin lets all connections go on. Returns what was sent before for people whom no IdP had written since the restore. */
 export async function endPause(world: World, record: HistoryRecord): Promise<string[]> {
   const { pauseWatch } = world;
-  const written = new Set(
-    record.events.flatMap((event) => (event.kind === 'write' ? [`P${event.person}`] : [])),
-  );
+  const written = new Set([
+    ...record.events.flatMap((event) => (event.kind === 'write' ? [`P${event.person}`] : [])),
+    ...record.purged,
+  ]);
   const unasked = pauseWatch.sent.filter((names) => !names.some((name) => written.has(name ?? '')));
   for (const connection of connections) await resume(world, connection);
   Object.assign(pauseWatch, { isOn: false, sent: [] });

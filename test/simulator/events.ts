@@ -1,11 +1,11 @@
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import type { WorldOperation } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
+import { type MappingName, mappings } from '../histories/mappings.ts';
 import { operationAt, toOperationLine } from '../histories/operations.ts';
-import { type MappingName, mappings } from '../histories/traveler-fields.ts';
 import type { AdminAct } from './admin.ts';
 import { allFaults, type Fault } from './faults.ts';
-import type { GroupAct } from './groups.ts';
+import { type GroupAct, groupSlots } from './groups.ts';
 import type { Kill } from './replica.ts';
 
 /** What happens to the processes and the travel API, beside the operations of IdPs and admins. */
@@ -42,7 +42,7 @@ export function eventAt(seed: number, position: number, people: number): Event {
   const random = seededRandom(Math.imul(seed, 7_368_787) + position * 104_729);
   random.below(2);
   const isTrouble = random.below(5) === 0;
-  if (random.below(9) === 0) return { what: randomAct(random, people), pause: randomPause(random) };
+  if (random.below(6) === 0) return { what: randomAct(random, people), pause: randomPause(random) };
   // Only the last of the people becomes an admin of the travel service, so that it may happen often.
   if (random.below(50) === 0) return { what: { kind: 'guard' }, pause: 0 };
   // Without the kinds about processes, the others are left.
@@ -73,22 +73,17 @@ function randomTrouble(random: Random): Trouble {
       at: { effects: 1 + random.below(12), edge: random.pick(['before', 'during', 'after']) },
     };
   if (kind < 17) return { kind: 'freeze', replica: random.below(3), ms: 5_000 + random.below(70_000) };
-  if (kind < 18) return { kind: 'sleep', ms: 1_000 + random.below(3_600_000) };
+  if (kind < 18) return { kind: 'sleep', ms: 1_000 + random.below(10_800_000) };
   if (kind < 19) return { kind: 'wallClock', ms: (random.below(2) === 0 ? -1 : 1) * random.below(7_200_000) };
   return { kind: 'import' };
 }
 
 function randomAct(random: Random, people: number): AdminAct | ProviderAct {
-  const kind = random.below(40);
-  if (kind < 10)
-    return {
-      ...{ kind: 'group', group: random.below(3) },
-      act: random.pick(['add', 'remove', 'replace', 'rename', 'put', 'delete']),
-      who: [random.below(people), random.below(people)],
-    };
+  if (random.below(2) === 0) return randomGroupAct(random, people);
+  const kind = 10 + random.below(30);
   if (kind < 17) {
     const [name = 'defaults'] = random.some(Object.keys(mappings) as MappingName[], 1); // The keys are the names.
-    return { kind: 'mapping', name, isLarge: random.below(2) === 0 };
+    return { kind: 'mapping', name, isLarge: random.below(4) === 0 };
   }
   if (kind < 23) return { kind: 'decide' };
   if (kind < 27) return { kind: 'sayIsSame', who: random.below(people) };
@@ -96,6 +91,20 @@ function randomAct(random: Random, people: number): AdminAct | ProviderAct {
   if (kind < 33) return { kind: 'backup' };
   if (kind < 35) return { kind: 'restore' };
   return random.below(2) === 0 ? { kind: 'pause' } : { kind: 'resume', connection: random.pick(connections) };
+}
+
+const groupActs = ['add', 'add', 'add', 'remove', 'replace', 'rename', 'put', 'empty', 'delete'] as const;
+
+/** Most people are in the first connection, whose groups are the first of the slots. */
+function randomGroupAct(random: Random, people: number): GroupAct {
+  const everybody = Array.from({ length: people }, (_, who) => who);
+  const act = random.pick(groupActs);
+  const isNamed = act !== 'rename' && random.below(3) > 0;
+  return {
+    kind: 'group',
+    slot: random.below(random.below(4) === 0 ? groupSlots.length : groupSlots.length / 2),
+    ...{ act, name: isNamed ? 0 : random.below(6), who: random.some(everybody, 1 + random.below(5)) },
+  };
 }
 
 /** Formats an event as one short line. */

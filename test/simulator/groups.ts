@@ -1,22 +1,43 @@
-import type { Call, Person } from '../histories/identity-providers.ts';
+import { type Call, type ConnectionName, connections, type Person } from '../histories/identity-providers.ts';
+import type { HistoryRecord } from '../histories/record.ts';
+import { recordGroups } from '../histories/standing.ts';
+import {
+  type GroupChange,
+  type StatedGroup,
+  UNRESOLVED_MS,
+  withGroupChange,
+} from '../histories/stated-groups.ts';
 import type { Story } from './story.ts';
+import type { VirtualTime } from './virtual-time.ts';
 
-/** What an IdP does with one of its groups. A group that does not exist is created first. */
+/** A place for one group of a connection, with the names that it has in turn: most are named by mappings. */
+interface GroupSlot {
+  connection: ConnectionName;
+  names: readonly [string, ...string[]];
+}
+
+/** No name is in two places of a connection, so that a name that is taken is that of a request whose answer was lost. */
+export const groupSlots: readonly GroupSlot[] = connections.flatMap((connection) =>
+  [
+    ['Managers', 'MANAGERS', 'Engineers'] as const,
+    ['VIP', 'Visitors'] as const,
+    ['Site Paris', 'Paris'] as const,
+    ['Site Lyon', 'Lyon'] as const,
+    ['Staff', 'Contractors', 'Everybody'] as const,
+  ].map((names) => ({ connection, names })),
+);
+
+/** What an IdP does with the group in a slot. A group that does not exist is created. */
 export interface GroupAct {
   kind: 'group';
-  group: number;
-  act: 'add' | 'remove' | 'replace' | 'rename' | 'put' | 'delete';
+  slot: number;
+  act: 'add' | 'remove' | 'replace' | 'rename' | 'put' | 'empty' | 'delete';
+  /** The place of the new name among those of the slot. */
+  name: number;
   who: number[];
 }
 
-/** A group as the IdP has written it: the ids of its members. */
-interface WrittenGroup {
-  id: string;
-  displayName: string;
-  members: string[];
-}
-
-/** The groups of one connection. */
+/** The groups of the IdPs. */
 export interface Groups {
   /** Carries out an act, and repeats it until it is answered. */
   act(act: GroupAct): Promise<void>;
@@ -26,103 +47,177 @@ export interface Groups {
   readAgain(): Promise<void>;
 }
 
-const CONNECTION = 'default';
 const SCHEMAS = ['urn:ietf:params:scim:schemas:core:2.0:Group'];
 
 interface Deps {
   call: Call;
   people: readonly Person[];
+  record: HistoryRecord;
   story: Story;
+  time: VirtualTime;
 }
 
-/** Creates the groups of the first connection. They have no effect on travelers. */
-export function simulatedGroups({ call, people, story }: Deps): Groups {
-  const groups = new Map<number, WrittenGroup>();
-  let names = 0;
-  /** Sends a request until it is answered. A repetition may find that the first one was carried out. */
-  const send = async (method: string, path: string, body?: object, repeated?: number) => {
-    for (;;) {
-      const answer = await call(CONNECTION, method, path, body);
-      if (!answer) continue;
-      if (answer.status >= 300 && answer.status !== repeated)
-        throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-      return answer;
-    }
-  };
-  const read = async ({ id }: WrittenGroup): Promise<Omit<WrittenGroup, 'id'> | undefined> => {
-    const { status, body } = await send('GET', `/Groups/${id}`, undefined, 404);
-    if (status === 404) return undefined;
-    const members = (body.members ?? []).map(({ value }: { value: string }) => value);
-    return { displayName: body.displayName, members };
-  };
-  const idsOf = (who: number[]) =>
-    [...new Set(who)].flatMap((index) => {
-      const { current } = people[index] ?? {};
-      return current?.connection === CONNECTION ? [current.id] : [];
-    });
-  const isLive = (id: string) =>
-    people.some(({ current }) => current?.id === id && current.connection === CONNECTION);
-  const create = async (who: number[]): Promise<WrittenGroup> => {
-    names += 1;
-    const displayName = `Group ${names}`;
-    const members = idsOf(who);
-    const body = { schemas: SCHEMAS, displayName, members: members.map((value) => ({ value })) };
-    const { status, body: answer } = await send('POST', '/Groups', body, 409);
-    // The first POST was carried out, and nobody knows its id.
-    if (status === 409) return create(who);
-    return { id: answer.id, displayName, members };
-  };
-  const change = async (group: WrittenGroup, { act, who }: GroupAct): Promise<void> => {
-    const members = idsOf(who);
-    const values = members.map((value) => ({ value }));
-    if (act === 'rename' || act === 'put') names += 1;
-    if (act === 'rename' || act === 'put') group.displayName = `Group ${names}`;
-    if (act === 'put' || act === 'replace') group.members = members;
-    if (act === 'add') group.members = [...new Set([...group.members, ...members])];
-    const removed = group.members.filter((id) => members.includes(id) && isLive(id));
-    if (act === 'remove') group.members = group.members.filter((id) => !members.includes(id));
-    const operations = {
-      rename: [{ op: 'replace', path: 'displayName', value: group.displayName }],
-      replace: [{ op: 'replace', path: 'members', value: values }],
-      add: [{ op: 'add', path: 'members', value: values }],
-    };
-    const path = `/Groups/${group.id}`;
-    if (act === 'put')
-      await send('PUT', path, { schemas: SCHEMAS, displayName: group.displayName, members: values });
-    else if (act === 'remove')
-      // A member who is deleted meanwhile is no target.
-      for (const id of removed)
-        await send('PATCH', path, { Operations: [{ op: 'remove', path: `members[value eq "${id}"]` }] }, 400);
-    else if (act !== 'delete') await send('PATCH', path, { Operations: operations[act] });
-  };
+/** Creates the IdPs as the owners of groups, whose changes are recorded. */
+export function simulatedGroups(deps: Deps): Groups {
+  const { people, record, story, time } = deps;
+  const isCompared = (id: string) =>
+    people.some(({ current, isGuarded }) => current?.id === id && !isGuarded);
+  const groupIn = ({ connection, names }: GroupSlot) =>
+    record.groups.groups.find(
+      (one) => one.connection === connection && names.some((name) => name === one.displayName),
+    );
   return {
     act: async (act) => {
-      const group = groups.get(act.group);
-      if (!group) groups.set(act.group, await create(act.who));
-      else if (act.act === 'delete') {
-        await send('DELETE', `/Groups/${group.id}`, undefined, 404);
-        groups.delete(act.group);
-      } else await change(group, act);
-      story.tell(`  group ${act.group} is ${JSON.stringify(groups.get(act.group))}`);
+      const slot = groupSlots[act.slot];
+      if (!slot) return;
+      const before = groupIn(slot);
+      const begunAt = time.now();
+      const [live, leaving] = [usersOf(people), usersBeingDeleted(people)];
+      const after = before ? await change(deps, before, act) : await create(deps, slot, act);
+      const present = usersOf(people);
+      const deleted = [...live].filter((id) => !present.has(id));
+      const done: GroupChange = {
+        ...{ before, after, begunAt, endedAt: time.now(), mapping: record.rules.mapping, live },
+        leaving: new Set([...leaving, ...usersBeingDeleted(people), ...deleted]),
+      };
+      recordGroups(record, people, withGroupChange(record.groups, done));
+      story.tell(`  group ${act.slot} is ${JSON.stringify(after)}`);
     },
     violations: async () => {
       const broken: string[] = [];
-      for (const [number, group] of groups) {
-        const shown = await read(group);
-        // A user who is deleted is no member any more.
-        const comparable = (one: Omit<WrittenGroup, 'id'> | undefined) =>
-          one && JSON.stringify([one.displayName, one.members.filter(isLive).toSorted()]);
-        if (comparable(shown) !== comparable(group))
-          broken.push(`group ${number} is ${JSON.stringify(shown)}, not ${JSON.stringify(group)}`);
+      // A user who is deleted is no member any more. One whose DELETE is refused gets back the memberships of before, whatever came between.
+      const comparable = (one: Omit<StatedGroup, 'id'> | undefined) =>
+        one && JSON.stringify([one.displayName, one.members.filter(isCompared).toSorted()]);
+      for (const connection of connections) {
+        const shown = await list(deps, connection);
+        const stated = record.groups.groups.filter((one) => one.connection === connection);
+        for (const id of new Set([...shown, ...stated].map((one) => one.id))) {
+          const [is, must] = [shown, stated].map((all) => all.find((one) => one.id === id));
+          if (comparable(is) !== comparable(must))
+            broken.push(`the group ${id} is ${JSON.stringify(is)}, not ${JSON.stringify(must)}`);
+        }
       }
       return broken;
     },
     readAgain: async () => {
-      for (const [number, group] of groups) {
-        const shown = await read(group);
-        if (shown) groups.set(number, { ...group, ...shown });
-        else groups.delete(number);
-      }
+      const groups: StatedGroup[] = [];
+      for (const connection of connections) groups.push(...(await list(deps, connection)));
+      // Which former memberships the backup had is not known.
+      record.groups = { groups, formers: [], doubtUntil: time.now() + UNRESOLVED_MS };
     },
   };
+}
+
+function usersOf(people: readonly Person[]): Set<string> {
+  return new Set(people.flatMap(({ current }) => current?.id ?? []));
+}
+
+/** The users whose DELETE is not answered yet. */
+function usersBeingDeleted(people: readonly Person[]): string[] {
+  return people.flatMap(({ current, unanswered }) =>
+    current && unanswered?.verb === 'DELETE' ? [current.id] : [],
+  );
+}
+
+async function list(deps: Deps, connection: ConnectionName): Promise<StatedGroup[]> {
+  const { body } = await send(deps, connection, { method: 'GET', path: '/Groups' });
+  return body.Resources.map((shown: { id: string; displayName: string; members?: { value: string }[] }) => ({
+    ...{ connection, id: shown.id, displayName: shown.displayName },
+    members: (shown.members ?? []).map(({ value }) => value),
+  }));
+}
+
+interface GroupRequest {
+  method: string;
+  path: string;
+  body?: object;
+  /** The status of a repetition whose first request was carried out, and not answered. */
+  repeated?: number;
+}
+
+/** Sends a request until it is answered. */
+async function send({ call }: Deps, connection: ConnectionName, request: GroupRequest) {
+  const { method, path, body, repeated } = request;
+  for (;;) {
+    const answer = await call(connection, method, path, body);
+    if (!answer) continue;
+    if (answer.status >= 300 && answer.status !== repeated)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer;
+  }
+}
+
+async function create(
+  deps: Deps,
+  { connection, names }: GroupSlot,
+  { name, who }: GroupAct,
+): Promise<StatedGroup> {
+  const displayName = names[name % names.length] ?? names[0];
+  const members = idsOf(deps, connection, who);
+  const body = { schemas: SCHEMAS, displayName, members: toValues(members) };
+  const { status, body: answer } = await send(deps, connection, {
+    ...{ method: 'POST', path: '/Groups', body, repeated: 409 },
+  });
+  const id = status === 409 ? undefined : answer.id;
+  const carriedOut = id
+    ? undefined
+    : (await list(deps, connection)).find((one) => one.displayName === displayName);
+  return carriedOut ?? { connection, id, displayName, members };
+}
+
+/** Returns the group after the act; undefined if it was deleted. */
+async function change(deps: Deps, before: StatedGroup, act: GroupAct): Promise<StatedGroup | undefined> {
+  const { connection, id, displayName } = before;
+  const path = `/Groups/${id}`;
+  const members = idsOf(deps, connection, act.who);
+  const patch = (operation: object, repeated?: number) =>
+    send(deps, connection, {
+      ...{ method: 'PATCH', path, body: { Operations: [operation] } },
+      ...(repeated === undefined ? {} : { repeated }),
+    });
+  switch (act.act) {
+    case 'delete':
+      await send(deps, connection, { method: 'DELETE', path, repeated: 404 });
+      return undefined;
+    case 'put': {
+      const after = { ...before, displayName: nameOf(act), members };
+      const body = { schemas: SCHEMAS, displayName: after.displayName, members: toValues(members) };
+      await send(deps, connection, { method: 'PUT', path, body });
+      return after;
+    }
+    case 'rename':
+      await patch({ op: 'replace', path: 'displayName', value: nameOf(act) });
+      return { ...before, displayName: nameOf(act) };
+    case 'replace':
+      await patch({ op: 'replace', path: 'members', value: toValues(members) });
+      return { ...before, members };
+    case 'empty':
+      await patch({ op: 'replace', path: 'members', value: [] });
+      return { ...before, displayName, members: [] };
+    case 'add':
+      await patch({ op: 'add', path: 'members', value: toValues(members) });
+      return { ...before, members: [...new Set([...before.members, ...members])] };
+    case 'remove': {
+      // A member who is deleted meanwhile is no target.
+      for (const one of before.members.filter((member) => members.includes(member)))
+        await patch({ op: 'remove', path: `members[value eq "${one}"]` }, 400);
+      return { ...before, members: before.members.filter((one) => !members.includes(one)) };
+    }
+  }
+}
+
+function nameOf({ slot, name }: GroupAct): string {
+  const names = groupSlots[slot]?.names ?? [''];
+  return names[name % names.length] ?? '';
+}
+
+function idsOf({ people }: Deps, connection: ConnectionName, who: readonly number[]): string[] {
+  return [...new Set(who)].flatMap((index) => {
+    const { current } = people[index] ?? {};
+    return current?.connection === connection ? [current.id] : [];
+  });
+}
+
+function toValues(ids: readonly string[]) {
+  return ids.map((value) => ({ value }));
 }

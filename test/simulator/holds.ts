@@ -1,4 +1,4 @@
-import { predecessorOf } from '../../src/provisioning/identity.ts';
+import { isDepartureCause, isInactive, predecessorOf } from '../../src/provisioning/identity.ts';
 import { connections } from '../histories/identity-providers.ts';
 import type { HistoryRecord } from '../histories/record.ts';
 import { comeToRest } from './rest.ts';
@@ -39,6 +39,11 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
       record.given.add(given);
       // What had been sent for the person before depends on when the return was held.
       record.uncertain.add(given);
+    }
+    if (identity?.travelId !== undefined && !isInactive(identity) && isDepartureCause(hold.cause)) {
+      // The scope leaves the person out.
+      if (answer === 'discarded') record.keptOutOfScope.add(identity.travelId);
+      else record.keptOutOfScope.delete(identity.travelId);
     }
     story.tell(`an admin answers the hold ${hold.cause} of ${userName} (${id}): ${answer}`);
     decisions += await store.holds.decide(connection, { ids: [id] }, answer, time.now(), 'admin');

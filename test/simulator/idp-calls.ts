@@ -1,4 +1,4 @@
-import type { GroupView } from '../../src/provisioning/groups/groups.ts';
+import type { GroupQuery, GroupView } from '../../src/provisioning/groups/groups.ts';
 import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
 import type { ProvisioningService } from '../../src/provisioning/service.ts';
 import type { UserQuery, UserView } from '../../src/provisioning/users/list-users.ts';
@@ -121,8 +121,18 @@ async function answerGroup({ groups }: ProvisioningService, { connection, method
       await groups.remove(connection, id);
       return { status: 204, body: undefined };
     default:
-      return { status: 200, body: toGroupBody(await groups.read(connection, id, true)) };
+      if (id !== '') return { status: 200, body: toGroupBody(await groups.read(connection, id, true)) };
+      return { status: 200, body: { Resources: await listGroups(groups, connection) } };
   }
+}
+
+async function listGroups(groups: ProvisioningService['groups'], connection: ConnectionName) {
+  const query: GroupQuery = {
+    ...{ where: { all: [] }, order: { by: 'position', descending: false } },
+    ...{ start: { offset: 0 }, limit: 100, residual: undefined, withMembers: false },
+  };
+  const { rows } = await groups.list(connection, query);
+  return Promise.all(rows.map(async ({ id }) => toGroupBody(await groups.read(connection, id, true))));
 }
 
 function parseGroup(body: JsonObject) {

@@ -20,7 +20,10 @@ export async function brokenPromises(world: World, state: ObservedState): Promis
 }
 
 /** Reads the decisions of admins that still count: the IdP has not written the person since, or not stated the departure. */
-export async function readDecided(world: World, people: ObservedState['people']): Promise<Decided> {
+export async function readDecided(
+  world: World,
+  { people, record }: Pick<ObservedState, 'people' | 'record'>,
+): Promise<Decided> {
   const { database, store } = world;
   const rows = await database.db
     .selectFrom('identity')
@@ -28,7 +31,7 @@ export async function readDecided(world: World, people: ObservedState['people'])
     .where('decision', '<>', '')
     .execute();
   const decided = {
-    keptActive: new Set<string>(),
+    keptActive: new Set(record.keptOutOfScope),
     aboutGuarded: new Set<string>(),
     withoutReturn: new Set<number>(),
     withoutRules: await findWithoutRules(world, people),

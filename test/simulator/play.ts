@@ -8,6 +8,8 @@ import {
   rememberState,
 } from '../histories/record.ts';
 import { recordedProviders } from '../histories/recorded-providers.ts';
+import { recordGroups } from '../histories/standing.ts';
+import { endOfMemberships, withoutEnded } from '../histories/stated-groups.ts';
 import { type ActContext, beginAct } from './acts.ts';
 import { endPause } from './admin.ts';
 import { type Event, eventAt, type Trouble, toEventLine } from './events.ts';
@@ -112,7 +114,7 @@ function newPlayer(world: World, { setup, people: count }: History): Player {
   let open = 0;
   return {
     ...{ world, context, call, failures, isAnswered: () => open === 0, begun: 0 },
-    ...{ groups: simulatedGroups({ call, people, story }), deferredActs: [] },
+    ...{ groups: simulatedGroups({ call, people, record, story, time: world.time }), deferredActs: [] },
     sinceRest: { calls: 0, changingCalls: 0, effects: 0 },
     begin: (who, act) => {
       open += 1;
@@ -154,6 +156,7 @@ async function playEvents(player: Player, { events, setup }: History): Promise<s
   for (const [place, event] of events.entries()) {
     player.begun = place + 1;
     world.story.tell(`${place}. ${toEventLine(event)}`);
+    endMemberships(player);
     if (event.what.kind === 'rest') {
       // Without a feed, an import alone shows what was changed in the travel service.
       const broken = await restAndCheck(player, { withImport: !setup.hasFeed, isRepeated: place % 2 === 0 });
@@ -241,8 +244,11 @@ async function restAndCheck(
   if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
   const sent = await endPause(world, context.record);
   if (sent.length > 0) return sent;
-  const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
-  if (left !== undefined) return [`the work never ends: ${left} [${promises.holdsEnd}]`];
+  do {
+    await letMembershipsEnd(player);
+    const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
+    if (left !== undefined) return [`the work never ends: ${left} [${promises.holdsEnd}]`];
+  } while (isMembershipEnding(player, CHECK_MS));
   for (const traveler of travel.disobedient) context.record.disobedient.add(traveler);
   travel.disobedient.clear();
   recordRulesDecision(context.record, await areRulesDiscarded(world));
@@ -257,7 +263,38 @@ async function restAndCheck(
   const writes = countWrites(player);
   time.jump(10 * 60_000);
   await comeToRest(world, { withImport: true });
+  // A membership that has ended meanwhile is a reason to write.
+  if (isMembershipEnding(player, 0)) return [];
   return countWrites(player) > writes ? [`at rest, a write was sent [${promises.noNeedlessCall}]`] : [];
+}
+
+/** The time within which a check is over, and the time in which a former membership must end to be waited for, in milliseconds. */
+const CHECK_MS = 10 * 60_000;
+const AWAITED_MS = 75 * 60_000;
+/** The time in which the end of a membership is noticed, in milliseconds. */
+const END_NOTICED_MS = 65_000;
+
+/** Lets those memberships in deleted and emptied groups end that do so soon: while one ends, the contract does not decide about it. */
+async function letMembershipsEnd(player: Player): Promise<void> {
+  const { world, context } = player;
+  const { time } = world;
+  const end = endOfMemberships(context.record.groups, time.now(), AWAITED_MS);
+  if (end === undefined) return;
+  time.jump(Math.max(0, end - time.now()));
+  endMemberships(player);
+  await time.run(END_NOTICED_MS);
+}
+
+function isMembershipEnding({ world: { time }, context }: Player, withinMs: number): boolean {
+  return endOfMemberships(context.record.groups, time.now(), withinMs) !== undefined;
+}
+
+/** Records the memberships that do not count any more. Returns true if there are any. */
+function endMemberships({ world: { time }, context: { record, people } }: Player): boolean {
+  const next = withoutEnded(record.groups, time.now());
+  if (next === record.groups) return false;
+  recordGroups(record, people, next);
+  return true;
 }
 
 /** With `refuse`, a person whose address an existing traveler has is tried again by each import, with a create that cannot succeed. */
@@ -274,7 +311,7 @@ async function observe({ world, context }: Player): Promise<ObservedState> {
     const id = await during(world.time, providers.travelId(person));
     if (id !== undefined) links.set(person.index, id);
   }
-  const decided = await readDecided(world, people);
+  const decided = await readDecided(world, { people, record });
   return { people, links, travelers: travelersOf(world.travel), record, decided };
 }
 

@@ -4,7 +4,7 @@ import type { TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { connections as connectionNames } from '../histories/identity-providers.ts';
-import type { MappingName } from '../histories/traveler-fields.ts';
+import type { MappingName } from '../histories/mappings.ts';
 import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
 import { type Kill, type Replica, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
@@ -51,7 +51,7 @@ export interface World {
 /** The writes to the travel API since a restored database paused the connections. */
 interface PauseWatch {
   isOn: boolean;
-  /** Of each write, the family names of the traveler before and after. */
+  /** Of each write, the id of the traveler, and the family names before and after. */
   sent: (string | undefined)[][];
 }
 
@@ -97,7 +97,7 @@ function connectionOf(
 function watchedUsers({ users, fake }: SimulatedTravel, watch: PauseWatch): TravelUsers {
   const note = (id: string | undefined, after?: unknown) => {
     const before = id === undefined ? undefined : fake.travelers.get(id)?.lastName;
-    if (watch.isOn) watch.sent.push([before, typeof after === 'string' ? after : undefined]);
+    if (watch.isOn) watch.sent.push([id, before, typeof after === 'string' ? after : undefined]);
   };
   return {
     ...users,

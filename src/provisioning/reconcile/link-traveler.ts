@@ -167,7 +167,10 @@ export function* findOwnCreate(
     for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
       const availability = yield* readAvailability(context, traveler);
       if (availability.kind !== 'ok') return availability;
-      if (availability.value.is === 'free') return { draft: searched, own: { traveler, create } };
+      const { value } = availability;
+      // A traveler that another user had is not that of this create.
+      const isOwn = value.is === 'free' && value.leaver === undefined;
+      if (isOwn) return { draft: searched, own: { traveler, create } };
     }
   }
   return { draft: searched };

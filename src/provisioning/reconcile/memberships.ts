@@ -84,6 +84,11 @@ export function* chooseMemberships(
   const { memberships: former } = identity.progress;
   if (!present || !former || isInactive(identity) || areSame(former, present)) return following;
   const kept = translated.translateWith(former);
+  // Out of scope nothing is lost. Once the person is back, the present memberships are compared with those that were followed last.
+  if (kept.scope === 'out' && translation.scope === 'out') {
+    const { discardedMemberships } = identity.progress;
+    return { ...following, progress: { memberships: former, discardedMemberships } };
+  }
   if (!losesValue(identity, translated.rules, { kept, translation })) return following;
   const isHeld = identity.hold?.cause === 'groups';
   const keeping = { translation: kept, isDecided: isHeld } as const;

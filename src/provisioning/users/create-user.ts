@@ -51,9 +51,9 @@ export async function createUser(
   if (claimed) return claimed;
   const { generation } = matches;
   const { identity, others } = takeLeaversPlace(posted);
-  if (identity.travelId !== undefined || identity.creating !== undefined)
-    return insertion(identity, { generation, others });
   const changes = [...deletionsOf(unclaimedOfSameUserName(matches)), ...others];
+  if (identity.travelId !== undefined || identity.creating !== undefined)
+    return insertion(identity, { generation, others: changes });
   const isFree = email !== undefined && (await isAddressFree(deps, connection, matches));
   if (!isFree) return insertion(identity, { generation, others: changes, newUser });
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.

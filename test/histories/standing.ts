@@ -1,0 +1,54 @@
+import type { Standing } from './expected-fields.ts';
+import type { CurrentUser, Person } from './identity-providers.ts';
+import { type ScopeVerdict, scopeOf } from './mappings.ts';
+import type { HistoryRecord } from './record.ts';
+import { groupsOf, type StatedGroups } from './stated-groups.ts';
+
+/** What the groups say of a user, under the mapping in force. */
+export function standingOf(
+  user: CurrentUser | undefined,
+  { rules, groups: stated }: Pick<HistoryRecord, 'rules' | 'groups'>,
+): Standing {
+  if (!user) return { groups: [], scope: 'in' };
+  const groups = groupsOf(stated, user);
+  const isKnown = (name: string) =>
+    stated.groups.some(
+      ({ connection, displayName }) =>
+        connection === user.connection && displayName.toLowerCase() === name.toLowerCase(),
+    );
+  const scope = scopeOf(rules.mapping)?.judge({ ...user.wanted, groups }, isKnown) ?? 'in';
+  return { groups, scope };
+}
+
+/** Notes other groups, and each person whom they concern. */
+export function recordGroups(record: HistoryRecord, people: readonly Person[], next: StatedGroups): void {
+  const before = people.map(({ current }) => JSON.stringify(standingOf(current, record)));
+  record.groups = next;
+  for (const [place, { index, current }] of people.entries()) {
+    const standing = standingOf(current, record);
+    if (current && JSON.stringify(standing) !== before[place])
+      record.events.push({ kind: 'standing', person: index, wanted: current.wanted, standing });
+  }
+}
+
+/** What the scope says of a person. Departures do not ask for it. */
+export function scopeOfPerson({ current }: Person, record: HistoryRecord): ScopeVerdict {
+  return current?.wanted.active ? standingOf(current, record).scope : 'in';
+}
+
+/** What the scope has said of a person at the last check, under the rules of now, and at each moment since. */
+export function scopesSince({ index, current }: Person, record: HistoryRecord): ScopeVerdict[] {
+  const { events, rules, statedBefore } = record;
+  const first = statedBefore.users.get(index);
+  const later = events.filter((event) => event.kind === 'write' || event.kind === 'standing');
+  return [
+    ...(first ? [standingOf(first, { rules, groups: statedBefore.groups }).scope] : []),
+    ...later.filter(({ person }) => person === index).map(({ standing }) => standing.scope),
+    ...(current ? [standingOf(current, record).scope] : []),
+  ];
+}
+
+/** True if an admin has discarded another scope: people may be as the one before has them, until the IdP writes them. */
+export function isScopeDiscarded({ areRulesDiscarded, undecided }: HistoryRecord): boolean {
+  return areRulesDiscarded && undecided.has('scope');
+}
