@@ -1,4 +1,5 @@
 import type { Holds } from '../../../store/queues/holds.ts';
+import type { TravelUser } from '../../../translator/traveler.ts';
 import type { Connection } from '../../connection.ts';
 import type { Memberships } from '../../groups/group-ports.ts';
 import type { Outcome } from '../../identity.ts';
@@ -53,6 +54,8 @@ export interface Interpreter {
   time: AttemptTime;
   /** The email addresses of the creates that have been announced. */
   announcedEmails: string[];
+  /** Returns the email addresses with which a traveler was read. */
+  emailsRead(travelId: string | undefined): string[];
   /** Saves the outcome of the attempt and ends its lease. */
   finish(before: LeasedOutcome['before'], outcome: Outcome): ReturnType<Leases['finish']>;
 }
@@ -74,11 +77,12 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
   const readTime = () => ({ now: now(), wallClock: wallClock(), server: connection.travel.serverTime() });
   const time = readTime();
   const announcedEmails: string[] = [];
+  const travelersRead: TravelUser[] = [];
   const commitFirst: CommitFirst = async (first) => begins?.commit.run(first);
   const carryOut = carriedOutBy({
     ...storeReads(deps, connection.account, { connection: connection.id, id }),
     ...ruleReads(deps, attempt, commitFirst),
-    ...calls(deps, attempt, commitFirst),
+    ...calls(deps, attempt, { commitFirst, onRead: (...travelers) => travelersRead.push(...travelers) }),
     ...storeWrites(deps, attempt, commitFirst),
     announce: async (planned) => {
       const { progress } = planned;
@@ -100,6 +104,7 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
   return {
     time,
     announcedEmails,
+    emailsRead: (travelId) => travelersRead.filter(({ id }) => id === travelId).map(({ email }) => email),
     carryOut: async (effect) => {
       const result = await carryOut(effect);
       Object.assign(time, readTime());
@@ -152,7 +157,7 @@ function ruleReads(
 function calls(
   { leases, runtime: { now, checkpoint } }: InterpreterDeps,
   { connection, id, lease: { token, now: since }, requestId }: RunningAttempt,
-  commitFirst: CommitFirst,
+  { commitFirst, onRead }: { commitFirst: CommitFirst; onRead(...travelers: TravelUser[]): void },
 ): Partial<Handlers> {
   const { travel, callTimeoutMs } = connection;
   const cause = { person: id, requestId };
@@ -170,8 +175,16 @@ function calls(
       return answer;
     });
   return {
-    findTravelers: (emails) => call(() => travel.findByEmails(emails, undefined, cause)),
-    readTraveler: (travelId) => call(() => travel.read(travelId, cause)),
+    findTravelers: async (emails) => {
+      const found = await call(() => travel.findByEmails(emails, undefined, cause));
+      if (found.kind === 'ok') onRead(...found.value);
+      return found;
+    },
+    readTraveler: async (travelId) => {
+      const read = await call(() => travel.read(travelId, cause));
+      if (read.kind === 'ok') onRead(read.value);
+      return read;
+    },
     createTraveler: (traveler, key) => changingCall(() => travel.create(traveler, key, cause)),
     patchTraveler: (travelId, change) => changingCall(() => travel.patch(travelId, change, cause)),
     removeTraveler: (travelId) => changingCall(() => travel.remove(travelId, cause)),

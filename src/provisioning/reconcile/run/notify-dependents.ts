@@ -19,12 +19,12 @@ interface NotifyDeps {
 /**
  * Makes the identities dirty that the outcome of a reconciliation affects: those that wait for an address which is now
  * free, those whose search for a cycle of waits may have ended at this identity, and those whose manager is the traveler. An address becomes free when a traveler loses it, or when an announced
- * create made no traveler.
+ * create made no traveler. `former`: the addresses that the attempt has announced, and those with which it has read the traveler.
  */
 export async function notifyDependents(
   deps: NotifyDeps,
   connection: Connection,
-  { before, after, announced }: { before: Identity; after: Outcome; announced: string[] },
+  { before, after, former: others }: { before: Identity; after: Outcome; former: string[] },
 ): Promise<void> {
   const now = deps.runtime.now();
   // An address that this identity itself waits for does not count as free.
@@ -38,7 +38,7 @@ export async function notifyDependents(
   // Calls of unknown outcome may have set an address that the traveler no longer has.
   const { announced: unconfirmed, late } = before.progress;
   const sent = [unconfirmed?.email?.value, ...(late?.sent.email ?? [])];
-  const former = [before.observed?.email, answered, ...announced, ...sent].filter(
+  const former = [before.observed?.email, answered, ...others, ...sent].filter(
     (one) => typeof one === 'string',
   );
   // Compare by key, so that two spellings of an address count once.

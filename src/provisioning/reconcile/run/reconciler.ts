@@ -225,7 +225,7 @@ async function reconcileUnderLease(
   const { identity } = leased;
   const pausedAt = modes.pausedAt(connection.id);
   if (pausedAt === undefined) foreignValues?.observe(identity);
-  const { carryOut, time, announcedEmails, finish } = interpreter(deps, attempt);
+  const { carryOut, time, announcedEmails, emailsRead, finish } = interpreter(deps, attempt);
   const { result, translated, rulesGeneration } = await run(
     reconcileIdentity({ ...leased, connection, pausedAt, time }),
     carryOut,
@@ -239,8 +239,9 @@ async function reconcileUnderLease(
     await notifySuccessor(deps, connection, identity);
     return { result: 'busy' };
   }
-  const freed = identity.creating === undefined ? announcedEmails : [identity.creating, ...announcedEmails];
-  await notifyDependents(deps, connection, { before: identity, after: outcome, announced: freed });
+  const former = [...announcedEmails, ...emailsRead(outcome.travelId)];
+  if (identity.creating !== undefined) former.push(identity.creating);
+  await notifyDependents(deps, connection, { before: identity, after: outcome, former });
   if (!('kind' in translated))
     await notifyLeftOutOfCycle(deps, { identity, before: translated.resolved.before, after: outcome });
   if (result.end.kind !== 'state') return { result: 'failed', outcome };
