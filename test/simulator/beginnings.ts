@@ -27,7 +27,7 @@ export const beginnings = {
   'inactive managers are cleared': { policies: { inactiveManager: 'clear' } },
   'one may leave in an hour': { policies: { safetyValve: { share: 0, minimum: 1, windowMs: 3_600_000 } } },
   'two processes': { setup: { replicas: 2 } },
-  'a feed': { setup: { hasFeed: true } },
+  'a feed, and drift is corrected': { setup: { hasFeed: true }, policies: { drift: 'correct' } },
   'a generic API': { habits: { isGenericRest: true } },
   'answers without a time': { habits: { hasDate: false } },
   'a traveler was changed by hand, and the connections are paused': {
