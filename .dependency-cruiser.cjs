@@ -31,9 +31,11 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/provisioning/reconcile/',
-        pathNot: '/(interpreter|reconciler|commit|lease|within-budget|notify-dependents|outcome)\\.ts$',
+        pathNot: '/reconcile/run/',
       },
-      to: { path: '^src/(store|log)/|/runtime-ports\\.ts$|/reconcile/(interpreter|reconciler)\\.ts$|/pino/' },
+      to: {
+        path: '^src/(store|log)/|/runtime-ports\\.ts$|/reconcile/run/(interpreter|reconciler)\\.ts$|/pino/',
+      },
     },
   ],
   allowedSeverity: 'error',
@@ -82,7 +84,7 @@ module.exports = {
     ),
     types(
       'store',
-      'admin/contract/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|holds/holds|identity|people/people|policies)|translator/(mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|json-depth)',
+      'admin/contract/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|holds/holds|identity|people/people|policies)|translator/(mapping/mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|json-depth)',
     ),
     // The types of what the store's modules return; `server` hands the modules over.
     types(
@@ -92,7 +94,7 @@ module.exports = {
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder(
       'config',
-      'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/credentials/encryption.ts$',
+      'translator/mapping/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/credentials/encryption.ts$',
     ),
     // Handlers work on the records of the database and on the embedded travel service, below HTTP.
     folder(
@@ -121,7 +123,7 @@ module.exports = {
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
     // Faults of scenarios are told like those of mappings. Recordings keep the names of the schemas, and countries.
-    folder('replay', 'schema/|config/faults.ts$|translator/(countries|mapping-faults).ts$'),
+    folder('replay', 'schema/|config/faults.ts$|translator/(values/countries|mapping/mapping-faults).ts$'),
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',

@@ -12,7 +12,7 @@ import { provisioningStore } from '../store/provisioning-store.ts';
 import type { RulesInForce, RulesStore } from '../store/queues/rules-in-force.ts';
 import type { Database } from '../store/sql/database.ts';
 import { withDatabaseAt, withDatabaseIfAny } from '../store/sql/open-database.ts';
-import type { Mapping } from '../translator/mapping-file.ts';
+import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Lookups, Snapshot } from '../translator/translation.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isSafeUrl } from '../http/proxies.ts';
-import { nearest } from '../translator/mapping-faults.ts';
+import { nearest } from '../translator/mapping/mapping-faults.ts';
 
 /** Parses a base URL and removes slashes at its end. */
 export function parseBaseUrl(text: string): string {

@@ -14,6 +14,7 @@ import { removeDeadServers } from '../store/sql/open-database.ts';
 import { unknownConnection, withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
+import { type ChangeFlags, printPaused, resumeConnection, unconfirmed } from './holds/paused-connections.ts';
 import {
   type Action,
   confirm,
@@ -25,7 +26,6 @@ import {
   startProgress,
   travelFailureText,
 } from './output.ts';
-import { type ChangeFlags, printPaused, resumeConnection, unconfirmed } from './paused-connections.ts';
 
 /** Adds the commands `connections list`, `connections resume` and `connections forget`. */
 export function addConnectionCommands(program: Command, shell: Shell, action: Action): void {

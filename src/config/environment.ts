@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isProxyEntry } from '../http/proxies.ts';
 import { parseEncryptionKey } from '../store/credentials/encryption.ts';
-import { faultText } from '../translator/mapping-faults.ts';
+import { faultText } from '../translator/mapping/mapping-faults.ts';
 import { databaseUrl } from './database-url.ts';
 import { secretWeakness } from './faults.ts';
 import { travelUrl } from './schema.ts';

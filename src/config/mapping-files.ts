@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Mapping, parseMappingOfAnySize } from '../translator/mapping-file.ts';
+import { type Mapping, parseMappingOfAnySize } from '../translator/mapping/mapping-file.ts';
 import type { Fault } from './faults.ts';
 import { readMapping, type Settings } from './settings.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isSafeUrl } from '../http/proxies.ts';
 import { policyChoices } from '../provisioning/policies.ts';
-import { faultText } from '../translator/mapping-faults.ts';
-import { mappingSchema } from '../translator/mapping-file.ts';
+import { faultText } from '../translator/mapping/mapping-faults.ts';
+import { mappingSchema } from '../translator/mapping/mapping-file.ts';
 
 /** Makes the schema of a whole number in a range. The message for any other value names the range and an example. */
 function wholeNumber(min: number, max: number, example: number) {

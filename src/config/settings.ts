@@ -4,13 +4,13 @@ import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { isSafeUrl } from '../http/proxies.ts';
 import type { Policies } from '../provisioning/policies.ts';
-import { toMappingFaults } from '../translator/mapping-faults.ts';
+import { toMappingFaults } from '../translator/mapping/mapping-faults.ts';
 import {
   type Mapping,
   type ParsedMapping,
   parseMapping,
   parseMappingOfAnySize,
-} from '../translator/mapping-file.ts';
+} from '../translator/mapping/mapping-file.ts';
 import { environmentSchema } from './environment.ts';
 import {
   type ConnectionCredentials,

@@ -1,6 +1,6 @@
 import type { BackgroundTasks, TaskKind } from '../store/queues/background-tasks.ts';
 import type { Connection } from './connection.ts';
-import { leaseDuration, leasedConnection } from './reconcile/lease.ts';
+import { leaseDuration, leasedConnection } from './reconcile/run/lease.ts';
 import type { RulesSnapshots } from './rules/rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 import type { Memberships } from './groups/group-ports.ts';
 import type { FeedFollower, FeedResult } from './import/event-feed.ts';
 import type { Importer } from './import/import.ts';
-import type { Reconciler } from './reconcile/reconciler.ts';
+import type { Reconciler } from './reconcile/run/reconciler.ts';
 import type { RulesChanges } from './rules/rules-change.ts';
 import type { RulesSnapshots } from './rules/rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';

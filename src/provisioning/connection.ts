@@ -1,4 +1,4 @@
-import type { Mapping } from '../translator/mapping-file.ts';
+import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import type { Policies } from './policies.ts';
 import type { TravelFeed, TravelLookups, TravelUsers } from './travel-ports.ts';
 

@@ -1,5 +1,5 @@
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
-import type { Mapping } from '../translator/mapping-file.ts';
+import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import {
   type Background,
   type BackgroundLoops,
@@ -19,8 +19,8 @@ import { groupService } from './groups/groups.ts';
 import { feedFollower } from './import/event-feed.ts';
 import type { ForeignValues } from './import/foreign-values.ts';
 import { type Importer, importer } from './import/import.ts';
-import { type Reconciler, reconciler } from './reconcile/reconciler.ts';
-import { reconcileWithinBudget } from './reconcile/within-budget.ts';
+import { type Reconciler, reconciler } from './reconcile/run/reconciler.ts';
+import { reconcileWithinBudget } from './reconcile/run/within-budget.ts';
 import { applyMapping, type MappingChange, type MappingChangeResult } from './rules/mapping-versions.ts';
 import { mappingPreviewer } from './rules/preview-mapping.ts';
 import { rulesChanges } from './rules/rules-change.ts';

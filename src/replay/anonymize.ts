@@ -1,7 +1,7 @@
 import type { Faker } from '@faker-js/faker';
 import { isNestedTooDeep } from '../schema/json-depth.ts';
 import { resourceSchemas } from '../schema/resource-types.ts';
-import { readCountry } from '../translator/countries.ts';
+import { readCountry } from '../translator/values/countries.ts';
 import type { RecordedExchange } from './exchanges.ts';
 import { createPseudonyms, type Pseudonymize } from './pseudonyms.ts';
 

@@ -13,7 +13,7 @@ import { sumUpStrangers } from '../http/stranger-lines.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
 import { isExchangeLogReadable, startExchangeLog } from '../log/open-log.ts';
 import { MAX_DELAY_MS } from '../provisioning/circuit-breaker.ts';
-import { leaseDuration } from '../provisioning/reconcile/lease.ts';
+import { leaseDuration } from '../provisioning/reconcile/run/lease.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { type ScimTokens, scimTokens } from '../store/credentials/credentials.ts';

@@ -4,7 +4,7 @@ import type { Plan } from './plan.ts';
 import type { Rules } from './rules.ts';
 import type { AppliedFields, FieldKey } from './translation.ts';
 import { hasValue, parseFieldKey, readField, removableKeys, type TravelUser } from './traveler.ts';
-import { isEqualJson } from './values.ts';
+import { isEqualJson } from './values/values.ts';
 
 /** A field that a call is about to change, with the observed value before the call. Null means no value. */
 export interface AnnouncedField {

@@ -1,12 +1,12 @@
 import type { ScimResource } from '../schema/resource.ts';
 import type { Field } from './fields.ts';
-import type { Mapping } from './mapping-file.ts';
-import { readManager } from './readers.ts';
-import { type CompiledSource, firstThatHolds, preparedValues, ruleSources } from './rule-sources.ts';
+import type { Mapping } from './mapping/mapping-file.ts';
+import { type CompiledSource, firstThatHolds, preparedValues, ruleSources } from './mapping/rule-sources.ts';
 import { type ConditionalRule, findRules, type Rule, type RuleChain, type Rules } from './rules.ts';
 import { type SourceUser, toSourceUser } from './sources.ts';
 import type { CountedParts, FieldKey, TraceEntry } from './translation.ts';
-import { isUnassigned, type Reader, toVerbatimText } from './values.ts';
+import { readManager } from './values/readers.ts';
+import { isUnassigned, type Reader, toVerbatimText } from './values/values.ts';
 
 /** A field with everything about it that depends on the rules only. */
 export interface CompiledField {

@@ -4,7 +4,7 @@ import { type Confirmation, type Field, fields, findField } from './fields.ts';
 import type { Rules } from './rules.ts';
 import type { FieldKey } from './translation.ts';
 import { hasValue, parseFieldKey, readField, type TravelUser } from './traveler.ts';
-import { isEqualJson } from './values.ts';
+import { isEqualJson } from './values/values.ts';
 
 /**
  * True if the traveler shows another value of a field than the one that was sent (null: a removal), so that the travel API may not have

@@ -1,6 +1,5 @@
 import type { Json } from '../schema/resource.ts';
 import { type CompiledField, overriddenEntry, usableSources } from './compiled-fields.ts';
-import { type CustomFieldTarget, customFieldReader, findCustomField } from './custom-field-values.ts';
 import {
   absentEntry,
   addDecision,
@@ -13,11 +12,12 @@ import {
   toFinding,
   translateField,
 } from './decide.ts';
-import { type CompiledSource, firstThatHolds, preparedValues, ruleSources } from './rule-sources.ts';
+import { type CompiledSource, firstThatHolds, preparedValues, ruleSources } from './mapping/rule-sources.ts';
 import { type ConditionalRule, type Rule, type Rules, toRuleChain } from './rules.ts';
 import type { SourceUser } from './sources.ts';
 import type { AppliedField, CustomField, FieldKey, Lookups, TraceEntry, WantedField } from './translation.ts';
-import { type Fault, isEqualJson, type ReadContext, unusable, withMappingPath } from './values.ts';
+import { type CustomFieldTarget, customFieldReader, findCustomField } from './values/custom-field-values.ts';
+import { type Fault, isEqualJson, type ReadContext, unusable, withMappingPath } from './values/values.ts';
 
 /**
  * Decides the value of every custom field that a rule sets. If several rules set the same field, the first in order of

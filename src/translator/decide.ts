@@ -1,9 +1,9 @@
 import type { Json } from '../schema/resource.ts';
-import { withVisibleCharacters } from './clean-text.ts';
 import { applicableField, type CompiledField, usableSources } from './compiled-fields.ts';
-import { type CompiledSource, preparedValues } from './rule-sources.ts';
+import { type CompiledSource, preparedValues } from './mapping/rule-sources.ts';
 import type { SourceUser } from './sources.ts';
 import type { FieldKey, Finding, TraceEntry, Translation, WantedField } from './translation.ts';
+import { withVisibleCharacters } from './values/clean-text.ts';
 import {
   type Fault,
   isEqualJson,
@@ -11,7 +11,7 @@ import {
   type Reader,
   type Reading,
   withMappingPath,
-} from './values.ts';
+} from './values/values.ts';
 
 /** The parts of a translation that the rules add to. */
 export type TranslationDraft = Omit<Translation, 'fallbackEmail'>;

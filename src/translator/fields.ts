@@ -1,19 +1,5 @@
 import { type Attribute, attribute, complexAttribute } from '../schema/attributes.ts';
 import { urns } from '../schema/resource.ts';
-import { readCountry } from './countries.ts';
-import {
-  namedResourceReader,
-  readBoolean,
-  readCurrency,
-  readDate,
-  readEmail,
-  readGender,
-  readLanguage,
-  readLine,
-  readManager,
-  readPhone,
-  readStreet,
-} from './readers.ts';
 import {
   addressAttribute,
   coreAttribute,
@@ -28,7 +14,21 @@ import {
   travelAttribute,
 } from './sources.ts';
 import type { NamedCollection } from './translation.ts';
-import type { Reader } from './values.ts';
+import { readCountry } from './values/countries.ts';
+import {
+  namedResourceReader,
+  readBoolean,
+  readCurrency,
+  readDate,
+  readEmail,
+  readGender,
+  readLanguage,
+  readLine,
+  readManager,
+  readPhone,
+  readStreet,
+} from './values/readers.ts';
+import type { Reader } from './values/values.ts';
 
 /**
  * One field of a traveler. Its row determines everything that the bridge does with the field: default rule, mapping

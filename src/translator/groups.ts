@@ -2,7 +2,7 @@ import { filterTest } from '../schema/filter-match.ts';
 import { type AttributeExpression, attributeExpressionsIn, type Filter } from '../schema/filter-parser.ts';
 import { isObject, type ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import { isGroupPath } from './rule-syntax.ts';
+import { isGroupPath } from './mapping/rule-syntax.ts';
 import type { RuleCondition } from './rules.ts';
 import type { UserGroup } from './translation.ts';
 

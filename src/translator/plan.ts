@@ -1,5 +1,4 @@
 import type { Json } from '../schema/resource.ts';
-import { withVisibleCharacters } from './clean-text.ts';
 import { areSameSpellings } from './confirmation.ts';
 import { isSetByRules, type Rules } from './rules.ts';
 import type {
@@ -21,7 +20,8 @@ import {
   type TravelerChange,
   type TravelUser,
 } from './traveler.ts';
-import { isEqualJson } from './values.ts';
+import { withVisibleCharacters } from './values/clean-text.ts';
+import { isEqualJson } from './values/values.ts';
 
 /** A value that the bridge will own after the plan, and the SCIM value from which it was translated. */
 interface PlannedValue {

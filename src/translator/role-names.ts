@@ -1,7 +1,7 @@
 import { foldCase } from '../schema/case-fold.ts';
 import { isObject, type Json, type JsonObject, type ScimResource } from '../schema/resource.ts';
 import { travelRoles } from './translation.ts';
-import { elementsOf, type Fault, isUnassigned, toText, unusable } from './values.ts';
+import { elementsOf, type Fault, isUnassigned, toText, unusable } from './values/values.ts';
 
 /** Roles of administrators. An IdP can give them only if `roles.allow` of the mapping lists them. */
 const privileged: string[] = ['admin', 'authAdmin'];

@@ -1,6 +1,7 @@
 import { isObject, type Json, type ScimResource, urns } from '../schema/resource.ts';
 import { usableSources } from './compiled-fields.ts';
 import { absentEntry, type TranslationDraft, type TranslationInput, toFinding } from './decide.ts';
+import { preparedValues, type RuleSources, ruleSources, tracedRule } from './mapping/rule-sources.ts';
 import {
   type NamedRole,
   namedRoles,
@@ -12,10 +13,9 @@ import {
   toKnownRole,
   unknownRole,
 } from './role-names.ts';
-import { preparedValues, type RuleSources, ruleSources, tracedRule } from './rule-sources.ts';
 import type { Rule, Rules } from './rules.ts';
 import { type FieldKey, rolesTarget, type TraceEntry, travelRoles } from './translation.ts';
-import { type Fault, valueAt } from './values.ts';
+import { type Fault, valueAt } from './values/values.ts';
 
 /**
  * Decides the roles. Each role that the mapping allows is a field. A role that a mapping rule itself contains is given if a rule gives it,

@@ -4,8 +4,8 @@ import type { Filter } from '../schema/filter-parser.ts';
 import type { Json, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { type Field, fields, findField, toFieldKey } from './fields.ts';
-import { jsonPath } from './mapping-faults.ts';
-import type { Mapping } from './mapping-file.ts';
+import { jsonPath } from './mapping/mapping-faults.ts';
+import type { Mapping } from './mapping/mapping-file.ts';
 import {
   isSyntaxProblem,
   parseCondition,
@@ -14,8 +14,9 @@ import {
   pathsOfTemplate,
   type RulePath,
   type TemplatePart,
-} from './rule-syntax.ts';
+} from './mapping/rule-syntax.ts';
 import { compileScope, type MappingScope } from './scope.ts';
+import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
 import {
   type CompiledTransforms,
   compileMapPlace,
@@ -24,9 +25,8 @@ import {
   describeTransform,
   isDefault,
   joinOf,
-} from './transforms.ts';
-import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
-import { canonicalJson, type Reading } from './values.ts';
+} from './values/transforms.ts';
+import { canonicalJson, type Reading } from './values/values.ts';
 
 /**
  * Part of the version of all rules. Increase it when a change of this code changes translations, or the sources of a

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
-import { referenceKey } from './reference-parts.ts';
 import type { CountedParts } from './translation.ts';
-import { elementsOf, elementType, isUnassigned, toText, valueAt } from './values.ts';
+import { referenceKey } from './values/reference-parts.ts';
+import { elementsOf, elementType, isUnassigned, toText, valueAt } from './values/values.ts';
 
 /** A SCIM user as sources read it. */
 export interface SourceUser {

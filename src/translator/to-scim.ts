@@ -2,14 +2,14 @@ import { findAttribute } from '../schema/attributes.ts';
 import { isObject, type Json, type JsonObject, ownKey, type ScimResource, urns } from '../schema/resource.ts';
 import { resolveAttribute, userType } from '../schema/resource-types.ts';
 import { findManagerReferences } from './compiled-fields.ts';
-import { findCustomField } from './custom-field-values.ts';
 import { type Field, findField, inSchemaOrder } from './fields.ts';
 import { toScimRole } from './role-names.ts';
 import type { Rule, Rules } from './rules.ts';
 import { toTravel } from './to-travel.ts';
 import { type Lookups, rolesTarget } from './translation.ts';
 import { hasValue, readField, type TravelUser } from './traveler.ts';
-import { toText } from './values.ts';
+import { findCustomField } from './values/custom-field-values.ts';
+import { toText } from './values/values.ts';
 
 /**
  * Converts a traveler that no IdP has provisioned to a SCIM user. Translated back, this user equals the traveler: an

@@ -1,16 +1,16 @@
 import { foldCase } from '../schema/case-fold.ts';
 import { isActive, type ScimResource } from '../schema/resource.ts';
 import { compiledFields } from './compiled-fields.ts';
-import { readCountry } from './countries.ts';
 import { translateCustomFields } from './custom-fields.ts';
 import { type TranslationDraft, translateField } from './decide.ts';
 import { withGroups } from './groups.ts';
-import { readEmail } from './readers.ts';
 import { translateRoles } from './roles.ts';
 import type { Rules } from './rules.ts';
 import { toSourceUser } from './sources.ts';
 import type { Snapshot, Translation, WantedField } from './translation.ts';
-import { isUnassigned, type ReadContext, valueAt } from './values.ts';
+import { readCountry } from './values/countries.ts';
+import { readEmail } from './values/readers.ts';
+import { isUnassigned, type ReadContext, valueAt } from './values/values.ts';
 
 /**
  * Translates a SCIM user to the fields of a traveler. Each field that a rule can set gets a value or is absent,

@@ -8,7 +8,7 @@ import {
   type TravelUser,
   toWritableValues,
 } from './traveler.ts';
-import { isEqualJson } from './values.ts';
+import { isEqualJson } from './values/values.ts';
 
 /** Returns the change of a plan. Lists repeat the elements of `current` that the bridge does not own, except `omit`. */
 export function toTravelerChange(

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
 import { type Field, type FieldTypes, fields, findField } from './fields.ts';
 import type { Rules } from './rules.ts';
 import { type FieldKey, noLookups } from './translation.ts';
-import { isEqualJson } from './values.ts';
+import { isEqualJson } from './values/values.ts';
 
 /** A traveler as the travel API represents it (specification, "user"), with the fields of `fields.ts`. */
 export interface TravelUser extends Partial<Omit<FieldTypes, 'email' | `address.${string}`>> {

@@ -1,4 +1,4 @@
-import { pauseConnections } from '../../src/cli/paused-connections.ts';
+import { pauseConnections } from '../../src/cli/holds/paused-connections.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { scimClient } from '../fixtures/scim-client.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { eraseUser } from '../../src/cli/erase.ts';
+import { eraseUser } from '../../src/cli/people/erase.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { eraseUser } from '../../src/cli/erase.ts';
+import { eraseUser } from '../../src/cli/people/erase.ts';
 import { openExchangeLog } from '../../src/log/open-log.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';

@@ -1,4 +1,4 @@
-import { explainPersonTo } from '../../src/cli/explain.ts';
+import { explainPersonTo } from '../../src/cli/people/explain.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';

@@ -1,5 +1,5 @@
-import { decideHolds } from '../../src/cli/decide-holds.ts';
-import { listHolds, showHold } from '../../src/cli/show-holds.ts';
+import { decideHolds } from '../../src/cli/holds/decide-holds.ts';
+import { listHolds, showHold } from '../../src/cli/holds/show-holds.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Database } from '../../src/store/sql/database.ts';

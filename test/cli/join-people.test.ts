@@ -1,4 +1,4 @@
-import { joinPeopleNamed } from '../../src/cli/join-people.ts';
+import { joinPeopleNamed } from '../../src/cli/people/join-people.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';

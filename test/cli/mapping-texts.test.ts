@@ -1,7 +1,7 @@
-import { allRulesText, appliedText, conflictText, planText } from '../../src/cli/mapping-texts.ts';
+import { allRulesText, appliedText, conflictText, planText } from '../../src/cli/mapping/mapping-texts.ts';
 import type { MappingPreview } from '../../src/provisioning/rules/preview-mapping.ts';
 import type { MappingVersion } from '../../src/store/queues/rules-in-force.ts';
-import { otherRules } from '../../src/translator/default-rules.ts';
+import { otherRules } from '../../src/translator/mapping/default-rules.ts';
 import { compileRules } from '../../src/translator/rules.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { applyFile } from '../../src/cli/mapping.ts';
+import { applyFile } from '../../src/cli/mapping/mapping.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';

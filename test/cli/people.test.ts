@@ -1,4 +1,4 @@
-import { type PeopleFlags, showPeople, toCsvLine } from '../../src/cli/people.ts';
+import { type PeopleFlags, showPeople, toCsvLine } from '../../src/cli/people/people.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { preview, previewPeople } from '../../src/cli/preview.ts';
+import { preview, previewPeople } from '../../src/cli/mapping/preview.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { connectionSchema, jsonSchemas, settingsSchema } from '../../src/config/schema.ts';
-import { parseMapping } from '../../src/translator/mapping-file.ts';
+import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 
 const home = join(__dirname, '..', '..');
 const read = (file: string) => readFileSync(join(home, file), 'utf8');

@@ -1,5 +1,5 @@
 import { environmentSchema } from '../../src/config/environment.ts';
-import { parseMapping } from '../../src/translator/mapping-file.ts';
+import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 import { leafCommands } from '../fixtures/all-commands.ts';
 import { fencedBlocks, readDocument, tableRowsUnder } from '../fixtures/markdown.ts';
 import { codesIn, linesOf } from './documents.ts';

@@ -1,5 +1,5 @@
 import type { ScimResource } from '../../src/schema/resource.ts';
-import { parseMapping } from '../../src/translator/mapping-file.ts';
+import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 import { noLookups } from '../../src/translator/translation.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 

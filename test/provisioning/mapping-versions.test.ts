@@ -5,7 +5,7 @@ import {
   findVersion,
   listVersions,
 } from '../../src/provisioning/rules/mapping-versions.ts';
-import type { Mapping } from '../../src/translator/mapping-file.ts';
+import type { Mapping } from '../../src/translator/mapping/mapping-file.ts';
 import { type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 

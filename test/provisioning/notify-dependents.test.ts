@@ -1,4 +1,4 @@
-import { notifyDependents } from '../../src/provisioning/reconcile/notify-dependents.ts';
+import { notifyDependents } from '../../src/provisioning/reconcile/run/notify-dependents.ts';
 import { managedBy, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
-import { parseMapping } from '../../src/translator/mapping-file.ts';
+import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 import { compileRules } from '../../src/translator/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';

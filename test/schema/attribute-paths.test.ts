@@ -1,6 +1,6 @@
 import { attributePaths } from '../../src/schema/attribute-paths.ts';
 import { userType } from '../../src/schema/resource-types.ts';
-import { parseRulePath } from '../../src/translator/rule-syntax.ts';
+import { parseRulePath } from '../../src/translator/mapping/rule-syntax.ts';
 
 const paths = attributePaths(userType).map(({ path }) => path);
 

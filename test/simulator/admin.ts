@@ -1,5 +1,5 @@
 import { findPredecessor, joinPeople } from '../../src/provisioning/people/join-people.ts';
-import { parseMappingOfAnySize, storedMappingSchema } from '../../src/translator/mapping-file.ts';
+import { parseMappingOfAnySize, storedMappingSchema } from '../../src/translator/mapping/mapping-file.ts';
 import type { HistoryContext } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';

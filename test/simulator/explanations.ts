@@ -1,6 +1,6 @@
 import { type Explanation, readExplanation } from '../../src/provisioning/people/explain-person.ts';
 import { readField, type TravelUser } from '../../src/translator/traveler.ts';
-import { isEqualJson } from '../../src/translator/values.ts';
+import { isEqualJson } from '../../src/translator/values/values.ts';
 import type { ObservedState } from '../histories/record.ts';
 import type { World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { listConnections } from '../../src/cli/connections.ts';
-import { pauseConnections, resumeConnection } from '../../src/cli/paused-connections.ts';
+import { pauseConnections, resumeConnection } from '../../src/cli/holds/paused-connections.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { type Service, start } from '../../src/server/start.ts';
 import { backUp, type Restore } from '../fixtures/backup.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import countries from 'i18n-iso-countries';
 import type { Country } from 'world-countries';
-import { readCountry } from '../../src/translator/countries.ts';
+import { readCountry } from '../../src/translator/values/countries.ts';
 
 test('a text longer than the name of any country is no country, and is not normalized', () => {
   const normalize = jest.spyOn(String.prototype, 'normalize');

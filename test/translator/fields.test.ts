@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { toTravelUser } from '../../src/adapter/traveler.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
-import { readCountry } from '../../src/translator/countries.ts';
 import { extensionField, fields, travelExtensionAttributes } from '../../src/translator/fields.ts';
-import { mappingSchemaFor, parseMapping, parseMappingOfAnySize } from '../../src/translator/mapping-file.ts';
+import {
+  mappingSchemaFor,
+  parseMapping,
+  parseMappingOfAnySize,
+} from '../../src/translator/mapping/mapping-file.ts';
 import { findDrift, makePlan, type Plan, toAppliedFields } from '../../src/translator/plan.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { compileRules, type Rules } from '../../src/translator/rules.ts';
@@ -12,6 +15,7 @@ import { toTravel } from '../../src/translator/to-travel.ts';
 import type { AppliedFields, ScimUserMapping } from '../../src/translator/translation.ts';
 import { readField, removableKeys, type TravelUser } from '../../src/translator/traveler.ts';
 import { toNewTraveler, toTravelerChange } from '../../src/translator/traveler-change.ts';
+import { readCountry } from '../../src/translator/values/countries.ts';
 import { lookups, mappingOf } from '../fixtures/translator.ts';
 
 const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';

@@ -7,7 +7,7 @@ import {
   parseMapping,
   parseMappingOfAnySize,
   storedMappingSchema,
-} from '../../src/translator/mapping-file.ts';
+} from '../../src/translator/mapping/mapping-file.ts';
 
 function rule(extra: { [name: string]: Json }): Json {
   return { scimUserMapping: [{ scimAttribute: 'title', ...extra }] };

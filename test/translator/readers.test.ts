@@ -1,4 +1,4 @@
-import { readPhoneNumber } from '../../src/translator/readers.ts';
+import { readPhoneNumber } from '../../src/translator/values/readers.ts';
 
 describe('readPhoneNumber', () => {
   it('reads the same text by the countries that are given each time', () => {

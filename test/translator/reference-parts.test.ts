@@ -1,6 +1,6 @@
 import { type Json, type ScimResource, urns } from '../../src/schema/resource.ts';
-import { countChangedParts } from '../../src/translator/reference-parts.ts';
 import type { CountedParts } from '../../src/translator/translation.ts';
+import { countChangedParts } from '../../src/translator/values/reference-parts.ts';
 
 const costCenter = (value: Json): ScimResource => ({ [urns.travel]: { costCenter: value } });
 const manager = (value: Json): ScimResource => ({ [urns.enterprise]: { manager: value } });

@@ -4,7 +4,7 @@ import { parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { userType } from '../../src/schema/resource-types.ts';
 import { findManagerReferences } from '../../src/translator/compiled-fields.ts';
-import { parseMapping } from '../../src/translator/mapping-file.ts';
+import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { expandTrace, toStoredTrace } from '../../src/translator/trace.ts';
 import type { StoredTrace, TraceEntry } from '../../src/translator/translation.ts';

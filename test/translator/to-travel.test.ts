@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json, ScimResource } from '../../src/schema/resource.ts';
-import { plainTransforms } from '../../src/translator/transforms.ts';
 import type { ScopeVerdict } from '../../src/translator/translation.ts';
+import { plainTransforms } from '../../src/translator/values/transforms.ts';
 import { fieldKeys, type Given, inShort, lookups, mappingOf, translate } from '../fixtures/translator.ts';
 
 /** One case of a table: a user, the other inputs, and the expected translation. */

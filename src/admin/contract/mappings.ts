@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ruleUses } from '../../translator/default-rules.ts';
-import { mappingSources } from '../../translator/mapping-file.ts';
+import { ruleUses } from '../../translator/mapping/default-rules.ts';
+import { mappingSources } from '../../translator/mapping/mapping-file.ts';
 import { scopeVerdicts } from '../../translator/translation.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Contract } from './operation.ts';

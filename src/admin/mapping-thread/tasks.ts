@@ -6,8 +6,8 @@ import type { PersonPreview } from '../../provisioning/rules/preview-person.ts';
 import type { RulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
 import type { Identities, References } from '../../provisioning/store-ports.ts';
 import type { TravelAnswer } from '../../provisioning/travel-ports.ts';
-import type { MappingFault } from '../../translator/mapping-faults.ts';
-import type { Mapping } from '../../translator/mapping-file.ts';
+import type { MappingFault } from '../../translator/mapping/mapping-faults.ts';
+import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import type { Lookups } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 

@@ -5,9 +5,9 @@ import { findNameFaults, findUnknownGroups } from '../../provisioning/rules/chec
 import { previewChange } from '../../provisioning/rules/preview-mapping.ts';
 import { previewPerson } from '../../provisioning/rules/preview-person.ts';
 import { type RulesSnapshot, toRulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
-import { findUnknownExtensionNames } from '../../translator/extension-names.ts';
-import type { MappingFault } from '../../translator/mapping-faults.ts';
-import { type ParsedMapping, parseMapping } from '../../translator/mapping-file.ts';
+import { findUnknownExtensionNames } from '../../translator/mapping/extension-names.ts';
+import type { MappingFault } from '../../translator/mapping/mapping-faults.ts';
+import { type ParsedMapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
 import { compileRules } from '../../translator/rules.ts';
 import type { RulesData, StoredReads, Tasks } from './tasks.ts';
 import type { FromThread, ToThread } from './thread.ts';

@@ -1,5 +1,5 @@
 import { findDrift } from '../../translator/plan.ts';
-import { isEqualJson } from '../../translator/values.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import type { Identity } from '../identity.ts';
 import type { Runtime } from '../runtime-ports.ts';
 

@@ -3,7 +3,7 @@ import { isDrift } from '../../translator/plan.ts';
 import { expandTrace } from '../../translator/trace.ts';
 import type { FieldKey, Lookups, TraceEntry } from '../../translator/translation.ts';
 import { readField, removableKeys, requiredKeys } from '../../translator/traveler.ts';
-import { isEqualJson } from '../../translator/values.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import type { Identity } from '../identity.ts';
 
 /**

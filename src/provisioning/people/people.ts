@@ -1,5 +1,5 @@
 import { isActive, type JsonObject } from '../../schema/resource.ts';
-import { similarWords } from '../../translator/mapping-faults.ts';
+import { similarWords } from '../../translator/mapping/mapping-faults.ts';
 import type { Finding } from '../../translator/translation.ts';
 import { type HoldCause, type Identity, type IdentityState, userNameOf } from '../identity.ts';
 

@@ -31,8 +31,8 @@ import {
   withoutLateCalls,
 } from './late-calls.ts';
 import { findOwnCreate } from './link-traveler.ts';
-import { referenceValuesOf } from './notify-dependents.ts';
 import { withDriftMarked } from './ownership.ts';
+import { referenceValuesOf } from './run/notify-dependents.ts';
 import {
   announceCall,
   handlePatchFailure,

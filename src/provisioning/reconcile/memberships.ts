@@ -1,5 +1,5 @@
 import type { Json } from '../../schema/resource.ts';
-import { groupsOfScope, groupTest, namesOneOf } from '../../translator/named-groups.ts';
+import { groupsOfScope, groupTest, namesOneOf } from '../../translator/mapping/named-groups.ts';
 import { isSetByRules, type Rules } from '../../translator/rules.ts';
 import type {
   AppliedField,
@@ -9,7 +9,7 @@ import type {
   UserGroup,
   WantedField,
 } from '../../translator/translation.ts';
-import { isEqualJson } from '../../translator/values.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
 import type { CountedMembership } from '../groups/group-ports.ts';
 import { type Identity, isInactive, type Progress } from '../identity.ts';

@@ -22,7 +22,7 @@ import {
   type TravelerChange,
   type TravelUser,
 } from '../../translator/traveler.ts';
-import { isEqualJson } from '../../translator/values.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
 import type { Identity, Progress } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';

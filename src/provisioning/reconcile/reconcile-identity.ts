@@ -14,10 +14,10 @@ import {
 import { type Program, perform } from './effects.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
 import { chooseMemberships, withMembershipsFollowed } from './memberships.ts';
-import { isRefusal } from './outcome.ts';
 import { reconcileInPause, reconcileStated } from './pause.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences } from './references.ts';
+import { isRefusal } from './run/outcome.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
 /** What an attempt at an identity begins with. */

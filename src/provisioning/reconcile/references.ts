@@ -1,8 +1,8 @@
 import { findManagerReferences } from '../../translator/compiled-fields.ts';
-import type { ManagerAttribute } from '../../translator/mapping-file.ts';
+import type { ManagerAttribute } from '../../translator/mapping/mapping-file.ts';
 import type { Rules } from '../../translator/rules.ts';
 import type { Reference } from '../../translator/translation.ts';
-import { toText, toVerbatimText } from '../../translator/values.ts';
+import { toText, toVerbatimText } from '../../translator/values/values.ts';
 import { type Identity, isInactive, isLive, predecessorOf } from '../identity.ts';
 import type { FoundTarget } from '../manager-chains.ts';
 import type { Policies } from '../policies.ts';

@@ -3,7 +3,7 @@ import { mayBeRespelled, showsOtherValue } from '../../translator/confirmation.t
 import { isDrift, type Plan } from '../../translator/plan.ts';
 import type { AppliedField, AppliedFields, FieldKey, RefusedFields } from '../../translator/translation.ts';
 import { parseFieldKey, readField } from '../../translator/traveler.ts';
-import { isEqualJson } from '../../translator/values.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
 import { retryDelay, type SuspectedSpelling, type UnconfirmedValue } from '../identity.ts';
 import {

@@ -1,7 +1,7 @@
-import { checkNames, type NameFault } from '../../translator/check-names.ts';
-import type { MappingFault } from '../../translator/mapping-faults.ts';
-import type { Mapping } from '../../translator/mapping-file.ts';
-import { findNamedGroups } from '../../translator/named-groups.ts';
+import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
+import type { MappingFault } from '../../translator/mapping/mapping-faults.ts';
+import type { Mapping } from '../../translator/mapping/mapping-file.ts';
+import { findNamedGroups } from '../../translator/mapping/named-groups.ts';
 import { compileRules } from '../../translator/rules.ts';
 import { type Lookups, noLookups } from '../../translator/translation.ts';
 

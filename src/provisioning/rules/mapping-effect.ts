@@ -4,7 +4,7 @@ import { emptyPlan, makePlan, type Plan } from '../../translator/plan.ts';
 import type { Rules } from '../../translator/rules.ts';
 import type { FieldKey, Finding, Snapshot } from '../../translator/translation.ts';
 import { readField } from '../../translator/traveler.ts';
-import { canonicalJson, isEqualJson } from '../../translator/values.ts';
+import { canonicalJson, isEqualJson } from '../../translator/values/values.ts';
 import type { Connection } from '../connection.ts';
 import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
@@ -25,13 +25,13 @@ import { refuseOwnUser, withGuardsApplied } from '../reconcile/guard.ts';
 import { countedMemberships, findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
+import { type StoreReadDeps, storeReads } from '../reconcile/run/store-reads.ts';
 import {
   hasProvisionedTraveler,
   isScopeDecisive,
   limitToScope,
   withScopeFinding,
 } from '../reconcile/scope.ts';
-import { type StoreReadDeps, storeReads } from '../reconcile/store-reads.ts';
 import { type StoredRelations, translateBaseline, translateStored } from '../reconcile/translate-identity.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 

@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MappingVersion, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
-import { type Mapping, parseMappingOfAnySize, storedMappingSchema } from '../../translator/mapping-file.ts';
+import {
+  type Mapping,
+  parseMappingOfAnySize,
+  storedMappingSchema,
+} from '../../translator/mapping/mapping-file.ts';
 import { compileRules, EDITION } from '../../translator/rules.ts';
 
 /** The mapping in force if neither a file nor a command has given one: the default rules only. */

@@ -1,10 +1,10 @@
-import { checkNames, type NameFault } from '../../translator/check-names.ts';
-import type { Mapping } from '../../translator/mapping-file.ts';
+import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
+import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import type { FieldKey, Finding, Lookups } from '../../translator/translation.ts';
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import { usedNames } from '../people/explain-fields.ts';
-import type { StoreReadDeps } from '../reconcile/store-reads.ts';
+import type { StoreReadDeps } from '../reconcile/run/store-reads.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityPage } from '../store-ports.ts';
 import type { TravelFailure } from '../travel-ports.ts';

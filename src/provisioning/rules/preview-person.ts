@@ -6,11 +6,11 @@ import type {
   Translation,
   WantedField,
 } from '../../translator/translation.ts';
-import { isEqualJson } from '../../translator/values.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import type { Connection } from '../connection.ts';
 import { type Identity, isLive } from '../identity.ts';
 import { usedNames } from '../people/explain-fields.ts';
-import type { StoreReadDeps } from '../reconcile/store-reads.ts';
+import type { StoreReadDeps } from '../reconcile/run/store-reads.ts';
 import { translateStored } from '../reconcile/translate-identity.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import { newIdentity } from '../users/create-user.ts';

@@ -3,7 +3,7 @@ import type { FieldKey } from '../../translator/translation.ts';
 import type { Connection } from '../connection.ts';
 import type { HeldRules } from '../holds/holds.ts';
 import { type Identity, isInactive } from '../identity.ts';
-import type { StoreReadDeps } from '../reconcile/store-reads.ts';
+import type { StoreReadDeps } from '../reconcile/run/store-reads.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import { comparePreviews, travelerPreviewer } from './mapping-effect.ts';
 import { type MappingPreview, yieldBetweenBatches } from './preview-mapping.ts';

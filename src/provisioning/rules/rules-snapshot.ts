@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
-import { checkNames, type NameFault } from '../../translator/check-names.ts';
-import { type Mapping, parseMappingOfAnySize, storedMappingSchema } from '../../translator/mapping-file.ts';
-import { findLimitFaults } from '../../translator/mapping-limits.ts';
-import { groupsOfScope, groupTest } from '../../translator/named-groups.ts';
+import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
+import {
+  type Mapping,
+  parseMappingOfAnySize,
+  storedMappingSchema,
+} from '../../translator/mapping/mapping-file.ts';
+import { findLimitFaults } from '../../translator/mapping/mapping-limits.ts';
+import { groupsOfScope, groupTest } from '../../translator/mapping/named-groups.ts';
 import { compileRules, EDITION, type Rules } from '../../translator/rules.ts';
 import { type Lookups, noLookups } from '../../translator/translation.ts';
-import { canonicalJson } from '../../translator/values.ts';
+import { canonicalJson } from '../../translator/values/values.ts';
 import type { Connection } from '../connection.ts';
 import type { RulesForGroups } from '../groups/group-ports.ts';
 import type { Log, Runtime } from '../runtime-ports.ts';

@@ -2,9 +2,9 @@ import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../../sc
 import type { Connection } from '../connection.ts';
 import { type Identity, isInactive, isLive } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
-import type { PendingWrite } from '../reconcile/commit.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { findClaimantAmong, isParkingAddress } from '../reconcile/email-conflicts.ts';
+import type { PendingWrite } from '../reconcile/run/commit.ts';
 import { type NewUserTranslation, translateNewUser } from '../reconcile/translate-identity.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
 import type { Runtime } from '../runtime-ports.ts';

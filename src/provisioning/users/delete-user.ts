@@ -1,10 +1,10 @@
 import type { Connection } from '../connection.ts';
 import type { Groups } from '../groups/group-ports.ts';
 import type { Identity, Membership } from '../identity.ts';
-import { repeatWhileStale } from '../reconcile/commit.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
-import { markReferrersDirty } from '../reconcile/notify-dependents.ts';
-import type { ReconcileWithinBudget } from '../reconcile/within-budget.ts';
+import { repeatWhileStale } from '../reconcile/run/commit.ts';
+import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
+import type { ReconcileWithinBudget } from '../reconcile/run/within-budget.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityChange } from '../store-ports.ts';
 import { withNextVersion } from './create-user.ts';

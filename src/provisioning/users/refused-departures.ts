@@ -3,7 +3,7 @@ import type { Connection } from '../connection.ts';
 import type { Groups, MemberChange } from '../groups/group-ports.ts';
 import type { Identity, Membership } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
-import { markReferrersDirty } from '../reconcile/notify-dependents.ts';
+import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityView, ReconcileQueue, References } from '../store-ports.ts';
 import { withNextVersion } from './create-user.ts';

@@ -9,8 +9,8 @@ import {
 } from '../identity.ts';
 import { addressKey } from '../reconcile/email-conflicts.ts';
 import { withValuesNotShownYet } from '../reconcile/late-calls.ts';
-import { leaseDuration } from '../reconcile/lease.ts';
 import { isResetPending, isReturnHeld } from '../reconcile/ownership.ts';
+import { leaseDuration } from '../reconcile/run/lease.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { IdentityChange, NewUserMatches } from '../store-ports.ts';
 import {

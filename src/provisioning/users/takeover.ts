@@ -12,7 +12,7 @@ import { type Departure, type Identity, isInactive, type Succession } from '../i
 import { type Program, perform } from '../reconcile/effects.ts';
 import { isParkingAddress } from '../reconcile/email-conflicts.ts';
 import { isAdministrator, isDepartureOpen } from '../reconcile/guard.ts';
-import { emailsOf } from '../reconcile/notify-dependents.ts';
+import { emailsOf } from '../reconcile/run/notify-dependents.ts';
 import { type Judgement, judgeReturn, type PersonalValues } from './evidence.ts';
 
 /** Within this time after a reactivation, a change of names or externalId is judged as the reactivation was; in milliseconds. */

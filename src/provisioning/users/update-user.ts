@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isActive, type ScimResource } from '../../schema/resource.ts';
-import { countChangedParts } from '../../translator/reference-parts.ts';
+import { countChangedParts } from '../../translator/values/reference-parts.ts';
 import type { Connection } from '../connection.ts';
 import {
   type Departure,
@@ -10,9 +10,9 @@ import {
   type Origin,
   type Succession,
 } from '../identity.ts';
-import type { PendingWrite } from '../reconcile/commit.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
 import { isReturnHeld } from '../reconcile/ownership.ts';
+import type { PendingWrite } from '../reconcile/run/commit.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import { withNextVersion } from './create-user.ts';
 import type { Judgement } from './evidence.ts';

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { MappingSource } from '../../translator/mapping-file.ts';
+import type { MappingSource } from '../../translator/mapping/mapping-file.ts';
 import type { Lookups } from '../../translator/translation.ts';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';

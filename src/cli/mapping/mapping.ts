@@ -1,0 +1,340 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { findUnknownNames } from '../../checks/connection.ts';
+import { type Fault, SettingsFault } from '../../config/faults.ts';
+import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../../config/settings.ts';
+import {
+  applyMapping,
+  findVersion,
+  listVersions,
+  type MappingChangeResult,
+  mappingOf,
+} from '../../provisioning/rules/mapping-versions.ts';
+import type { MappingPreview } from '../../provisioning/rules/preview-mapping.ts';
+import { needsApproval } from '../../provisioning/rules/rules-change.ts';
+import { provisioningStore } from '../../store/provisioning-store.ts';
+import type { MappingVersion, RulesStore } from '../../store/queues/rules-in-force.ts';
+import { withDatabaseAt } from '../../store/sql/open-database.ts';
+import { type OtherRule, otherRules } from '../../translator/mapping/default-rules.ts';
+import { type Mapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
+import { compileRules } from '../../translator/rules.ts';
+import { parseCount } from '../arguments.ts';
+import { checkConnectionNames, warningText } from '../check.ts';
+import { findConnection, storeConnection } from '../database.ts';
+import { Refused, untilRefused } from '../exit-code.ts';
+import { examples } from '../help.ts';
+import { type Action, confirm, printJson, type Shell, toIsoTime } from '../output.ts';
+import { currentUser } from '../terminal.ts';
+import {
+  allRulesText,
+  appliedText,
+  conflictText,
+  generationsText,
+  historyTable,
+  planText,
+} from './mapping-texts.ts';
+import { requireMapping, runPreview } from './preview.ts';
+
+interface MappingFlags {
+  connection?: string;
+  json?: true;
+}
+
+interface ShowFlags extends MappingFlags {
+  generation?: number;
+  all?: true;
+}
+
+interface ChangeFlags extends MappingFlags {
+  yes?: true;
+}
+
+/** Adds the commands `mapping show`, `check`, `preview`, `apply`, `history` and `restore`. */
+export function addMappingCommands(program: Command, shell: Shell, action: Action): void {
+  const mapping = program
+    .command('mapping')
+    .description('the mapping in force: show it, change it, restore an earlier one');
+  withCommonOptions(mapping.command('show'))
+    .description('print the mapping in force as JSON')
+    .option('--generation <number>', 'a mapping of the history', parseCount)
+    .option(
+      '--all',
+      'every rule in force as text: those of the mapping, then those of the travel service and the default rules, as a mapping file could have them',
+    )
+    .addHelpText(
+      'after',
+      examples('mapping show > my-mapping.json', 'mapping show --generation 2', 'mapping show --all'),
+    )
+    .action(action((flags: ShowFlags) => showMapping(shell, flags)));
+  withCommonOptions(mapping.command('check'))
+    .description(
+      'print every fault of a mapping file, and every name that the travel service does not have; groups that nobody has sent are warnings',
+    )
+    .argument('<file>', 'a mapping file')
+    .addHelpText('after', examples('mapping check my-mapping.json'))
+    .action(action((file: string, flags: MappingFlags) => checkMapping(shell, file, flags)));
+  withCommonOptions(mapping.command('preview'))
+    .description('show what a mapping file would change for all people; nothing is written or sent')
+    .argument('<file>', 'a mapping file')
+    .option('--limit <number>', 'the number of people to show as examples; default: 10', parseCount)
+    .addHelpText('after', examples('mapping preview my-mapping.json --limit 3'))
+    .action(
+      action((file: string, flags: MappingFlags & { limit?: number }) => previewFile(shell, file, flags)),
+    );
+  withCommonOptions(mapping.command('history'))
+    .description('list the mappings that are and were in force, the newest first')
+    .addHelpText('after', examples('mapping history'))
+    .action(action((flags: MappingFlags) => listHistory(shell, flags)));
+  addChangeCommands(mapping, shell, action);
+}
+
+/** Adds the commands that change the mapping in force. */
+function addChangeCommands(mapping: Command, shell: Shell, action: Action): void {
+  withCommonOptions(mapping.command('apply'))
+    .description(
+      'show what a mapping file would change, ask, and put it in force without a restart; a file with a fault is refused as a whole',
+    )
+    .argument('<file>', 'a mapping file')
+    .option('--yes', 'do not ask for confirmation')
+    .addHelpText('after', examples('mapping apply my-mapping.json', 'mapping apply my-mapping.json --yes'))
+    .action(action((file: string, flags: ChangeFlags) => applyFile(shell, file, flags)));
+  withCommonOptions(mapping.command('restore'))
+    .description('show what a mapping of the history would change, ask, and put it in force again')
+    .argument('<generation>', 'its number in the history', parseCount)
+    .option('--yes', 'do not ask for confirmation')
+    .addHelpText('after', examples('mapping restore 1'))
+    .action(action((generation: number, flags: ChangeFlags) => restoreMapping(shell, generation, flags)));
+}
+
+function withCommonOptions(command: Command): Command {
+  return command
+    .option('--connection <id>', 'the connection; needed only if there are several')
+    .option('--json', 'as JSON');
+}
+
+/** A connection of the settings, and the file or database that a command works on. */
+interface MappingSubject {
+  settings: Settings;
+  connection: ConnectionSettings;
+}
+
+/** Runs the work of a command on the chosen connection: the named one, or the only one. */
+function withSubject(
+  shell: Shell,
+  { connection: id }: MappingFlags,
+  work: (subject: MappingSubject) => Promise<void>,
+): Promise<0 | 1> {
+  return untilRefused(shell, async () => {
+    const settings = readSettings(shell.environment, shell.home);
+    const [first] = settings.connections;
+    if (id === undefined && settings.connections.length > 1) {
+      const names = settings.connections.map((one) => one.id).join(', ');
+      throw new Refused(
+        `There are several connections: name one with --connection. The settings have ${names}.`,
+      );
+    }
+    await work({ settings, connection: findConnection(settings, id ?? first?.id ?? '') });
+  });
+}
+
+/** Opens the rules in force of the connection. A server may be running. */
+function withRules<R>(
+  { settings, connection }: MappingSubject,
+  work: (rules: RulesStore) => Promise<R>,
+): Promise<R> {
+  return withDatabaseAt(settings, async (database) => {
+    await storeConnection(database, settings, connection.id);
+    return work(provisioningStore(database).rules);
+  });
+}
+
+/** Prints the mapping in force, or one of the history, in the form of a mapping file; with `all`, every rule that is in force with it. */
+function showMapping(shell: Shell, { generation, all, ...flags }: ShowFlags): Promise<0 | 1> {
+  return withSubject(shell, flags, async (subject) => {
+    const version = await readVersion(subject, generation);
+    if (all) {
+      const { mapping, others } = await readAllRules(subject, version);
+      if (flags.json) printJson(shell, { ...versionJson(subject, version), others });
+      else shell.print(allRulesText(mapping, others));
+    } else if (flags.json) printJson(shell, versionJson(subject, version));
+    else shell.print(JSON.stringify(version.mapping, null, 2));
+  });
+}
+
+/** Compiles a mapping with the collection as last read, and returns the rules that are in force besides its own. */
+async function readAllRules(
+  subject: MappingSubject,
+  version: MappingVersion,
+): Promise<{ mapping: Mapping; others: OtherRule[] }> {
+  const mapping = mappingOf(version);
+  if (!mapping) throw new Refused('Another version of Jetbridge has stored this mapping.');
+  const inForce = await withRules(subject, (rules) => rules.find(subject.connection.id));
+  const collection = inForce?.lookups?.scimUserMappings ?? [];
+  return { mapping, others: otherRules(compileRules(mapping, collection)) };
+}
+
+/** Reads a mapping of the history, or the one in force. Throws if there is none. */
+async function readVersion(subject: MappingSubject, generation?: number): Promise<MappingVersion> {
+  const { id } = subject.connection;
+  const version = await withRules(subject, (rules) => findVersion(rules, id, generation));
+  if (version) return version;
+  throw generation === undefined
+    ? neverInForce(subject)
+    : new Refused(
+        `No mapping came into force with generation ${generation}; "npx jetbridge mapping history" lists them.`,
+      );
+}
+
+function neverInForce({ connection }: MappingSubject): Refused {
+  return new Refused(`No mapping has been in force for connection ${connection.id}: start the server once.`);
+}
+
+function versionJson({ connection }: MappingSubject, { appliedAt, ...version }: MappingVersion): object {
+  return { connection: connection.id, appliedAt: toIsoTime(appliedAt), ...version };
+}
+
+/** Lists the history: a table, or one JSON object for each mapping. */
+function listHistory(shell: Shell, flags: MappingFlags): Promise<0 | 1> {
+  return withSubject(shell, flags, async (subject) => {
+    const versions = await withRules(subject, (rules) => listVersions(rules, subject.connection.id));
+    if (versions.length === 0) throw neverInForce(subject);
+    if (flags.json) printJson(shell, ...versions.map((version) => versionJson(subject, version)));
+    else {
+      shell.print(historyTable(versions, shell.columns));
+      shell.printError(generationsText);
+    }
+  });
+}
+
+/** Prints every fault of a mapping file. Names are not checked while the travel API cannot be read, which is no fault. */
+function checkMapping(shell: Shell, file: string, flags: MappingFlags): Promise<0 | 1> {
+  return withSubject(shell, flags, async ({ settings, connection }) => {
+    const found: Fault[] = [];
+    const mapping = readMapping(resolve(file), found);
+    const { faults, unchecked }: Awaited<ReturnType<typeof checkConnectionNames>> = mapping
+      ? await checkConnectionNames(settings, { ...connection, mapping, mappingFile: file })
+      : { faults: found };
+    const warnings = mapping ? await findWarnings({ settings, connection }, mapping, file) : [];
+    if (flags.json) printJson(shell, { file, faults, warnings, unchecked });
+    else {
+      printWarnings(shell, warnings);
+      if (faults.length > 0) throw new SettingsFault(faults);
+      shell.print(
+        unchecked ?? `${file} is in order${warnings.length > 0 ? ', except for the warnings' : ''}.`,
+      );
+    }
+    if (faults.length > 0) throw new Refused();
+  });
+}
+
+/** Prints what a mapping file would change for all people, compared with the mapping in force. */
+function previewFile(
+  shell: Shell,
+  file: string,
+  { limit, ...flags }: MappingFlags & { limit?: number },
+): Promise<0 | 1> {
+  return withSubject(shell, flags, async (subject) => {
+    const mapping = requireMapping(file);
+    printWarnings(shell, await findWarnings(subject, mapping, file));
+    const preview = await previewChange(shell, subject, { mapping, limit });
+    const { id } = subject.connection;
+    if (flags.json) printJson(shell, { connection: id, needsApproval: needsApproval(preview), ...preview });
+    else shell.print(planText(preview, { connection: id, mapping: file, columns: shell.columns }));
+  });
+}
+
+/** Names that a known extension does not have, and groups that nobody has sent: they are allowed, but probably misspelled. */
+async function findWarnings(
+  { settings, connection }: MappingSubject,
+  mapping: Mapping,
+  file: string,
+): Promise<Fault[]> {
+  const unknown = await findUnknownNames(settings, connection, { mapping });
+  return unknown.map((warning) => ({ file, ...warning }));
+}
+
+function printWarnings(shell: Shell, warnings: Fault[]): void {
+  for (const warning of warnings) shell.printError(warningText(warning));
+}
+
+const EXAMPLES = 10;
+
+/** Compares with the mapping in force, whatever file the settings name. */
+function previewChange(
+  shell: Shell,
+  { settings, connection }: MappingSubject,
+  { mapping, limit = EXAMPLES }: { mapping: Mapping; limit?: number | undefined },
+): Promise<MappingPreview> {
+  const inForce = { ...connection, mapping: undefined };
+  return runPreview(shell, settings, inForce, { mapping, examples: limit });
+}
+
+/** Puts a mapping file in force. */
+export function applyFile(shell: Shell, file: string, flags: ChangeFlags): Promise<0 | 1> {
+  return withSubject(shell, flags, async (subject) =>
+    changeMapping(shell, subject, { ...flags, mapping: requireMapping(file), name: file }),
+  );
+}
+
+/** Puts a mapping of the history in force again. */
+function restoreMapping(shell: Shell, generation: number, flags: ChangeFlags): Promise<0 | 1> {
+  return withSubject(shell, flags, async (subject) => {
+    const version = await readVersion(subject, generation);
+    const name = `generation ${generation}`;
+    const parsed = parseMapping(version.mapping);
+    if ('faults' in parsed) throw new SettingsFault(parsed.faults.map((fault) => ({ ...fault, file: name })));
+    await changeMapping(shell, subject, { ...flags, mapping: parsed.mapping, name });
+  });
+}
+
+const unconfirmed = {
+  declined: 'Nothing was applied.',
+  unasked: 'nothing was applied, as nobody can be asked here: give --yes',
+};
+
+interface Candidate extends ChangeFlags {
+  mapping: Mapping;
+  /** The file, or the generation of the history. */
+  name: string;
+}
+
+/** Prints the plan, asks, and puts the mapping in force if the mapping that it was compared with is still in force. */
+async function changeMapping(shell: Shell, subject: MappingSubject, candidate: Candidate): Promise<void> {
+  const { connection } = subject;
+  const { mapping, name, json, yes } = candidate;
+  const before = await withRules(subject, (rules) => findVersion(rules, connection.id));
+  const preview = await previewChange(shell, subject, { mapping });
+  printWarnings(shell, await findWarnings(subject, mapping, name));
+  const faults = (preview.mappingFaults ?? []).filter(({ origin }) => origin === 'file');
+  if (faults.length > 0) throw new SettingsFault(faults.map((fault) => ({ ...fault, file: name })));
+  const isHeld = needsApproval(preview);
+  if (json) printJson(shell, { connection: connection.id, needsApproval: isHeld, plan: preview });
+  else {
+    const subject = { connection: connection.id, mapping: name, columns: shell.columns };
+    shell.print(planText(preview, { ...subject, isChange: true }));
+  }
+  const question = `Put ${name} in force for connection ${connection.id}?`;
+  await confirm(shell, question, { yes, ...unconfirmed });
+  const change = { connection: connection.id, mapping, expected: before?.generation ?? 0 };
+  const result = await withRules(subject, (rules) =>
+    applyMapping(rules, { ...change, author: currentUser(), now: Date.now() }),
+  );
+  if (json) printJson(shell, { connection: connection.id, ...result });
+  if (result.outcome === 'conflict')
+    throw new Refused(json ? '' : conflictText(result.version, result.difference));
+  if (!json) shell.print(resultText(connection.id, result, isHeld));
+  if (result.outcome === 'applied' && connection.mappingFile !== undefined)
+    shell.printError(
+      `The settings name ${connection.mappingFile}, which replaces this mapping when its content changes.`,
+    );
+}
+
+function resultText(
+  connection: string,
+  { outcome, generation }: Exclude<MappingChangeResult, { outcome: 'conflict' }>,
+  isHeld: boolean,
+): string {
+  return outcome === 'unchanged'
+    ? `This mapping is in force already, since generation ${generation}.`
+    : appliedText(connection, generation, isHeld);
+}

@@ -1,0 +1,208 @@
+import type { Holds } from '../../../store/queues/holds.ts';
+import type { Connection } from '../../connection.ts';
+import type { Memberships } from '../../groups/group-ports.ts';
+import type { Outcome } from '../../identity.ts';
+import { withoutCycles } from '../../manager-chains.ts';
+import type { RulesChanges } from '../../rules/rules-change.ts';
+import type { RulesSnapshots } from '../../rules/rules-snapshot.ts';
+import type { Runtime } from '../../runtime-ports.ts';
+import type {
+  Identities,
+  LeasedOutcome,
+  LeaseRequest,
+  Leases,
+  ReconcileQueue,
+  References,
+} from '../../store-ports.ts';
+import type { TravelAnswer } from '../../travel-ports.ts';
+import type { AttemptTime } from '../context.ts';
+import { carriedOutBy, type Effect, type Handlers } from '../effects.ts';
+import { canBeCommitted, type PendingWrite, type WriteCommit } from './commit.ts';
+import { leaseEnded, leaseGuard } from './lease.ts';
+import { storeReads } from './store-reads.ts';
+
+/** The store, the rules and the surroundings in which effects are carried out. */
+export interface InterpreterDeps {
+  identities: Identities;
+  leases: Leases;
+  references: References;
+  memberships: Pick<Memberships, 'findOf' | 'findUnknownNames'>;
+  holds: Pick<Holds, 'admitDeparture' | 'admitMembershipChange'>;
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
+  rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
+  rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
+  /** Wakes the background loop that reconciles dirty identities. */
+  wake(): void;
+  runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId' | 'checkpoint'>;
+}
+
+/** The attempt whose effects are carried out. */
+export interface RunningAttempt {
+  connection: Connection;
+  id: string;
+  lease: LeaseRequest;
+  /** The SCIM request that causes the attempt, for the log of exchanges. */
+  requestId: string | undefined;
+  /** The write that the attempt begins with, and its commit; undefined if the identity is committed and leased. */
+  begins: { write: PendingWrite; commit: WriteCommit } | undefined;
+}
+
+/** Carries out the effects of one attempt. */
+export interface Interpreter {
+  carryOut(effect: Effect): Promise<unknown>;
+  time: AttemptTime;
+  /** The email addresses of the creates that have been announced. */
+  announcedEmails: string[];
+  /** Saves the outcome of the attempt and ends its lease. */
+  finish(before: LeasedOutcome['before'], outcome: Outcome): ReturnType<Leases['finish']>;
+}
+
+/**
+ * Creates the interpreter of an attempt. It alone knows that
+ * - the write of the IdP is committed before the first effect that anybody else can see, and that this commit contains the announcement
+ *   of the first call, or the outcome of an attempt without a call;
+ * - a call is sent only while the lease lasts until its deadline, and names its cause;
+ * - the process may end before and after each call that changes a traveler.
+ */
+export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Interpreter {
+  const { now, wallClock } = deps.runtime;
+  const { connection, id, lease, begins } = attempt;
+  const { token } = lease;
+  const readTime = () => ({ now: now(), wallClock: wallClock(), server: connection.travel.serverTime() });
+  const time = readTime();
+  const announcedEmails: string[] = [];
+  const commitFirst: CommitFirst = async (first) => begins?.commit.run(first);
+  const carryOut = carriedOutBy({
+    ...storeReads(deps, connection.account, { connection: connection.id, id }),
+    ...ruleReads(deps, attempt, commitFirst),
+    ...calls(deps, attempt, commitFirst),
+    ...storeWrites(deps, attempt, commitFirst),
+    announce: async (planned) => {
+      const { progress } = planned;
+      const callEndsBy = now() + connection.callTimeoutMs;
+      const announcement = progress?.announced
+        ? { ...planned, progress: { ...progress, callEndsBy } }
+        : planned;
+      const isPart = begins && !begins.commit.isBegun() && canBeCommitted(begins.write, announcement);
+      await commitFirst(isPart ? { announcement } : undefined);
+      const result = isPart ? 'done' : await deps.leases.announce(connection.id, id, token, announcement);
+      if (result === 'done' && 'creating' in announcement && announcement.creating)
+        announcedEmails.push(announcement.creating);
+      return result;
+    },
+    findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
+    findReferrers: (values) => deps.references.findReferrers(connection.id, id, values),
+    newId: deps.runtime.newId,
+  });
+  return {
+    time,
+    announcedEmails,
+    carryOut: async (effect) => {
+      const result = await carryOut(effect);
+      Object.assign(time, readTime());
+      return result;
+    },
+    finish: async (before, outcome) => {
+      const isPart = begins && !begins.commit.isBegun();
+      await commitFirst(isPart ? { ended: { token, before, outcome } } : undefined);
+      return isPart ? 'kept' : deps.leases.finish(connection.id, id, token, before, outcome);
+    },
+  };
+}
+
+/** Commits the write that the attempt begins with, unless that has been done or there is none. */
+type CommitFirst = WriteCommit['run'];
+
+/** The rules and lookups. They come from memory mostly; otherwise the write is committed before the travel API is asked. */
+function ruleReads(
+  { rulesSnapshots, rulesChanges }: InterpreterDeps,
+  { connection }: RunningAttempt,
+  commitFirst: CommitFirst,
+): Partial<Handlers> {
+  const { lookups } = connection;
+  const commitUnlessCached = async () => {
+    if (!lookups.areCached()) await commitFirst();
+  };
+  return {
+    mayApplyRules: (rulesSnapshot) => rulesChanges.mayReconcile(connection, rulesSnapshot),
+    readRules: async (generation) => {
+      await commitUnlessCached();
+      return rulesSnapshots.current(connection, generation);
+    },
+    readOwnUser: async () => {
+      await commitUnlessCached();
+      return lookups.readOwnUser();
+    },
+    refreshRules: async () => {
+      await commitFirst();
+      return rulesSnapshots.refresh(connection);
+    },
+    refreshLookups: async () => {
+      await commitFirst();
+      lookups.expire();
+      return lookups.refresh();
+    },
+  };
+}
+
+/** The calls about travelers: the write is committed before, and the lease lasts until the deadline of the call. */
+function calls(
+  { leases, runtime: { now, checkpoint } }: InterpreterDeps,
+  { connection, id, lease: { token, now: since }, requestId }: RunningAttempt,
+  commitFirst: CommitFirst,
+): Partial<Handlers> {
+  const { travel, callTimeoutMs } = connection;
+  const cause = { person: id, requestId };
+  const extend = (ms: number) => leases.extend(connection.id, id, { token, ms, now: now() });
+  const isLeased = leaseGuard({ since, callTimeoutMs, now, extend });
+  const call = async <T>(send: () => Promise<TravelAnswer<T>>) => {
+    await commitFirst();
+    return (await isLeased()) ? send() : leaseEnded;
+  };
+  const changingCall = <T>(send: () => Promise<TravelAnswer<T>>) =>
+    call(async () => {
+      checkpoint('beforeSend');
+      const answer = await send();
+      checkpoint('afterSend');
+      return answer;
+    });
+  return {
+    findTravelers: (emails) => call(() => travel.findByEmails(emails, undefined, cause)),
+    readTraveler: (travelId) => call(() => travel.read(travelId, cause)),
+    createTraveler: (traveler, key) => changingCall(() => travel.create(traveler, key, cause)),
+    patchTraveler: (travelId, change) => changingCall(() => travel.patch(travelId, change, cause)),
+    removeTraveler: (travelId) => changingCall(() => travel.remove(travelId, cause)),
+  };
+}
+
+/** The other writes of the store: the write of the IdP is committed before. */
+function storeWrites(
+  { identities, leases, references, holds, reconcileQueue, wake, runtime: { now } }: InterpreterDeps,
+  { connection, id, lease: { token } }: RunningAttempt,
+  commitFirst: CommitFirst,
+): Partial<Handlers> {
+  const afterCommit = async <T>(write: () => Promise<T>) => {
+    await commitFirst();
+    return write();
+  };
+  return {
+    waitForEmail: (email) => afterCommit(() => leases.waitFor(connection.id, id, token, email)),
+    admitDeparture: (valve) => afterCommit(() => holds.admitDeparture(connection.id, id, valve, now())),
+    admitMembershipChange: (limit) =>
+      afterCommit(() => holds.admitMembershipChange(connection.id, id, limit, now())),
+    noteSuccessor: (note) =>
+      afterCommit(async () => {
+        await identities.commit(note.connection, [note]);
+      }),
+    markDirty: (other) =>
+      afterCommit(async () => {
+        await reconcileQueue.markDirty(other.connection, [other.id], now());
+        wake();
+      }),
+    saveReferences: (rows) => afterCommit(() => references.save(connection.id, id, rows)),
+    linkReferences: (found) =>
+      afterCommit(() =>
+        references.update(connection.id, id, (readRows) => withoutCycles(readRows, id, found)),
+      ),
+  };
+}

@@ -1,0 +1,244 @@
+import { employeeNumberOf, type ScimResource } from '../../../schema/resource.ts';
+import type { Connection } from '../../connection.ts';
+import { type Identity, isInactive, type Outcome } from '../../identity.ts';
+import { managerChain, managerOf, type ReadRows } from '../../manager-chains.ts';
+import type { Runtime } from '../../runtime-ports.ts';
+import type { Identities, ReconcileQueue, ReferenceRow, References } from '../../store-ports.ts';
+import { addressKey } from '../email-conflicts.ts';
+import { isAdministrator } from '../guard.ts';
+
+/** Dependencies for finding the identities that the outcome of a reconciliation affects, and for making them dirty. */
+interface NotifyDeps {
+  identities: Pick<Identities, 'find' | 'findHolder'>;
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
+  references: Pick<References, 'findRows' | 'findReferrers'>;
+  wake(): void;
+  runtime: Pick<Runtime, 'now'>;
+}
+
+/**
+ * Makes the identities dirty that the outcome of a reconciliation affects: those that wait for an address which is now
+ * free, those whose search for a cycle of waits may have ended at this identity, and those whose manager is the traveler. An address becomes free when a traveler loses it, or when an announced
+ * create made no traveler.
+ */
+export async function notifyDependents(
+  deps: NotifyDeps,
+  connection: Connection,
+  { before, after, announced }: { before: Identity; after: Outcome; announced: string[] },
+): Promise<void> {
+  const now = deps.runtime.now();
+  // An address that this identity itself waits for does not count as free.
+  const { observed, creating, waitingFor, travelId, applied } = after;
+  // A traveler that the attempt has not read has the email of the last response.
+  const email = observed?.email ?? (travelId === undefined ? undefined : applied.email?.answered);
+  const current = [email, creating].filter((one) => typeof one === 'string').map(addressKey);
+  const isLeaverAddress = isInactive(before) && after.progress.parkedFrom === undefined;
+  // A leaver who has given its address up waits for it behind all others.
+  if (waitingFor !== undefined && !isLeaverAddress) current.push(waitingFor);
+  // If the traveler has not been read since, take the email of the last response.
+  const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
+  // Calls of unknown outcome may have set an address that the traveler no longer has.
+  const { announced: unconfirmed, late } = before.progress;
+  const sent = [unconfirmed?.email?.value, ...(late?.sent.email ?? [])];
+  const former = [before.observed?.email, answered, ...announced, ...sent].filter(
+    (one) => typeof one === 'string',
+  );
+  // Compare by key, so that two spellings of an address count once.
+  const freed = new Map(former.map((email) => [addressKey(email), email]));
+  for (const key of current) freed.delete(key);
+  for (const email of freed.values()) {
+    await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
+    deps.wake();
+  }
+  for (const email of [...emailsNoLongerAwaited(before, after), ...newEmailInCycle(before, after)]) {
+    await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
+    deps.wake();
+  }
+  // The write has notified the reports of a manager who becomes inactive, unless the process died then.
+  const isArchiveChanged = before.applied['archived']?.sent !== after.applied['archived']?.sent;
+  if (before.travelId !== after.travelId || freed.size > 0)
+    await notifyReferrers(deps, before, [after.travelId, after.observed?.email, ...former]);
+  else if (isArchiveChanged && before.travelId !== undefined) await notifyReferrers(deps, before, []);
+  // The reports follow the same person, and lose another one.
+  else if (before.travelId === undefined && isSucceeded(before)) await notifyReferrers(deps, before, []);
+}
+
+/** True for a leaver whose traveler another user has taken over. The takeover makes the leaver dirty. */
+function isSucceeded({ origin: { successor } }: Identity): boolean {
+  return successor?.effect === 'passedOn' || successor?.effect === 'revived';
+}
+
+/**
+ * Returns the addresses that this identity no longer takes part in swapping: it stopped waiting, waits for another one, is
+ * newly held for an admin, or its traveler has become an administrator and keeps the address. The identities that wait for
+ * these addresses must be reconciled again.
+ */
+function emailsNoLongerAwaited(before: Identity, after: Outcome): string[] {
+  const { hold, observed, waitingFor, refused } = after;
+  const isAdmin = (one: Outcome['observed']) => one !== undefined && isAdministrator(one);
+  // Only a change counts: this identity waits for the address too, and would otherwise make itself dirty again and
+  // again.
+  const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
+  const isStopped = before.waitingFor !== undefined && (waitingFor !== before.waitingFor || isNewlyHeld);
+  const isNewlyAdmin = isAdmin(observed) && !isAdmin(before.observed);
+  const isNewlyRefused = refused.email !== undefined && before.refused.email === undefined;
+  const keepsEmail = before.origin.givesEmailUp === true && (isNewlyAdmin || isNewlyRefused);
+  // A user who has just left may have to give the address up, or the traveler to the same person, also while the departure is held.
+  const isArchived = observed?.archived === true && before.observed?.archived === false;
+  const hasLeft = isInactive(before) && (isArchived || isNewlyHeld);
+  const addresses = [
+    isStopped ? before.waitingFor : undefined,
+    isStopped || keepsEmail || hasLeft ? observed?.email : undefined,
+  ];
+  return addresses.filter((one) => one !== undefined);
+}
+
+/**
+ * Returns the address of the traveler if the store did not have it before and this identity waits for another address. An identity
+ * that waits for it may have searched for a cycle meanwhile, and the search ended here.
+ */
+function newEmailInCycle(before: Identity, { observed, waitingFor }: Outcome): string[] {
+  if (!observed || waitingFor === undefined) return [];
+  const isKnown = before.observed && addressKey(before.observed.email) === addressKey(observed.email);
+  return isKnown ? [] : [observed.email];
+}
+
+/** The references of an identity before a reconciliation, and the outcome of the reconciliation. */
+interface ReferenceChange {
+  identity: Identity;
+  before: ReferenceRow[];
+  after: Outcome;
+}
+
+/**
+ * Makes identities dirty whose manager was omitted because of a cycle and can now be set. A cycle ends when one of its
+ * members gets another manager or none. The identity without its manager is the last one in the chain of managers that
+ * begins with the former manager of that member.
+ */
+export async function notifyLeftOutOfCycle(deps: NotifyDeps, relinked: ReferenceChange): Promise<void> {
+  const { connection } = relinked.identity;
+  const readRows = (id: string) => deps.references.findRows(connection, id);
+  const leftOut = new Set<string>();
+  for (const manager of await formerManagers(deps, relinked)) {
+    for (const id of await managerChain(readRows, manager)) {
+      if (await canFollowAgain(readRows, id)) leftOut.add(id);
+    }
+  }
+  await markDirty(deps, connection, [...leftOut]);
+}
+
+/**
+ * Returns the former managers, from the references and from the applied fields: an interrupted attempt may have saved
+ * the new references already.
+ */
+async function formerManagers(
+  deps: NotifyDeps,
+  { identity, before, after }: ReferenceChange,
+): Promise<Set<string>> {
+  const { connection, id, applied } = identity;
+  const former = new Set<string>();
+  const linked = managerOf(before);
+  if (linked !== undefined && managerOf(await deps.references.findRows(connection, id)) !== linked)
+    former.add(linked);
+  const sent = applied.managerId?.sent;
+  if (typeof sent === 'string' && sent !== after.applied.managerId?.sent) {
+    for (const one of await deps.identities.find(connection, { by: 'travelId', value: sent }))
+      former.add(one.id);
+  }
+  return former;
+}
+
+/**
+ * True if a manager of the identity was omitted because of a cycle, and the chain of that manager no longer leads back
+ * to the identity.
+ */
+async function canFollowAgain(readRows: ReadRows, id: string): Promise<boolean> {
+  for (const { target, travelId } of await readRows(id)) {
+    const isLeftOut = target !== undefined && target !== id && travelId === undefined;
+    if (isLeftOut && !(await managerChain(readRows, target)).includes(id)) return true;
+  }
+  return false;
+}
+
+async function notifyReferrers(
+  deps: NotifyDeps,
+  before: Identity,
+  others: (string | undefined)[],
+): Promise<void> {
+  const values = [...referenceValuesOf(before), before.travelId, ...others].filter(
+    (value) => value !== undefined,
+  );
+  const all = await deps.references.findReferrers(before.connection, before.id, values);
+  // Leave out a reference of the identity to itself: it has just been reconciled.
+  const referrers = all.filter((id) => id !== before.id);
+  await markDirty(deps, before.connection, referrers);
+}
+
+/** Makes the identity dirty that took over this traveler during the attempt: it has waited for the attempt to end. */
+export async function notifySuccessor(
+  deps: NotifyDeps,
+  connection: Connection,
+  identity: Identity,
+): Promise<void> {
+  const { travelId, desired } = identity;
+  const successors = travelId
+    ? [await deps.identities.findHolder(connection.account, { travelId })]
+    : await deps.identities.find(connection.id, { by: 'userName', value: String(desired.userName) });
+  for (const successor of successors) {
+    if (successor && successor.id !== identity.id && successor.deletedAt === undefined)
+      await markDirty(deps, successor.connection, [successor.id]);
+  }
+}
+
+interface MarkDeps {
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
+  wake(): void;
+  runtime: Pick<Runtime, 'now'>;
+}
+
+/** Makes identities of a connection dirty, and wakes the loop that reconciles them. */
+export async function markDirty(deps: MarkDeps, connection: string, ids: string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await deps.reconcileQueue.markDirty(connection, ids, deps.runtime.now());
+  deps.wake();
+}
+
+/** The values by which other users may refer to an identity as their manager (docs/architecture.md, References). */
+export function referenceValuesOf({
+  id,
+  desired,
+  travelId,
+}: Pick<Identity, 'id' | 'desired' | 'travelId'>): string[] {
+  const number = employeeNumberOf(desired);
+  return [id, travelId, desired.userName, desired.externalId, ...emailsOf(desired), number].filter(
+    (value) => typeof value === 'string',
+  );
+}
+
+/** The values of a user's email addresses. */
+export function emailsOf({ emails }: ScimResource): string[] {
+  if (!Array.isArray(emails)) return [];
+  return emails
+    .map((email) => (typeof email === 'object' && email && !Array.isArray(email) ? email.value : undefined))
+    .filter((value) => typeof value === 'string');
+}
+
+/** Marks the identities dirty that refer to this user, if it was deactivated or reactivated, or by a value that was added or removed. */
+export async function markReferrersDirty(
+  deps: MarkDeps & { references: Pick<References, 'findReferrers'> },
+  before: Identity,
+  after: Identity,
+): Promise<void> {
+  const [old, now] = [new Set(referenceValuesOf(before)), new Set(referenceValuesOf(after))];
+  const changed = [...old]
+    .filter((value) => !now.has(value))
+    .concat([...now].filter((value) => !old.has(value)));
+  const isDeleted = after.deletedAt !== undefined;
+  const isNewOrRestored = before === after;
+  // The reports of a manager who becomes inactive get a finding, or lose the manager.
+  const isActivityChanged = isInactive(before) !== isInactive(after);
+  if (changed.length === 0 && !isDeleted && !isNewOrRestored && !isActivityChanged) return;
+  const values = isDeleted || isNewOrRestored ? [...new Set([...old, ...now])] : changed;
+  const referrers = await deps.references.findReferrers(after.connection, after.id, values);
+  await markDirty(deps, after.connection, referrers);
+}

@@ -1,0 +1,126 @@
+import { type AttributeExpression, attributeExpressionsIn, type Filter } from '../../schema/filter-parser.ts';
+import { conditionTests, type GroupTest, withGroups } from '../groups.ts';
+import type { Rule, Rules } from '../rules.ts';
+import { jsonPath } from './mapping-faults.ts';
+import type { Mapping } from './mapping-file.ts';
+import { valuesReader } from './rule-sources.ts';
+import {
+  isGroupPath,
+  isSyntaxProblem,
+  parseCondition,
+  parseRulePath,
+  parseTemplate,
+  pathsOfTemplate,
+} from './rule-syntax.ts';
+
+/** Returns the test for the groups whose members a rule may translate otherwise than others; undefined if no rule reads groups. */
+export function groupTest(rules: Rules): GroupTest | undefined {
+  const known = compiled.get(rules);
+  if (known) return known.test;
+  const tests = [
+    ...conditionTests(rules.scope),
+    ...rules.rules.flatMap((rule) => [...conditionTests(rule.condition), ...inputTests(rule)]),
+  ];
+  const test: GroupTest | undefined =
+    tests.length === 0 ? undefined : (group) => tests.some((one) => one(group));
+  compiled.set(rules, { test });
+  return test;
+}
+
+/** Caches the test of each version of the rules. Rules never change. */
+const compiled = new WeakMap<Rules, { test: GroupTest | undefined }>();
+
+/** A path of a template is read as it is: the transforms of a template get its whole text. */
+function inputTests({ input, placeInMap }: Rule): GroupTest[] {
+  const paths = input.kind === 'paths' ? input.paths : pathsOfTemplate(input.parts);
+  const transforms = input.kind === 'paths' && placeInMap ? { placeInMap } : {};
+  return paths
+    .filter(({ path }) => isGroupPath(path))
+    .map((path) => {
+      const read = valuesReader(path, transforms);
+      return (group) => read(withGroups({}, [group])).length > 0;
+    });
+}
+
+/** A group that a mapping names in full, and the place of the name. */
+export interface NamedGroup {
+  path: string;
+  name: string;
+}
+
+/** Returns the groups that a mapping names by equality: in conditions, in brackets of paths, and by the entries of `map`. */
+export function findNamedGroups({ scimUserMapping, scope }: Mapping): NamedGroup[] {
+  const inScope = conditionNames(scope).map((name) => ({ path: 'scope', name }));
+  const inRules = scimUserMapping.flatMap((row, index) =>
+    rowNames(row).map(({ member, name }) => ({
+      path: jsonPath(['scimUserMapping', index, ...member]),
+      name,
+    })),
+  );
+  return [...inScope, ...inRules];
+}
+
+/** Returns the groups that the scope of a mapping names by equality. */
+export function groupsOfScope({ scope }: Rules): string[] {
+  return scope ? attributeExpressionsIn(scope.filter).flatMap(namesOf) : [];
+}
+
+/** Returns a test for the expressions of a filter that name one of these groups by equality. */
+export function namesOneOf(groups: readonly string[]): (expression: AttributeExpression) => boolean {
+  return (expression) => namesOf(expression).some((name) => groups.includes(name));
+}
+
+type Row = Mapping['scimUserMapping'][number];
+
+interface PlacedName {
+  member: PropertyKey[];
+  name: string;
+}
+
+function rowNames({ scimAttribute, sources = [], template, when, transforms = [] }: Row): PlacedName[] {
+  const inputs = [
+    ...(scimAttribute === undefined ? [] : [{ member: ['scimAttribute'], text: scimAttribute }]),
+    ...sources.map((text, index) => ({ member: ['sources', index], text })),
+  ].flatMap(({ member, text }) => {
+    const path = parseRulePath(text);
+    return isSyntaxProblem(path) || !isGroupPath(path) ? [] : [{ member, path }];
+  });
+  const parsed = template === undefined ? undefined : parseTemplate(template);
+  const inTemplate = parsed && !isSyntaxProblem(parsed) ? pathsOfTemplate(parsed.parts) : [];
+  const [first] = transforms;
+  const readsNames = inputs.some(({ path }) => path.sub?.toLowerCase() === 'display');
+  const keys = readsNames && typeof first === 'object' ? Object.keys(first.map ?? {}) : [];
+  return [
+    ...inputs.flatMap(({ member, path }) => namesIn(path.filter).map((name) => ({ member, name }))),
+    ...inTemplate
+      .filter(({ path }) => isGroupPath(path))
+      .flatMap(({ path }) => namesIn(path.filter).map((name) => ({ member: ['template'], name }))),
+    ...keys.map((name) => ({ member: ['transforms', 0, 'map', name], name })),
+    ...conditionNames(when).map((name) => ({ member: ['when'], name })),
+  ];
+}
+
+function conditionNames(when: string | undefined): string[] {
+  const filter = when === undefined ? undefined : parseCondition(when);
+  if (!filter || isSyntaxProblem(filter)) return [];
+  return attributeExpressionsIn(filter).flatMap(namesOf);
+}
+
+/** Returns the names with which an expression compares the groups of a user. */
+function namesOf(expression: AttributeExpression): string[] {
+  if (!isGroupPath(expression.path)) return [];
+  const isName = expression.path.sub?.toLowerCase() === 'display';
+  return [...namesIn(expression.path.filter), ...(isName ? comparedName(expression) : [])];
+}
+
+/** Returns the names that a filter in brackets compares `display` with. */
+function namesIn(filter: Filter | undefined): string[] {
+  return (filter ? attributeExpressionsIn(filter) : [])
+    .filter(({ path }) => path.attribute?.toLowerCase() === 'display')
+    .flatMap(comparedName);
+}
+
+function comparedName(expression: AttributeExpression): string[] {
+  const isEquality = expression.op === 'eq' || expression.op === 'ne';
+  return isEquality && typeof expression.value === 'string' ? [expression.value] : [];
+}

@@ -1,0 +1,55 @@
+import { isObject, type ScimResource, urns } from '../../schema/resource.ts';
+import type { CountedParts } from '../translation.ts';
+import { isEqualJson, isUnassigned, valueAt } from './values.ts';
+
+/** A complex attribute that names one resource by any of its parts. */
+interface ReferenceAttribute {
+  urn: string;
+  name: string;
+  parts: readonly string[];
+}
+
+const named = ['id', 'name'];
+
+const referenceAttributes: readonly ReferenceAttribute[] = [
+  { urn: urns.travel, name: 'manager', parts: ['id', 'email'] },
+  { urn: urns.travel, name: 'costCenter', parts: named },
+  { urn: urns.travel, name: 'billingProfile', parts: named },
+  { urn: urns.travel, name: 'travelPolicy', parts: named },
+  { urn: urns.enterprise, name: 'manager', parts: ['value', '$ref'] },
+];
+
+/** Returns the key of an attribute in `CountedParts`. */
+export function referenceKey(urn: string, name: string): string {
+  return `${urn}:${name}`;
+}
+
+/**
+ * Determines which parts count after a write. If a write changes one part of a reference and leaves the others as they were
+ * (an old `id` beside a new `name`), the others describe the former resource.
+ */
+export function countChangedParts(
+  before: ScimResource,
+  after: ScimResource,
+  counted: CountedParts = {},
+): CountedParts | undefined {
+  const next: Record<string, string> = {};
+  for (const attribute of referenceAttributes) {
+    const part = countedPartOf(attribute, { before, after, counted });
+    if (part !== undefined) next[referenceKey(attribute.urn, attribute.name)] = part;
+  }
+  return Object.keys(next).length > 0 ? next : undefined;
+}
+
+function countedPartOf(
+  { urn, name, parts }: ReferenceAttribute,
+  { before, after, counted }: { before: ScimResource; after: ScimResource; counted: CountedParts },
+): string | undefined {
+  const [old, now] = [valueAt(before, urn, name), valueAt(after, urn, name)];
+  if (!isObject(now)) return undefined;
+  const assigned = parts.filter((part) => !isUnassigned(now[part]));
+  if (assigned.length < 2) return undefined;
+  const changed = assigned.filter((part) => !isEqualJson(isObject(old) ? old[part] : undefined, now[part]));
+  if (changed.length === 0) return counted[referenceKey(urn, name)];
+  return changed.length < assigned.length ? changed[0] : undefined;
+}
