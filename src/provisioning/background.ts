@@ -288,10 +288,10 @@ async function waitForSignal(
 ): Promise<boolean> {
   const end = new AbortController();
   const timeout = runtime.wait(ms, AbortSignal.any([signal, end.signal]));
-  void timeout.then(() => end.abort());
+  void timeout.then(() => end.abort('over'));
   await wakeSignal.wait(end.signal);
   const isWoken = !end.signal.aborted;
-  end.abort();
+  end.abort('woken');
   return isWoken;
 }
 

@@ -88,6 +88,8 @@ export interface IdentityProviderDeps {
   onAcknowledged: OnAcknowledged;
   /** True if a user of the other connection may have the address, so that a POST may answer 409. */
   mayConflict(person: Person, write: UserWrite): boolean;
+  /** True for a traveler that is or was an admin of the travel service, so that its person is not deactivated. */
+  isGuarded(travelId: string | undefined): boolean;
 }
 
 /** Creates the IdPs, which send SCIM requests to the bridge. */
@@ -95,7 +97,13 @@ export function identityProviders({
   call,
   onAcknowledged: onWish,
   mayConflict: mayClash,
+  isGuarded,
 }: IdentityProviderDeps): IdentityProviders {
+  const findTravelId = async ({ current }: Person) => {
+    if (!current) return undefined;
+    const answer = await call(current.connection, 'GET', `/Users/${current.id}`);
+    return answer?.status === 200 ? travelIdOf(answer.body) : undefined;
+  };
   return {
     send: async (person, write) => {
       const { current } = person;
@@ -109,6 +117,8 @@ export function identityProviders({
         person.unanswered = undefined;
         return true;
       }
+      // The person may have taken over the traveler of an admin.
+      if (answer.status === 403) person.isGuarded ||= isGuarded(await findTravelId(person));
       if (answer.status === 403 && person.isGuarded && current && !wanted?.active) {
         // The refused deactivation stays desired; a refused DELETE becomes a deactivation.
         const inactive = { ...(wanted ?? current.wanted), active: false };
@@ -132,11 +142,7 @@ export function identityProviders({
       Object.assign(person, { current, unanswered: undefined });
       if (current) Object.assign(person, { lastWanted: current.wanted, lastConnection: current.connection });
     },
-    travelId: async ({ current }) => {
-      if (!current) return undefined;
-      const answer = await call(current.connection, 'GET', `/Users/${current.id}`);
-      return answer?.status === 200 ? travelIdOf(answer.body) : undefined;
-    },
+    travelId: findTravelId,
   };
 }
 

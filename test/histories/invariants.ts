@@ -29,6 +29,8 @@ export const promises = {
   nothingLost: 'Nothing that was acknowledged is lost: SCIM shows every user and group as written.',
   noNeedlessCall: 'No call for nothing: another look at everything sends no write.',
   holdsEnd: 'Every hold has an end: with the decisions of an admin, all work is done.',
+  toldTruly: 'What an admin reads about a person is so: the status, and the values of the traveler.',
+  ownUserStays: 'The person whose credential the bridge uses is never changed or ended.',
   pauseHolds: 'A paused connection sends nothing but what the IdP writes meanwhile.',
 } as const;
 
@@ -241,7 +243,13 @@ function strangerViolations(traveler: TravelUser, state: ObservedState): string[
   );
   // A person may have been linked to it, and have left again.
   if (!memory || memory.owner || !record.strangers.has(id) || isNeeded) return [];
+  const { catalog, costCentersBefore } = record;
+  // The id of a cost center that is gone, or back, reads otherwise.
+  const isReadOtherwise = (field: Field) =>
+    field === 'costCenterId' &&
+    [...costCentersBefore].toSorted().join() !== [...catalog.costCenters.keys()].toSorted().join();
   const faults = fields
+    .filter((field) => !isReadOtherwise(field))
     // A leaver who is known since before a restore is kept active, and remembered as one who is to be archived.
     .filter((field) => !(field === 'archived' && (record.purged.has(id) || decided.keptActive.has(id))))
     .filter((field) => fieldValue(traveler, field, record.catalog) !== memory.fields[field])

@@ -16,7 +16,7 @@ import type { WantedUser } from './wanted-user.ts';
 /** The policies that decide what travelers should be. */
 export type RecordedPolicies = Pick<
   Policies,
-  'drift' | 'onReturn' | 'inactiveManager' | 'onExistingUser' | 'deprovision'
+  'drift' | 'onReturn' | 'inactiveManager' | 'onExistingUser' | 'deprovision' | 'existingPeople'
 >;
 
 /** The facts about a history that the state of the services does not contain. */
@@ -54,6 +54,8 @@ export interface HistoryRecord {
   guarded: Set<string>;
   /** Travelers whose fields the contract does not decide at the next check at which they have a person. */
   uncertain: Set<string>;
+  /** The given name of each person who has left, at the departure. The bridge compares a return with it. */
+  leftAs: Map<number, string>;
   /** Travelers of which a change was answered and not carried out since the last check. */
   disobedient: Set<string>;
   /** Travelers as they were when the database was restored, which does not know what it has sent since the backup. */
@@ -65,6 +67,8 @@ export interface HistoryRecord {
   /** Travelers of leavers that an admin has given to another user. */
   given: Set<string>;
   isPaused: boolean;
+  /** The people whom an IdP has written since the last restore or pause. */
+  written: Set<number>;
   /** True if the database was restored since the last check: calls from before the restore may have made travelers that nobody knows. */
   isRestored: boolean;
 }
@@ -130,6 +134,7 @@ export function newHistoryRecord(
       changedRules: new Set(),
       areRulesDiscarded: false,
       isPaused: false,
+      written: new Set(),
       isRestored: false,
       memory: new Map(),
       edits: new Map(),
@@ -142,7 +147,7 @@ export function newHistoryRecord(
       purged: new Set(),
       given: new Set(),
     },
-    ...{ disobedient: new Set(), restored: new Map() },
+    ...{ leftAs: new Map(), disobedient: new Set(), restored: new Map() },
   };
 }
 
@@ -158,6 +163,7 @@ export function recordWrite(
   const emails = record.emails.get(index) ?? new Set();
   const isNewEmail = wanted !== undefined && !emails.has(wanted.email);
   const { isPaused: isInPause } = record;
+  record.written.add(index);
   record.events.push({
     kind: 'write',
     person: index,
@@ -169,8 +175,18 @@ export function recordWrite(
     isNewEmail,
     isInPause,
   });
+  if (before?.active && !wanted?.active) record.leftAs.set(index, before.givenName);
   if (!wanted) return;
+  if (verb === 'POST') recordReturn(record, index, wanted);
   record.emails.set(index, emails.add(wanted.email).add(wanted.userName));
+}
+
+/** A person who was renamed after the departure counts as somebody else on return, who gets the traveler without its values. */
+function recordReturn({ leftAs, memory, uncertain }: HistoryRecord, index: number, wanted: WantedUser): void {
+  const name = leftAs.get(index);
+  if (name === undefined || name === wanted.givenName) return;
+  for (const [id, { owner }] of memory)
+    if (owner?.person === index && owner.externalId === wanted.externalId) uncertain.add(id);
 }
 
 /** Notes whether an admin has discarded the rules in force, so that fields with other rules may be as before. */

@@ -19,6 +19,7 @@ export function recordedProviders({ call, record, people, note }: Deps): Identit
       const { index, current } = person;
       note(`  p${index}: ${verb} is answered: ${toUserLine(current?.wanted)} (${current?.id ?? before?.id})`);
     },
+    isGuarded: (travelId) => travelId !== undefined && record.guarded.has(travelId),
     mayConflict: (person, { connection, wanted }) =>
       // A traveler that no IdP has created may have the address, whatever address it was created with.
       (record.policies.onExistingUser === 'refuse' && record.strangers.size > 0) ||

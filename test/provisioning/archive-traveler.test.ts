@@ -131,6 +131,25 @@ test('with deprovision: delete a manager is archived at once, and deleted when t
     { policies: { deprovision: 'delete' } },
   ));
 
+test('a DELETE of a traveler that is carried out late, after its time-out, is found when the person has returned', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      travel.faultFor = ({ verb }) => (verb === 'remove' ? 'late' : undefined);
+      await bridge.users.remove(users, ada.id);
+      const back = await bridge.users.create(users, person('Ada'));
+      expect(back.travelUserId).toBe(ada.travelUserId);
+      // Later than `lateMs` after the call, and before the end of its time-out and `lateMs`.
+      await fixture.reconcileAfter(35_000);
+      travel.carryOutLateCalls();
+      expect(travelers(fixture)).toEqual([]);
+      await fixture.reconcileAfter(10_000);
+      expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Ada', archived: false })]);
+    },
+    { policies: { deprovision: 'delete' } },
+  ));
+
 test('the IdP gets 403 if the traveler can neither be deleted nor archived', () =>
   withFixture(
     async (fixture) => {

@@ -5,6 +5,7 @@ import { travelIdOf } from '../histories/wanted-user.ts';
 import { type AdminAct, actAsAdmin, applyMapping, restore } from './admin.ts';
 import type { ProviderAct } from './events.ts';
 import { type Groups, groupSlots } from './groups.ts';
+import { endOwnUser } from './own-user.ts';
 import { travelersOf } from './travel-admin.ts';
 import type { World } from './world.ts';
 
@@ -22,6 +23,8 @@ export interface ActContext {
 
 /** The operations of a group follow each other as those of a person with this number and that of the group do. */
 const GROUPS = 1_000;
+/** The same for the person whose credential the bridge uses. */
+const OWN_USER = 2_000;
 
 /** Begins an act of an admin or of an IdP. */
 export function beginAct(acts: ActContext, act: AdminAct | ProviderAct): void {
@@ -43,6 +46,9 @@ export function beginAct(acts: ActContext, act: AdminAct | ProviderAct): void {
       break;
     case 'restore':
       if (world.backupMapping !== undefined) begin(everybody, () => restoreBackup(acts));
+      break;
+    case 'ownUser':
+      begin([OWN_USER], () => endOwnUser(acts.call, act));
       break;
     case 'sayIsSame':
       begin([act.who], () => actAsAdmin(world, context, act));

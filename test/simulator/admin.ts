@@ -67,15 +67,18 @@ export async function resume(world: World, connection: ConnectionName): Promise<
 /** An admin lets all connections go on. Returns what was sent before for people whom no IdP had written since the restore. */
 export async function endPause(world: World, record: HistoryRecord): Promise<string[]> {
   const { pauseWatch } = world;
-  const written = new Set([
-    ...record.events.flatMap((event) => (event.kind === 'write' ? [`P${event.person}`] : [])),
-    ...record.purged,
-  ]);
-  const unasked = pauseWatch.sent.filter((names) => !names.some((name) => written.has(name ?? '')));
+  // Two people may have had the traveler: the one who was written has it now, or gives it up.
+  const unasked = [...pauseWatch.sent].filter(
+    ([id, names]) =>
+      !record.purged.has(id) && ![...names].some((name) => record.written.has(Number(name.slice(1)))),
+  );
   for (const connection of connections) await resume(world, connection);
-  Object.assign(pauseWatch, { isOn: false, sent: [] });
+  Object.assign(pauseWatch, { isOn: false, sent: new Map() });
+  record.written.clear();
   record.isPaused = false;
-  return unasked.map((names) => `${names.join(' ')} was changed in a pause [${promises.pauseHolds}]`);
+  return unasked.map(
+    ([id, names]) => `${id} (${[...names].join(', ')}) was changed in a pause [${promises.pauseHolds}]`,
+  );
 }
 
 /** Puts the database back to the backup. The processes start again, and find all connections paused. */
@@ -85,7 +88,8 @@ export async function restore(world: World, record: HistoryRecord): Promise<void
     database.putBack(BACKUP);
     await store.modes.pauseAll(time.now());
   });
-  Object.assign(pauseWatch, { isOn: true, sent: [] });
+  Object.assign(pauseWatch, { isOn: true, sent: new Map() });
+  record.written.clear();
   recordRules(record, { mapping: backupMapping ?? 'defaults' });
 }
 

@@ -6,6 +6,7 @@ import { operationAt, toOperationLine } from '../histories/operations.ts';
 import type { AdminAct } from './admin.ts';
 import { allFaults, type Fault } from './faults.ts';
 import { type GroupAct, groupSlots } from './groups.ts';
+import type { OwnUserAct } from './own-user.ts';
 import type { Kill } from './replica.ts';
 
 /** What happens to the processes and the travel API, beside the operations of IdPs and admins. */
@@ -25,6 +26,7 @@ export type Trouble =
 /** What IdPs do beside the operations on their own users. */
 export type ProviderAct =
   | GroupAct
+  | OwnUserAct
   /** The IdP lists all users, and deletes those whom it does not know. */
   | { kind: 'purge'; connection: ConnectionName };
 

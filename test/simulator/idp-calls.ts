@@ -45,6 +45,12 @@ export function idpCalls({ runningReplica, time }: Pick<World, 'runningReplica' 
   };
 }
 
+/** Reads what SCIM shows from a service that nothing happens to: no time passes, and nothing is decided by chance. */
+export function quietReads(service: ProvisioningService): Call {
+  return async (connection, method, path) =>
+    answer(service, { connection, method, path, body: {} }).catch(toFailure);
+}
+
 interface Request {
   connection: ConnectionName;
   method: string;
@@ -80,13 +86,16 @@ async function answerUser({ users }: ProvisioningService, { connection, method, 
   }
 }
 
-/** With a filter, finds the users with a userName; otherwise lists all. */
+/** With a filter, finds the users with a userName; otherwise lists all, or a page of them. */
 async function search(users: ProvisioningService['users'], connection: ConnectionName, path: string) {
-  const [, userName] = /userName eq "(.*)"$/.exec(decodeURIComponent(path)) ?? [];
+  const parameters = new URLSearchParams(path.split('?')[1]);
+  const [, userName] = /userName eq "(.*)"$/.exec(parameters.get('filter') ?? '') ?? [];
+  const offset = Number(parameters.get('startIndex') ?? 1) - 1;
+  const limit = Number(parameters.get('count') ?? 100);
   const query: UserQuery = {
     where: userName === undefined ? { all: [] } : { field: 'userName', operator: 'eq', value: userName },
     order: { by: 'position', descending: false },
-    ...{ start: { offset: 0 }, limit: 100, residual: undefined, withGroups: true },
+    ...{ start: { offset }, limit, residual: undefined, withGroups: true },
   };
   const { rows } = await users.list(connection, query);
   return Promise.all(rows.map(async ({ id }) => toBody(await users.read(connection, id))));

@@ -3,17 +3,22 @@ import { openSimulator } from './memory-database.ts';
 import { historyOf, play } from './play.ts';
 import { setupOf } from './setup.ts';
 import { shrink } from './shrink.ts';
-import { type Figures, playSequence, sequencesOf, toWorldLine } from './small-worlds.ts';
+import { type Figures, playSequence, sequencesOf, toWorldLine, varietyOf } from './small-worlds.ts';
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '400' },
     runs: { type: 'string', default: '1' },
-    /** Play every sequence of this many operations with one fault at each effect, in place of random histories. */
+    /** Play every sequence of this many operations, in place of random histories. */
     sequences: { type: 'string' },
-    /** Play only every so many-th of the sequences. */
+    /** Play the further operations, too, and every beginning. */
+    varied: { type: 'boolean', default: false },
+    /** The number of faults in a sequence: 0, 1 or 2. */
+    faults: { type: 'string', default: '1' },
+    /** Play only every so many-th of the sequences, and of the faults of each. */
     step: { type: 'string', default: '1' },
+    'fault-step': { type: 'string', default: '1' },
     /** Print the seeds that fail, and do not shrink them. */
     brief: { type: 'boolean', default: false },
   },
@@ -48,13 +53,19 @@ async function playSeeds(): Promise<void> {
 }
 
 async function playSequences(length: number): Promise<void> {
-  const figures: Figures = { worlds: 0, broken: [] };
-  for (const sequence of sequencesOf(length, Number(values.step)))
-    await playSequence(database, sequence, figures);
+  const figures: Figures = { worlds: 0, all: 0, broken: [] };
+  const step = Number(values.step);
+  const all = values.varied
+    ? varietyOf(length, step)
+    : sequencesOf(length, step).map((sequence) => ({ sequence }));
+  const faults = { faults: Number(values.faults), step: Number(values['fault-step']) };
+  for (const one of all) await playSequence(database, one, figures, faults);
   for (const { world, played } of figures.broken) out(`${toWorldLine(world)}: ${played.broken.join(' | ')}`);
   for (const line of figures.broken[0]?.played.story ?? []) out(line);
   if (figures.broken.length > 0) process.exitCode = 1;
-  out(`${figures.worlds} small worlds, ${figures.broken.length} failed, ${seconds().toFixed(1)} s of CPU`);
+  out(
+    `${figures.worlds} of ${figures.all} small worlds, ${figures.broken.length} failed, ${seconds().toFixed(1)} s of CPU`,
+  );
 }
 
 function seconds(): number {

@@ -103,9 +103,11 @@ function withCountedChanges(file: SqliteFile) {
   const counts = new Map<string, number>();
   const written = new Map<string, string[]>();
   const tablesOf = (sql: string): string[] => {
-    const known = written.get(sql) ?? [...sql.matchAll(WRITTEN_TABLE)].map(([, table = '']) => table);
-    written.set(sql, known);
-    return known;
+    const known = written.get(sql);
+    if (known) return known;
+    const tables = [...sql.matchAll(WRITTEN_TABLE)].map(([, table = '']) => table);
+    written.set(sql, tables);
+    return tables;
   };
   const changes = (table: string) => counts.get(table) ?? 0;
   const countChange = (table: string) => counts.set(table, changes(table) + 1);

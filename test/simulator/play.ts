@@ -13,12 +13,15 @@ import { endOfMemberships, withoutEnded } from '../histories/stated-groups.ts';
 import { type ActContext, beginAct } from './acts.ts';
 import { endPause } from './admin.ts';
 import { type Event, eventAt, type Trouble, toEventLine } from './events.ts';
+import { explanationViolations } from './explanations.ts';
 import { simulatedGroups } from './groups.ts';
 import { areRulesDiscarded, decideHolds } from './holds.ts';
-import { idpCalls } from './idp-calls.ts';
+import { idpCalls, quietReads } from './idp-calls.ts';
 import { brokenPromises, readDecided } from './invariants.ts';
 import type { MemoryDatabase } from './memory-database.ts';
+import { ownUserViolations } from './own-user.ts';
 import { comeToRest } from './rest.ts';
+import { listViolations } from './scim-lists.ts';
 import { type Setup, toSetupLine } from './setup.ts';
 import { travelAdmin, travelersOf } from './travel-admin.ts';
 import { openWorld, type World } from './world.ts';
@@ -98,6 +101,8 @@ interface Player extends ActContext {
   /** The number of events so far. */
   begun: number;
   sinceRest: Counts;
+  /** The number of changes by hand at the last rest. */
+  handChanges: number;
 }
 
 function newPlayer(world: World, { setup, people: count }: History): Player {
@@ -116,6 +121,7 @@ function newPlayer(world: World, { setup, people: count }: History): Player {
     ...{ world, context, call, failures, isAnswered: () => open === 0, begun: 0 },
     ...{ groups: simulatedGroups({ call, people, record, story, time: world.time }), deferredActs: [] },
     sinceRest: { calls: 0, changingCalls: 0, effects: 0 },
+    handChanges: 0,
     begin: (who, act) => {
       open += 1;
       const before = Promise.all(who.map((one) => chains.get(one)));
@@ -158,8 +164,7 @@ async function playEvents(player: Player, { events, setup }: History): Promise<s
     world.story.tell(`${place}. ${toEventLine(event)}`);
     endMemberships(player);
     if (event.what.kind === 'rest') {
-      // Without a feed, an import alone shows what was changed in the travel service.
-      const broken = await restAndCheck(player, { withImport: !setup.hasFeed, isRepeated: place % 2 === 0 });
+      const broken = await restAndCheck(player, { hasFeed: setup.hasFeed, isRepeated: place % 2 === 0 });
       if (broken.length > 0) return broken;
       await during(world.time, executeDeferred(context));
       for (const act of player.deferredActs.splice(0)) await during(world.time, act());
@@ -173,7 +178,7 @@ async function playEvents(player: Player, { events, setup }: History): Promise<s
     changingCalls: changingCalls - atRest.changingCalls,
     effects: effects - atRest.effects,
   };
-  return restAndCheck(player, { withImport: true, isRepeated: true });
+  return restAndCheck(player, { hasFeed: setup.hasFeed, isRepeated: true });
 }
 
 function countsOf({ travel, replicas }: World): Counts {
@@ -195,6 +200,7 @@ function beginEvent(player: Player, { what }: Event): void {
       break;
     case 'group':
     case 'purge':
+    case 'ownUser':
     case 'mapping':
     case 'decide':
     case 'sayIsSame':
@@ -233,10 +239,11 @@ function makeTrouble(world: World, trouble: Trouble): void {
 
 async function restAndCheck(
   player: Player,
-  { withImport, isRepeated }: { withImport: boolean; isRepeated: boolean },
+  { hasFeed, isRepeated }: { hasFeed: boolean; isRepeated: boolean },
 ): Promise<string[]> {
   const { world, context, failures, isAnswered } = player;
   const { time, travel } = world;
+  const reads = quietReads(world.reader);
   travel.faults.length = 0;
   await world.recover();
   for (const person of context.people) player.begin([person.index], async () => {});
@@ -244,19 +251,28 @@ async function restAndCheck(
   if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
   const sent = await endPause(world, context.record);
   if (sent.length > 0) return sent;
+  // The bridge finds out by itself what has become of its calls. Only changes by hand, and a restored database, need a feed or an import.
+  const isForeign = travel.handChanges() > player.handChanges || context.record.isRestored;
+  const withImport = isForeign && !hasFeed;
+  player.handChanges = travel.handChanges();
   do {
     await letMembershipsEnd(player);
-    const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
+    const left =
+      (await comeToRest(world, { withImport })) ??
+      (await decideHolds(world, context.record)) ??
+      (hasFeed || withImport ? undefined : await retryPending(world));
     if (left !== undefined) return [`the work never ends: ${left} [${promises.holdsEnd}]`];
   } while (isMembershipEnding(player, CHECK_MS));
   for (const traveler of travel.disobedient) context.record.disobedient.add(traveler);
   travel.disobedient.clear();
   recordRulesDecision(context.record, await areRulesDiscarded(world));
   const state = await observe(player);
-  const broken = await brokenPromises(world, state);
+  const broken = [...(await brokenPromises(world, state)), ...ownUserViolations(world)];
   if (broken.length > 0) return broken;
   const groups = await during(time, player.groups.violations());
-  if (groups.length > 0) return groups.map((line) => `${line} [${promises.nothingLost}]`);
+  const listed = await listViolations(reads, state, { isImported: false });
+  const lost = [...groups, ...listed];
+  if (lost.length > 0) return lost.map((line) => `${line} [${promises.nothingLost}]`);
   for (const person of context.people) await during(time, context.providers.readBack(person));
   rememberState(state);
   if (!isRepeated) return [];
@@ -265,7 +281,20 @@ async function restAndCheck(
   await comeToRest(world, { withImport: true });
   // A membership that has ended meanwhile is a reason to write.
   if (isMembershipEnding(player, 0)) return [];
-  return countWrites(player) > writes ? [`at rest, a write was sent [${promises.noNeedlessCall}]`] : [];
+  if (countWrites(player) > writes) return [`at rest, a write was sent [${promises.noNeedlessCall}]`];
+  const shown = await listViolations(reads, state, { isImported: true });
+  const told = await explanationViolations(world, state);
+  return [
+    ...shown.map((line) => `${line} [${promises.nothingLost}]`),
+    ...told.map((line) => `${line} [${promises.toldTruly}]`),
+  ];
+}
+
+/** Who waits for one of two addresses, and could have the other one since, is tried again by an import. */
+async function retryPending(world: World): Promise<string | undefined> {
+  const counts = await world.store.reconcileQueue.countByState();
+  const isPending = counts.some(({ state, count }) => state === 'pending' && count > 0);
+  return isPending ? comeToRest(world, { withImport: true }) : undefined;
 }
 
 /** The time within which a check is over, and the time in which a former membership must end to be waited for, in milliseconds. */

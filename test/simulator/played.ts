@@ -1,7 +1,7 @@
 import type { MemoryDatabase } from './memory-database.ts';
 import { historyOf, play } from './play.ts';
 import { setupOf } from './setup.ts';
-import { type Figures, playSequence, sequencesOf, toWorldLine } from './small-worlds.ts';
+import { type Figures, playSequence, sequencesOf, toWorldLine, varietyOf } from './small-worlds.ts';
 
 /** The number of operations of a random history. */
 export const OPERATIONS = 400;
@@ -17,12 +17,36 @@ export async function brokenInSeeds(database: MemoryDatabase, seeds: readonly nu
   return all;
 }
 
-/** Plays every `step`-th sequence of this many operations with each fault. Returns the promises that were broken. */
-export async function brokenInSequences(
+/** A choice of small worlds: sequences of this many operations, every `step`-th of them, with every `faultStep`-th choice of faults. */
+interface Choice {
+  length: number;
+  step: number;
+  /** 1 if absent. */
+  faults?: number;
+  faultStep?: number;
+}
+
+/** Plays sequences of the common operations in the plain setup. Returns the promises that were broken. */
+export function brokenInSequences(database: MemoryDatabase, choice: Choice): Promise<string[]> {
+  const sequences = sequencesOf(choice.length, choice.step);
+  return brokenInWorlds(
+    database,
+    sequences.map((sequence) => ({ sequence })),
+    choice,
+  );
+}
+
+/** Plays sequences of all operations with all beginnings. Returns the promises that were broken. */
+export function brokenInVariety(database: MemoryDatabase, choice: Choice): Promise<string[]> {
+  return brokenInWorlds(database, varietyOf(choice.length, choice.step), choice);
+}
+
+async function brokenInWorlds(
   database: MemoryDatabase,
-  { length, step }: { length: number; step: number },
+  worlds: Parameters<typeof playSequence>[1][],
+  { faults = 1, faultStep = 1 }: Choice,
 ): Promise<string[]> {
-  const figures: Figures = { worlds: 0, broken: [] };
-  for (const sequence of sequencesOf(length, step)) await playSequence(database, sequence, figures);
+  const figures: Figures = { worlds: 0, all: 0, broken: [] };
+  for (const world of worlds) await playSequence(database, world, figures, { faults, step: faultStep });
   return figures.broken.map(({ world, played }) => `${toWorldLine(world)}: ${played.broken}`);
 }

@@ -1,5 +1,5 @@
 import { type MemoryDatabase, openSimulator } from './memory-database.ts';
-import { brokenInSeeds, brokenInSequences } from './played.ts';
+import { brokenInSeeds, brokenInSequences, brokenInVariety } from './played.ts';
 
 const SEEDS = Array.from({ length: 300 }, (_, index) => index + 1);
 const TIME_MS = 7_200_000;
@@ -25,5 +25,18 @@ it(
 it(
   'a sample of three operations with one fault keeps every promise',
   async () => expect(await brokenInSequences(database, { length: 3, step: 61 })).toEqual([]),
+  TIME_MS,
+);
+
+it(
+  'a sample of two operations with two faults keeps every promise',
+  async () =>
+    expect(await brokenInSequences(database, { length: 2, step: 5, faults: 2, faultStep: 211 })).toEqual([]),
+  TIME_MS,
+);
+
+it(
+  'a sample of operations with other policies, habits of the travel API and beginnings keeps every promise',
+  async () => expect(await brokenInVariety(database, { length: 2, step: 23, faultStep: 11 })).toEqual([]),
   TIME_MS,
 );

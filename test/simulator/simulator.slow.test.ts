@@ -1,9 +1,9 @@
 import { type MemoryDatabase, openSimulator } from './memory-database.ts';
 import { historyOf, play } from './play.ts';
-import { brokenInSeeds, brokenInSequences } from './played.ts';
+import { brokenInSeeds, brokenInSequences, brokenInVariety } from './played.ts';
 import { setupOf } from './setup.ts';
 
-/** A sample that takes about 90 s of one core; `simulator.exhaustive.test.ts` plays more. */
+/** A sample that takes about 120 s of one core; `simulator.exhaustive.test.ts` plays more. */
 const SEEDS = Array.from({ length: 8 }, (_, index) => index + 1);
 const SEQUENCES = { length: 2, step: 23 };
 const TIME_MS = 1_200_000;
@@ -23,6 +23,21 @@ it(
 it(
   'two operations with one fault of any kind at any of their effects keep every promise',
   async () => expect(await brokenInSequences(database, SEQUENCES)).toEqual([]),
+  TIME_MS,
+);
+
+it(
+  'a sample of two operations with two faults keeps every promise',
+  async () =>
+    expect(await brokenInSequences(database, { length: 2, step: 17, faults: 2, faultStep: 1_201 })).toEqual(
+      [],
+    ),
+  TIME_MS,
+);
+
+it(
+  'a sample of operations with other policies, habits of the travel API and beginnings keeps every promise',
+  async () => expect(await brokenInVariety(database, { length: 2, step: 211, faultStep: 37 })).toEqual([]),
   TIME_MS,
 );
 

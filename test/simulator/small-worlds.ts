@@ -1,4 +1,5 @@
 import type { WorldOperation } from '../histories/execute.ts';
+import { type Beginning, type BeginningName, beginnings } from './beginnings.ts';
 import type { Event } from './events.ts';
 import { allFaults, type Fault } from './faults.ts';
 import type { MemoryDatabase } from './memory-database.ts';
@@ -22,44 +23,78 @@ const operations = {
 export type OperationName = keyof typeof operations;
 const names = Object.keys(operations) as OperationName[]; // The keys are the names.
 
+/** Further operations, of which only a part of the sequences is played. The second person wants the address of the first. */
+const further = {
+  'address of the first': { kind: 'email', who: 1, address: 0 },
+  move: { kind: 'move', who: 0 },
+  vanish: { kind: 'vanish', who: 0 },
+  'state all': { kind: 'update', who: 0, via: 'put', set: { givenName: 0 } },
+  'own user': { kind: 'ownUser', connection: 'second', end: 'DELETE' },
+  'no own user': { kind: 'ownUser', connection: 'default', end: 'PATCH' },
+  'manager who leaves': { kind: 'manager', who: 1, of: 0, by: 'id' },
+} as const satisfies Record<string, Event['what']>;
+
+type FurtherName = keyof typeof further;
+const furtherNames = Object.keys(further) as FurtherName[]; // The keys are the names.
+
 /** A fault of one of the effects: of a call to the travel API, or the end of the process at a port call. */
 type EffectFault = { call: number; fault: Fault } | { kill: Kill };
 
-/** A small world: a sequence of operations, and its faults. */
+/** A small world: what it begins with, a sequence of operations, and its faults. */
 export interface SmallWorld {
-  sequence: OperationName[];
+  beginning: BeginningName;
+  sequence: (OperationName | FurtherName)[];
   faults: EffectFault[];
 }
 
 /** The figures of small worlds that were played. */
 export interface Figures {
   worlds: number;
+  /** The number of worlds of these sequences, those included that were left out. */
+  all: number;
   broken: { world: SmallWorld; played: Played }[];
 }
 
 /** Every sequence of this many operations, or every `step`-th of them. */
 export function sequencesOf(length: number, step = 1): OperationName[][] {
-  let all: OperationName[][] = [[]];
-  for (let more = length; more > 0; more -= 1)
-    all = all.flatMap((start) => names.map((name) => [...start, name]));
-  return all.filter((_, place) => place % step === 0);
+  return allSequences(names, length).filter((_, place) => place % step === 0);
 }
 
-/** Plays a sequence without a fault, and then with one fault of each kind at each of its effects. */
+/** Every sequence of this many operations, the further ones included, with every beginning, or every `step`-th of them. */
+export function varietyOf(length: number, step = 1): Pick<SmallWorld, 'beginning' | 'sequence'>[] {
+  const sequences = allSequences([...names, ...furtherNames], length);
+  const starts = Object.keys(beginnings) as BeginningName[]; // The keys are the beginnings.
+  return sequences
+    .flatMap((sequence) => starts.map((beginning) => ({ beginning, sequence })))
+    .filter((_, place) => place % step === 0);
+}
+
+function allSequences<Name>(of: readonly Name[], length: number): Name[][] {
+  let all: Name[][] = [[]];
+  for (let more = length; more > 0; more -= 1)
+    all = all.flatMap((start) => of.map((name) => [...start, name]));
+  return all;
+}
+
+/** Plays a sequence without a fault, and then with every `step`-th choice of one or two faults of its effects. */
 export async function playSequence(
   database: MemoryDatabase,
-  sequence: OperationName[],
+  { sequence, beginning = 'plain' }: Pick<SmallWorld, 'sequence'> & Partial<Pick<SmallWorld, 'beginning'>>,
   figures: Figures,
+  { faults: count = 1, step = 1 }: { faults?: number; step?: number } = {},
 ): Promise<void> {
   const tryWorld = async (faults: EffectFault[]): Promise<Played> => {
-    const world = { sequence, faults };
+    const world = { beginning, sequence, faults };
     const played = await play(database, historyOf(world));
     figures.worlds += 1;
     if (played.broken.length > 0) figures.broken.push({ world, played });
     return played;
   };
   const plain = await tryWorld([]);
-  for (const fault of faultsOf(plain.sinceRest)) await tryWorld([fault]);
+  const single = count === 0 ? [] : faultsOf(plain.sinceRest);
+  const all = count === 2 ? pairsOf(single) : single.map((fault) => [fault]);
+  figures.all += 1 + all.length;
+  for (const [place, faults] of all.entries()) if (place % step === 0) await tryWorld(faults);
 }
 
 /** One fault of each kind at each effect. */
@@ -74,19 +109,39 @@ function faultsOf({ calls, changingCalls, effects }: Counts): EffectFault[] {
   ];
 }
 
+/** Every two faults of different calls, and every fault of a call with the end of the process. */
+export function pairsOf(single: EffectFault[]): EffectFault[][] {
+  return single.flatMap((one, place) =>
+    single
+      .slice(place + 1)
+      .filter((other) => 'call' in one && !('call' in other && other.call === one.call))
+      .map((other) => [one, other]),
+  );
+}
+
 /** The history of a small world: two people join, then the operations follow, each at once or after the one before. */
-function historyOf({ sequence, faults }: SmallWorld): History {
+function historyOf({ beginning, sequence, faults }: SmallWorld): History {
+  const { setup = {}, policies = {}, habits = {}, before = [] }: Beginning = beginnings[beginning];
   const people: WorldOperation[] = [0, 1].map((who) => ({ kind: 'join', who, as: 'same', active: true }));
   const events: Event[] = [
     ...people.map((what) => ({ what, pause: 100 })),
     { what: { kind: 'rest' }, pause: 0 },
-    ...faults.flatMap(toEvents),
+    ...before.map((what) => ({ what, pause: 0 })),
+    ...toEvents(faults),
     ...sequence.map((name, place) => ({
-      what: operations[name],
+      what: { ...operations, ...further }[name],
       pause: place === sequence.length - 1 ? LAST_PAUSE_MS : PAUSE_MS,
     })),
   ];
-  return { seed: 1, setup: plainSetup, people: 6, events };
+  const plain = { ...plainSetup, ...setup };
+  return {
+    ...{ seed: 1, people: 6, events },
+    setup: {
+      ...plain,
+      policies: { ...plain.policies, ...policies },
+      habits: { ...plain.habits, ...habits },
+    },
+  };
 }
 
 /** Less than a call takes, so that an operation meets the one before. */
@@ -94,13 +149,20 @@ const PAUSE_MS = 20;
 /** The time in which the effects of the last operation meet their fault, in milliseconds. */
 const LAST_PAUSE_MS = 1_500;
 
-function toEvents(fault: EffectFault): Event[] {
-  if ('kill' in fault) return [{ what: { kind: 'kill', replica: 0, at: fault.kill }, pause: 0 }];
-  const next = [...Array.from({ length: fault.call }, () => 'pass' as const), fault.fault];
-  return [{ what: { kind: 'faults', next }, pause: 0 }];
+function toEvents(faults: EffectFault[]): Event[] {
+  const next: (Fault | 'pass')[] = [];
+  const kills: Event[] = [];
+  for (const fault of faults) {
+    if ('kill' in fault) kills.push({ what: { kind: 'kill', replica: 0, at: fault.kill }, pause: 0 });
+    else {
+      while (next.length < fault.call) next.push('pass');
+      next[fault.call] = fault.fault;
+    }
+  }
+  return next.length > 0 ? [...kills, { what: { kind: 'faults', next }, pause: 0 }] : kills;
 }
 
 /** Formats a small world as one line. */
-export function toWorldLine({ sequence, faults }: SmallWorld): string {
-  return [sequence.join(', '), ...faults.map((fault) => JSON.stringify(fault))].join('; ');
+export function toWorldLine({ beginning, sequence, faults }: SmallWorld): string {
+  return [beginning, sequence.join(', '), ...faults.map((fault) => JSON.stringify(fault))].join('; ');
 }

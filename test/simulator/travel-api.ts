@@ -23,6 +23,8 @@ export interface TravelHabits {
   isEmailLower: boolean;
   /** Its answers name the time. */
   hasDate: boolean;
+  /** It does not delete travelers that have been on trips: every second one. */
+  isDeletionRefused?: boolean;
   /** It has the form of the profile `generic-rest`, and is called by the adapter; otherwise it is called by the ports of provisioning. */
   isGenericRest: boolean;
 }
@@ -39,6 +41,8 @@ export interface SimulatedTravel {
   writes(): number;
   /** The number of all calls about travelers. */
   calls(): number;
+  /** The number of changes of travelers by hand. Without a feed, only an import shows them. */
+  handChanges(): number;
   users: TravelUsers;
   /** Returns lookups with a cache, as each process has its own. */
   newLookups(): TravelLookups;
@@ -71,6 +75,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   const disobedient = new Set<string>();
   let writes = 0;
   let calls = 0;
+  let handChanges = 0;
   let open = 0;
   const later = (ms: number, carryOut: () => Promise<unknown>) => {
     open += 1;
@@ -153,6 +158,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   };
   const removed = async (id: string) => {
     const traveler = fake.travelers.get(id);
+    if (habits.isDeletionRefused && traveler && hasTraveled(id)) return { kind: 'forbidden' } as const;
     const answer = await fake.users.remove(id);
     if (traveler && answer.kind === 'ok') forget(traveler);
     return answer;
@@ -188,12 +194,14 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
       disobedient,
       writes: () => writes,
       calls: () => calls,
+      handChanges: () => handChanges,
       areCallsOpen: () => open > 0,
     },
     newLookups: () => cachedLookups(fake, time, random),
     edit: (id, change) => {
       const traveler = fake.travelers.get(id);
       if (!traveler) return;
+      handChanges += 1;
       store(change(traveler));
       feed.addEvent('user.updated', fake.travelers.get(id), traveler.email);
     },
@@ -202,13 +210,16 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
         ({ email }) => email.toLowerCase() === traveler.email.toLowerCase(),
       );
       if (isTaken) return undefined;
+      handChanges += 1;
       const added = fake.addTraveler(traveler);
       feed.addEvent('user.created', added);
       return added;
     },
     remove: (id) => {
       const traveler = fake.travelers.get(id);
-      if (traveler) forget(traveler);
+      if (!traveler) return;
+      handChanges += 1;
+      forget(traveler);
     },
     setLookups: (lookups) => {
       fake.lookupData = lookups;
@@ -224,6 +235,11 @@ function withHabits(traveler: TravelUser, { isPhoneCompact, isEmailLower }: Trav
     email: isEmailLower ? email.toLowerCase() : email,
     ...(isPhoneCompact && phoneNumber ? { phoneNumber: phoneNumber.replaceAll(' ', '') } : {}),
   };
+}
+
+/** True for travelers whom a travel service with `isDeletionRefused` does not delete. */
+export function hasTraveled(id: string): boolean {
+  return Number(id.slice(2)) % 2 === 0;
 }
 
 function cachedLookups(fake: FakeTravel, time: VirtualTime, random: Random): TravelLookups {

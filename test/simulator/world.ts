@@ -1,5 +1,6 @@
 import type { Connection } from '../../src/provisioning/connection.ts';
 import type { Runtime } from '../../src/provisioning/runtime-ports.ts';
+import { type ProvisioningService, provisioningService } from '../../src/provisioning/service.ts';
 import type { TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
@@ -31,6 +32,8 @@ export interface World {
   store: ReturnType<typeof provisioningStore>;
   /** The clock and the ids of commands that are given beside the processes. */
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
+  /** A service without background work, for reads. */
+  reader: ProvisioningService;
   /** The mapping that was in force at the backup; undefined if there is no backup. */
   backupMapping: MappingName | undefined;
   pauseWatch: PauseWatch;
@@ -51,8 +54,8 @@ export interface World {
 /** The writes to the travel API since a restored database paused the connections. */
 interface PauseWatch {
   isOn: boolean;
-  /** Of each write, the id of the traveler, and the family names before and after. */
-  sent: (string | undefined)[][];
+  /** The family names that each traveler had before and after the writes to it, by the id of the traveler or the name of a new one. */
+  sent: Map<string, Set<string>>;
 }
 
 /** Opens a world on an empty database. The seed decides everything that chance decides. */
@@ -66,12 +69,19 @@ export async function openWorld(
   const story = newStory(time.now, isDetailed);
   const { habits } = setup;
   const travel = simulatedTravel({ time, random, story, habits, connection: LIMITS });
-  const pauseWatch: PauseWatch = { isOn: false, sent: [] };
+  const pauseWatch: PauseWatch = { isOn: false, sent: new Map() };
   const connections = connectionNames.map((id) => connectionOf(id, setup, { travel, pauseWatch }));
   const store = provisioningStore(database);
   const world: World = {
     ...{ time, random, story, travel, database, connections, store, pauseWatch, backupMapping: undefined },
     ...processes({ time, random, story, travel, database, connections, store }, setup),
+    reader: provisioningService({
+      ...{ store, connections, writeBudgetMs: 0 },
+      runtime: {
+        ...{ now: time.now, wallClock: time.now, newId: () => '', random: () => 0, wait: time.wait },
+        ...{ checkpoint: () => {}, log: { info: () => {}, warn: () => {}, error: () => {} } },
+      },
+    }),
   };
   await world.recover();
   await time.run(FIRST_IMPORT_MS);
@@ -95,14 +105,15 @@ function connectionOf(
 
 /** Returns the travel API with a note of each write during the pause after a restore. */
 function watchedUsers({ users, fake }: SimulatedTravel, watch: PauseWatch): TravelUsers {
-  const note = (id: string | undefined, after?: unknown) => {
-    const before = id === undefined ? undefined : fake.travelers.get(id)?.lastName;
-    if (watch.isOn) watch.sent.push([id, before, typeof after === 'string' ? after : undefined]);
+  const note = (id: string, after?: unknown) => {
+    if (!watch.isOn) return;
+    const names = [fake.travelers.get(id)?.lastName, after].filter((name) => typeof name === 'string');
+    watch.sent.set(id, new Set([...(watch.sent.get(id) ?? []), ...names]));
   };
   return {
     ...users,
     create: (traveler, key) => {
-      note(undefined, traveler.lastName);
+      note(`new ${traveler.lastName}`, traveler.lastName);
       return users.create(traveler, key);
     },
     patch: (id, change) => {

@@ -181,7 +181,7 @@ function* archiveOrDelete(
 ): Program<ReconcileResult> {
   if (context.connection.policies.deprovision === 'archive')
     return yield* sendArchive(context, draft, travelId);
-  const announcing = withRemovalAsLateCall(context, draft);
+  const announcing = announcedRemoval(context, draft);
   if (!(yield* announceCall(context, announcing))) return endInFailure(draft, leaseLostFailure);
   const answer = yield* perform('removeTraveler', travelId);
   switch (answer.kind) {
@@ -241,12 +241,14 @@ const referredToFailure: TravelFailure = {
 };
 
 /**
- * Records the deletion as a late call. If the user returns before the travel API has carried it out, the traveler is
- * read once more.
+ * Announces the deletion as a late call, which the travel API may carry out until its time-out and then `lateMs` have passed. If the user
+ * returns before, the traveler is read once more.
  */
-function withRemovalAsLateCall({ time, connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const late = { creates: [], sent: {}, ...draft.progress.late, checkAt: time.now + connection.lateMs };
-  return withProgress(draft, { late });
+function announcedRemoval({ time, connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const { late } = draft.progress;
+  const lastArrival = time.now + connection.callTimeoutMs + connection.lateMs;
+  const checkAt = Math.max(late?.checkAt ?? 0, lastArrival);
+  return withProgress(draft, { late: { creates: [], sent: {}, ...late, checkAt } });
 }
 
 function* sendArchive(

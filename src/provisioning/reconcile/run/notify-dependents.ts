@@ -28,8 +28,10 @@ export async function notifyDependents(
 ): Promise<void> {
   const now = deps.runtime.now();
   // An address that this identity itself waits for does not count as free.
-  const { observed, creating, waitingFor } = after;
-  const current = [observed?.email, creating].filter((one) => one !== undefined).map(addressKey);
+  const { observed, creating, waitingFor, travelId, applied } = after;
+  // A traveler that the attempt has not read has the email of the last response.
+  const email = observed?.email ?? (travelId === undefined ? undefined : applied.email?.answered);
+  const current = [email, creating].filter((one) => typeof one === 'string').map(addressKey);
   const isLeaverAddress = isInactive(before) && after.progress.parkedFrom === undefined;
   // A leaver who has given its address up waits for it behind all others.
   if (waitingFor !== undefined && !isLeaverAddress) current.push(waitingFor);

@@ -1,0 +1,22 @@
+import { notifyDependents } from '../../src/provisioning/reconcile/run/notify-dependents.ts';
+import { managedBy, person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+
+test('an attempt that does not read the traveler frees no address, and makes nobody dirty', () =>
+  withFixture(async ({ bridge, store, connection, identity, clock }) => {
+    const ada = await bridge.users.create(users, person('Ada'));
+    await bridge.users.create(users, person('Bob', managedBy(ada.id)));
+    const unread = { ...(await identity(ada.id)), observed: undefined };
+    const marked: unknown[] = [];
+    const reconcileQueue = {
+      markDirty: async (_connection: string, ids: string[]) => void marked.push(...ids),
+      markEmailWaitersDirty: async (_account: string, email: string) => void marked.push(email),
+    };
+    const deps = { ...store, reconcileQueue, wake: () => {}, runtime: { now: clock.now } };
+    await notifyDependents(deps, connection, { before: unread, after: unread, former: [] });
+    expect(marked).toEqual([]);
+    const gone = { ...unread, travelId: undefined };
+    await notifyDependents(deps, connection, { before: unread, after: gone, former: [] });
+    expect(marked).toHaveLength(2);
+  }));

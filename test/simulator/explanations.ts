@@ -1,0 +1,47 @@
+import { type Explanation, readExplanation } from '../../src/provisioning/people/explain-person.ts';
+import { readField, type TravelUser } from '../../src/translator/traveler.ts';
+import { isEqualJson } from '../../src/translator/values/values.ts';
+import type { ObservedState } from '../histories/record.ts';
+import type { World } from './world.ts';
+
+/** Describes the people of whom an admin reads what is not so. The travel service was read since its last change by hand. */
+export async function explanationViolations(
+  { store, travel, time }: World,
+  { people, links }: ObservedState,
+): Promise<string[]> {
+  const exchanges = { list: async () => ({ exchanges: [], next: undefined, head: '' }) };
+  const broken: string[] = [];
+  for (const { index, current } of people) {
+    const identity = current && (await store.identities.findById(current.connection, current.id));
+    // A traveler that must be read again is not shown.
+    if (!identity?.observed) continue;
+    const explanation = await readExplanation({ ...store, exchanges }, identity, time.now());
+    const traveler = travel.fake.travelers.get(links.get(index) ?? '');
+    const wrong = [...statusViolations(explanation, traveler), ...fieldViolations(explanation, traveler)];
+    broken.push(...wrong.map((line) => `p${index}: ${line}`));
+  }
+  return broken;
+}
+
+function statusViolations({ verdict: { status, because } }: Explanation, traveler: TravelUser | undefined) {
+  const isRight = {
+    synced: traveler?.archived === false,
+    archived: traveler?.archived === true,
+    noTraveler: traveler === undefined,
+    imported: false,
+  };
+  const fits = status in isRight ? isRight[status as 'synced'] : because !== undefined;
+  return fits ? [] : [`is shown as ${status} (${because}): ${JSON.stringify(traveler)}`];
+}
+
+function fieldViolations({ fields }: Explanation, traveler: TravelUser | undefined): string[] {
+  if (!traveler) return [];
+  return fields.flatMap(({ field, standing, observed, sent, answered }) => {
+    const is = readField(traveler, field);
+    if (!isEqualJson(observed ?? null, is ?? null))
+      return [`${field} is shown as ${JSON.stringify(observed)}, and is ${JSON.stringify(is)}`];
+    const isAsSent = isEqualJson(answered ?? sent ?? null, is ?? null);
+    const isTrue = standing === 'same' ? isAsSent : standing !== 'drift' || !isAsSent;
+    return isTrue ? [] : [`${field} is shown as ${standing}: ${JSON.stringify({ sent, answered, is })}`];
+  });
+}
