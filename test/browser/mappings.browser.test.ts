@@ -172,3 +172,23 @@ test('an earlier mapping is restored with the values that later ones have replac
   expect(faults).toEqual([]);
   await page.context().close();
 });
+
+test('the members of a group get a travel policy without a line of JSON', async () => {
+  const { page, faults } = await openMappings();
+  await page.getByText('Table', { exact: true }).click();
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await page.getByRole('combobox', { name: 'Sets' }).fill('travelPolicy');
+  await page.getByRole('option', { name: 'travelPolicy', exact: true }).click();
+  await page.getByText('A fixed value', { exact: true }).click();
+  await page.getByRole('combobox', { name: 'Gives' }).fill('Gold');
+  await page.getByRole('combobox', { name: 'Members of' }).fill('trav');
+  await page.getByRole('option', { name: 'Travel managers' }).click();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await takeScreenshot(page, 'mappings-add-rule-1280-light');
+  await page.getByRole('button', { name: 'Add the rule' }).click();
+  await page.getByText('JSON', { exact: true }).click();
+  await editorOf(page).getByText(String.raw`"groups[display eq \"Travel managers\"]"`).waitFor();
+  expect(await editorOf(page).textContent()).toContain('"template": "Gold"');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});

@@ -172,7 +172,7 @@ function AllRules({
   const chosen = linked ? findLinkedRule(parseRules(text) ?? [], linked, fieldNames) : -1;
   return (
     <>
-      <RulesTable {...editing} chosen={chosen} />
+      <RulesTable {...{ ...editing, connection, chosen }} />
       <Loaded query={others}>
         {({ rules }) => (
           <OtherRules

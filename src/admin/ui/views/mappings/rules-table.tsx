@@ -22,6 +22,7 @@ import {
 } from './rules.ts';
 
 interface TableProps {
+  connection: string;
   text: string;
   faults: MarkedFault[];
   names: MappingNames | undefined;
@@ -36,7 +37,7 @@ interface Row {
 }
 
 /** The rules of a mapping as a table, and the form of one. Each change is one of the text, whose layout stays. */
-export function RulesTable({ text, faults, names, chosen, onChange }: TableProps) {
+export function RulesTable({ connection, text, faults, names, chosen, onChange }: TableProps) {
   const [isAdding, setAdding] = useState(false);
   const [edited, setEdited] = useState<number>();
   // A form that opens gets the focus; that of a rule which moves does not open again.
@@ -97,7 +98,7 @@ export function RulesTable({ text, faults, names, chosen, onChange }: TableProps
       )}
       {isAdding && (
         <AddRule
-          names={names}
+          {...{ connection, names }}
           onClose={() => setAdding(false)}
           onAdd={(rule) => {
             onChange(addRule(text, rule));
