@@ -79,12 +79,13 @@ it('when the mapping rules are removed, their fields keep their values and are r
     fc.property(anyHistory, anyTraveler, ({ user, mapping }, observed) => {
       const before = reconciled(user, rulesOf(mapping), { applied: {}, traveler: observed });
       const { done, traveler } = reconciled(user, rulesOf({ ...mapping, scimUserMapping: [] }), before);
-      const customFields = Object.keys(before.applied).filter((key) => key.startsWith('customFields.'));
+      // The fields without a default rule.
+      const kept = Object.keys(before.applied).filter((key) => /^(customFields|travelerPrefs)\./.test(key));
       // A role that the traveler had before a rule gave it is left to the travel service.
       const roles = done.released.filter((key) => key.startsWith('roles.'));
-      expect(done.released.filter((key) => !roles.includes(key))).toEqual(customFields);
+      expect(done.released.filter((key) => !roles.includes(key))).toEqual(kept);
       expect(roles.filter((key) => !before.applied[key]?.preexisting)).toEqual([]);
-      expect(traveler.customFields).toEqual(before.traveler.customFields);
+      for (const key of kept) expect(readField(traveler, key)).toEqual(readField(before.traveler, key));
     }),
   );
 });
