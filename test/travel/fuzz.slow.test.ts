@@ -104,7 +104,9 @@ test('any method on any path is documented or refused', async () => {
     const answer = await asked({ method, path });
     expect(answer.status).toBeLessThan(500);
     if (method !== 'HEAD') checkAnswer(method.toLowerCase(), path.replace(/^\/api/, ''), answer);
-    expect(await fixture.dump()).toBe(before);
+    // One POST needs no body: that of a new secret for a webhook.
+    const isNewSecret = method === 'POST' && answer.status === 200 && path.endsWith('/secret');
+    if (!isNewSecret) expect(await fixture.dump()).toBe(before);
   });
 });
 
