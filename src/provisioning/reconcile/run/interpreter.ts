@@ -20,6 +20,7 @@ import type { AttemptTime } from '../context.ts';
 import { carriedOutBy, type Effect, type Handlers } from '../effects.ts';
 import { canBeCommitted, type PendingWrite, type WriteCommit } from './commit.ts';
 import { leaseEnded, leaseGuard } from './lease.ts';
+import { markDirty } from './notify-dependents.ts';
 import { storeReads } from './store-reads.ts';
 
 /** The store, the rules and the surroundings in which effects are carried out. */
@@ -193,10 +194,12 @@ function calls(
 
 /** The other writes of the store: the write of the IdP is committed before. */
 function storeWrites(
-  { identities, leases, references, holds, reconcileQueue, wake, runtime: { now } }: InterpreterDeps,
+  deps: InterpreterDeps,
   { connection, id, lease: { token } }: RunningAttempt,
   commitFirst: CommitFirst,
 ): Partial<Handlers> {
+  const { identities, leases, references, holds, runtime } = deps;
+  const { now } = runtime;
   const afterCommit = async <T>(write: () => Promise<T>) => {
     await commitFirst();
     return write();
@@ -210,17 +213,9 @@ function storeWrites(
       afterCommit(async () => {
         await identities.commit(note.connection, [note]);
       }),
-    markDirty: (other) =>
-      afterCommit(async () => {
-        await reconcileQueue.markDirty(other.connection, [other.id], now());
-        wake();
-      }),
+    markDirty: (other) => afterCommit(() => markDirty(deps, other.connection, [other.id])),
     saveNamingValues: (naming) => afterCommit(() => identities.saveNamingValues(connection.id, id, naming)),
-    markReportsDirty: (ids) =>
-      afterCommit(async () => {
-        await reconcileQueue.markDirty(connection.id, ids, now());
-        wake();
-      }),
+    markReportsDirty: (ids) => afterCommit(() => markDirty(deps, connection.id, ids)),
     saveReferences: (rows) => afterCommit(() => references.save(connection.id, id, rows)),
     linkReferences: (found) =>
       afterCommit(() =>

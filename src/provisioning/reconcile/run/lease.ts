@@ -59,8 +59,8 @@ export function leaseGuard({
 }
 
 /**
- * Stands for the answer to a call that was announced and not sent: `isRejected` says that it has had no effect, so that nothing waits
- * for a late one.
+ * Stands for the answer to a call that was not sent: `isRejected` says that it has had no effect, so that an announced call is not waited
+ * for.
  */
 export const leaseEnded: TravelFailure = {
   kind: 'unavailable',
