@@ -2,10 +2,14 @@ import { compileRules } from './rules.ts';
 import { toTravel } from './to-travel.ts';
 import { type FieldKey, noLookups, type StoredTrace, type TraceEntry } from './translation.ts';
 
-/** Returns a trace as it is stored: without the entries that the default rules make for a user without any value. */
+/**
+ * Returns a trace as it is stored: without the entries that the default rules make for a user without any value. If it has no others,
+ * the first one is kept, because an empty trace says that the identity was never translated.
+ */
 export function toStoredTrace(trace: TraceEntry[]): StoredTrace {
   const implied = impliedEntries();
-  return trace.filter((entry) => !isSameEntry(entry, implied.get(entry.field)));
+  const stored = trace.filter((entry) => !isSameEntry(entry, implied.get(entry.field)));
+  return stored.length > 0 ? stored : trace.slice(0, 1);
 }
 
 const comparedMembers = ['origin', 'rule', 'outcome', 'when', 'before', 'after', 'reason'] as const;

@@ -64,6 +64,20 @@ it('a stored trace has the entries of the translation', () => {
   );
 });
 
+it.each<[string, JsonObject]>([
+  ['without attributes', {}],
+  ['with empty extensions', { [enterprise]: {}, [travel]: {} }],
+])(
+  'the trace of a user %s is stored, and is not that of an identity that was never translated',
+  (_, user) => {
+    const { trace } = translate(user);
+    const entries = expandTrace(toStoredTrace(trace));
+    expect(entries).toHaveLength(trace.length);
+    expect(entries).toEqual(expect.arrayContaining(trace));
+    expect(expandTrace([])).toEqual([]);
+  },
+);
+
 it('a value that is left out has a finding', () => {
   const given: [string, (value: Json) => JsonObject][] = [
     ['phoneNumber', (value) => ({ phoneNumbers: [{ type: 'work', value }] })],
