@@ -89,7 +89,7 @@ module.exports = {
     // The types of what the store's modules return; `server` hands the modules over.
     types(
       '(provisioning|admin)',
-      'store/(queues/(background-tasks|hold-alarms|holds|replicas|rules-in-force)|identities/imports|connection-modes|provisioning-store)',
+      'store/(queues/(background-tasks|hold-alarms|holds|replicas|rules-in-force)|identities/(imports|shadow-plans)|connection-modes|provisioning-store)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder(
@@ -127,7 +127,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|scim-credentials|contract/operation).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/holds|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|join-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|scim-credentials|contract/operation).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/holds|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|join-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 

@@ -17,6 +17,7 @@ import { holdHandlers } from './handlers/holds.ts';
 import { mappingHandlers } from './handlers/mappings.ts';
 import { overviewHandlers } from './handlers/overview.ts';
 import { peopleHandlers } from './handlers/people.ts';
+import { shadowHandlers } from './handlers/shadow.ts';
 import { trafficHandlers } from './handlers/traffic.ts';
 import { travelHandlers } from './handlers/travel.ts';
 import { travelDataHandlers } from './handlers/travel-data.ts';
@@ -82,6 +83,7 @@ function adminApi(deps: AdminDeps): Router {
     ...peopleHandlers(deps),
     ...mappingHandlers(deps),
     ...holdHandlers(deps),
+    ...shadowHandlers(deps),
     ...trafficHandlers(deps),
     ...connectHandlers(deps),
     ...travelHandlers(deps),

@@ -7,6 +7,7 @@ import { openidContract } from './contract/openid.ts';
 import type { Contract } from './contract/operation.ts';
 import { overviewContract } from './contract/overview.ts';
 import { peopleContract } from './contract/people.ts';
+import { shadowContract } from './contract/shadow.ts';
 import { trafficContract } from './contract/traffic.ts';
 import { travelContract } from './contract/travel.ts';
 import { travelDataContract } from './contract/travel-data.ts';
@@ -17,6 +18,7 @@ export const adminContract = {
   ...peopleContract,
   ...mappingsContract,
   ...holdsContract,
+  ...shadowContract,
   ...trafficContract,
   ...connectContract,
   ...travelContract,

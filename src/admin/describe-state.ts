@@ -1,5 +1,6 @@
 import type { PauseReason } from '../provisioning/circuit-breaker.ts';
 import type { IdentityState } from '../provisioning/identity.ts';
+import type { ConnectionMode } from '../provisioning/policies.ts';
 
 /** The facts from which the sentence of a connection is made. Times are epoch milliseconds. */
 export interface ConnectionFacts {
@@ -10,8 +11,7 @@ export interface ConnectionFacts {
   /** The time of the last usable answer of the travel API; undefined if it is not known. */
   lastAnswer: number | undefined;
   dirty: number;
-  /** True if the connection is paused because the database was restored. */
-  isPaused?: boolean;
+  mode?: ConnectionMode;
   /** The number of people whose last attempt has failed, and the time at which the oldest of their changes was written. */
   failing: { people: number; oldest: number } | undefined;
 }
@@ -41,11 +41,13 @@ export function describeState(facts: StateFacts): DescribedState {
   if (broken.length > 0)
     return { state: 'failing', sentence: outageSentence(broken, { isNamed: connections.length > 1, now }) };
   if (!hasUsers) return { state: 'empty', sentence: 'No identity provider has sent a person yet.' };
-  const failing = connections.reduce((sum, one) => sum + (one.failing?.people ?? 0), 0);
-  const paused = connections.filter(({ isPaused }) => isPaused);
-  const waiting = paused.reduce((sum, { dirty }) => sum + dirty, 0);
+  const failing = sum(connections.map((one) => one.failing?.people ?? 0));
+  const waitingIn = (mode: ConnectionMode) =>
+    connections.filter((one) => one.mode === mode).map(({ dirty }) => dirty);
+  const [paused, shadow] = [waitingIn('paused'), waitingIn('shadow')];
   const open = [
-    paused.length > 0 && `${counted(waiting, 'waits', 'wait')} because the database was restored`,
+    paused.length > 0 && `${counted(sum(paused), 'waits', 'wait')} in a paused connection`,
+    shadow.length > 0 && `${counted(sum(shadow), 'is', 'are')} planned in shadow mode, where nothing is sent`,
     failing > 0 && `${counted(failing, 'waits', 'wait')} after a failed attempt`,
     states.held > 0 && `${counted(states.held, 'is', 'are')} held`,
     states.refused > 0 && `${counted(states.refused, 'is', 'are')} refused`,
@@ -65,6 +67,10 @@ export function describeState(facts: StateFacts): DescribedState {
   return { state: 'inStep', sentence: `${all} in step with the travel service.` };
 }
 
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
+
 function isBroken({ pause, outage, failing }: ConnectionFacts): boolean {
   return pause !== undefined || (outage !== undefined && failing !== undefined);
 }
@@ -74,7 +80,7 @@ function outageSentence(
   { isNamed, now }: { isNamed: boolean; now: number },
 ): string {
   const cause = broken.map((one) => `the travel API${isNamed ? ` of ${one.id}` : ''} ${causeText(one)}`);
-  const waiting = broken.reduce((sum, { dirty }) => sum + dirty, 0);
+  const waiting = sum(broken.map(({ dirty }) => dirty));
   const causes = cause.join(', and ');
   if (waiting === 0) return `${causes[0]?.toUpperCase()}${causes.slice(1)}. No change waits for it.`;
   // A change that was written long ago can have been waiting since the outage only.

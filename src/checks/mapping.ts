@@ -127,7 +127,7 @@ export function previewMapping(
 ): Promise<MappingPreview | TravelFailure> {
   return withDatabaseAt(settings, async (database) => {
     // A connection that exists stays in its account, which a running server uses.
-    if (!database.scopes.has(connection.id)) await ensureConnection(database, connection);
+    if (!database.scopes.has(connection.id)) await ensureConnection(database, connection, Date.now());
     const inForce = await provisioningStore(database).rules.find(connection.id);
     const run = ({ connection: one }: OpenConnection) => {
       const { writeBudgetMs } = settings;

@@ -22,6 +22,7 @@ import { recordCommand } from './record.ts';
 import { addReplayCommand } from './replay.ts';
 import { addRequestsCommands } from './requests.ts';
 import { addDemoCommand, addServeCommand } from './serve.ts';
+import { addShadowCommands } from './shadow.ts';
 import { processShell } from './terminal.ts';
 import { addOpenapiCommand, addSampleDataCommand } from './travel-service.ts';
 
@@ -72,6 +73,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addAdminCommands,
   addHoldCommands,
   addConnectionCommands,
+  addShadowCommands,
   addRestoredCommand,
   addEraseCommand,
   addRequestsCommands,

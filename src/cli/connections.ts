@@ -11,6 +11,7 @@ import { findDemoDay } from '../store/demo-day.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { removeDeadServers } from '../store/sql/open-database.ts';
+import { changeMode } from './connection-mode.ts';
 import { unknownConnection, withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
 import { examples } from './help.ts';
@@ -27,7 +28,7 @@ import {
   travelFailureText,
 } from './output.ts';
 
-/** Adds the commands `connections list`, `connections resume` and `connections forget`. */
+/** Adds the commands `connections list`, `connections mode`, `connections resume` and `connections forget`. */
 export function addConnectionCommands(program: Command, shell: Shell, action: Action): void {
   const connections = program
     .command('connections')
@@ -40,12 +41,23 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
     .action(action((flags: { json?: true }) => listConnections(shell, flags)));
   connections
     .command('resume')
-    .description('let a connection go on that is paused because the database was restored')
+    .description('let a paused connection go on')
     .argument('<name>', 'its name, as listed')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
     .addHelpText('after', examples('connections resume default', 'connections resume default --yes'))
     .action(action((name: string, flags: ChangeFlags) => resumeConnection(shell, { name, ...flags })));
+  connections
+    .command('mode')
+    .description('put a connection into another mode: live, shadow (plan and report, send nothing) or paused')
+    .argument('<name>', 'its name, as listed')
+    .argument('<mode>', 'live, shadow or paused')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('connections mode default shadow', 'connections mode default live --yes'))
+    .action(
+      action((name: string, mode: string, flags: ChangeFlags) => changeMode(shell, { name, mode, ...flags })),
+    );
   connections
     .command('forget')
     .description(
@@ -63,14 +75,18 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
   return withDatabase(shell, async (database, settings) => {
     await removeDeadServers(database, settings);
     const stored = await readStoredConnections(database, Date.now());
+    const { modes } = provisioningStore(database);
+    const listed = await modes.list();
+    const modeOf = (id: string) => listed.find(({ connection }) => connection === id)?.mode ?? 'live';
     if (json) {
-      const paused = await provisioningStore(database).modes.listPaused();
+      const paused = await modes.listPaused();
       const of = (id: string) => paused.find(({ connection }) => connection === id);
       printJson(
         shell,
         ...stored.map((kept) => ({
           ...kept,
           isInSettings: isInSettings(settings, kept.id),
+          mode: modeOf(kept.id),
           paused: of(kept.id) && { since: of(kept.id)?.since, people: of(kept.id)?.people },
         })),
       );
@@ -79,9 +95,18 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
     const rows = stored.map((kept) => [
       kept.id,
       isInSettings(settings, kept.id) ? 'yes' : 'no',
+      modeOf(kept.id),
       ...[kept.people, kept.tombstones, kept.groups, kept.linked].map(String),
     ]);
-    const head = ['connection', 'in the settings', 'people', 'tombstones', 'groups', 'travelers linked'];
+    const head = [
+      'connection',
+      'in the settings',
+      'mode',
+      'people',
+      'tombstones',
+      'groups',
+      'travelers linked',
+    ];
     printTable(shell, head, rows);
     await printPaused(shell, database, settings);
   });

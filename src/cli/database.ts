@@ -34,7 +34,7 @@ export function findConnection({ connections }: Settings, id: string): Settings[
  */
 export async function storeConnection(database: Database, settings: Settings, id: string): Promise<void> {
   const connection = findConnection(settings, id);
-  if (!database.scopes.has(id)) await ensureConnection(database, connection);
+  if (!database.scopes.has(id)) await ensureConnection(database, connection, Date.now());
 }
 
 /** Returns all connections of the database, or the chosen one. Throws if there is no such connection. */

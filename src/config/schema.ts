@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSafeUrl } from '../http/proxies.ts';
-import { policyChoices } from '../provisioning/policies.ts';
+import { connectionModeNames, policyChoices } from '../provisioning/policies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping/mapping-file.ts';
 
@@ -199,6 +199,12 @@ export const connectionSchema = z.strictObject({
       'The environment variable with the bearer token of this connection. Without it, "npx jetbridge tokens create" creates tokens. Default: SCIM_TOKEN for the connection "default", none for others.',
     ),
   travelApi: travelApi.prefault({}).describe('The travel API of the connection.'),
+  mode: z
+    .enum(connectionModeNames)
+    .default('live')
+    .describe(
+      'The mode in which a new connection begins: "live", "shadow" (everything is planned and reported, and nothing is sent) or "paused" (only people whom the identity provider sends from then on are provisioned). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
+    ),
   policies: policies.prefault({}).describe('Decisions about existing, leaving and returning people.'),
 });
 

@@ -42,6 +42,8 @@ export interface ConnectionSettings {
     key: string | undefined;
   };
   policies: Policies;
+  /** The mode in which the connection begins when it is new. */
+  mode: ConnectionEntry['mode'];
 }
 
 /** The webhook that receives alerts, and the secret that signs them. */
@@ -349,6 +351,7 @@ function toConnectionSettings({
         scimToken,
         travelApi: api,
         policies: toPolicies(connection.policies),
+        mode: connection.mode,
       },
       credentials: { id, place, tokenEnv, scimToken, keyEnv, api },
     },

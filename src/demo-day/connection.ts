@@ -99,6 +99,7 @@ export function demoConnection(
 function demoSettings(account: string, mapping: ConnectionSettings['mapping']): ConnectionSettings {
   return {
     ...{ id: DEMO_CONNECTION, account, mapping, mappingFile: 'demo/mapping.json', scimToken: undefined },
+    mode: 'live',
     travelApi: { ...connectionSchema.parse({}).travelApi, url: 'embedded', key: undefined, feed: false },
     // It links no traveler of others, and shows how an admin decides about somebody who returns.
     policies: { ...defaultPolicies, onExistingUser: 'refuse', onReturn: 'hold' },

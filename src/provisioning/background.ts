@@ -1,3 +1,4 @@
+import type { ConnectionModes } from '../store/connection-modes.ts';
 import type { BackgroundTasks } from '../store/queues/background-tasks.ts';
 import { type LeasedTask, runTask, type TaskResult } from './background-lease.ts';
 import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
@@ -60,6 +61,7 @@ export interface ReconcileDueDeps {
 interface BackgroundDeps extends ReconcileDueDeps {
   rulesSnapshots: RulesSnapshots;
   rulesChanges: RulesChanges;
+  modes: Pick<ConnectionModes, 'shadowSince'>;
   connections: Connection[];
   /** Imports with the connection as given, whose calls are guarded by a lease. */
   runImport: Importer['run'];
@@ -235,7 +237,9 @@ async function rulesTurn(deps: BackgroundDeps, connection: Connection, signal: A
 async function applyRules(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
   const snapshot = await deps.rulesSnapshots.refresh(connection);
   if ('kind' in snapshot) return;
-  if (!(await deps.rulesChanges.mayFollow(connection, snapshot, signal))) return;
+  // In shadow mode nothing is sent under the new rules, so nothing needs to be held.
+  const isShadow = deps.modes.shadowSince(connection.id) !== undefined;
+  if (!isShadow && !(await deps.rulesChanges.mayFollow(connection, snapshot, signal))) return;
   const now = deps.runtime.now();
   let marked = STALE_BATCH;
   while (marked === STALE_BATCH) {

@@ -2,7 +2,7 @@ import type { Json } from '../schema/resource.ts';
 import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
 import { withVisibleCharacters } from '../translator/values/clean-text.ts';
-import type { Decision, Succession } from './identity.ts';
+import type { Decision, ShadowCall, Succession } from './identity.ts';
 import type { EvidenceRow, Judgement } from './users/evidence.ts';
 
 /** The calls that a paused connection would send: the code of the finding about each, and the call as a noun. */
@@ -14,6 +14,15 @@ export const plannedCalls = {
 } as const;
 
 export type PlannedCall = keyof typeof plannedCalls;
+
+/** The findings about what a connection in shadow mode would do first once it is live: the code of each, and the call as a noun. */
+export const shadowCalls = {
+  create: { code: 'shadowCreate', noun: 'the creation of a traveler' },
+  link: { code: 'shadowLink', noun: 'the link to a traveler that exists' },
+  change: { code: 'shadowChange', noun: 'a change of the traveler' },
+  reactivate: { code: 'shadowReactivation', noun: 'the reactivation of the archived traveler' },
+  end: { code: 'shadowDeparture', noun: 'the archive or deletion of the traveler' },
+} as const satisfies Record<ShadowCall, unknown>;
 
 /** The findings of the reconciler, which an admin reads on the identity. The translator has its own. */
 export const findings = {
@@ -287,9 +296,17 @@ export const findings = {
     field: '*',
     code: plannedCalls[call].code,
     ...(fields.length === 0 ? {} : { value: fields }),
-    reason: `The connection is paused because the database was restored: ${plannedCalls[call].noun} is not sent, because it may come from an older state.`,
+    reason: `The connection is paused: ${plannedCalls[call].noun} is not sent, because it may come from an older state.`,
     remedy:
       'Let the identity provider send everybody again, then let the connection go on: npx jetbridge connections resume, or "Let it go on" on the overview.',
+  }),
+  shadow: (call: ShadowCall, fields: string[]): Finding => ({
+    field: '*',
+    code: shadowCalls[call].code,
+    ...(fields.length === 0 ? {} : { value: fields }),
+    reason: `The connection is in shadow mode: ${shadowCalls[call].noun} is planned, and not carried out.`,
+    remedy:
+      'Look at the plan of everybody with npx jetbridge shadow report, or on the page under "Shadow", and go live when it is right.',
   }),
   unconfirmed: (field: string, sent: Json, shown: Json): Finding => ({
     field,

@@ -179,8 +179,29 @@ export interface Progress {
   discardedMemberships?: UserGroup[];
   /** A digest of what the rules read of the user as a manager, when the people who report to the user were last made dirty for it. */
   managerValues?: string;
+  /** What the bridge would do first if the connection were not in shadow mode. */
+  shadow?: ShadowPlan;
   /** The version at which the last reconciliation reached a state other than `dirty`. */
   settledVersion?: number;
+}
+
+/** What a connection in shadow mode would do first with a person. */
+export type ShadowCall = 'create' | 'link' | 'change' | 'reactivate' | 'end';
+
+/** The plan of one person in shadow mode. */
+export interface ShadowPlan {
+  /** The time at which shadow mode began. A plan of an earlier time does not count. */
+  since: number;
+  /** The time at which the plan became as it is. */
+  at: number;
+  /** `none`: nothing would be called, for example because an admin must decide first. */
+  call: ShadowCall | 'none';
+  /** The fields that the call would change; null stands for no value. */
+  fields: Record<FieldKey, { before: Json; after: Json }>;
+  /** The address of a traveler that would be created, as `addressKey` returns it. */
+  email?: string;
+  /** The limit that the call would count against. */
+  limit?: 'safetyValve' | 'groups';
 }
 
 /** The values of a user at its departure. A user who returns is compared with them. */

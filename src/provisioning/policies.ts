@@ -54,3 +54,11 @@ export interface SafetyValve {
   /** The length of the time window, in milliseconds. */
   windowMs: number;
 }
+
+/**
+ * The modes of a connection. `live`: what the IdP states is carried out. `paused`: only for people whom the IdP writes since the pause began.
+ * `shadow`: everything is planned, and nothing is sent.
+ */
+export const connectionModeNames = ['live', 'shadow', 'paused'] as const;
+
+export type ConnectionMode = (typeof connectionModeNames)[number];

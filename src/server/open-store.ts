@@ -153,7 +153,7 @@ async function openStores(
   if (!(await isExchangeLogReadable(database, settings))) log.warn(UNREADABLE_LOG);
   for (const warning of settings.warnings) log.warn(warning);
   const store = provisioningStore(database);
-  for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
+  for (const connection of settings.connections) await ensureConnection(database, connection, runtime.now());
   if (!database.dialect.isShared) await takeOver(settings, { database, store, now: runtime.now() });
   const restoreWatch = await watchForRestore({
     ...{ database, modes: store.modes, file: writeFileOf(settings), runtime, log },

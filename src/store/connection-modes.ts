@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import { type PlannedCall, plannedCalls } from '../provisioning/findings.ts';
+import { type PlannedCall, plannedCalls, shadowCalls } from '../provisioning/findings.ts';
+import type { ShadowCall } from '../provisioning/identity.ts';
+import type { ConnectionMode } from '../provisioning/policies.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { observedColumns } from './identities/identity-row.ts';
 import { dirtyColumns, isDirty } from './queues/reconcile-queue.ts';
@@ -15,47 +18,91 @@ export interface PausedConnection {
   people: Record<PlannedCall, number>;
 }
 
+/** A connection in shadow mode, with the number of people about whom each kind of call is planned. */
+export interface ShadowConnection {
+  connection: string;
+  /** The time at which the mode began, in epoch milliseconds. */
+  since: number;
+  people: Record<ShadowCall, number>;
+}
+
+/** A mode in which changes wait, and the time at which it began. */
+interface WaitingMode {
+  mode: Exclude<ConnectionMode, 'live'>;
+  since: number;
+}
+
 export type ConnectionModes = ReturnType<typeof connectionModes>;
 
 /**
- * The modes of the connections in a database (docs/architecture.md, A restored backup). A paused connection plans and shows, and sends
- * nothing by itself. The last modes read are kept in memory, because every attempt needs one.
+ * The modes of the connections in a database. A paused connection (docs/architecture.md, A restored backup) plans and shows, and sends
+ * nothing by itself; one in shadow mode sends nothing at all (docs/architecture.md, Shadow mode). The last modes read are kept in memory,
+ * because every attempt needs one.
  */
 export function connectionModes(database: Database) {
   const { db } = database;
-  let paused = new Map<string, number>();
+  let waiting = new Map<string, WaitingMode>();
   /**
-   * Reads the modes again, which commands and other replicas change. Changes that wait in a connection that has gone on become due.
+   * Reads the modes again, which commands and other replicas change. Changes that wait in a connection whose mode has changed become due.
    * `isPausedAnew`: a connection was paused since the last time.
    */
   const refresh = async (now: number): Promise<{ isPausedAnew: boolean }> => {
-    const before = paused;
-    paused = new Map((await readPaused(db)).map(({ id, since }) => [id, since]));
-    const resumed = [...before.keys()].filter((id) => !paused.has(id) && database.scopes.has(id));
-    for (const id of resumed) await planAgain(db, database.scopeOf(id), now);
-    return { isPausedAnew: [...paused].some(([id, since]) => before.get(id) !== since) };
+    const before = waiting;
+    waiting = new Map((await readWaiting(db)).map(({ id, ...mode }) => [id, mode]));
+    const changed = [...before].filter(([id, mode]) => !isDeepStrictEqual(waiting.get(id), mode));
+    for (const [id] of changed) if (database.scopes.has(id)) await planAgain(db, database.scopeOf(id), now);
+    const isPausedAnew = [...waiting].some(
+      ([id, { mode, since }]) => mode === 'paused' && before.get(id)?.since !== since,
+    );
+    return { isPausedAnew };
+  };
+  const sinceOf = (connection: string, mode: ConnectionMode): number | undefined => {
+    const found = waiting.get(connection);
+    return found?.mode === mode ? found.since : undefined;
   };
   return {
-    /** Returns the start of the pause, as last read; undefined while the connection is live. */
-    pausedAt: (connection: string): number | undefined => paused.get(connection),
+    /** Returns the start of the pause, as last read; undefined unless the connection is paused. */
+    pausedAt: (connection: string): number | undefined => sinceOf(connection, 'paused'),
+    /** Returns the time at which shadow mode began, as last read; undefined in the other modes. */
+    shadowSince: (connection: string): number | undefined => sinceOf(connection, 'shadow'),
     refresh,
-    /** Pauses all connections, also those of an earlier pause, and returns the names of those whose pause begins now. */
+    /** Pauses all connections that may send something, also those of an earlier pause, and returns the names of those whose pause begins now. */
     pauseAll: async (now: number): Promise<string[]> => {
       const begun = await pauseConnections(database.db, now);
       await refresh(now);
       return begun;
     },
     /**
-     * Lets a paused connection go on. The travelers of all people with waiting changes are read again before anything is sent.
-     * Returns false if it is not paused.
+     * Puts a connection into another mode. Where it goes live, the travelers of all people with waiting changes are read again before
+     * anything is sent. Returns false if it is in that mode already, or not in the mode `from`.
      */
+    change: async (
+      connection: string,
+      { from, to, now }: { from?: ConnectionMode; to: ConnectionMode; now: number },
+    ): Promise<boolean> => {
+      const isChanged = await changeMode(database, database.scopeOf(connection), { from, to, now });
+      await refresh(now);
+      return isChanged;
+    },
+    /** Lets a paused connection go on. Returns false if it is not paused. */
     resume: async (connection: string, now: number): Promise<boolean> => {
-      const isResumed = await resume(database, database.scopeOf(connection), now);
+      const change = { from: 'paused', to: 'live', now } as const;
+      const isResumed = await changeMode(database, database.scopeOf(connection), change);
       await refresh(now);
       return isResumed;
     },
+    /** Returns the mode of each connection of the database. */
+    list: (): Promise<ListedMode[]> => readModes(database),
     listPaused: (): Promise<PausedConnection[]> => listPaused(database),
+    listShadows: (): Promise<ShadowConnection[]> => listShadows(database),
   };
+}
+
+/** The mode of one connection, and the time at which it began; undefined while it is live. */
+export interface ListedMode {
+  connection: string;
+  mode: ConnectionMode;
+  since: number | undefined;
 }
 
 /** A pause that began this long ago, in milliseconds, is for an earlier restore: replicas recognise one restore within a second. */
@@ -81,17 +128,54 @@ export async function pauseConnections(db: Kysely<Tables>, now: number): Promise
   return paused.map(({ id }) => id).toSorted();
 }
 
-async function readPaused(db: Kysely<Tables>): Promise<{ id: string; since: number }[]> {
-  const paused = db.selectFrom('connection').select(['id', 'paused_at']).where('mode', '=', 'paused');
-  const rows = await paused.orderBy('id').execute();
-  return rows.map(({ id, paused_at }) => ({ id, since: Number(paused_at) }));
+async function readWaiting(db: Kysely<Tables>): Promise<(WaitingMode & { id: string })[]> {
+  const all = db.selectFrom('connection').select(['id', 'mode', 'paused_at']).where('mode', '<>', 'live');
+  const rows = await all.orderBy('id').execute();
+  // The column contains only modes.
+  return rows.map(({ id, mode, paused_at }) => ({
+    ...{ id, since: Number(paused_at) },
+    mode: mode as WaitingMode['mode'],
+  }));
+}
+
+async function readModes({ db, scopes }: Database): Promise<ListedMode[]> {
+  const waiting = new Map((await readWaiting(db)).map(({ id, ...mode }) => [id, mode]));
+  return scopes.ids().map((connection) => {
+    const { mode, since } = waiting.get(connection) ?? { mode: 'live' as const, since: undefined };
+    return { connection, mode, since };
+  });
 }
 
 /**
- * Ends the pause. The observed travelers of the people in the queue are forgotten first: an attempt that begins as soon as the
- * connection is live reads them. If the process ends in between, the connection is still paused.
+ * Changes the mode. Before a connection goes live, the observed travelers of the people in the queue are forgotten: an attempt that begins as
+ * soon as it is live reads them. If the process ends in between, nothing is sent yet.
  */
-async function resume({ db }: Database, scope: Scope, now: number): Promise<boolean> {
+async function changeMode(
+  { db }: Database,
+  scope: Scope,
+  { from, to, now }: { from: ConnectionMode | undefined; to: ConnectionMode; now: number },
+): Promise<boolean> {
+  const { account, connection } = scope;
+  const current = db
+    .selectFrom('connection')
+    .select('mode')
+    .where('account', '=', account)
+    .where('id', '=', connection);
+  const mode = (await current.executeTakeFirst())?.mode;
+  if (mode === undefined || mode === to || (from !== undefined && mode !== from)) return false;
+  if (to === 'live') await forgetObserved(db, scope, now);
+  const { numUpdatedRows } = await db
+    .updateTable('connection')
+    .set({ mode: to, paused_at: to === 'live' ? null : now })
+    .where('account', '=', account)
+    .where('id', '=', connection)
+    .where('mode', '=', mode)
+    .executeTakeFirst();
+  await planAgain(db, scope, now);
+  return numUpdatedRows > 0n;
+}
+
+async function forgetObserved(db: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
   const dirty = await db.selectFrom('identity').select('id').where(inScope(scope)).where(isDirty).execute();
   for (const ids of batches(dirty.map(({ id }) => id)))
     await db
@@ -100,19 +184,10 @@ async function resume({ db }: Database, scope: Scope, now: number): Promise<bool
       .where(inScope(scope))
       .where('id', 'in', ids)
       .execute();
-  const { numUpdatedRows } = await db
-    .updateTable('connection')
-    .set({ mode: 'live', paused_at: null })
-    .where('account', '=', scope.account)
-    .where('id', '=', scope.connection)
-    .where('mode', '=', 'paused')
-    .executeTakeFirst();
-  await planAgain(db, scope, now);
-  return numUpdatedRows > 0n;
 }
 
 /**
- * Makes the changes that wait for the end of a pause due. An attempt that began before the end was known has planned, and would wait for
+ * Makes the changes that wait for the end of a mode due. An attempt that began before the end was known has planned, and would wait for
  * its next time; one that is still running begins again, because the revision rises.
  */
 async function planAgain(db: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
@@ -121,30 +196,42 @@ async function planAgain(db: Kysely<Tables>, scope: Scope, now: number): Promise
     .set((row) => dirtyColumns(row, now))
     .where(inScope(scope))
     .where(isDirty)
-    .where('finding_codes', 'like', '%paused%')
+    .where(({ or, eb }) =>
+      or([eb('finding_codes', 'like', '%paused%'), eb('finding_codes', 'like', '%shadow%')]),
+    )
     .execute();
 }
 
 async function listPaused({ db, scopes }: Database): Promise<PausedConnection[]> {
   const all: PausedConnection[] = [];
-  for (const { id, since } of await readPaused(db)) {
-    if (!scopes.has(id)) continue;
-    all.push({ connection: id, since, people: await countWaiting(db, scopes.of(id)) });
-  }
+  for (const { id, mode, since } of await readWaiting(db))
+    if (mode === 'paused' && scopes.has(id))
+      all.push({ connection: id, since, people: await countWaiting(db, scopes.of(id), plannedCalls) });
+  return all;
+}
+
+async function listShadows({ db, scopes }: Database): Promise<ShadowConnection[]> {
+  const all: ShadowConnection[] = [];
+  for (const { id, mode, since } of await readWaiting(db))
+    if (mode === 'shadow' && scopes.has(id))
+      all.push({ connection: id, since, people: await countWaiting(db, scopes.of(id), shadowCalls) });
   return all;
 }
 
 /** Counts the people with each finding about a waiting change, in the index of findings. */
-async function countWaiting(db: Kysely<Tables>, scope: Scope): Promise<PausedConnection['people']> {
+async function countWaiting<Call extends string>(
+  db: Kysely<Tables>,
+  scope: Scope,
+  calls: Record<Call, { code: string }>,
+): Promise<Record<Call, number>> {
   const { rows } = await sql<{ codes: string; people: number }>`
     select finding_codes as codes, count(*) as people from identity
-    where ${inScope(scope)} and finding_codes <> '' and finding_codes like '%paused%'
+    where ${inScope(scope)} and finding_codes <> ''
     group by finding_codes`.execute(db);
-  const counts: PausedConnection['people'] = { create: 0, reactivate: 0, end: 0, change: 0 };
-  for (const { codes, people } of rows) {
-    const found = codes.split(' ');
-    for (const call of Object.keys(counts) as PlannedCall[])
-      if (found.includes(plannedCalls[call].code)) counts[call] += Number(people);
-  }
-  return counts;
+  const names = Object.keys(calls) as Call[]; // `calls` has no other keys.
+  const countOf = (call: Call) =>
+    rows
+      .filter(({ codes }) => codes.split(' ').includes(calls[call].code))
+      .reduce((sum, { people }) => sum + Number(people), 0);
+  return Object.fromEntries(names.map((call) => [call, countOf(call)])) as Record<Call, number>;
 }

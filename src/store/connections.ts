@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
+import type { ConnectionMode } from '../provisioning/policies.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { markWaitersDirty } from './identities/delete-identities.ts';
 import { countGroups, countIdentities, readCounter } from './lists/list-counters.ts';
@@ -8,18 +9,26 @@ import type { Database } from './sql/database.ts';
 import type { Dialect } from './sql/dialect.ts';
 import type { Tables } from './sql/tables.ts';
 
+/** A connection, and the mode in which it begins when it is new. */
+interface NewConnection {
+  id: string;
+  account: string;
+  mode?: ConnectionMode;
+}
+
 /**
  * Creates the connection, or updates its travel account. Must run at start, before anything else is stored for the
- * connection. Everything that is stored for it moves with it to another account.
+ * connection. Everything that is stored for it moves with it to another account. `now`: epoch milliseconds.
  */
 export async function ensureConnection(
   { transaction, scopes }: Database,
-  { id, account }: { id: string; account: string },
+  { id, account, mode = 'live' }: NewConnection,
+  now = 0,
 ): Promise<void> {
   await transaction(async (tx) => {
     await tx
       .insertInto('connection')
-      .values({ id, account })
+      .values({ id, account, mode, paused_at: mode === 'live' ? null : now })
       // Foreign keys move all rows of the connection to the other account.
       .onConflict((conflict) =>
         conflict.column('id').doUpdateSet({ account }).where('connection.account', '<>', account),

@@ -5,6 +5,7 @@ import { imports } from './identities/imports.ts';
 import { leases } from './identities/leases.ts';
 import { people } from './identities/people.ts';
 import { references } from './identities/references.ts';
+import { shadowPlans } from './identities/shadow-plans.ts';
 import { groups } from './lists/groups.ts';
 import { memberships } from './lists/memberships.ts';
 import { backgroundTasks } from './queues/background-tasks.ts';
@@ -31,5 +32,6 @@ export function provisioningStore(database: Database) {
     rules: rulesStore(database),
     tasks: backgroundTasks(database),
     modes: connectionModes(database),
+    shadowPlans: shadowPlans(database),
   };
 }

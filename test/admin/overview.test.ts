@@ -101,7 +101,7 @@ describe('with the embedded travel service', () => {
     const { state, sentence, connections } = await read();
     expect([state, sentence]).toEqual([
       'attention',
-      expect.stringContaining('0 wait because the database was restored'),
+      expect.stringContaining('0 wait in a paused connection'),
     ]);
     expect(connections[0].paused.people).toEqual({ create: 0, reactivate: 0, end: 0, change: 0 });
     const resume = '/connections/default/resume';

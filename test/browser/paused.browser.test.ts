@@ -13,7 +13,7 @@ test('the Overview says that a connection is paused after a restore, and lets it
   const { page, faults } = await fixture.signIn();
   const notice = page.getByRole('status').filter({ hasText: 'The connection default is paused' });
   await notice.waitFor();
-  await page.getByText('paused: the database was restored').waitFor();
+  await page.getByText('the connection is paused').waitFor();
   await takeScreenshot(page, 'paused');
   expect(await accessibilityFaults(page)).toEqual([]);
   await notice.getByRole('button', { name: 'Let it go on' }).click();

@@ -539,7 +539,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a misspelled key',
       { files: one({ polices: {} }) },
-      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, policies.',
+      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, mode, policies.',
     ],
     [
       'a misspelled key below',
@@ -560,6 +560,11 @@ describe('a fault is one line: file, place, problem, remedy', () => {
       'a word that is not one of a few',
       { files: one({ policies: { deprovision: 'remove' } }) },
       'settings.json connections.default.policies.deprovision: is not one of the known values. Write one of "archive", "delete".',
+    ],
+    [
+      'a mode that does not exist',
+      { files: one({ mode: 'dry-run' }) },
+      'settings.json connections.default.mode: is not one of the known values. Write one of "live", "shadow", "paused".',
     ],
     [
       'a number for a text',

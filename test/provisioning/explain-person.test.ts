@@ -34,7 +34,7 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
       findings: [findings.paused('change', ['firstName'])],
       ...linked,
     },
-    { status: 'waiting', because: 'the connection is paused, because the database was restored' },
+    { status: 'waiting', because: 'the connection is paused' },
   ],
   [
     'without an address',

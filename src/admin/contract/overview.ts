@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pauseReasons } from '../../provisioning/circuit-breaker.ts';
 import { holdCauses } from '../../provisioning/identity.ts';
+import { connectionModeNames } from '../../provisioning/policies.ts';
 import type { Contract } from './operation.ts';
 import { time } from './schemas.ts';
 
@@ -39,7 +40,18 @@ const connection = z
       .optional()
       .meta({
         description:
-          'The people whose changes wait because the database was restored, by what would be sent; absent while the connection is live',
+          'The people whose changes wait in the pause, by what would be sent; absent unless the connection is paused',
+      }),
+    mode: z.enum(connectionModeNames),
+    shadow: z
+      .object({
+        since: time,
+        people: z.object({ create: count, link: count, change: count, reactivate: count, end: count }),
+      })
+      .optional()
+      .meta({
+        description:
+          'The people with a plan, by what going live would do; absent unless the connection is in shadow mode',
       }),
     lastImport: z
       .object({ at: time, read: count, isIncomplete: z.boolean(), maximum: count.optional() })
@@ -123,7 +135,7 @@ export const overviewContract = {
   },
   resumeConnection: {
     ...{ method: 'post', path: '/connections/{id}/resume', tag: 'Overview', access: 'admin' },
-    summary: 'Let a connection go on that is paused because the database was restored',
+    summary: 'Let a paused connection go on',
     errors: ['notFound', 'conflict'],
   },
   readDemoDay: {

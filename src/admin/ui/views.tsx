@@ -2,6 +2,7 @@ import {
   IconActivity,
   IconArrowsExchange,
   IconGauge,
+  IconGhost2,
   IconHandStop,
   IconHistory,
   IconPlane,
@@ -73,6 +74,13 @@ export const views: View[] = [
     isInBar: true,
     content: lazyView(async () => (await import('./views/held/held.tsx')).HeldView),
     useCount: useHeldCount,
+  },
+  {
+    path: '/shadow',
+    label: 'Shadow',
+    key: 'w',
+    icon: IconGhost2,
+    content: lazyView(async () => (await import('./views/shadow/shadow.tsx')).ShadowView),
   },
   {
     path: '/connect',

@@ -2,7 +2,7 @@ import { bridgeDirections, type ExchangeLog, type LoggedExchange } from '../../l
 import type { RulesStore } from '../../store/queues/rules-in-force.ts';
 import { expandTrace } from '../../translator/trace.ts';
 import type { Finding, Lookups } from '../../translator/translation.ts';
-import { plannedCalls } from '../findings.ts';
+import { plannedCalls, shadowCalls } from '../findings.ts';
 import {
   type HoldCause,
   type Identity,
@@ -195,9 +195,13 @@ function waitingVerdict(identity: Identity, now: number): Verdict {
   const { attempts, nextAttemptAt, leasedUntil, decision } = identity;
   if (leasedUntil !== undefined && leasedUntil > now)
     return { status: 'waiting', because: 'an attempt is running' };
-  const codes: string[] = Object.values(plannedCalls).map(({ code }) => code);
-  if (identity.findings.some(({ code }) => codes.includes(code)))
-    return { status: 'waiting', because: 'the connection is paused, because the database was restored' };
+  const hasOneOf = (calls: Record<string, { code: string }>) => {
+    const codes = Object.values(calls).map(({ code }) => code);
+    return identity.findings.some(({ code }) => codes.includes(code));
+  };
+  if (hasOneOf(plannedCalls)) return { status: 'waiting', because: 'the connection is paused' };
+  if (hasOneOf(shadowCalls))
+    return { status: 'waiting', because: 'the connection is in shadow mode, in which nothing is sent' };
   const isLater = nextAttemptAt !== undefined && nextAttemptAt > now;
   const until = isLater ? { until: nextAttemptAt } : {};
   const lateAddress = addressOfLateCreate(identity, now);

@@ -51,7 +51,7 @@ export type OutcomeDraft = Omit<
   answered?: { travelId: string; fields: AnnouncedFields };
 };
 
-/** The end of a reconciliation: a state, a failure after which it is tried again, or a call that a paused connection does not send. */
+/** The end of a reconciliation: a state, a failure after which it is tried again, or a call that the mode of the connection does not allow. */
 export type ReconcileEnd =
   | { kind: 'state'; state: Exclude<IdentityState, 'dirty'> }
   | { kind: 'paused' }

@@ -56,6 +56,8 @@ export interface MembershipChoice {
   isDecided: boolean;
   /** `held`: an admin must decide about a change of groups; `discarded`: an admin has discarded it. */
   effect: 'followed' | 'held' | 'discarded';
+  /** True if the change of groups is followed, and would count against the limit if something were sent. */
+  isCountedLater?: true;
 }
 
 /** The present memberships in named groups, and the translations with them and with any others. */
@@ -101,9 +103,11 @@ export function* chooseMemberships(
     ...{ ...keeping, isDecided: false, effect: 'held' },
     progress: { memberships: former, discardedMemberships: undefined },
   };
-  if (isHeld) return isAnswered(identity, 'approved') ? { ...following, isDecided: true } : holding;
+  if (isAnswered(identity, 'approved')) return { ...following, isDecided: true };
+  if (isHeld) return holding;
   // A change of rules has a limit of its own, and names other groups perhaps.
-  if (isPlanOnly || identity.rulesGeneration < rulesSnapshot.generation) return following;
+  if (identity.rulesGeneration < rulesSnapshot.generation) return following;
+  if (isPlanOnly) return { ...following, isCountedLater: true };
   return (yield* perform('admitMembershipChange', LIMIT)) ? following : holding;
 }
 

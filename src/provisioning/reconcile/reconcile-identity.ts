@@ -1,3 +1,4 @@
+import { isActive } from '../../schema/resource.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
@@ -16,8 +17,9 @@ import { isHeldByRulesChange, withRulesHold } from './guard.ts';
 import { chooseMemberships, withMembershipsFollowed } from './memberships.ts';
 import { reconcileInPause, reconcileStated } from './pause.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
-import { areSameReferences } from './references.ts';
+import { areSameReferences, type ResolvedReferences } from './references.ts';
 import { isRefusal } from './run/outcome.ts';
+import { reconcileInShadow, type ShadowFacts } from './shadow.ts';
 import { tellReports } from './tell-reports.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
@@ -30,6 +32,8 @@ export interface AttemptInput extends TranslationSource {
   freeEmail?: string | undefined;
   /** The time at which the connection was paused; undefined if it is not. */
   pausedAt: number | undefined;
+  /** The time at which shadow mode began; undefined if the connection is not in it. */
+  shadowSince: number | undefined;
   time: AttemptTime;
 }
 
@@ -55,10 +59,11 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
       rulesGeneration: identity.rulesGeneration,
     };
   const context = toContext(input, translated);
-  const isHeld = yield* isHeldByRulesChange(context);
+  // In shadow mode nothing is sent under the new rules, and their effect is approved with the plan.
+  const isHeld = input.shadowSince === undefined && (yield* isHeldByRulesChange(context));
   const result = isHeld
     ? endHeldByRules(context)
-    : yield* tellReports(context, yield* reconcileWithMemberships(context, translated, input.pausedAt));
+    : yield* tellReports(context, yield* reconcileWithMemberships(context, translated, input));
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
   const { generation } = translated.rulesSnapshot;
@@ -83,26 +88,56 @@ function endHeldByRules(context: ReconcileContext): ReconcileResult {
   return endInState(withRulesHold(context, { ...draft, waitingFor: identity.waitingFor }), 'held');
 }
 
+/** The mode of the connection, as `AttemptInput` has it. */
+type Mode = Pick<AttemptInput, 'pausedAt' | 'shadowSince'>;
+
 /** Reconciles the traveler with the memberships that count. */
 function* reconcileWithMemberships(
   context: ReconcileContext,
   { rulesSnapshot: { rules }, ...translated }: TranslatedIdentity,
-  pausedAt: number | undefined,
+  mode: Mode,
 ): Program<ReconcileResult> {
-  const { writtenInPause } = context.identity.origin;
-  const isPlanOnly = pausedAt !== undefined && writtenInPause?.pausedAt !== pausedAt;
-  const choice = yield* chooseMemberships(context, { ...translated, rules }, { isPlanOnly });
+  const choice = yield* chooseMemberships(
+    context,
+    { ...translated, rules },
+    { isPlanOnly: isPlanOnly(context, mode) },
+  );
   const chosen = { ...context, translation: choice.translation };
-  return withMembershipsFollowed(chosen, yield* reconcileUnderRules(chosen, pausedAt), choice);
+  const isChangeOfGroups = choice.isCountedLater === true;
+  const awaitedManager = findAwaitedManager(chosen, translated.resolved);
+  const result = yield* reconcileInMode(chosen, mode, { isChangeOfGroups, awaitedManager });
+  return withMembershipsFollowed(chosen, result, choice);
 }
 
-function reconcileUnderRules(
+/** True if the attempt sends nothing, whatever it finds. */
+function isPlanOnly({ identity }: ReconcileContext, { pausedAt, shadowSince }: Mode): boolean {
+  const isPausedFor = pausedAt !== undefined && identity.origin.writtenInPause?.pausedAt !== pausedAt;
+  return isPausedFor || shadowSince !== undefined;
+}
+
+function reconcileInMode(
   context: ReconcileContext,
-  pausedAt: number | undefined,
+  { pausedAt, shadowSince: since }: Mode,
+  facts: Omit<ShadowFacts, 'since'>,
 ): Program<ReconcileResult> {
+  if (since !== undefined) return reconcileInShadow(context, { since, ...facts }, reconcileTraveler);
   return pausedAt === undefined
     ? reconcileStated(context, reconcileTraveler)
     : reconcileInPause(context, pausedAt, reconcileTraveler);
+}
+
+/** Returns the userName of the manager, if the manager is active and has no traveler yet. */
+function findAwaitedManager(
+  { translation }: ReconcileContext,
+  { references }: ResolvedReferences,
+): string | undefined {
+  if (translation.fields.managerId?.kind !== 'unresolved') return undefined;
+  for (const reference of references.values()) {
+    const { user } = reference;
+    const isAwaited = 'unresolved' in reference && reference.unresolved === 'notLinked';
+    if (isAwaited && user && isActive(user)) return String(user.userName);
+  }
+  return undefined;
 }
 
 /** Saves the references that the outcome follows, if they differ from the stored ones. */

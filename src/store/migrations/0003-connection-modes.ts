@@ -2,9 +2,9 @@ import type { ColumnTypes } from './column-types.ts';
 import { addColumns, type Columns, createTables, type TableDeclarations } from './columns.ts';
 
 export const connectionModeColumns = {
-  /** `live` or `paused`. In the mode `paused`, the bridge plans and sends nothing by itself. */
+  /** `live`, `paused` or `shadow`: see `src/store/connection-modes.ts`. */
   mode: "ordered text = 'live'",
-  /** The start of the pause, in epoch milliseconds; null unless the connection is paused. */
+  /** The start of the pause or of shadow mode, in epoch milliseconds; null while the connection is live. */
   paused_at: 'bigint?',
 } as const satisfies Columns;
 

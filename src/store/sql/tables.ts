@@ -42,7 +42,7 @@ type Declared = RowsOf<
 /** Tables with columns that a later migration has added, or whose values are a closed list. */
 interface Refined {
   connection: Declared['connection'] &
-    Omit<RowOf<typeof connectionModeColumns>, 'mode'> & { mode: Generated<'live' | 'paused'> };
+    Omit<RowOf<typeof connectionModeColumns>, 'mode'> & { mode: Generated<'live' | 'paused' | 'shadow'> };
   list_counter: Omit<Declared['list_counter'], 'kind'> & { kind: CounterKind };
   rules_in_force: Omit<Declared['rules_in_force'], 'source'> & { source: MappingSource } & RowOf<
       typeof putBackColumns

@@ -9,7 +9,7 @@ import type { TranslatedIdentity } from '../translate-identity.ts';
 import { withBareAnswers, withoutBareAnswers } from '../traveler-calls.ts';
 import { withChecksPostponed, withoutDueSpellings } from '../unconfirmed-values.ts';
 
-/** The time after which a change that waits in a paused connection is planned again, unless there is a reason to do so before. */
+/** The time after which a change that waits for another mode of the connection is planned again, unless there is a reason to do so before. */
 const PLAN_AGAIN_MS = 60 * 60_000;
 
 /** Returns the outcome of an attempt at an identity. */
@@ -70,7 +70,10 @@ export function logResult(
   }
   const where = { connection, id };
   if (end.kind === 'paused') {
-    log.info({ ...where, findings: draft.findings.map(({ code }) => code) }, 'planned in a pause');
+    log.info(
+      { ...where, findings: draft.findings.map(({ code }) => code) },
+      'planned, and not sent in this mode of the connection',
+    );
     return;
   }
   const { failure } = end;

@@ -46,7 +46,7 @@ export interface WriteAttempt {
 /** Dependencies of the reconciler. */
 export interface ReconcileDeps extends InterpreterDeps {
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
-  modes: Pick<ConnectionModes, 'pausedAt'>;
+  modes: Pick<ConnectionModes, 'pausedAt' | 'shadowSince'>;
   foreignValues?: Pick<ForeignValues, 'observe'> | undefined;
   runtime: Runtime;
 }
@@ -224,10 +224,11 @@ async function reconcileUnderLease(
   const { connection } = attempt;
   const { identity } = leased;
   const pausedAt = modes.pausedAt(connection.id);
-  if (pausedAt === undefined) foreignValues?.observe(identity);
+  const shadowSince = modes.shadowSince(connection.id);
+  if (pausedAt === undefined && shadowSince === undefined) foreignValues?.observe(identity);
   const { carryOut, time, announcedEmails, emailsRead, finish } = interpreter(deps, attempt);
   const { result, translated, rulesGeneration } = await run(
-    reconcileIdentity({ ...leased, connection, pausedAt, time }),
+    reconcileIdentity({ ...leased, connection, pausedAt, shadowSince, time }),
     carryOut,
   );
   const outcome = toOutcome(runtime, identity, { result, translated, rulesGeneration });

@@ -74,7 +74,7 @@ export function ConnectionCard({ connection }: { connection: ConnectionHealth })
 
 /** Says why no calls with an effect are made; undefined while they are. */
 function pauseText({ pause, paused }: ConnectionHealth): string | undefined {
-  return pause ? pauseTexts[pause] : paused && 'paused: the database was restored';
+  return pause ? pauseTexts[pause] : paused && 'the connection is paused';
 }
 
 function Counts({ name, people, waiting }: { name: string; people: number; waiting: number }) {

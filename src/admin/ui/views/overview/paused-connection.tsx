@@ -10,7 +10,7 @@ import { Notice } from './panel.tsx';
 
 type Paused = NonNullable<ConnectionHealth['paused']>;
 
-/** What waits in a connection that is paused because the database was restored, and the button with which it goes on. */
+/** What waits in a paused connection, and the button with which it goes on. */
 export function PausedConnection({ id, paused }: { id: string; paused: Paused }) {
   const total = countOf(paused);
   const waiting = `~/admin/people?connection=${encodeURIComponent(id)}&state=dirty`;
@@ -20,8 +20,9 @@ export function PausedConnection({ id, paused }: { id: string; paused: Paused })
       color="color-red"
       action={<ResumeButton id={id} paused={paused} />}
     >
-      The database was restored, <Time at={paused.since} />. Only people whom the identity provider sends
-      again are provisioned: start a full synchronization there, then let the connection go on.{' '}
+      Paused <Time at={paused.since} />, by an admin or because the database was restored. Only people whom
+      the identity provider sends since then are provisioned. After a restore, start a full synchronization
+      there, then let the connection go on.{' '}
       <ViewLink href={waiting} inherit isInText>
         {total === 0 ? 'No changes wait' : `The changes of ${peopleText(total)} wait`}
       </ViewLink>

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { usedNames } from '../../provisioning/people/explain-fields.ts';
+import type { PersonPlace } from '../../provisioning/people/people.ts';
+import { goLive } from '../../provisioning/shadow/go-live.ts';
+import {
+  planPages,
+  type ShadowOutcome,
+  type ShadowPerson,
+  shadowSummary,
+  toShadowPerson,
+} from '../../provisioning/shadow/report.ts';
+import type { Handlers } from '../contract/operation.ts';
+import type { shadowContract } from '../contract/shadow.ts';
+import { type AdminDeps, findConnection } from '../deps.ts';
+import { AdminError, invalidField } from '../errors.ts';
+import type { AdminContext } from '../router.ts';
+
+/** Handles the modes of connections, and what those in shadow mode plan. */
+export function shadowHandlers(deps: AdminDeps): Handlers<typeof shadowContract, AdminContext> {
+  return {
+    changeConnectionMode: async ({ params: { id }, body: { mode } }, { note }) => {
+      note({ connection: id, mode });
+      findConnection(deps, id);
+      if (!(await deps.store.modes.change(id, { to: mode, now: deps.runtime.now() })))
+        throw new AdminError('conflict', `The connection is in the mode ${mode} already.`);
+      deps.provisioning.wake();
+    },
+    listShadowPeople: async ({ params: { id }, query: { outcome, after, limit } }) => {
+      const since = await shadowSince(deps, id);
+      const place = after === undefined ? undefined : parsePlace(after);
+      const { people, next } = await readPeople(deps, { id, since, outcome, place, limit });
+      const shown = people.map(({ fields }) => fields);
+      return {
+        people,
+        names: await readNames(deps, id, shown),
+        next: next && JSON.stringify([next.key, next.id]),
+      };
+    },
+    summarizeShadow: async ({ params: { id } }) => {
+      const since = await shadowSince(deps, id);
+      const summary = shadowSummary(deps.runtime.now());
+      for await (const people of planPages(deps.store.shadowPlans.findPage, id))
+        for (const identity of people) summary.add(toShadowPerson(identity, since));
+      const sums = summary.end();
+      return { since, ...sums, names: await readNames(deps, id, sums.fields) };
+    },
+    goLive: async ({ params: { id }, body }, { note, caller }) => {
+      note({ connection: id, digest: body.digest });
+      findConnection(deps, id);
+      const by = caller?.shownName;
+      const result = await goLive(deps.store, { connection: id, ...body, by, now: deps.runtime.now() });
+      note({ result: result.outcome });
+      if (result.outcome === 'notInShadow') throw notInShadow();
+      if (result.outcome === 'outdated')
+        throw new AdminError('conflict', 'The digest is not one of a report of this time in shadow mode.');
+      deps.provisioning.wake();
+      return { approved: 0, examples: [], ...result };
+    },
+  };
+}
+
+/** Returns the names of the ids that `shown` contains. */
+async function readNames({ store }: AdminDeps, id: string, shown: object): Promise<Record<string, string>> {
+  const inForce = await store.rules.find(id);
+  return inForce?.lookups ? usedNames(shown, inForce.lookups) : {};
+}
+
+function notInShadow(): AdminError {
+  return new AdminError('conflict', 'The connection is not in shadow mode.');
+}
+
+async function shadowSince(deps: AdminDeps, id: string): Promise<number> {
+  findConnection(deps, id);
+  const found = (await deps.store.modes.list()).find(({ connection }) => connection === id);
+  if (found?.mode !== 'shadow' || found.since === undefined) throw notInShadow();
+  return found.since;
+}
+
+interface PageRequest {
+  id: string;
+  since: number;
+  outcome: ShadowOutcome | undefined;
+  place: PersonPlace | undefined;
+  limit: number;
+}
+
+/** The number of pages of the store that one request reads at most, so that it ends soon if few people match. */
+const MAX_STEPS = 10;
+
+async function readPeople(
+  { store }: AdminDeps,
+  { id, since, outcome, place, limit }: PageRequest,
+): Promise<{ people: ShadowPerson[]; next: PersonPlace | undefined }> {
+  const people: ShadowPerson[] = [];
+  let after = place;
+  for (let step = 0; step < MAX_STEPS && people.length < limit; step += 1) {
+    const page = await store.shadowPlans.findPage(id, after, limit - people.length);
+    const read = page.people.map((identity) => toShadowPerson(identity, since));
+    people.push(...read.filter((person) => outcome === undefined || person.outcome === outcome));
+    after = page.next;
+    if (!after) break;
+  }
+  return { people, next: after };
+}
+
+function parsePlace(text: string): PersonPlace {
+  const parsed = placeSchema.safeParse(text);
+  if (!parsed.success) throw invalidField('after', 'is not the end of a page of this list');
+  const [key, id] = parsed.data;
+  return { key, id };
+}
+
+const placeSchema = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue('is no JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.tuple([z.string(), z.string()]));

@@ -1,0 +1,95 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Result } from '../../api.ts';
+import { call } from '../../api.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Failure } from '../../components/loading.tsx';
+import { countText, numberText } from '../../components/texts.ts';
+import { useChange } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
+import { outcomeMarks } from './texts.ts';
+
+type Sums = Result<'summarizeShadow'>;
+
+/** The button that goes live with the plan that the view shows. A viewer has none. */
+export function GoLiveButton(props: { connection: string; sums: Sums; onDone: (text: string) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  if (!useIsAdmin()) return null;
+  return (
+    <>
+      <Button size="xs" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        Go live…
+      </Button>
+      {isOpen && <GoLive {...props} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+/** Says what going live does, in numbers. If plans have changed since the report, they are shown before a second confirmation. */
+function GoLive({
+  connection,
+  sums: { people, digest },
+  onDone,
+  onClose,
+}: {
+  connection: string;
+  sums: Sums;
+  onDone: (text: string) => void;
+  onClose: () => void;
+}) {
+  const { data, error, isPending, mutate } = useChange(
+    (acceptedChanges: number | undefined) =>
+      call('goLive', {
+        id: connection,
+        digest,
+        ...(acceptedChanges === undefined ? {} : { acceptedChanges }),
+      }),
+    {
+      refreshes: ['readOverview'],
+      onDone: (result) => {
+        if (result.outcome === 'live') onDone(doneText(connection, result));
+      },
+    },
+  );
+  const changed = data?.outcome === 'changed' ? data : undefined;
+  return (
+    <Dialog onClose={onClose} title={`Go live with ${connection}?`}>
+      <Stack>
+        <Text size="sm">
+          {numberText(people.create ?? 0)} travelers are created, {numberText(people.link ?? 0)} linked,{' '}
+          {numberText((people.change ?? 0) + (people.reactivate ?? 0))} changed, and{' '}
+          {numberText(people.end ?? 0)} archived or deleted. This plan is approved as it is shown: the safety
+          valve does not hold its departures.
+        </Text>
+        {changed && (
+          <Stack gap={4} role="status">
+            <Text size="sm" fw={600}>
+              {countText(changed.changed, 'plan has', 'plans have')} changed since the report, or people were
+              added or removed. These changes are not approved: the safety valve applies to them.
+            </Text>
+            {changed.examples.map(({ id, userName, outcome }) => (
+              <Text key={id} size="sm">
+                {userName}: {outcomeMarks[outcome].text}
+              </Text>
+            ))}
+          </Stack>
+        )}
+        <Failure error={error} title="Nothing was changed" />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button color="red.9" loading={isPending} onClick={() => mutate(changed?.changed)}>
+            {changed ? `Go live with ${connection} nevertheless` : `Go live with ${connection}`}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+function doneText(connection: string, { approved, changed }: Result<'goLive'>): string {
+  const counted = `${countText(approved, 'change')} that the safety valve counts ${approved === 1 ? 'was' : 'were'} approved as planned`;
+  const others = changed === 0 ? '' : `, and it applies to ${countText(changed, 'plan')} changed since`;
+  return `${connection} is live: ${counted}${others}.`;
+}

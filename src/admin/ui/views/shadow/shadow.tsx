@@ -1,0 +1,226 @@
+import { Alert, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { useState } from 'react';
+import { Route, Switch } from 'wouter';
+import type { ShadowPerson } from '../../../contract/shadow.ts';
+import type { Result } from '../../api.ts';
+import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filter-panel.tsx';
+import { Loaded } from '../../components/loading.tsx';
+import { StateBadge } from '../../components/mark.tsx';
+import { PagedRows } from '../../components/paged-rows.tsx';
+import type { Column } from '../../components/rows.tsx';
+import { Dim, personHref, ViewLink } from '../../components/text.tsx';
+import { numberText } from '../../components/texts.ts';
+import { Time } from '../../components/time.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { usePages, useRead } from '../../queries.ts';
+import { Panel } from '../overview/panel.tsx';
+import { useOverview } from '../overview/query.ts';
+import { fieldName, valueText } from '../people/texts.ts';
+import { GoLiveButton } from './go-live.tsx';
+import { ModeButton } from './mode.tsx';
+import { modeTexts, outcomeMarks } from './texts.ts';
+
+/** The view Shadow: the modes of the connections, and the report of each one in shadow mode. */
+export function ShadowView() {
+  return (
+    <Switch>
+      <Route path="/:connection">
+        {({ connection }) => <Report key={connection} connection={connection} />}
+      </Route>
+      <Route path="/" component={Modes} />
+    </Switch>
+  );
+}
+
+function Modes() {
+  const overview = useOverview();
+  return (
+    <>
+      <ViewHead title="Shadow">
+        In shadow mode a connection plans everything and sends nothing. Its report says what going live would
+        do.
+      </ViewHead>
+      <Loaded query={overview}>
+        {({ connections }) => (
+          <Stack>
+            {connections.map(({ id, mode, shadow }) => (
+              <Panel key={id} title={id} action={<ModeButton id={id} mode={mode} />}>
+                <Text size="sm">
+                  <b>{modeTexts[mode].label}</b>
+                  {shadow && (
+                    <>
+                      {' '}
+                      since <Time at={shadow.since} />
+                    </>
+                  )}
+                  : {modeTexts[mode].does}
+                </Text>
+                {shadow && <ViewLink href={`/${encodeURIComponent(id)}`}>What going live would do</ViewLink>}
+              </Panel>
+            ))}
+          </Stack>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+type Sums = Result<'summarizeShadow'>;
+
+function Report({ connection }: { connection: string }) {
+  const sums = useRead('summarizeShadow', { id: connection }, { staleTime: 60_000 });
+  const [done, setDone] = useState<string>();
+  if (done !== undefined)
+    return (
+      <>
+        <ViewLink href="/">← Shadow</ViewLink>
+        <Alert color="green" role="status" mt="md">
+          ✓ {done}
+        </Alert>
+      </>
+    );
+  return (
+    <>
+      <ViewLink href="/">← Shadow</ViewLink>
+      <ViewHead
+        title={`What going live would do: ${connection}`}
+        actions={
+          <Group gap="xs">
+            <ModeButton id={connection} mode="shadow" />
+            {sums.data && <GoLiveButton connection={connection} sums={sums.data} onDone={setDone} />}
+          </Group>
+        }
+      >
+        {sums.data && (
+          <>
+            In shadow mode since <Time at={sums.data.since} />. Nothing is sent to the travel API.
+          </>
+        )}
+      </ViewHead>
+      <Loaded query={sums}>{(data) => <SumPanels sums={data} connection={connection} />}</Loaded>
+      <People connection={connection} />
+    </>
+  );
+}
+
+const outcomes = Object.keys(outcomeMarks) as ShadowPerson['outcome'][]; // The table has all outcomes and nothing else.
+
+function SumPanels({ sums: { people, fields, names }, connection }: { sums: Sums; connection: string }) {
+  const changed = Object.entries(fields);
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} mb="md">
+      <Panel title="People">
+        <Table aria-label="People by what happens" withRowBorders={false} verticalSpacing={2}>
+          <Table.Tbody>
+            {outcomes.map((outcome) => (
+              <Table.Tr key={outcome}>
+                <Table.Td w={80} ta="right">
+                  {people[outcome] ? (
+                    <ViewLink href={`/${encodeURIComponent(connection)}?outcome=${outcome}`}>
+                      {numberText(people[outcome])}
+                    </ViewLink>
+                  ) : (
+                    <Dim>0</Dim>
+                  )}
+                </Table.Td>
+                <Table.Td>{outcomeMarks[outcome].text}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Panel>
+      <Panel title="Fields of travelers that exist">
+        {changed.length === 0 && <Text size="sm">None of them changes.</Text>}
+        {changed.map(([field, count]) => (
+          <Group key={field} justify="space-between">
+            <Text size="sm">{fieldName(field, names)}</Text>
+            <Text size="sm">{numberText(count)}</Text>
+          </Group>
+        ))}
+      </Panel>
+    </SimpleGrid>
+  );
+}
+
+type Filters = { outcome?: ShadowPerson['outcome'] };
+
+function People({ connection }: { connection: string }) {
+  const [address, change] = useAddressFilter<Filters>(['outcome']);
+  const outcome = address.outcome && address.outcome in outcomeMarks ? address.outcome : undefined;
+  const list = usePages('listShadowPeople', { id: connection, ...(outcome && { outcome }), limit: 100 });
+  const names = Object.assign({}, ...(list.data?.pages.map((page) => page.names) ?? []));
+  return (
+    <>
+      <FilterPanel count={outcome ? 1 : 0}>
+        <FilterSelect
+          label="What happens"
+          placeholder="Anything"
+          w={200}
+          data={outcomes.map((value) => ({ value, label: outcomeMarks[value].label }))}
+          value={outcome}
+          onChange={(value) => change({ outcome: value })}
+        />
+      </FilterPanel>
+      <PagedRows
+        query={list}
+        rowsOf={(page) => page.people}
+        older="Show more"
+        label="People"
+        columns={columns(names)}
+        keyOf={({ id }) => id}
+        empty={
+          outcome
+            ? 'Nobody on this page: there may be more.'
+            : 'The identity provider has not sent anybody yet.'
+        }
+      />
+    </>
+  );
+}
+
+function columns(names: Record<string, string>): Column<ShadowPerson>[] {
+  return [
+    {
+      label: 'Name',
+      width: '20%',
+      cell: (person) => (
+        <ViewLink href={personHref(person.connection, person.id)} fw={500}>
+          {person.name || person.userName}
+        </ViewLink>
+      ),
+    },
+    { label: 'userName', width: '22%', cell: ({ userName }) => userName },
+    {
+      label: 'What happens',
+      width: '13%',
+      cell: ({ outcome }) => <StateBadge mark={outcomeMarks[outcome]} />,
+    },
+    { label: 'Fields', width: '25%', cell: ({ fields }) => <Fields fields={fields} names={names} /> },
+    {
+      label: 'Why',
+      width: '20%',
+      cell: ({ findings }) =>
+        findings.length === 0 ? <Dim>–</Dim> : findings.map(({ reason }) => reason).join(' '),
+    },
+  ];
+}
+
+function Fields({ fields, names }: { fields: ShadowPerson['fields']; names: Record<string, string> }) {
+  if (fields.length === 0) return <Dim>–</Dim>;
+  return (
+    <Stack gap={2}>
+      {fields.map(({ field, before, after }) => (
+        <Text key={field} size="sm" component="div">
+          <Dim>{fieldName(field, names)}:</Dim> {valueText(before, names) || <Dim>nothing</Dim>} →{' '}
+          {afterText(after, names) || <Dim>nothing</Dim>}
+        </Text>
+      ))}
+    </Stack>
+  );
+}
+
+/** A manager without a traveler gets one first. */
+function afterText(value: unknown, names: Record<string, string>): string {
+  const { travelerOf }: { travelerOf?: unknown } = Object(value);
+  return travelerOf === undefined ? valueText(value, names) : `the traveler of ${travelerOf}`;
+}

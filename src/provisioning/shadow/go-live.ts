@@ -1,0 +1,120 @@
+import type { ProvisioningStore } from '../../store/provisioning-store.ts';
+import type { Identity } from '../identity.ts';
+import {
+  areSamePlans,
+  planOf,
+  planPages,
+  type ShadowPerson,
+  shadowSummary,
+  timeOfDigest,
+  toShadowPerson,
+} from './report.ts';
+
+type GoLiveStore = Pick<ProvisioningStore, 'shadowPlans' | 'modes' | 'holds' | 'reconcileQueue'>;
+
+/** The plan that an admin approves. */
+export interface GoLiveRequest {
+  connection: string;
+  /** The digest of the report that the admin has seen. */
+  digest: string;
+  /** The number of changed plans that the admin has been shown since; they are not approved, and the connection goes live nevertheless. */
+  acceptedChanges?: number | undefined;
+  /** The name of the admin. */
+  by: string | undefined;
+  /** As `Runtime.now`. */
+  now: number;
+}
+
+/**
+ * `live`: the connection is live, and what the safety valve and the limit of changes of groups would have held is approved as planned.
+ * `changed`: nothing is done, because plans have changed since the report. `notInShadow`: it is in another mode. `outdated`: the digest is of
+ * an earlier time in shadow mode, or none.
+ */
+export type GoLiveResult =
+  | { outcome: 'live'; approved: number; changed: number }
+  | { outcome: 'changed'; changed: number; examples: ShadowPerson[] }
+  | { outcome: 'notInShadow' }
+  | { outcome: 'outdated' };
+
+const EXAMPLES = 20;
+/** An attempt takes the time of its plan a moment before it is stored. */
+const STORING_MS = 5_000;
+
+/** Ends shadow mode with the plan of a report. People whose plan has changed since are treated as in any live connection. */
+export async function goLive(store: GoLiveStore, request: GoLiveRequest): Promise<GoLiveResult> {
+  const { connection, digest, acceptedChanges = 0, by, now } = request;
+  const since = (await store.modes.list()).find(
+    (one) => one.connection === connection && one.mode === 'shadow',
+  )?.since;
+  if (since === undefined) return { outcome: 'notInShadow' };
+  const shownAt = timeOfDigest(digest);
+  if (shownAt === undefined || shownAt < since) return { outcome: 'outdated' };
+  const review = await reviewPlans(store, connection, { since, digest, shownAt });
+  const { changed, examples } = review;
+  if (!review.isSame && (changed > acceptedChanges || request.acceptedChanges === undefined))
+    return { outcome: 'changed', changed, examples };
+  let approved = 0;
+  for (const cause of ['safetyValve', 'groups'] as const)
+    approved += await store.shadowPlans.approve(connection, {
+      cause,
+      people: review.limited[cause],
+      now,
+      by,
+    });
+  const held = await store.holds.findHeldRules(connection);
+  if (held && held.answer === undefined)
+    await store.holds.decideRulesChange(connection, held.generation, 'approved', now, by);
+  await store.modes.change(connection, { from: 'shadow', to: 'live', now });
+  // In shadow mode nobody was woken by an address that became free.
+  await store.reconcileQueue.markUnresolvedDirty(connection, now);
+  return { outcome: 'live', approved, changed: review.isSame ? 0 : changed };
+}
+
+/** True for a person whom no attempt has planned yet. */
+function isUnplanned({ state }: Identity): boolean {
+  return state === 'dirty';
+}
+
+interface Review {
+  /** True if everybody's plan is as in the report. */
+  isSame: boolean;
+  changed: number;
+  examples: ShadowPerson[];
+  /** The people whose plan is as in the report and would count against a limit. */
+  limited: Record<'safetyValve' | 'groups', { id: string; version: number }[]>;
+}
+
+async function reviewPlans(
+  { shadowPlans }: GoLiveStore,
+  connection: string,
+  { since, digest, shownAt }: { since: number; digest: string; shownAt: number },
+): Promise<Review> {
+  const summary = shadowSummary(shownAt);
+  const recent: Identity[] = [];
+  const limited: {
+    person: Review['limited']['groups'][number];
+    cause: 'safetyValve' | 'groups';
+    at: number;
+  }[] = [];
+  let changed = 0;
+  for await (const people of planPages(shadowPlans.findPage, connection))
+    for (const identity of people) {
+      summary.add(toShadowPerson(identity, since));
+      const plan = planOf(identity, since);
+      const { id, version } = identity;
+      if (plan?.limit) limited.push({ person: { id, version }, cause: plan.limit, at: plan.at });
+      const isNew = plan ? plan.at > shownAt - STORING_MS : isUnplanned(identity);
+      if (!isNew) continue;
+      changed += 1;
+      if (recent.length < EXAMPLES) recent.push(identity);
+    }
+  const isSame = areSamePlans(summary.end().digest, digest);
+  const of = (cause: 'safetyValve' | 'groups') =>
+    limited
+      .filter((one) => one.cause === cause && (isSame || one.at <= shownAt - STORING_MS))
+      .map(({ person }) => person);
+  return {
+    ...{ isSame, changed, examples: recent.map((identity) => toShadowPerson(identity, since)) },
+    limited: { safetyValve: of('safetyValve'), groups: of('groups') },
+  };
+}

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import type { Json } from '../../schema/resource.ts';
+import { isActive } from '../../schema/resource.ts';
+import type { PlannedPage } from '../../store/identities/shadow-plans.ts';
+import type { FieldKey, Finding } from '../../translator/translation.ts';
+import { shadowCalls } from '../findings.ts';
+import { type Identity, isLive, type ShadowPlan, userNameOf } from '../identity.ts';
+import { displayNameOf, type PersonPlace } from '../people/people.ts';
+
+/** What going live does with a person, in the order of the report. */
+export const shadowOutcomes = [
+  'create',
+  'link',
+  'change',
+  'reactivate',
+  'end',
+  /** No traveler is made, or the one that exists stays as it is, because a value is missing or an admin must decide. */
+  'leftOut',
+  /** Nothing: the traveler is as wanted, or the person has left and has none. */
+  'same',
+  /** No attempt has planned the person yet. */
+  'unplanned',
+] as const;
+
+export type ShadowOutcome = (typeof shadowOutcomes)[number];
+
+/** A field of a traveler before and after going live; null stands for no value. */
+export interface ShadowField {
+  field: FieldKey;
+  before: Json;
+  after: Json;
+}
+
+/** One person in the report of a connection in shadow mode. */
+export interface ShadowPerson {
+  connection: string;
+  id: string;
+  userName: string;
+  /** The name for display; empty if the user has none. */
+  name: string;
+  travelId?: string;
+  outcome: ShadowOutcome;
+  fields: ShadowField[];
+  /** Why the person, or a value, is left out. */
+  findings: Finding[];
+}
+
+/** Reads the people of a connection in pages. */
+export type ReadPlans = (
+  connection: string,
+  after: PersonPlace | undefined,
+  limit?: number,
+) => Promise<PlannedPage>;
+
+/** Yields the people of a connection page by page, so that memory stays bounded. */
+export async function* planPages(read: ReadPlans, connection: string): AsyncGenerator<Identity[]> {
+  let next: PersonPlace | undefined;
+  do {
+    const page = await read(connection, next);
+    yield page.people;
+    next = page.next;
+  } while (next);
+}
+
+/** Returns the plan of an identity; undefined if it is of an earlier time in shadow mode. */
+export function planOf({ progress }: Identity, since: number): ShadowPlan | undefined {
+  return progress.shadow?.since === since ? progress.shadow : undefined;
+}
+
+/** Returns a person of the report. `since` is the time at which shadow mode began. */
+export function toShadowPerson(identity: Identity, since: number): ShadowPerson {
+  const { connection, id, desired, travelId } = identity;
+  const plan = planOf(identity, since);
+  const outcome = outcomeOf(identity, plan);
+  const fields = Object.entries(plan?.fields ?? {}).map(([field, values]) => ({ field, ...values }));
+  return {
+    ...{ connection, id, userName: userNameOf(identity), name: displayNameOf(desired) },
+    ...(travelId === undefined ? {} : { travelId }),
+    ...{ outcome, fields: fields.toSorted((one, other) => (one.field < other.field ? -1 : 1)) },
+    findings: identity.findings.filter(({ code }) => !planCodes.has(code)),
+  };
+}
+
+const planCodes = new Set<string>(Object.values(shadowCalls).map(({ code }) => code));
+
+function outcomeOf(identity: Identity, plan: ShadowPlan | undefined): ShadowOutcome {
+  const { state, travelId, desired } = identity;
+  if (state === 'dirty') {
+    if (!plan) return 'unplanned';
+    return plan.call === 'none' ? 'leftOut' : plan.call;
+  }
+  if (state !== 'synced') return 'leftOut';
+  const isLeftOut = travelId === undefined && isLive(identity) && isActive(desired);
+  return isLeftOut ? 'leftOut' : 'same';
+}
+
+/** A report in numbers. */
+export interface ShadowSums {
+  people: Record<ShadowOutcome, number>;
+  /** The number of people of whom each field changes, without those whose traveler is created. */
+  fields: Record<FieldKey, number>;
+  /** Names the plan of everybody as it was at a time, for `goLive`. */
+  digest: string;
+}
+
+/** Adds people to the sums of a report. */
+export function shadowSummary(shownAt: number) {
+  const people = Object.fromEntries(shadowOutcomes.map((outcome) => [outcome, 0])) as ShadowSums['people'];
+  const fields = new Map<FieldKey, number>();
+  const hash = createHash('sha256');
+  return {
+    add: ({ id, outcome, fields: changed }: ShadowPerson): void => {
+      people[outcome] += 1;
+      if (outcome !== 'create')
+        for (const { field } of changed) fields.set(field, (fields.get(field) ?? 0) + 1);
+      hash.update(`${JSON.stringify([id, outcome, changed])}\n`);
+    },
+    end: (): ShadowSums => {
+      const sorted = [...fields].toSorted(([, one], [, other]) => other - one);
+      return { people, fields: Object.fromEntries(sorted), digest: toDigest(shownAt, hash.digest('hex')) };
+    },
+  };
+}
+
+function toDigest(shownAt: number, hash: string): string {
+  return `${shownAt.toString(36)}.${hash.slice(0, 32)}`;
+}
+
+/** Returns the time at which a digest was made; undefined if the text is no digest. */
+export function timeOfDigest(digest: string): number | undefined {
+  const [, time] = /^([0-9a-z]{1,11})\.[0-9a-f]{32}$/.exec(digest) ?? [];
+  return time === undefined ? undefined : Number.parseInt(time, 36);
+}
+
+/** True if two digests name the same plans, whenever they were made. */
+export function areSamePlans(one: string, other: string): boolean {
+  return one.split('.')[1] === other.split('.')[1];
+}
+
+/** A changed field of a person, as a row of a table; a person without changed fields has one row. */
+export interface ShadowRow extends Omit<ShadowPerson, 'fields' | 'findings'> {
+  field?: FieldKey;
+  before?: string;
+  after?: string;
+  /** The codes and texts of the findings, for people. */
+  findings: string;
+}
+
+/** The names of resources, custom fields and options of the travel service, by their ids. */
+type Names = ReadonlyMap<string, string>;
+
+/** Returns the rows of a person, with names in place of ids. */
+export function shadowRows({ fields, findings, ...person }: ShadowPerson, names: Names): ShadowRow[] {
+  const row = { ...person, findings: findings.map(({ field, reason }) => `${field}: ${reason}`).join(' ') };
+  if (fields.length === 0) return [row];
+  return fields.map(({ field, before, after }) => ({
+    ...row,
+    ...{ field: fieldName(field, names), before: toText(before, names), after: toText(after, names) },
+  }));
+}
+
+/** Returns the name of a field: that of a custom field, or the key. */
+export function fieldName(field: FieldKey, names: Names): string {
+  const id = field.startsWith('customFields.') ? field.slice('customFields.'.length) : undefined;
+  return (id === undefined ? undefined : names.get(id)) ?? field;
+}
+
+function toText(value: Json | undefined, names: Names): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return names.get(value) ?? value;
+  if (Array.isArray(value)) return value.map((one) => toText(one, names)).join(', ');
+  if (typeof value !== 'object') return String(value);
+  const { customFieldOptionId, data, travelerOf } = value;
+  if (travelerOf !== undefined) return `the traveler of ${toText(travelerOf, names)}`;
+  return toText(customFieldOptionId ?? data ?? JSON.stringify(value), names);
+}

@@ -1,0 +1,195 @@
+import type { TravelUser } from '../../src/translator/traveler.ts';
+import { addressOf, managedBy, person, withFixture } from '../fixtures/provisioning.ts';
+import { approve, playFirstCycle, report, toShadow } from '../fixtures/shadow.ts';
+
+const users = 'default';
+const HOUR_MS = 3_600_000;
+
+const named = (givenName: string) => ({ name: { givenName, familyName: 'Smith' } });
+
+describe('shadow mode', () => {
+  test('nothing is written, and the report says for each person what would be', () =>
+    withFixture(async (fixture) => {
+      const { bridge, travel } = fixture;
+      travel.addTraveler({ email: addressOf('Same'), firstName: 'Same', lastName: 'Smith' });
+      travel.addTraveler({ email: addressOf('Other'), firstName: 'Otto', lastName: 'Smith' });
+      travel.addTraveler({ email: addressOf('Leaver'), firstName: 'Leaver', lastName: 'Smith' });
+      travel.addTraveler({
+        email: addressOf('Root'),
+        roles: ['admin'],
+        firstName: 'Root',
+        lastName: 'Smith',
+      });
+      await toShadow(fixture);
+      for (const name of ['New', 'Same', 'Other', 'Root']) await bridge.users.create(users, person(name));
+      await bridge.users.create(users, person('Leaver', { active: false }));
+      const { userName: _, ...nameless } = person('Nobody');
+      await bridge.users.create(users, { ...nameless, userName: 'nobody', emails: [] });
+      await fixture.reconcileAfter(HOUR_MS);
+      expect(travel.writes()).toEqual([]);
+      const shown = await report(fixture);
+      expect(shown.of('New')).toEqual({
+        outcome: 'create',
+        fields: [
+          { field: 'email', before: null, after: addressOf('New') },
+          { field: 'firstName', before: null, after: 'New' },
+          { field: 'lastName', before: null, after: 'Smith' },
+        ],
+        codes: [],
+      });
+      expect(shown.of('Same')).toMatchObject({ outcome: 'link', fields: [] });
+      expect(shown.of('Other')).toMatchObject({
+        outcome: 'link',
+        fields: [{ field: 'firstName', before: 'Otto', after: 'Other' }],
+      });
+      expect(shown.of('Leaver')).toMatchObject({
+        outcome: 'end',
+        fields: [{ field: 'archived', before: false, after: true }],
+      });
+      expect(shown.of('Root')).toEqual({ outcome: 'leftOut', fields: [], codes: ['privileged'] });
+      expect(shown.sums).toEqual({ create: 1, link: 2, end: 1, leftOut: 2 });
+    }));
+
+  test('a guarded departure is refused, and no other departure is counted', () =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, travel } = fixture;
+        const [root, ...others] = await Promise.all(
+          ['Root', 'One', 'Two', 'Three'].map((name) => bridge.users.create(users, person(name))),
+        );
+        const { travelId } = await fixture.identity(root?.id ?? '');
+        const traveler = travel.travelers.get(travelId ?? '') as TravelUser;
+        travel.travelers.set(traveler.id, { ...traveler, roles: ['admin'] });
+        await toShadow(fixture);
+        await expect(fixture.patch(root?.id ?? '', { active: false })).rejects.toMatchObject({
+          kind: 'refused',
+        });
+        for (const { id } of others) await fixture.patch(id, { active: false });
+        expect(travel.writes()).toEqual([]);
+        const { digest, sums } = await report(fixture);
+        expect(sums).toEqual({ end: 3, leftOut: 1 });
+        expect(await approve(fixture, digest)).toEqual({ outcome: 'live', approved: 3, changed: 0 });
+        for (const { id } of others) expect(await fixture.traveler(id)).toMatchObject({ archived: true });
+        expect(await fixture.traveler(root?.id ?? '')).toMatchObject({ archived: false });
+      },
+      { policies: { safetyValve: { share: 0, minimum: 1, windowMs: HOUR_MS } } },
+    ));
+
+  test('what has changed since the report is shown, and alone goes through the safety valve', () =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, clock } = fixture;
+        const ids: string[] = [];
+        for (const name of ['One', 'Two', 'Three', 'Four'])
+          ids.push((await bridge.users.create(users, person(name))).id);
+        await toShadow(fixture);
+        const [one = '', two = '', three = '', four = ''] = ids;
+        for (const id of [one, two]) await fixture.patch(id, { active: false });
+        clock.advance(60_000);
+        const { digest } = await report(fixture);
+        clock.advance(60_000);
+        for (const id of [three, four]) await fixture.patch(id, { active: false });
+        expect(await approve(fixture, digest)).toMatchObject({
+          ...{ outcome: 'changed', changed: 2 },
+          examples: [
+            { id: four, outcome: 'end' },
+            { id: three, outcome: 'end' },
+          ],
+        });
+        expect(fixture.travel.writes().filter(({ verb }) => verb === 'patch')).toEqual([]);
+        expect(await approve(fixture, digest, 2)).toEqual({ outcome: 'live', approved: 2, changed: 2 });
+        const states = await Promise.all(ids.map(async (id) => (await fixture.identity(id)).state));
+        expect(states.toSorted()).toEqual(['held', 'synced', 'synced', 'synced']);
+        for (const id of [one, two]) expect(await fixture.traveler(id)).toMatchObject({ archived: true });
+      },
+      { policies: { safetyValve: { share: 0, minimum: 1, windowMs: HOUR_MS } } },
+    ));
+
+  test('of two users with one address the first gets the traveler, as in a live connection', () =>
+    withFixture(async (fixture) => {
+      const { bridge, clock } = fixture;
+      await toShadow(fixture);
+      await bridge.users.create(users, person('First'));
+      clock.advance(1_000);
+      const second = { ...person('First'), userName: 'second', externalId: '2' };
+      const { id } = await bridge.users.create(users, second);
+      const { digest, sums, people } = await report(fixture);
+      expect(sums).toEqual({ create: 1, leftOut: 1 });
+      expect(people.find((one) => one.id === id)).toMatchObject({ outcome: 'leftOut' });
+      await approve(fixture, digest);
+      expect(await fixture.identity(id)).toMatchObject({ state: 'pending' });
+    }));
+
+  test('a manager who has no traveler yet is part of the plan', () =>
+    withFixture(async (fixture) => {
+      await toShadow(fixture);
+      const boss = await fixture.bridge.users.create(users, person('Boss'));
+      const { id } = await fixture.bridge.users.create(users, person('Report', managedBy(boss.id)));
+      const { digest, of } = await report(fixture);
+      expect(of('Report').fields).toContainEqual({
+        field: 'managerId',
+        before: null,
+        after: { travelerOf: addressOf('Boss') },
+      });
+      await approve(fixture, digest);
+      expect((await fixture.traveler(id))?.managerId).toBe((await fixture.identity(boss.id)).travelId);
+    }));
+
+  test('a change of rules for everybody is not held, and follows with the plan', () =>
+    withFixture(async (fixture) => {
+      const { bridge, travel, store } = fixture;
+      const ids: string[] = [];
+      for (let number = 0; number < 110; number += 1)
+        ids.push((await bridge.users.create(users, person(`P${number}`))).id);
+      await toShadow(fixture);
+      travel.lookupData = {
+        ...travel.lookupData,
+        scimUserMappings: [{ scimAttribute: 'name.familyName', userAttribute: 'firstName' }],
+      };
+      await bridge.startBackground().stop();
+      await bridge.reconcileDue();
+      const { digest, sums } = await report(fixture);
+      expect(sums).toEqual({ change: 110 });
+      expect(await store.holds.countHolds()).toEqual([]);
+      await approve(fixture, digest);
+      expect(await fixture.traveler(ids[0] ?? '')).toMatchObject({ firstName: 'Smith' });
+      expect(await store.holds.countHolds()).toEqual([]);
+    }));
+
+  test('a connection goes back to shadow mode, and people who need nothing are the same', () =>
+    withFixture(async (fixture) => {
+      const { bridge, travel } = fixture;
+      const { id } = await bridge.users.create(users, person('Ada'));
+      await bridge.users.create(users, person('Bob'));
+      await toShadow(fixture);
+      await fixture.patch(id, named('Adele'));
+      expect(travel.writes()).toEqual([]);
+      const { digest, sums } = await report(fixture);
+      expect(sums).toEqual({ change: 1, same: 1 });
+      await approve(fixture, digest);
+      expect(await fixture.traveler(id)).toMatchObject({ firstName: 'Adele' });
+      await toShadow(fixture);
+      expect((await report(fixture)).sums).toEqual({ same: 2 });
+    }));
+
+  test('a digest of an earlier time in shadow mode approves nothing', () =>
+    withFixture(async (fixture) => {
+      const { bridge, store, clock } = fixture;
+      await toShadow(fixture);
+      await bridge.users.create(users, person('Ada'));
+      const { digest } = await report(fixture);
+      await store.modes.change(users, { to: 'paused', now: clock.now() });
+      expect(await approve(fixture, digest)).toEqual({ outcome: 'notInShadow' });
+      clock.advance(1_000);
+      await toShadow(fixture);
+      expect(await approve(fixture, digest)).toEqual({ outcome: 'outdated' });
+      expect(await approve(fixture, 'no digest')).toEqual({ outcome: 'outdated' });
+      expect(fixture.travel.writes()).toEqual([]);
+    }));
+});
+
+test('the report of a first cycle equals what going live then does, person by person', () =>
+  withFixture(async (fixture) => {
+    const { planned, done } = await playFirstCycle(fixture, 70);
+    expect(done).toEqual(planned);
+  }));
