@@ -1,0 +1,46 @@
+import { accessibilityFaults, pageFixture, takeScreenshot } from '../fixtures/browser.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+
+const person = (name: string) => ({
+  userName: `${name.toLowerCase()}@corp.example`,
+  name: { givenName: name, familyName: 'Shadow' },
+  emails: [{ value: `${name.toLowerCase()}@corp.example`, primary: true }],
+});
+
+const fixture = pageFixture({
+  prepare: async ({ url, scimToken, data }) => {
+    const { send } = scimClient(url, scimToken);
+    const { body } = await send('POST', '/Users', person('Grace'));
+    await runCommandLine(['connections', 'mode', 'default', 'shadow', '--yes'], { JETBRIDGE_DATA: data });
+    await send('POST', '/Users', person('Ada'));
+    await send('POST', '/Users', { userName: 'nobody' });
+    await send('PUT', `/Users/${body.id}`, { ...person('Grace'), active: false });
+  },
+});
+
+test('the view Shadow shows what going live would do, and goes live with it', async () => {
+  const { page, faults } = await fixture.signIn();
+  await page.getByRole('link', { name: 'Shadow' }).click();
+  await page.getByText('Everything is planned and reported').waitFor();
+  await takeScreenshot(page, 'shadow-modes');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('link', { name: 'What going live would do' }).click();
+  const table = page.getByRole('table', { name: 'People', exact: true });
+  await table.getByRole('link', { name: 'Ada Shadow' }).waitFor();
+  await takeScreenshot(page, 'shadow-report');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await takeScreenshot(page, 'shadow-report-narrow');
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole('button', { name: 'Go live…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Go live with default?' });
+  await dialog.getByText('1 travelers are created').waitFor();
+  await takeScreenshot(page, 'shadow-go-live');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Go live with default' }).click();
+  await page
+    .getByText('default is live: 1 change that the safety valve counts was approved as planned.')
+    .waitFor();
+  expect(faults).toEqual([]);
+});
