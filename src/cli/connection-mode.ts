@@ -36,6 +36,9 @@ export function changeMode(
     // The servers compare times by the clock of the database.
     await modes.change(name, { to, now: await replicas(database).time(Date.now()) });
     if (json) printJson(shell, { connection: name, mode: to });
-    else shell.print(`${name} is ${to === 'shadow' ? 'in shadow mode' : to}`);
+    else
+      shell.print(
+        `${name} is ${to === 'shadow' ? 'in shadow mode' : to}; running servers follow within two seconds`,
+      );
   });
 }

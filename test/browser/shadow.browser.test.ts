@@ -1,6 +1,7 @@
 import { accessibilityFaults, pageFixture, takeScreenshot } from '../fixtures/browser.ts';
-import { runCommandLine } from '../fixtures/command-line.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 const person = (name: string) => ({
   userName: `${name.toLowerCase()}@corp.example`,
@@ -8,14 +9,20 @@ const person = (name: string) => ({
   emails: [{ value: `${name.toLowerCase()}@corp.example`, primary: true }],
 });
 
+const settings = writeSettingsFile({}, { default: { mode: 'shadow' } });
+afterAll(settings.remove);
+
 const fixture = pageFixture({
-  prepare: async ({ url, scimToken, data }) => {
+  environment: { JETBRIDGE_CONFIG: settings.path },
+  prepare: async ({ url, scimToken, travelApiKey }) => {
     const { send } = scimClient(url, scimToken);
-    const { body } = await send('POST', '/Users', person('Grace'));
-    await runCommandLine(['connections', 'mode', 'default', 'shadow', '--yes'], { JETBRIDGE_DATA: data });
+    const { make } = travelAdmin(url, travelApiKey);
+    await make('/users', { email: 'grace@corp.example', firstName: 'Grace', lastName: 'Shadow' });
+    await make('/users', { email: 'joan@corp.example', firstName: 'Joanna', lastName: 'Shadow' });
     await send('POST', '/Users', person('Ada'));
     await send('POST', '/Users', { userName: 'nobody' });
-    await send('PUT', `/Users/${body.id}`, { ...person('Grace'), active: false });
+    await send('POST', '/Users', { ...person('Grace'), active: false });
+    await send('POST', '/Users', person('Joan'));
   },
 });
 
@@ -35,7 +42,7 @@ test('the view Shadow shows what going live would do, and goes live with it', as
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole('button', { name: 'Go live…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Go live with default?' });
-  await dialog.getByText('1 travelers are created').waitFor();
+  await dialog.getByText('1 traveler is created, 1 linked, 0 changed, 1 archived or deleted.').waitFor();
   await takeScreenshot(page, 'shadow-go-live');
   expect(await accessibilityFaults(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Go live with default' }).click();

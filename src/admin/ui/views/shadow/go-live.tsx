@@ -56,10 +56,8 @@ function GoLive({
     <Dialog onClose={onClose} title={`Go live with ${connection}?`}>
       <Stack>
         <Text size="sm">
-          {numberText(people.create ?? 0)} travelers are created, {numberText(people.link ?? 0)} linked,{' '}
-          {numberText((people.change ?? 0) + (people.reactivate ?? 0))} changed, and{' '}
-          {numberText(people.end ?? 0)} archived or deleted. This plan is approved as it is shown: the safety
-          valve does not hold its departures.
+          {planText(people)} This plan is approved as it is shown: the safety valve does not hold its
+          departures.
         </Text>
         {changed && (
           <Stack gap={4} role="status">
@@ -86,6 +84,17 @@ function GoLive({
       </Stack>
     </Dialog>
   );
+}
+
+/** What the plan does, in numbers. */
+function planText({ create, link, change, reactivate, end }: Sums['people']): string {
+  const parts = [
+    `${countText(create, 'traveler is', 'travelers are')} created`,
+    `${numberText(link)} linked`,
+    `${numberText(change + reactivate)} changed`,
+    `${numberText(end)} archived or deleted`,
+  ];
+  return `${parts.join(', ')}.`;
 }
 
 function doneText(connection: string, { approved, changed }: Result<'goLive'>): string {

@@ -112,20 +112,19 @@ function SumPanels({ sums: { people, fields, names }, connection }: { sums: Sums
       <Panel title="People">
         <Table aria-label="People by what happens" withRowBorders={false} verticalSpacing={2}>
           <Table.Tbody>
-            {outcomes.map((outcome) => (
-              <Table.Tr key={outcome}>
-                <Table.Td w={80} ta="right">
-                  {people[outcome] ? (
-                    <ViewLink href={`/${encodeURIComponent(connection)}?outcome=${outcome}`}>
-                      {numberText(people[outcome])}
-                    </ViewLink>
-                  ) : (
-                    <Dim>0</Dim>
-                  )}
-                </Table.Td>
-                <Table.Td>{outcomeMarks[outcome].text}</Table.Td>
-              </Table.Tr>
-            ))}
+            {outcomes.map(
+              (outcome) =>
+                Boolean(people[outcome]) && (
+                  <Table.Tr key={outcome}>
+                    <Table.Td w={80} ta="right">
+                      <ViewLink href={`/${encodeURIComponent(connection)}?outcome=${outcome}`}>
+                        {numberText(people[outcome])}
+                      </ViewLink>
+                    </Table.Td>
+                    <Table.Td>{outcomeMarks[outcome].text}</Table.Td>
+                  </Table.Tr>
+                ),
+            )}
           </Table.Tbody>
         </Table>
       </Panel>
