@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import { type PlannedCall, plannedCalls, shadowCalls } from '../provisioning/findings.ts';
-import type { ShadowCall } from '../provisioning/identity.ts';
+import { type PlannedCall, plannedCalls } from '../provisioning/findings.ts';
 import type { ConnectionMode } from '../provisioning/policies.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { observedColumns } from './identities/identity-row.ts';
@@ -16,14 +15,6 @@ export interface PausedConnection {
   /** The start of the pause, in epoch milliseconds. */
   since: number;
   people: Record<PlannedCall, number>;
-}
-
-/** A connection in shadow mode, with the number of people about whom each kind of call is planned. */
-export interface ShadowConnection {
-  connection: string;
-  /** The time at which the mode began, in epoch milliseconds. */
-  since: number;
-  people: Record<ShadowCall, number>;
 }
 
 /** A mode in which changes wait, and the time at which it began. */
@@ -94,7 +85,6 @@ export function connectionModes(database: Database) {
     /** Returns the mode of each connection of the database. */
     list: (): Promise<ListedMode[]> => readModes(database),
     listPaused: (): Promise<PausedConnection[]> => listPaused(database),
-    listShadows: (): Promise<ShadowConnection[]> => listShadows(database),
   };
 }
 
@@ -206,32 +196,21 @@ async function listPaused({ db, scopes }: Database): Promise<PausedConnection[]>
   const all: PausedConnection[] = [];
   for (const { id, mode, since } of await readWaiting(db))
     if (mode === 'paused' && scopes.has(id))
-      all.push({ connection: id, since, people: await countWaiting(db, scopes.of(id), plannedCalls) });
-  return all;
-}
-
-async function listShadows({ db, scopes }: Database): Promise<ShadowConnection[]> {
-  const all: ShadowConnection[] = [];
-  for (const { id, mode, since } of await readWaiting(db))
-    if (mode === 'shadow' && scopes.has(id))
-      all.push({ connection: id, since, people: await countWaiting(db, scopes.of(id), shadowCalls) });
+      all.push({ connection: id, since, people: await countWaiting(db, scopes.of(id)) });
   return all;
 }
 
 /** Counts the people with each finding about a waiting change, in the index of findings. */
-async function countWaiting<Call extends string>(
-  db: Kysely<Tables>,
-  scope: Scope,
-  calls: Record<Call, { code: string }>,
-): Promise<Record<Call, number>> {
+async function countWaiting(db: Kysely<Tables>, scope: Scope): Promise<PausedConnection['people']> {
   const { rows } = await sql<{ codes: string; people: number }>`
     select finding_codes as codes, count(*) as people from identity
-    where ${inScope(scope)} and finding_codes <> ''
+    where ${inScope(scope)} and finding_codes <> '' and finding_codes like '%paused%'
     group by finding_codes`.execute(db);
-  const names = Object.keys(calls) as Call[]; // `calls` has no other keys.
-  const countOf = (call: Call) =>
-    rows
-      .filter(({ codes }) => codes.split(' ').includes(calls[call].code))
-      .reduce((sum, { people }) => sum + Number(people), 0);
-  return Object.fromEntries(names.map((call) => [call, countOf(call)])) as Record<Call, number>;
+  const counts: PausedConnection['people'] = { create: 0, reactivate: 0, end: 0, change: 0 };
+  for (const { codes, people } of rows) {
+    const found = codes.split(' ');
+    for (const call of Object.keys(counts) as PlannedCall[])
+      if (found.includes(plannedCalls[call].code)) counts[call] += Number(people);
+  }
+  return counts;
 }

@@ -2,6 +2,7 @@ import type { PeopleFilter } from '../../src/provisioning/people/people.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { auditLog } from '../../src/store/credentials/audit-log.ts';
 import { people } from '../../src/store/identities/people.ts';
+import { shadowPlans } from '../../src/store/identities/shadow-plans.ts';
 import { countByState } from '../../src/store/queues/reconcile-queue.ts';
 import { plansOf } from '../fixtures/query-plans.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
@@ -38,4 +39,17 @@ test('people are counted by state in the order of an index, without sorting them
   const plans = await plansOf(await databases.open(), ({ db }) => countByState(db));
   // A tree that sorts would be the last line.
   expect(plans.at(-1)).toBe('SCAN identity USING COVERING INDEX identity_unsettled');
+});
+
+test('a page of the plans in shadow mode is read along the index of userNames, without sorting it', async () => {
+  const database = await databases.open();
+  await ensureConnection(database, { id: 'okta', account: 'acme' });
+  const plans = await plansOf(database, (spied) =>
+    shadowPlans(spied).findPage('okta', { key: 'ada', id: '1' }),
+  );
+  expect(plans).toEqual([
+    expect.stringMatching(
+      /^SEARCH identity USING INDEX \w+ \(account=\? AND connection_id=\? AND .*user_name_key/,
+    ),
+  ]);
 });

@@ -43,16 +43,7 @@ const connection = z
           'The people whose changes wait in the pause, by what would be sent; absent unless the connection is paused',
       }),
     mode: z.enum(connectionModeNames),
-    shadow: z
-      .object({
-        since: time,
-        people: z.object({ create: count, link: count, change: count, reactivate: count, end: count }),
-      })
-      .optional()
-      .meta({
-        description:
-          'The people with a plan, by what going live would do; absent unless the connection is in shadow mode',
-      }),
+    since: time.optional().meta({ description: 'The time at which the mode began; absent while it is live' }),
     lastImport: z
       .object({ at: time, read: count, isIncomplete: z.boolean(), maximum: count.optional() })
       .optional(),

@@ -102,7 +102,7 @@ async function readConnections(deps: AdminDeps, summaries: PeopleSummary[], read
   const { tasks, modes } = deps.store;
   const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
   const [pauses, faults] = [deps.provisioning.pauses(), deps.provisioning.mappingFaults()];
-  const [listed, paused, shadows] = [await modes.list(), await modes.listPaused(), await modes.listShadows()];
+  const [listed, paused] = [await modes.list(), await modes.listPaused()];
   // The last one, because it begins to count what is old in the background.
   const activity = await reader.read();
   const connections = deps.connections.map(({ connection: { id, feed: source }, staleLookups }) => {
@@ -115,8 +115,8 @@ async function readConnections(deps: AdminDeps, summaries: PeopleSummary[], read
     const feed: 'off' | 'followed' | 'notFollowed' = isFollowed ? 'followed' : 'notFollowed';
     const lastCall = activity.findLast(id, 'travel');
     return {
-      ...{ id, failing, lastAnswer: activity.findLastAnswer(id), shadow: shadows.find(ofThis) },
-      mode: listed.find(ofThis)?.mode ?? ('live' as const),
+      ...{ id, failing, lastAnswer: activity.findLastAnswer(id) },
+      ...(listed.find(ofThis) ?? { mode: 'live' as const }),
       ...{ people: sum(Object.values(states ?? {})), waiting: states?.dirty ?? 0, dirty: states?.dirty ?? 0 },
       lastRequest: toLastExchange(activity.findLast(id, 'scim')),
       lastCall: toLastExchange(lastCall),

@@ -23,8 +23,6 @@ export interface PlanApproval {
   by: string | undefined;
 }
 
-export type ShadowPlans = ReturnType<typeof shadowPlans>;
-
 /** The store of what connections in shadow mode plan. */
 export function shadowPlans({ db, scopeOf, transaction }: Database) {
   return {

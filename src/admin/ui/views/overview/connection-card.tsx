@@ -72,9 +72,15 @@ export function ConnectionCard({ connection }: { connection: ConnectionHealth })
   );
 }
 
+const modeTexts = {
+  paused: 'the connection is paused',
+  shadow: 'the connection is in shadow mode',
+};
+
 /** Says why no calls with an effect are made; undefined while they are. */
-function pauseText({ pause, paused }: ConnectionHealth): string | undefined {
-  return pause ? pauseTexts[pause] : paused && 'the connection is paused';
+function pauseText({ pause, mode }: ConnectionHealth): string | undefined {
+  if (pause) return pauseTexts[pause];
+  return mode === 'live' ? undefined : modeTexts[mode];
 }
 
 function Counts({ name, people, waiting }: { name: string; people: number; waiting: number }) {

@@ -8,7 +8,7 @@ import { ActivityPanel } from './activity.tsx';
 import { ConnectionCard } from './connection-card.tsx';
 import { DemoDayNotice } from './demo-day.tsx';
 import { FirstSteps } from './first-steps.tsx';
-import { Panel } from './panel.tsx';
+import { Notice, Panel } from './panel.tsx';
 import { PausedConnection } from './paused-connection.tsx';
 import { useOverview } from './query.ts';
 import { causeTexts, type Overview, peopleStates, stateMarks } from './texts.ts';
@@ -26,6 +26,9 @@ export function OverviewView() {
           <StateSentence {...data} />
           {data.connections.map(
             ({ id, paused }) => paused && <PausedConnection key={id} id={id} paused={paused} />,
+          )}
+          {data.connections.map(
+            ({ id, mode, since }) => mode === 'shadow' && <ShadowNotice key={id} id={id} since={since} />,
           )}
           <DemoDayNotice demoDay={data.demoDay} />
           {data.steps && <FirstSteps steps={data.steps} demoDay={data.demoDay} />}
@@ -50,6 +53,26 @@ export function OverviewView() {
 function usedFirst(connections: Overview['connections']) {
   const rank = ({ lastRequest }: Overview['connections'][number]) => (lastRequest ? 0 : 1);
   return connections.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** Says that nothing is sent, and leads to what would be. */
+function ShadowNotice({ id, since }: { id: string; since: string | undefined }) {
+  return (
+    <Notice title={`The connection ${id} is in shadow mode`}>
+      Nothing is sent to the travel API
+      {since && (
+        <>
+          {' '}
+          since <Time at={since} />
+        </>
+      )}
+      ; leavers keep their access.{' '}
+      <ViewLink href={`~/admin/shadow/${encodeURIComponent(id)}`} inherit isInText>
+        What going live would do
+      </ViewLink>
+      .
+    </Notice>
+  );
 }
 
 /** The sentence is the heading of the view. A screen reader reads it again when it changes. */

@@ -43,19 +43,21 @@ function Modes() {
       <Loaded query={overview}>
         {({ connections }) => (
           <Stack>
-            {connections.map(({ id, mode, shadow }) => (
+            {connections.map(({ id, mode, since }) => (
               <Panel key={id} title={id} action={<ModeButton id={id} mode={mode} />}>
                 <Text size="sm">
                   <b>{modeTexts[mode].label}</b>
-                  {shadow && (
+                  {since && (
                     <>
                       {' '}
-                      since <Time at={shadow.since} />
+                      since <Time at={since} />
                     </>
                   )}
                   : {modeTexts[mode].does}
                 </Text>
-                {shadow && <ViewLink href={`/${encodeURIComponent(id)}`}>What going live would do</ViewLink>}
+                {mode === 'shadow' && (
+                  <ViewLink href={`/${encodeURIComponent(id)}`}>What going live would do</ViewLink>
+                )}
               </Panel>
             ))}
           </Stack>
