@@ -135,6 +135,23 @@ describe('shadow mode', () => {
       expect((await fixture.traveler(id))?.managerId).toBe((await fixture.identity(boss.id)).travelId);
     }));
 
+  test('travelers that no IdP has sent, and deleted people, are no part of the plan', () =>
+    withFixture(async (fixture) => {
+      const { bridge, store, travel, clock } = fixture;
+      travel.addTraveler({ email: addressOf('Stranger'), firstName: 'Stranger' });
+      travel.addTraveler({ email: addressOf('Gone'), firstName: 'Gone', lastName: 'Smith', archived: true });
+      await toShadow(fixture);
+      await fixture.importTravelers();
+      const { id } = await bridge.users.create(users, person('Gone'));
+      await bridge.users.remove(users, id);
+      const [stranger] = await store.identities.find(users, { by: 'email', value: addressOf('Stranger') });
+      await store.reconcileQueue.markDirty(users, [stranger?.id ?? ''], clock.now());
+      await fixture.reconcileAfter(HOUR_MS);
+      expect((await report(fixture)).sums).toEqual({});
+      expect(await fixture.findings(stranger?.id ?? '')).toEqual([]);
+      expect(travel.writes()).toEqual([]);
+    }));
+
   test('a change of rules for everybody is not held, and follows with the plan', () =>
     withFixture(async (fixture) => {
       const { bridge, travel, store } = fixture;

@@ -95,9 +95,9 @@ function withPlan(
   return { ...result, draft: withProgress(result.draft, { shadow }) };
 }
 
-/** True if the attempt has found the traveler of a person whom the bridge has never provisioned, and it is as wanted. */
-function isFirstLink({ applied, travelId }: Identity, draft: OutcomeDraft): boolean {
-  if (draft.travelId === undefined) return false;
+/** True for a user whom the bridge has never provisioned, and who has a traveler as it is wanted: going live links it. */
+function isFirstLink({ claimed, deletedAt, applied, travelId }: Identity, draft: OutcomeDraft): boolean {
+  if (!claimed || deletedAt !== undefined || draft.travelId === undefined) return false;
   return Object.keys(applied).length === 0 || travelId !== draft.travelId;
 }
 
