@@ -198,7 +198,7 @@ export interface ShadowPlan {
   call: ShadowCall | 'none';
   /** The fields that the call would change; null stands for no value. */
   fields: Record<FieldKey, { before: Json; after: Json }>;
-  /** The address of a traveler that would be created, as `addressKey` returns it. */
+  /** The address of a traveler that would be created. */
   email?: string;
   /** The limit that the call would count against. */
   limit?: 'safetyValve' | 'groups';

@@ -115,6 +115,8 @@ describe('shadow mode', () => {
       const { id } = await bridge.users.create(users, second);
       const { digest, sums, people } = await report(fixture);
       expect(sums).toEqual({ create: 1, leftOut: 1 });
+      for (const one of people)
+        expect(await fixture.identity(one.id)).toMatchObject({ creating: undefined, travelId: undefined });
       expect(people.find((one) => one.id === id)).toMatchObject({ outcome: 'leftOut' });
       await approve(fixture, digest);
       expect(await fixture.identity(id)).toMatchObject({ state: 'pending' });

@@ -143,8 +143,6 @@ function* answerInShadow(context: ReconcileContext, course: Course, effect: Effe
   switch (effect.kind) {
     case 'admitDeparture':
       return { value: true, course: { isDeparture: true } };
-    case 'waitForEmail':
-      return { value: undefined, course: { isWaitSkipped: true } };
     case 'noteSuccessor':
       return { value: undefined, course: { isWaitSkipped: true } };
     case 'announce':
@@ -182,7 +180,8 @@ function* isPlannedFor({ connection, identity }: ReconcileContext, email: string
     ({ id, createdAt, progress: { shadow } }) =>
       id !== identity.id &&
       shadow?.call === 'create' &&
-      shadow.email === addressKey(email) &&
+      shadow.email !== undefined &&
+      addressKey(shadow.email) === addressKey(email) &&
       (createdAt < identity.createdAt || (createdAt === identity.createdAt && id < identity.id)),
   );
 }
@@ -222,7 +221,7 @@ function toEnd({ identity }: ReconcileContext, course: Course, call: ShadowCall)
   const isCounted = isDeparture && call === 'end' && isInactive(identity);
   const planned = {
     ...{ call, fields: Object.fromEntries(changed) },
-    ...(call === 'create' && creating !== undefined ? { email: addressKey(creating) } : {}),
+    ...(call === 'create' && creating !== undefined ? { email: creating } : {}),
     ...(isCounted ? { limit: 'safetyValve' as const } : {}),
   };
   return { end: { planned } };

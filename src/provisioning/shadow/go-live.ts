@@ -1,3 +1,4 @@
+import type { PlannedCreate } from '../../store/identities/shadow-plans.ts';
 import type { ProvisioningStore } from '../../store/provisioning-store.ts';
 import type { Identity } from '../identity.ts';
 import {
@@ -64,6 +65,12 @@ export async function goLive(store: GoLiveStore, request: GoLiveRequest): Promis
   const held = await store.holds.findHeldRules(connection);
   if (held && held.answer === undefined)
     await store.holds.decideRulesChange(connection, held.generation, 'approved', now, by);
+  // Otherwise the first attempt would get an address that several users have, whoever had it in the plan.
+  for await (const people of planPages(store.shadowPlans.findPage, connection))
+    await store.shadowPlans.reserve(
+      connection,
+      people.flatMap((identity) => toPlannedCreate(identity, since)),
+    );
   await store.modes.change(connection, { from: 'shadow', to: 'live', now });
   // In shadow mode nobody was woken by an address that became free.
   await store.reconcileQueue.markUnresolvedDirty(connection, now);
@@ -73,6 +80,12 @@ export async function goLive(store: GoLiveStore, request: GoLiveRequest): Promis
 /** True for a person whom no attempt has planned yet. */
 function isUnplanned({ state }: Identity): boolean {
   return state === 'dirty';
+}
+
+function toPlannedCreate(identity: Identity, since: number): PlannedCreate[] {
+  const { id, version } = identity;
+  const { call, email } = planOf(identity, since) ?? {};
+  return call === 'create' && email !== undefined ? [{ id, version, email }] : [];
 }
 
 interface Review {

@@ -32,18 +32,23 @@ export interface CreateUserDeps {
  * Computes the write for a POST. This is a new user, an imported person whose unclaimed identity becomes claimed, or a
  * returning user who gets the traveler of the leaver. Throws `conflict` if the userName is taken or the email
  * address belongs to a person of another connection. With `expectsNoMatch` nothing is read: the write is that of a new
- * user, and its commit is stale if any identity matches the user.
+ * user, and its commit is stale if any identity matches the user. Without `mayReserve` no address is reserved.
  */
 export async function createUser(
   deps: CreateUserDeps,
   connection: Connection,
-  { desired, expectsNoMatch }: { desired: ScimResource; expectsNoMatch: boolean },
+  {
+    desired,
+    expectsNoMatch,
+    mayReserve,
+  }: { desired: ScimResource; expectsNoMatch: boolean; mayReserve: boolean },
 ): Promise<PendingWrite> {
   const newUser = translateNewUser(deps.rulesSnapshots.lastKnown(connection), desired);
   const email = wantedEmail(connection, newUser);
   const user = searchedValues(desired, email);
   const fresh = newIdentity(deps.runtime, connection, desired);
-  if (expectsNoMatch && newUser.rulesSnapshot.generation > 0) return insertionIfNew(fresh, { user, newUser });
+  if (expectsNoMatch && newUser.rulesSnapshot.generation > 0)
+    return insertionIfNew(fresh, { user, newUser, mayReserve });
   const matches = await deps.identities.findForNewUser(connection.id, user);
   const posted: PostedUser = { connection, fresh, email, matches, runtime: deps.runtime };
   if (newUser.translation.scope !== 'in') return insertionWithoutTraveler(posted, newUser);
@@ -55,7 +60,7 @@ export async function createUser(
   if (identity.travelId !== undefined || identity.creating !== undefined)
     return insertion(identity, { generation, others: changes });
   const isFree = email !== undefined && (await isAddressFree(deps, connection, matches));
-  if (!isFree) return insertion(identity, { generation, others: changes, newUser });
+  if (!isFree || !mayReserve) return insertion(identity, { generation, others: changes, newUser });
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
   const reserved = { ...identity, creating: email };
   return insertion(reserved, { generation, others: changes, newUser, freeEmail: email });
@@ -88,10 +93,10 @@ async function isAddressFree(
 /** Returns the write that inserts an identity if nothing matches the user. */
 function insertionIfNew(
   identity: Identity,
-  { user, newUser }: { user: NewUser; newUser: NewUserTranslation },
+  { user, newUser, mayReserve }: { user: NewUser; newUser: NewUserTranslation; mayReserve: boolean },
 ): PendingWrite {
   const { generation } = newUser.rulesSnapshot;
-  const email = newUser.translation.scope === 'in' ? user.email : undefined;
+  const email = mayReserve && newUser.translation.scope === 'in' ? user.email : undefined;
   const condition = { ...user, generation };
   return insertion({ ...identity, creating: email }, { generation, newUser, freeEmail: email, condition });
 }

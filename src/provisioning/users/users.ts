@@ -41,7 +41,7 @@ export interface UserServiceDeps {
   reconcileWithinBudget: ReconcileWithinBudget;
   scanQueue: ScanQueue;
   ownUsers: Pick<OwnUsers, 'lastKnown'>;
-  modes: Pick<ConnectionModes, 'pausedAt'>;
+  modes: Pick<ConnectionModes, 'pausedAt' | 'shadowSince'>;
   connectionOf(id: string): Connection;
   wake(): void;
   runtime: Runtime;
@@ -98,7 +98,8 @@ async function create(
     const user = { ...desired, active: desired.active ?? true };
     // If the commit of a new user is refused, the matches are searched.
     const expectsNoMatch = earlierTries === 0;
-    const created = await createUser(deps, connection, { desired: user, expectsNoMatch });
+    const mayReserve = deps.modes.shadowSince(connection.id) === undefined;
+    const created = await createUser(deps, connection, { desired: user, expectsNoMatch, mayReserve });
     const write = { ...withLeftOut(created, leftOut), requestId };
     const { identity } = write;
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, async () => {

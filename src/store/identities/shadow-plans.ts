@@ -1,10 +1,11 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Decision, HoldCause, Identity } from '../../provisioning/identity.ts';
 import type { PersonPlace } from '../../provisioning/people/people.ts';
-import { inScope } from '../connection-scopes.ts';
+import { inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, toJson, yieldToEventLoop } from '../sql/queries.ts';
-import { toIdentity } from './identity-row.ts';
+import type { IdentityTable, Tables } from '../sql/tables.ts';
+import { creatingColumns, toIdentity } from './identity-row.ts';
 
 const PAGE = 500;
 
@@ -12,6 +13,13 @@ const PAGE = 500;
 export interface PlannedPage {
   people: Identity[];
   next: PersonPlace | undefined;
+}
+
+/** A user whose traveler is to be created, at the version of the plan. */
+export interface PlannedCreate {
+  id: string;
+  version: number;
+  email: string;
 }
 
 /** The approval of plans that would count against a limit, at these versions of the people. */
@@ -24,7 +32,8 @@ export interface PlanApproval {
 }
 
 /** The store of what connections in shadow mode plan. */
-export function shadowPlans({ db, scopeOf, transaction }: Database) {
+export function shadowPlans(database: Database) {
+  const { db, scopeOf, transaction } = database;
   return {
     /** Returns the people after a place in the order of their userNames; of the deleted ones those for whom work remains. */
     findPage: async (
@@ -32,49 +41,94 @@ export function shadowPlans({ db, scopeOf, transaction }: Database) {
       after: PersonPlace | undefined,
       limit = PAGE,
     ): Promise<PlannedPage> => {
-      const place = after ? sql`and (user_name_key, id) > (${after.key}, ${after.id})` : sql``;
-      const { rows } = await sql<Parameters<typeof toIdentity>[0]>`
-        select * from identity where ${inScope(scopeOf(connection))} and claimed = 1
-          and (deleted_at is null or state <> 'synced') ${place}
-        order by user_name_key, id limit ${sql.lit(limit)}`.execute(db);
+      const page = await readPage(db, { scope: scopeOf(connection), after, limit });
       await yieldToEventLoop();
-      const last = rows.length === limit ? rows.at(-1) : undefined;
-      return {
-        people: rows.map(toIdentity),
-        next: last && { key: last.user_name_key ?? '', id: last.id },
-      };
+      return page;
     },
+    /**
+     * Reserves the addresses of travelers that are about to be created, as the first write of a user does in a live connection. Users of whom
+     * the IdP has written since are left out, and so are addresses that somebody has by now.
+     */
+    reserve: (connection: string, people: PlannedCreate[]): Promise<void> =>
+      transaction(async (tx) => {
+        for (const planned of people) await reserveAddress(tx, scopeOf(connection), planned);
+      }),
     /**
      * Saves the decision of an admin that these people may be changed, however many they are. People of whom the IdP has written since are
      * left out, and so are those about whom there is a decision. Returns their number.
      */
-    approve: async (connection: string, { cause, people, now, by }: PlanApproval): Promise<number> => {
-      const versions = new Map<number, string[]>();
-      for (const { id, version } of people) versions.set(version, [...(versions.get(version) ?? []), id]);
+    approve: async (connection: string, { people, ...approval }: PlanApproval): Promise<number> => {
       let approved = 0;
-      for (const [version, ids] of versions) {
-        const decision: Decision = {
-          cause,
-          answer: 'approved',
-          version,
-          ...(by === undefined ? {} : { by }),
-          at: now,
-        };
-        for (const batch of batches(ids)) {
-          const { numUpdatedRows } = await transaction((tx) =>
-            tx
-              .updateTable('identity')
-              .set((row) => ({ decision: toJson(decision), revision: row('revision', '+', 1) }))
-              .where(inScope(scopeOf(connection)))
-              .where('id', 'in', batch)
-              .where('version', '=', version)
-              .where('decision', '=', '')
-              .executeTakeFirst(),
+      for (const [version, ids] of groupByVersion(people))
+        for (const batch of batches(ids))
+          approved += await transaction((tx) =>
+            saveApproval(tx, scopeOf(connection), { ...approval, version, ids: batch }),
           );
-          approved += Number(numUpdatedRows);
-        }
-      }
       return approved;
     },
   };
+}
+
+async function readPage(
+  db: Kysely<Tables>,
+  { scope, after, limit }: { scope: Scope; after: PersonPlace | undefined; limit: number },
+): Promise<PlannedPage> {
+  const place = after ? sql`and (user_name_key, id) > (${after.key}, ${after.id})` : sql``;
+  const { rows } = await sql<IdentityTable>`
+    select * from identity where ${inScope(scope)} and claimed = 1
+      and (deleted_at is null or state <> 'synced') ${place}
+    order by user_name_key, id limit ${sql.lit(limit)}`.execute(db);
+  const last = rows.length === limit ? rows.at(-1) : undefined;
+  return { people: rows.map(toIdentity), next: last && { key: last.user_name_key ?? '', id: last.id } };
+}
+
+async function reserveAddress(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { id, version, email }: PlannedCreate,
+): Promise<void> {
+  const columns = creatingColumns(email);
+  const { creating_key: key } = columns;
+  await tx
+    .updateTable('identity')
+    .set((row) => ({ ...columns, revision: row('revision', '+', 1) }))
+    .where(inScope(scope))
+    .where('id', '=', id)
+    .where('version', '=', version)
+    .where('travel_id', 'is', null)
+    .where('creating_key', 'is', null)
+    .where(
+      sql<boolean>`not exists (select 1 from identity as other where other.account = ${scope.account}
+        and other.claimed = 1 and (other.creating_key = ${key} or other.travel_email_key = ${key}))`,
+    )
+    .execute();
+}
+
+/** Most people have the same version, so that one statement updates many of them. */
+function groupByVersion(people: PlanApproval['people']): Map<number, string[]> {
+  const groups = new Map<number, string[]>();
+  for (const { id, version } of people) {
+    const ids = groups.get(version) ?? [];
+    groups.set(version, ids);
+    ids.push(id);
+  }
+  return groups;
+}
+
+async function saveApproval(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { cause, version, ids, now, by }: Omit<PlanApproval, 'people'> & { version: number; ids: string[] },
+): Promise<number> {
+  const author = by === undefined ? {} : { by };
+  const decision: Decision = { cause, answer: 'approved', version, ...author, at: now };
+  const { numUpdatedRows } = await tx
+    .updateTable('identity')
+    .set((row) => ({ decision: toJson(decision), revision: row('revision', '+', 1) }))
+    .where(inScope(scope))
+    .where('id', 'in', ids)
+    .where('version', '=', version)
+    .where('decision', '=', '')
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }
