@@ -137,7 +137,7 @@ export interface Progress {
    * of them were set, and moves them to `late`, because the travel API may still carry the call out.
    */
   announced?: AnnouncedFields;
-  /** The time at which the announced call has timed out, also if its process has ended; removed with the outcome of its attempt. */
+  /** The time before which the announced call times out, also if its process has ended; removed with the outcome of its attempt. */
   callEndsBy?: number | undefined;
   /** The reservation of the address in `creating`; absent until the create is about to be sent. */
   reservation?: Reservation;
