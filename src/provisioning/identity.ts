@@ -214,13 +214,6 @@ export interface Succession extends Judgement {
   travelId?: string;
 }
 
-/** A user's membership in one group: the group's id and the member's other attributes (RFC 7643 §4.2). */
-export interface Membership {
-  group: string;
-  display?: string;
-  type?: string;
-}
-
 /** The last request in which the IdP stated that the person leaves. */
 export interface StatedDeparture {
   /** The version of that write. */
@@ -284,8 +277,6 @@ export interface Origin {
    * state (undefined: the whole user). These people are provisioned during that pause.
    */
   writtenInPause?: { pausedAt: number; count: number; stated?: ScimResource };
-  /** The memberships of the deleted user, set on a tombstone. They are restored if the DELETE is refused. */
-  memberOf?: Membership[];
 }
 
 /** One SCIM user of one connection: the desired, applied and observed values, and the link to its traveler. */
