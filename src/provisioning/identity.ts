@@ -334,7 +334,7 @@ export interface Identity {
   deletedAt: number | undefined;
   /**
    * The time of the write that is about to be committed, by `Runtime.now`: an import that began earlier does not take the
-   * traveler for deleted. It is never read back; without it, `lastModified` is used.
+   * traveler for deleted. It is never read back.
    */
   writtenAt?: number;
   /**
