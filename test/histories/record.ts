@@ -81,6 +81,8 @@ export interface Decided {
   aboutGuarded: ReadonlySet<string>;
   /** The people who do not get the traveler of a leaver, and therefore may have none or an archived one. */
   withoutReturn: ReadonlySet<number>;
+  /** The people who do not get the traveler of an admin of the travel service that has their address. */
+  withoutLink: ReadonlySet<number>;
   /** The people whose travelers stay as they are until the rules change again, because an admin has discarded the rules in force. */
   withoutRules: ReadonlySet<number>;
 }
@@ -100,6 +102,7 @@ export const nothingDecided: Decided = {
   keptActive: new Set(),
   aboutGuarded: new Set(),
   withoutReturn: new Set(),
+  withoutLink: new Set(),
   withoutRules: new Set(),
 };
 
