@@ -150,13 +150,17 @@ function wantedViolations(state: ObservedState): string[] {
   );
 }
 
-/** Without a discarded scope, a person who has been out of scope since the last check, and had no traveler, has none. */
+/**
+ * Without a discarded scope, a person who has been out of scope since the last check, and had no traveler, has none, unless an admin has given
+ * the person that of a leaver.
+ */
 function scopeViolations({ people, links, record }: ObservedState): string[] {
   if (isScopeDiscarded(record)) return [];
   return people.flatMap((person) => {
     const id = links.get(person.index);
     const isOut = scopesSince(person, record).every((scope) => scope === 'out');
-    if (id === undefined || !isOut || record.linkedBefore.has(person.index)) return [];
+    if (id === undefined || !isOut || record.linkedBefore.has(person.index) || record.given.has(id))
+      return [];
     return [`p${person.index}: has the traveler ${id}, and is out of scope`];
   });
 }
@@ -283,6 +287,8 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
       owner &&
       !isUncertain &&
       !record.given.has(id) &&
+      // An admin has approved that the person gets the traveler of an admin of the travel service.
+      !decided.aboutGuarded.has(id) &&
       // The SCIM user of the leaver, activated for somebody else, has the archived traveler until that is decided.
       !decided.withoutReturn.has(index) &&
       owner.person === index &&

@@ -375,9 +375,12 @@ function rememberUnlinked(traveler: TravelUser, state: ObservedState): Remembere
 
 function rememberedValues(
   traveler: TravelUser,
-  { record, decided }: ObservedState,
+  { record, decided, people, links }: ObservedState,
 ): Pick<RememberedTraveler, 'fields' | 'email' | 'costCenterId' | 'isAdmin' | 'isKeptActive'> {
-  const isKeptActive = decided.keptActive.has(traveler.id);
+  const person = people.find(({ index }) => links.get(index) === traveler.id);
+  // An admin has decided about a person who was out of scope then.
+  const isWanted = person?.current?.wanted.active === true && scopeOfPerson(person, record) === 'in';
+  const isKeptActive = decided.keptActive.has(traveler.id) && !isWanted;
   // A traveler that an admin keeps active is no drift: a later decision archives it.
   const rememberedValue = (field: Field) =>
     field === 'archived' && isKeptActive ? 'true' : fieldValue(traveler, field, record.catalog);
