@@ -137,7 +137,7 @@ export interface Progress {
    * of them were set, and moves them to `late`, because the travel API may still carry the call out.
    */
   announced?: AnnouncedFields;
-  /** The time at which the announced call has timed out, also if its process has ended; removed with the outcome of its attempt. */
+  /** The time before which the announced call times out, also if its process has ended; removed with the outcome of its attempt. */
   callEndsBy?: number | undefined;
   /** The reservation of the address in `creating`; absent until the create is about to be sent. */
   reservation?: Reservation;
@@ -235,13 +235,6 @@ export interface Succession extends Judgement {
   travelId?: string;
 }
 
-/** A user's membership in one group: the group's id and the member's other attributes (RFC 7643 §4.2). */
-export interface Membership {
-  group: string;
-  display?: string;
-  type?: string;
-}
-
 /** The last request in which the IdP stated that the person leaves. */
 export interface StatedDeparture {
   /** The version of that write. */
@@ -305,8 +298,6 @@ export interface Origin {
    * state (undefined: the whole user). These people are provisioned during that pause.
    */
   writtenInPause?: { pausedAt: number; count: number; stated?: ScimResource };
-  /** The memberships of the deleted user, set on a tombstone. They are restored if the DELETE is refused. */
-  memberOf?: Membership[];
 }
 
 /** One SCIM user of one connection: the desired, applied and observed values, and the link to its traveler. */
@@ -364,7 +355,7 @@ export interface Identity {
   deletedAt: number | undefined;
   /**
    * The time of the write that is about to be committed, by `Runtime.now`: an import that began earlier does not take the
-   * traveler for deleted. It is never read back; without it, `lastModified` is used.
+   * traveler for deleted. It is never read back.
    */
   writtenAt?: number;
   /**

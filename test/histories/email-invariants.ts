@@ -85,8 +85,10 @@ function unlinkedEmailViolations(person: Person, current: CurrentUser, state: Ob
   const { active, email, userName } = current.wanted;
   if (!active || state.decided.withoutReturn.has(index)) return [];
   if (scopeOfPerson(person, state.record) !== 'in' || isScopeDiscarded(state.record)) return [];
-  // With `refuse`, a traveler that has the address prevents any other one.
   const existing = holderOf(key(email), state);
+  // An admin has refused the traveler of an admin of the travel service to the person.
+  if (existing && state.decided.withoutLink.has(index) && state.record.guarded.has(existing.id)) return [];
+  // With `refuse`, a traveler that has the address prevents any other one.
   if (existing && state.record.policies.onExistingUser === 'refuse' && !isLinked(existing, state)) return [];
   return [key(email), ...(userName.includes('@') ? [key(userName)] : [])].flatMap((address) => {
     const holder = holderOf(address, state);

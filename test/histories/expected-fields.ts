@@ -159,6 +159,11 @@ export function expectedValues(
   Object.assign(track, { isLeft, wasLeft: isLeft, isLeftSinceCheck: isLeft });
   // Other rules may have been followed before the scope left the person out.
   if (first && first !== 'left') for (const values of [track.possible, track.sent]) values.add(first.value);
+  // Whether their value was sent, before an admin discarded rules, is not known: a value set by hand may be drift.
+  if (first && first !== 'left' && isUndecided && memory && !memory.wanted.has(field))
+    Object.assign(track, { wanted: first.value, isWantedAllowed: true });
+  // What they give is sent before the first event, if nobody holds them.
+  if (first && first !== 'left' && rule !== before) applyWanted(track, first.value);
   applyEvents(track, field, { traveler, person, history, apply });
   // A person who got the traveler without a POST, as the own one had vanished, may have had it reset, too.
   if (track.owner && (track.person !== person || memory?.isLeftBehind))

@@ -150,13 +150,17 @@ function wantedViolations(state: ObservedState): string[] {
   );
 }
 
-/** Without a discarded scope, a person who has been out of scope since the last check, and had no traveler, has none. */
+/**
+ * Without a discarded scope, a person who has been out of scope since the last check, and had no traveler, has none, unless an admin has given
+ * the person that of a leaver.
+ */
 function scopeViolations({ people, links, record }: ObservedState): string[] {
   if (isScopeDiscarded(record)) return [];
   return people.flatMap((person) => {
     const id = links.get(person.index);
     const isOut = scopesSince(person, record).every((scope) => scope === 'out');
-    if (id === undefined || !isOut || record.linkedBefore.has(person.index)) return [];
+    if (id === undefined || !isOut || record.linkedBefore.has(person.index) || record.given.has(id))
+      return [];
     return [`p${person.index}: has the traveler ${id}, and is out of scope`];
   });
 }
@@ -211,16 +215,22 @@ function foreignViolations(state: ObservedState): string[] {
   ];
 }
 
-/** Email and roles of an admin must not change, and it must not be archived. A return may un-archive it. */
-function guardViolations(traveler: TravelUser, { record, decided }: ObservedState): string[] {
+/**
+ * Email and roles of an admin must not change, and it must not be archived. A return may un-archive it, and the discard of a return to another
+ * person archives it.
+ */
+function guardViolations(traveler: TravelUser, { people, links, record, decided }: ObservedState): string[] {
   const { id } = traveler;
+  const isReturnDiscarded = people.some(
+    ({ index }) => decided.withoutReturn.has(index) && links.get(index) === id,
+  );
   const memory = record.memory.get(id);
   if (!memory?.isAdmin || !isAdmin(traveler) || decided.aboutGuarded.has(id)) return [];
   const faults = (['archived', 'roles.organizer', 'roles.premium', 'roles.guest'] as const).flatMap(
     (field) => {
       const value = fieldValue(traveler, field, record.catalog);
-      const isReturn = field === 'archived' && value === 'false';
-      if (value === memory.fields[field] || isReturn || isEdited(id, field, record)) return [];
+      const isDecided = field === 'archived' && (value === 'false' || isReturnDiscarded);
+      if (value === memory.fields[field] || isDecided || isEdited(id, field, record)) return [];
       return [`${field} is ${value ?? 'nothing'}`];
     },
   );
@@ -241,8 +251,14 @@ function strangerViolations(traveler: TravelUser, state: ObservedState): string[
     (event) =>
       event.kind === 'write' && [event.wanted?.email, event.wanted?.userName].includes(memory?.email),
   );
+  // After a restore, it may be that of a leaver who returns by other evidence than the address.
+  const isRegained =
+    memory?.isRestored === true &&
+    record.events.some(
+      (event) => event.kind === 'write' && event.wanted && event.person === record.strangers.get(id),
+    );
   // A person may have been linked to it, and have left again.
-  if (!memory || memory.owner || !record.strangers.has(id) || isNeeded) return [];
+  if (!memory || memory.owner || !record.strangers.has(id) || isNeeded || isRegained) return [];
   const { catalog, costCentersBefore } = record;
   // The id of a cost center that is gone, or back, reads otherwise.
   const isReadOtherwise = (field: Field) =>
@@ -271,6 +287,8 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
       owner &&
       !isUncertain &&
       !record.given.has(id) &&
+      // An admin has approved that the person gets the traveler of an admin of the travel service.
+      !decided.aboutGuarded.has(id) &&
       // The SCIM user of the leaver, activated for somebody else, has the archived traveler until that is decided.
       !decided.withoutReturn.has(index) &&
       owner.person === index &&

@@ -81,6 +81,8 @@ export interface Decided {
   aboutGuarded: ReadonlySet<string>;
   /** The people who do not get the traveler of a leaver, and therefore may have none or an archived one. */
   withoutReturn: ReadonlySet<number>;
+  /** The people who do not get the traveler of an admin of the travel service that has their address. */
+  withoutLink: ReadonlySet<number>;
   /** The people whose travelers stay as they are until the rules change again, because an admin has discarded the rules in force. */
   withoutRules: ReadonlySet<number>;
 }
@@ -100,6 +102,7 @@ export const nothingDecided: Decided = {
   keptActive: new Set(),
   aboutGuarded: new Set(),
   withoutReturn: new Set(),
+  withoutLink: new Set(),
   withoutRules: new Set(),
 };
 
@@ -372,9 +375,12 @@ function rememberUnlinked(traveler: TravelUser, state: ObservedState): Remembere
 
 function rememberedValues(
   traveler: TravelUser,
-  { record, decided }: ObservedState,
+  { record, decided, people, links }: ObservedState,
 ): Pick<RememberedTraveler, 'fields' | 'email' | 'costCenterId' | 'isAdmin' | 'isKeptActive'> {
-  const isKeptActive = decided.keptActive.has(traveler.id);
+  const person = people.find(({ index }) => links.get(index) === traveler.id);
+  // An admin has decided about a person who was out of scope then.
+  const isWanted = person?.current?.wanted.active === true && scopeOfPerson(person, record) === 'in';
+  const isKeptActive = decided.keptActive.has(traveler.id) && !isWanted;
   // A traveler that an admin keeps active is no drift: a later decision archives it.
   const rememberedValue = (field: Field) =>
     field === 'archived' && isKeptActive ? 'true' : fieldValue(traveler, field, record.catalog);

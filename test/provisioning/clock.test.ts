@@ -50,3 +50,25 @@ describe.each([DAY_MS, -DAY_MS])('when the wall clock is set by %d ms', (byMs) =
       expect((await fixture.identity(ada.id)).state).toBe('synced');
     }));
 });
+
+test('a deleted traveler is found by an import after a request that changed nothing but findings, whatever the wall clock shows', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, clock } = fixture;
+    clock.setWallClock(DAY_MS);
+    const ada = await bridge.users.create(users, person('Ada'));
+    const { travelId = '' } = await fixture.identity(ada.id);
+    const leftOut = { code: 'valueRefused', attribute: 'title', value: '7', fault: 'is no text' } as const;
+    await bridge.users.change(
+      users,
+      ada.id,
+      (current, _version, report) => {
+        report?.([leftOut]);
+        return current;
+      },
+      'patch',
+    );
+    travel.travelers.delete(travelId);
+    clock.advance(60_000);
+    await fixture.importTravelers();
+    expect((await fixture.traveler(ada.id))?.email).toBe('ada@corp.example');
+  }));

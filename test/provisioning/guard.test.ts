@@ -1,3 +1,4 @@
+import type { MemberChange } from '../../src/provisioning/groups/group-ports.ts';
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 import {
@@ -359,6 +360,36 @@ test('an administrator who waits for an address and is deactivated is held witho
     await bridge.reconcileDue();
     expect(await fixture.identity(ada.id)).toMatchObject(heldAsGuarded);
     expect(travel.calls.length).toBeLessThan(3);
+  }));
+
+test('a refused DELETE does not bring the user back into groups that are written without the user meanwhile', () =>
+  withEveryRoleAllowed(async (fixture) => {
+    const { groups, users: people } = fixture.bridge;
+    const ada = await people.create(users, person('Ada'));
+    const bob = await people.create(users, person('Bob'));
+    await changeByHand(fixture, ada.id, { roles: ['admin'] });
+    const idOf = async (displayName: string) =>
+      (await groups.create(users, { displayName }, [{ value: ada.id }])).id;
+    const [replaced, reduced, extended] = [
+      await idOf('Replaced'),
+      await idOf('Reduced'),
+      await idOf('Extended'),
+    ];
+    const change = (id: string, ...members: MemberChange[]) =>
+      groups.change(users, id, { attributes: (attributes) => attributes, members }, false);
+    const call = fixture.travel.holdCall('read');
+    const answer = people.remove(users, ada.id);
+    await call.reached;
+    await change(replaced, { kind: 'replace', members: [] });
+    await change(reduced, { kind: 'remove', values: [ada.id] });
+    await change(extended, { kind: 'add', members: [{ value: bob.id }] });
+    call.release();
+    await expect(answer).rejects.toMatchObject(refused);
+    const membersOf = async (id: string) =>
+      (await groups.read(users, id, true)).members?.map(({ value }) => value);
+    expect(await membersOf(replaced)).toEqual([]);
+    expect(await membersOf(reduced)).toEqual([]);
+    expect(await membersOf(extended)).toEqual([bob.id, ada.id]);
   }));
 
 test('a refused DELETE leaves the user in the groups, even if the process ends before the answer', () =>

@@ -338,3 +338,20 @@ test('a swap that becomes another one halfway ends: an address that nobody claim
       await emailOf(fixture, alan),
     ]).toEqual([addressOf('Ada'), addressOf('Alan'), addressOf('Grace')]);
   }));
+
+test('two people swap their addresses although unknown travelers have their userNames', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const ids: string[] = [];
+    for (const name of ['Ada', 'Bob']) {
+      const userName = `${name.toLowerCase()}@login.example`;
+      ids.push((await bridge.users.create(users, person(name, { userName }))).id);
+      travel.addTraveler({ email: userName });
+    }
+    const [ada = '', bob = ''] = ids;
+    await patch(ada, emailsOf(addressOf('Bob')));
+    await patch(bob, emailsOf(addressOf('Ada')));
+    await reconcileUntilIdle(fixture);
+    expect(await emailOf(fixture, ada)).toBe(addressOf('Bob'));
+    expect(await emailOf(fixture, bob)).toBe(addressOf('Ada'));
+  }));

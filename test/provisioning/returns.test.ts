@@ -499,6 +499,21 @@ test('a leaver who has given the address up does not take it back while the newc
     expect((await fixture.traveler(zoe.id))?.email).toBe(addressOf('Ada'));
   }));
 
+test('a newcomer waits for the address of a leaver whose traveler must be read again, and gets it', () =>
+  withFixture(async (fixture) => {
+    const { bridge, store, clock } = fixture;
+    const old = await leaver(fixture, { isDeleted: true });
+    // As an import does that cannot read the traveler.
+    await store.imports.saveObserved(users, [{ id: old.id, observed: undefined }], clock.now());
+    const { id } = await bridge.users.create(
+      users,
+      person('Ada', { userName: 'grace', ...named('Grace', 'Hopper') }),
+    );
+    await settle(fixture);
+    expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Ada'), firstName: 'Grace' });
+    expect((await fixture.traveler(old.id))?.email).toMatch(/^parked-/);
+  }));
+
 test('a person who returns gets the traveler back although the userName is that of an archived traveler of somebody else', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;

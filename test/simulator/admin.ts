@@ -6,6 +6,7 @@ import { promises } from '../histories/invariants.ts';
 import { type MappingName, toMappingFile } from '../histories/mappings.ts';
 import { type HistoryRecord, recordRules } from '../histories/record.ts';
 import { decideOnce } from './holds.ts';
+import { MODES_MS } from './replica.ts';
 import type { World } from './world.ts';
 
 /** What admins of the bridge do. */
@@ -56,12 +57,13 @@ export async function actAsAdmin(
   }
 }
 
-/** An admin lets a connection go on, if it is paused. */
-export async function resume(world: World, connection: ConnectionName): Promise<void> {
-  if (!(await world.store.modes.resume(connection, world.time.now()))) return;
+/** An admin lets a connection go on. Returns false if it is not paused. */
+export async function resume(world: World, connection: ConnectionName): Promise<boolean> {
+  if (!(await world.store.modes.resume(connection, world.time.now()))) return false;
   world.pauseWatch.isOn = false;
   world.story.tell(`connection ${connection} goes on`);
   for (const { service } of world.replicas()) service.wake();
+  return true;
 }
 
 /** An admin lets all connections go on. Returns what was sent before for people whom no IdP had written since the restore. */
@@ -72,7 +74,10 @@ export async function endPause(world: World, record: HistoryRecord): Promise<str
     ([id, names]) =>
       !record.purged.has(id) && ![...names].some((name) => record.written.has(Number(name.slice(1)))),
   );
-  for (const connection of connections) await resume(world, connection);
+  const resumed: boolean[] = [];
+  for (const connection of connections) resumed.push(await resume(world, connection));
+  // Until a process knows that the connection goes on, it takes a write for one of the pause.
+  if (resumed.includes(true)) await world.time.run(MODES_MS);
   Object.assign(pauseWatch, { isOn: false, sent: new Map() });
   record.written.clear();
   record.isPaused = false;

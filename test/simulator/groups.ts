@@ -85,7 +85,8 @@ export function simulatedGroups(deps: Deps): Groups {
     },
     violations: async () => {
       const broken: string[] = [];
-      // A user who is deleted is no member any more. One whose DELETE is refused gets back the memberships of before, whatever came between.
+      // A user who is deleted is no member any more. One whose DELETE is refused gets back the memberships of before, also one whose removal by a
+      // filter was refused meanwhile, because there was no such member.
       const comparable = (one: Omit<StatedGroup, 'id'> | undefined) =>
         one && JSON.stringify([one.displayName, one.members.filter(isCompared).toSorted()]);
       for (const connection of connections) {

@@ -34,6 +34,7 @@ export async function readDecided(
     keptActive: new Set(record.keptOutOfScope),
     aboutGuarded: new Set<string>(),
     withoutReturn: new Set<number>(),
+    withoutLink: new Set<number>(),
     withoutRules: await findWithoutRules(world, people),
   };
   for (const { connection_id, id } of rows) {
@@ -45,6 +46,8 @@ export async function readDecided(
     const person = people.find(({ current }) => current?.id === id);
     if (decision.cause === 'return' && decision.answer === 'discarded' && person)
       decided.withoutReturn.add(person.index);
+    if (decision.cause === 'guarded' && decision.answer === 'discarded' && travelId === undefined && person)
+      decided.withoutLink.add(person.index);
     if (travelId === undefined || decision.cause === 'rules') continue;
     if (decision.answer === 'discarded') decided.keptActive.add(travelId);
     if (decision.cause === 'guarded') decided.aboutGuarded.add(travelId);

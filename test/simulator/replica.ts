@@ -52,7 +52,8 @@ export interface ReplicaDeps {
   connections(name: string): Connection[];
 }
 
-const MODES_MS = 5_000;
+/** The interval at which a process looks which connections are paused, in milliseconds. */
+export const MODES_MS = 5_000;
 const WRITE_BUDGET_MS = 800;
 
 /** Starts a process on the database, with its background loops. It knows the paused connections before it does anything. */

@@ -178,7 +178,6 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['a group', ({ groups }) => groups.findById('okta', 'g')],
   ['members', ({ groups }) => groups.allMembers('okta', ['g', 'h'])],
   ['membersOfSmall', ({ groups }) => groups.membersOfSmallGroups('okta', ['g', 'h'])],
-  ['membershipsOf', ({ groups }) => groups.membershipsOf('okta', 'a')],
   ['groupsOf', ({ groups }) => groups.groupsOf('okta', ['a', 'b'])],
   ['memberships', ({ memberships }) => memberships.findOf('okta', 'a')],
   ['unknown names of groups', ({ memberships }) => memberships.findUnknownNames('okta', ['a', 'b'])],

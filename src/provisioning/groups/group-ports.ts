@@ -1,6 +1,5 @@
 import type { ScimResource } from '../../schema/resource.ts';
 import type { UserGroup } from '../../translator/translation.ts';
-import type { Membership } from '../identity.ts';
 import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from '../users/list-ports.ts';
 
 /** A SCIM group of one connection; `attributes` excludes id, meta and members. */
@@ -87,8 +86,6 @@ export interface Groups {
   ): Promise<Map<string, ResolvedMember[]>>;
   /** Returns for each of these users the groups that have the user as a direct member. */
   groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;
-  /** Returns the memberships of one user, including display and type as the group has them. */
-  membershipsOf(connection: string, userId: string): Promise<Membership[]>;
   /** With `rules`, members become dirty if these rules name the group. `otherRules`: others are in force, and nothing is written. */
   insert(
     group: Group,

@@ -84,6 +84,7 @@ function joinChanges({ leaver, newcomer }: JoinedPeople, runtime: JoinDeps['runt
     state: 'dirty',
     attempts: 0,
     nextAttemptAt: undefined,
+    writtenAt: runtime.now(),
     origin: { ...origin, ...(isMoved ? { movedFrom: claimed.connection } : {}) },
   };
   return [
@@ -108,6 +109,7 @@ function releaseFor(leaver: Identity, newcomer: Identity): IdentityChange {
 /** The tombstone that keeps the newcomer's own traveler until it is archived and has given up its address. */
 function tombstoneOf(newcomer: Identity, { newId, now, wallClock }: JoinDeps['runtime']): Identity {
   const deletedAt = wallClock();
+  const writtenAt = now();
   const origin: Origin = { givesEmailUp: true, isReplaced: true };
   const sent = { archived: [false] };
   return {
@@ -121,6 +123,6 @@ function tombstoneOf(newcomer: Identity, { newId, now, wallClock }: JoinDeps['ru
       decision: undefined,
     },
     ...{ waitingFor: undefined, findings: [] },
-    progress: { late: { creates: [], sent, checkAt: now() + LATE_MS } },
+    ...{ writtenAt, progress: { late: { creates: [], sent, checkAt: writtenAt + LATE_MS } } },
   };
 }

@@ -32,6 +32,7 @@ import {
 } from './late-calls.ts';
 import { findOwnCreate } from './link-traveler.ts';
 import { withDriftMarked } from './ownership.ts';
+import { leaseDuration } from './run/lease.ts';
 import { referenceValuesOf } from './run/notify-dependents.ts';
 import {
   announceCall,
@@ -181,8 +182,11 @@ function* archiveOrDelete(
 ): Program<ReconcileResult> {
   if (context.connection.policies.deprovision === 'archive')
     return yield* sendArchive(context, draft, travelId);
-  const announcing = announcedRemoval(context, draft);
+  const { time, connection } = context;
+  // The DELETE is sent after the commit of its announcement, and times out before its lease ends.
+  const announcing = withLateRemoval(context, draft, time.now + leaseDuration(connection));
   if (!(yield* announceCall(context, announcing))) return endInFailure(draft, leaseLostFailure);
+  const sent = withLateRemoval(context, draft, time.now + connection.callTimeoutMs);
   const answer = yield* perform('removeTraveler', travelId);
   switch (answer.kind) {
     case 'ok':
@@ -200,7 +204,7 @@ function* archiveOrDelete(
     }
     case 'unauthorized':
     case 'unavailable': {
-      const kept = isOutcomeUnknown(answer) ? announcing : draft;
+      const kept = isOutcomeUnknown(answer) ? sent : draft;
       const isBare = answer.kind === 'unavailable' && answer.bareStatus !== undefined;
       return isBare
         ? yield* archiveMeanwhile(context, kept, { travelId, failure: answer })
@@ -241,13 +245,16 @@ const referredToFailure: TravelFailure = {
 };
 
 /**
- * Announces the deletion as a late call, which the travel API may carry out until its time-out and then `lateMs` have passed. If the user
- * returns before, the traveler is read once more.
+ * Notes the deletion as a late call, which the travel API may carry out until its time-out and then `lateMs` have passed. If the user returns
+ * before, the traveler is read once more.
  */
-function announcedRemoval({ time, connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+function withLateRemoval(
+  { connection }: ReconcileContext,
+  draft: OutcomeDraft,
+  timeoutAt: number,
+): OutcomeDraft {
   const { late } = draft.progress;
-  const lastArrival = time.now + connection.callTimeoutMs + connection.lateMs;
-  const checkAt = Math.max(late?.checkAt ?? 0, lastArrival);
+  const checkAt = Math.max(late?.checkAt ?? 0, timeoutAt + connection.lateMs);
   return withProgress(draft, { late: { creates: [], sent: {}, ...late, checkAt } });
 }
 

@@ -52,7 +52,7 @@ export interface Effects {
   removeTraveler(id: string): TravelAnswer<unknown>;
 
   // Writes of the store.
-  /** Commits a call before it is sent (`Leases.announce`). */
+  /** Commits a call before it is sent (`Leases.announce`). `lost` also means that the commit took too long, and the call must not be sent. */
   announce(announcement: Announcement): 'done' | 'lost' | 'taken';
   /** Saves at once that this identity waits for the address: from then on, freeing the address makes it dirty. */
   waitForEmail(email: string): void;

@@ -73,6 +73,8 @@ function withLeaverEmail(fields: WantedFields, { draft, email }: LeaverEmail, so
 interface HeldEmail {
   email: string;
   holder: Identity;
+  /** True if a traveler that the store does not know has the userName of this identity as its address. */
+  isUserNameTaken?: true;
 }
 
 /**
@@ -119,7 +121,7 @@ function withParkedFromUpdated({ connection }: ReconcileContext, draft: OutcomeD
 function* chooseTemporaryEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { email, holder }: HeldEmail,
+  { email, holder, isUserNameTaken }: HeldEmail,
 ): Program<{ draft: OutcomeDraft; email?: string | undefined }> {
   const { observed } = draft;
   if (!observed || isGuarded(observed, draft.applied)) return { draft };
@@ -133,7 +135,7 @@ function* chooseTemporaryEmail(
     return { draft, email: mustReturn ? yield* firstFreeEmail(context, draft, earlier) : undefined };
   }
   if (end !== 'cycle') return { draft };
-  const free = yield* freeUserName(context, draft);
+  const free = isUserNameTaken ? undefined : yield* freeUserName(context, draft);
   if (free !== undefined || context.connection.parkingDomain === undefined) return { draft, email: free };
   if (isAdministrator(observed))
     return { draft: yield* letAnotherMemberStepAside(draft, { email, members }) };

@@ -254,7 +254,8 @@ function* takePlaceOfLeaver(
   const { connection, id } = leaver;
   const predecessor: Succession = { row, verdict, effect, connection, id, travelId: traveler.id };
   const judged = withProgress(draft, { predecessor });
-  if (effect === 'separate') return yield* waitForLeaverEmail(context, judged, { leaver, predecessor });
+  if (effect === 'separate')
+    return yield* waitForLeaverEmail(context, judged, { leaver, predecessor, email: traveler.email });
   if (effect === 'held') return holdReturn(context, judged, predecessor);
   const from = releaseUnlessBusy(context, { leaver, predecessor });
   const mustReset = effect === 'revived' || isResetPending(leaver, leaver);
@@ -336,16 +337,15 @@ function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
   return late ? withProgress(draft, { late: { ...late, sent: {} } }) : draft;
 }
 
-/** Makes the leaver's traveler give up its address. This identity waits for the address. */
+/** Makes the leaver's traveler give up its address, for which this identity waits. The store may not know that address. */
 function* waitForLeaverEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { leaver, predecessor }: { leaver: Identity; predecessor: Succession },
+  { leaver, predecessor, email }: { leaver: Identity; predecessor: Succession; email: string },
 ): Program<ReconcileResult> {
   const { connection, id } = leaver;
   const successor = toSuccessor(predecessor, context.identity);
   yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor, givesEmailUp: true });
-  const email = leaver.observed?.email ?? '';
   return endInState(
     { ...withEmailWait(draft, email, findings.heldByLeaver(email)), creating: undefined },
     'pending',

@@ -49,6 +49,7 @@ import {
   withoutUnownedFields,
 } from './ownership.ts';
 import { withPutBack } from './replaced-values.ts';
+import { withoutTakenEmail } from './taken-email.ts';
 import { patchTraveler, readTraveler } from './traveler-calls.ts';
 import {
   isSpellingCheckDue,
@@ -337,7 +338,13 @@ function* handlePatchFailure(
       const email = tried.set.email?.value;
       if (typeof email !== 'string')
         return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));
-      return yield* handleTakenEmail(context, { ...sending, draft }, email);
+      const taken = yield* withoutTakenEmail(
+        context,
+        { draft, fields: sending.fields },
+        { email, isSentAgain: sending.isEmailSentAgain },
+      );
+      if (taken === 'free') return { ...sending, draft, isEmailSentAgain: true };
+      return 'end' in taken ? taken : { ...sending, ...taken };
     }
     case 'invalid': {
       const keys = findInvalidFields(
@@ -353,32 +360,6 @@ function* handlePatchFailure(
     case 'unavailable':
       return endInFailure(isOutcomeUnknown(failure) ? sending.draft : draft, failure);
   }
-}
-
-/**
- * Returns the next request without the taken address. The wait is saved before the lookup: an address that was freed
- * before is sent again, and one that is freed later makes this identity dirty.
- */
-function* handleTakenEmail(
-  context: ReconcileContext,
-  sending: UpdateRound,
-  email: string,
-): Program<ReconcileResult | UpdateRound> {
-  const { draft, fields, isEmailSentAgain } = sending;
-  yield* perform('waitForEmail', email);
-  const holders = yield* perform('findTravelers', [email]);
-  if (holders.kind !== 'ok') return endInFailure(withEmailWait(draft, email), holders);
-  const holder = yield* findIdentityAmong(context, holders.value);
-  if (holder)
-    return { ...sending, ...(yield* withoutHeldEmail(context, { draft, fields }, { email, holder })) };
-  const isFree = holders.value.length === 0;
-  if (isFree && !isEmailSentAgain) return { ...sending, isEmailSentAgain: true };
-  const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);
-  return {
-    ...sending,
-    draft: withEmailWait(draft, email, finding),
-    fields: { ...fields, email: { kind: 'kept' } },
-  };
 }
 
 /** True if the travel API refused what the request contained, so that a part of it may be accepted. */

@@ -1,6 +1,5 @@
 import type { Connection } from '../connection.ts';
-import type { Groups } from '../groups/group-ports.ts';
-import type { Identity, Membership } from '../identity.ts';
+import type { Identity } from '../identity.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
 import { repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
@@ -19,7 +18,6 @@ import { isLeftActive, lastDeparture } from './update-user.ts';
 
 interface DeleteUserDeps extends RefusalDeps {
   identities: Pick<Identities, 'findById' | 'findForWrite' | 'findHolder' | 'commit'>;
-  groups: Pick<Groups, 'findById' | 'change' | 'membershipsOf'>;
   reconcileWithinBudget: Pick<ReconcileWithinBudget, 'commit' | 'retry'>;
 }
 
@@ -47,10 +45,9 @@ export async function deleteUser(
     if (isOwn && !before.claimed) throw notFoundError();
     check?.(before.version);
     if (isOwn) await refuseToEndOwnUser(deps, before);
-    const memberOf = stored.view.inGroups ? await deps.groups.membershipsOf(connection.id, id) : [];
     const isStranger = isHeldStranger(connection, before);
     if (isStranger) await throwIfLinkedElsewhere(deps, connection, before);
-    const deleted = toDeleted(before, memberOf, deps.runtime);
+    const deleted = toDeleted(before, deps.runtime);
     const identity = isStranger ? { ...deleted, claimed: false } : deleted;
     const changes: IdentityChange[] = [{ kind: 'update', identity, expected: before.version }];
     const references = stored.hasReferences ? undefined : [];
@@ -65,7 +62,7 @@ export async function deleteUser(
 }
 
 /** Returns the tombstone of a user. */
-function toDeleted(before: Identity, memberOf: Membership[], runtime: Runtime): Identity {
+function toDeleted(before: Identity, runtime: Runtime): Identity {
   const now = runtime.wallClock();
   const departure = lastDeparture(before, before.desired, now);
   const wasLeftActive = isLeftActive(before);
@@ -73,7 +70,7 @@ function toDeleted(before: Identity, memberOf: Membership[], runtime: Runtime): 
   return {
     ...withNextVersion(before, runtime),
     deletedAt: now,
-    origin: { ...before.origin, departure, statedDeparture, ...(memberOf.length > 0 ? { memberOf } : {}) },
+    origin: { ...before.origin, departure, statedDeparture },
   };
 }
 

@@ -1,8 +1,8 @@
 import { isActive } from '../../schema/resource.ts';
 import type { Connection } from '../connection.ts';
-import type { Groups, MemberChange } from '../groups/group-ports.ts';
-import type { Identity, Membership } from '../identity.ts';
+import type { Identity } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
+import { repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityView, ReconcileQueue, References } from '../store-ports.ts';
@@ -12,7 +12,6 @@ import type { OwnUsers } from './own-users.ts';
 /** Dependencies of the answers to a deactivation or DELETE that is refused. */
 export interface RefusalDeps {
   identities: Pick<Identities, 'findById' | 'commit'>;
-  groups: Pick<Groups, 'findById' | 'change'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
   references: Pick<References, 'findReferrers'>;
   ownUsers: Pick<OwnUsers, 'lastKnown'>;
@@ -22,35 +21,27 @@ export interface RefusalDeps {
 
 /**
  * Turns a DELETE that the travel API refuses into a deactivation and throws `refused`; a repeated DELETE tries again
- * (docs/architecture.md, Guarded people).
+ * (docs/architecture.md, Guarded people). The commit restores the memberships of the user, too.
  */
 export async function undoDelete(deps: RefusalDeps, connection: Connection, id: string): Promise<void> {
-  const tombstone = await deps.identities.findById(connection.id, id);
-  if (tombstone?.deletedAt === undefined) throw notFoundError();
-  const { memberOf: memberships = [], ...origin } = tombstone.origin;
-  const identity: Identity = {
-    ...withNextVersion(tombstone, deps.runtime),
-    // The person of the credential is never taken out of use, so the IdP must not read that the person is inactive.
-    desired: { ...tombstone.desired, active: hasOwnCredential(tombstone) },
-    deletedAt: undefined,
-    state: tombstone.state,
-    origin,
-  };
-  // Restore the groups first: if the process dies before the commit, the tombstone still lists them.
-  await changeGroups(deps, connection.id, {
-    memberships,
-    change: ({ group: _, ...member }) => ({ kind: 'add', members: [{ value: id, ...member }] }),
+  const tombstone = await repeatWhileStale(async () => {
+    const stored = await deps.identities.findById(connection.id, id);
+    if (stored?.deletedAt === undefined) throw notFoundError();
+    const identity: Identity = {
+      ...withNextVersion(stored, deps.runtime),
+      // The person of the credential is never taken out of use, so the IdP must not read that the person is inactive.
+      desired: { ...stored.desired, active: hasOwnCredential(stored) },
+      deletedAt: undefined,
+      state: stored.state,
+    };
+    const change = { kind: 'update', identity, expected: stored.version } as const;
+    const committed = await deps.identities.commit(connection.id, [change]);
+    if (committed === 'stale') return 'stale';
+    // If another user has taken the userName meanwhile, do not restore the user after the refused DELETE.
+    if (committed === 'duplicate') throw notFoundError();
+    await markReferrersDirty(deps, identity, identity);
+    return stored;
   });
-  const change = { kind: 'update', identity, expected: tombstone.version } as const;
-  // If another user has taken the userName meanwhile, do not restore the user after the refused DELETE.
-  if ((await deps.identities.commit(connection.id, [change])) === 'duplicate') {
-    await changeGroups(deps, connection.id, {
-      memberships,
-      change: () => ({ kind: 'remove', values: [id] }),
-    });
-    throw notFoundError();
-  }
-  await markReferrersDirty(deps, identity, identity);
   throw refusedError(tombstone);
 }
 
@@ -106,23 +97,4 @@ function refusedError({ hold, findings }: Identity): ProvisioningError {
   if (findings.some(({ code }) => code === 'ownCredential'))
     return new ProvisioningError('refused', OWN_USER);
   return new ProvisioningError('refused', 'The travel service refuses to take this person out of use.');
-}
-
-/** Changes the members of each of these groups. Groups that no longer exist are skipped. */
-async function changeGroups(
-  { groups, runtime }: Pick<RefusalDeps, 'groups' | 'runtime'>,
-  connection: string,
-  { memberships, change }: { memberships: Membership[]; change: (membership: Membership) => MemberChange },
-): Promise<void> {
-  for (const membership of memberships) {
-    for (let outcome = 'stale'; outcome === 'stale'; ) {
-      const group = await groups.findById(connection, membership.group);
-      if (!group) break;
-      const after = { ...group, version: group.version + 1, lastModified: runtime.wallClock() };
-      outcome = await groups.change(after, group.version, {
-        attributes: group.attributes,
-        members: [change(membership)],
-      });
-    }
-  }
 }

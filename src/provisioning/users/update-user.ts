@@ -142,6 +142,7 @@ function createTombstone(
 ): Identity {
   const { progress, origin } = leaver;
   const deletedAt = wallClock();
+  const writtenAt = now();
   const sent = { ...progress.late?.sent, archived: [false] };
   // A departure that waits for an admin, or was discarded, stays so. A decision applies to one version.
   const isUndecided = isDepartureCause(leaver.hold?.cause) || isKeptActive(leaver);
@@ -159,7 +160,10 @@ function createTombstone(
       successor: toSuccessor(predecessor, leaver),
     },
     // A call that was sent for the live user may still be in flight.
-    progress: { ...progress, late: { creates: [], ...progress.late, sent, checkAt: now() + lateMs } },
+    ...{
+      writtenAt,
+      progress: { ...progress, late: { creates: [], ...progress.late, sent, checkAt: writtenAt + lateMs } },
+    },
   };
 }
 

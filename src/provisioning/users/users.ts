@@ -33,7 +33,7 @@ export type UserChange = (
 
 export interface UserServiceDeps {
   identities: Identities;
-  groups: Pick<Groups, 'findById' | 'change' | 'groupsOf' | 'membershipsOf'>;
+  groups: Pick<Groups, 'groupsOf'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
   references: Pick<References, 'findReferrers'>;
   rulesSnapshots: RulesSnapshots;

@@ -93,7 +93,7 @@ export async function deleteLinkedElsewhere(
 }
 
 /**
- * Removes deleted users and groups from the groups that contain them, and raises the version of those groups. `at`
+ * Removes deleted users and groups from the groups that contain them, raises the version of those groups, and returns the memberships. `at`
  * is the groups' new `lastModified`. Without it `lastModified` stays, because the traveler disappeared and no
  * request caused the change.
  */
@@ -101,7 +101,8 @@ export async function removeFromGroups(
   tx: Kysely<Tables>,
   scope: Scope,
   { ids, at }: { ids: string[]; at?: number },
-): Promise<void> {
+): Promise<Tables['group_member'][]> {
+  const removed: Tables['group_member'][] = [];
   const updateGroups = tx.updateTable('scim_group').set((row) => ({
     version: row('version', '+', 1),
     ...(at === undefined ? {} : { last_modified: at }),
@@ -117,10 +118,12 @@ export async function removeFromGroups(
       .returning('id')
       .execute();
     const updated = new Set(groups.map(({ id }) => id));
-    const left = await members.returning('group_id').execute();
+    const left = await members.returningAll().execute();
+    removed.push(...left);
     const late = new Set(left.map(({ group_id }) => group_id).filter((id) => !updated.has(id)));
     if (late.size > 0) await own.where('id', 'in', [...late]).execute();
   }
+  return removed;
 }
 
 /** Returns the store operation that deletes expired tombstones. */

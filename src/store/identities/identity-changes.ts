@@ -10,6 +10,7 @@ import {
 import type { Decision, Identity, Origin, Progress } from '../../provisioning/identity.ts';
 import type { IdentityChange } from '../../provisioning/store-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
+import { keepDeletedMembers, restoreDeletedMembers } from '../lists/deleted-members.ts';
 import { type CountedIdentity, countIdentities, isLive } from '../lists/list-counters.ts';
 import { identityTables } from '../migrations/identity-tables.ts';
 import { type Dialect, timeAfter } from '../sql/dialect.ts';
@@ -280,7 +281,9 @@ async function updateCountersAndGroups(
   if (isLive(before) === isLive(now) && isSame) return;
   await countIdentities(tx, scope, [{ before, now }]);
   const { id, lastModified: at } = identity;
-  if (isLive(before) && !isLive(now)) await removeFromGroups(tx, scope, { ids: [id], at });
+  if (isLive(before) && !isLive(now))
+    await keepDeletedMembers(tx, scope, await removeFromGroups(tx, scope, { ids: [id], at }));
+  if (!isLive(before) && isLive(now)) await restoreDeletedMembers(tx, scope, { id, at });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Origin } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
+import { takeDeletedMembers } from '../lists/deleted-members.ts';
 import { countIdentities } from '../lists/list-counters.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -39,7 +40,8 @@ async function updateToListed(
   scope: Scope,
   { id, origin }: Pick<Tables['identity'], 'id' | 'origin'>,
 ): Promise<void> {
-  const { departure: _, memberOf: _memberOf, ...kept } = parseJson<Origin>(origin);
+  const { departure: _, ...kept } = parseJson<Origin>(origin);
+  await takeDeletedMembers(tx, scope, id);
   await tx
     .updateTable('identity')
     .set((row) => ({

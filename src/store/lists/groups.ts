@@ -14,7 +14,7 @@ import { nextPosition } from '../sql/positions.ts';
 import { batches, compiledQuery, parseJson, toJson } from '../sql/queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
-import { type GroupKey, readAllMembers, readMembers, readSmallGroups, toMember } from './group-members.ts';
+import { type GroupKey, readAllMembers, readMembers, readSmallGroups } from './group-members.ts';
 import { countGroups } from './list-counters.ts';
 import { groupList, toGroup } from './list-definitions.ts';
 import { listRows } from './list-query.ts';
@@ -40,13 +40,6 @@ export function groups(database: Database): Groups {
       return found;
     },
     groupsOf: (connection, userIds) => readGroupsOf(db, scopeOf(connection), userIds),
-    membershipsOf: async (connection, user) => {
-      const { rows } = await selectMembershipsOfUser(db, { ...scopeOf(connection), user });
-      return rows.map(({ group_id, ...row }) => {
-        const { value: _, ...member } = toMember(row);
-        return { group: group_id, ...member };
-      });
-    },
     insert: (group, members, rules) => insertGroup(database, group, { members, rules }),
     change: (group, expected, change, rules) => changeGroup(database, group, { expected, change, rules }),
   };
@@ -113,14 +106,6 @@ function displayNameIn({ displayName }: Group['attributes']): string {
   return typeof displayName === 'string' ? displayName : '';
 }
 
-const selectMembershipsOfUser = compiledQuery((db, member: Scope & { user: string }) =>
-  db
-    .selectFrom('group_member')
-    .select(['group_id', 'value', 'display', 'type'])
-    .where(inScope(member))
-    .where('value', '=', member.user),
-);
-
 type GroupChange = Parameters<Groups['change']>[2];
 type GroupChangeResult = 'done' | 'unchanged' | 'stale' | 'noTarget' | 'otherRules';
 
@@ -186,7 +171,7 @@ async function changeGroup(
   const key = { ...scopeOf(group.connection), id: group.id };
   const membersBefore = await readMembersToCompare(db, key, change);
   try {
-    const apply = async (tx: Kysely<Tables>): Promise<GroupChangeResult> => {
+    const apply = async (tx: Kysely<Tables>): Promise<GroupChangeResult | 'forgotten'> => {
       const context: MarkContext = { tx, dialect, key, rules };
       if (!(await holdRules(context))) return 'otherRules';
       const current = tx
@@ -204,12 +189,15 @@ async function changeGroup(
       const steps = change.members;
       const members = await changeMembers(tx, key, { steps, before: membersBefore });
       if (members === 'noTarget') return 'noTarget';
-      if (members.isEmpty() && isDeepStrictEqual(before, change.attributes)) return 'unchanged';
+      if (members.isEmpty() && isDeepStrictEqual(before, change.attributes))
+        return members.hasForgotten ? 'forgotten' : 'unchanged';
       const names = { before: displayNameIn(before), after: displayNameIn(change.attributes) };
       await markMembers(context, { ...names, members });
       return updateGroup(tx, key, { group: { ...group, attributes: change.attributes }, expected });
     };
-    return await transaction(apply, { commitIf: (result) => result === 'done' });
+    const commitIf = (result: string) => result === 'done' || result === 'forgotten';
+    const result = await transaction(apply, { commitIf });
+    return result === 'forgotten' ? 'unchanged' : result;
   } catch (error) {
     if (isDuplicate(error)) return 'duplicate';
     throw error;

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely';
 import type { Member, MemberChange } from '../../provisioning/groups/group-ports.ts';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import { batches, yieldToEventLoop } from '../sql/queries.ts';
@@ -14,6 +14,8 @@ export class MemberDifference {
   readonly removed = new Map<string, Member>();
   /** The ids of the members that were added, or replaced by one with other texts. */
   readonly added = new Set<string>();
+  /** True if the change concerns memberships that would come back with deleted users (`restoreDeletedMembers`). */
+  hasForgotten = false;
   /** The position of the last member before the first one that was added. */
   lastKept = Number.MAX_SAFE_INTEGER;
 
@@ -58,10 +60,13 @@ export async function changeMembers(
         break;
       case 'remove':
         await removeMembersByValue(tx, group, { values: step.values, difference });
+        for (const values of batches(step.values))
+          await forgetDeletedMembers(tx, group, { difference, which: (row) => row('user_id', 'in', values) });
         break;
       case 'replace': {
         const current = (index === 0 ? before : undefined) ?? (await readAllMembers(tx, group));
         await replaceMembers(tx, group, { members: step.members, difference, current });
+        await forgetDeletedMembers(tx, group, { difference, which: (row) => row.and([]) });
       }
     }
   }
@@ -155,6 +160,23 @@ async function replaceMembers(
   await removeMembersByValue(tx, group, { values: leaving, difference });
   await addMembers(tx, group, { members: [...wanted.values()], difference });
 }
+
+/** The IdP has stated members without these deleted users, who are none again if their DELETE is refused. */
+async function forgetDeletedMembers(
+  tx: Kysely<Tables>,
+  group: GroupKey,
+  { difference, which }: { difference: MemberDifference; which: DeletedMemberCondition },
+): Promise<void> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('deleted_member')
+    .where(inScope(group))
+    .where('group_id', '=', group.id)
+    .where(which)
+    .executeTakeFirst();
+  if (numDeletedRows > 0n) difference.hasForgotten = true;
+}
+
+type DeletedMemberCondition = (row: ExpressionBuilder<Tables, 'deleted_member'>) => Expression<SqlBool>;
 
 /** Deletes all members of a group in batches. The foreign key of the group would delete them in one long statement. */
 export async function removeAllMembers(tx: Kysely<Tables>, group: GroupKey): Promise<void> {

@@ -10,6 +10,7 @@ import type {
 import type { exchangeTables } from '../migrations/0006-one-log.ts';
 import type { namedGroupTables } from '../migrations/0007-named-groups.ts';
 import type { putBackColumns } from '../migrations/0009-put-back.ts';
+import type { deletedMemberTables } from '../migrations/0010-deleted-members.ts';
 import type { adminTables } from '../migrations/admin-tables.ts';
 import type { RowOf, RowsOf } from '../migrations/columns.ts';
 import type { connectionTables } from '../migrations/connection-tables.ts';
@@ -36,7 +37,8 @@ type Declared = RowsOf<
     typeof signInFailureTables &
     typeof openidAttemptTables &
     typeof exchangeTables &
-    typeof namedGroupTables
+    typeof namedGroupTables &
+    typeof deletedMemberTables
 >;
 
 /** Tables with columns that a later migration has added, or whose values are a closed list. */

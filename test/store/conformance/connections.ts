@@ -67,6 +67,12 @@ export function describeConnections(open: OpenDatabase): void {
     await tasks.saveState('okta', 'import', {});
     await reportedHolds(database).open({ connection: 'okta', cause: 'guarded', count: 1, since: NOW }, NOW);
     await groups.insert(team('g'), [{ value: 'ada' }]);
+    const ended = { group_id: 'g', user_id: 'dead', type: null, display: null };
+    const { db } = database;
+    await db
+      .insertInto('deleted_member')
+      .values({ account: 'acme', connection_id: 'okta', ...ended })
+      .execute();
     const many = Array.from({ length: 1_001 }, (_, index) => ({ value: `m${index}` }));
     const named = { generation: 1, test: () => true, now: NOW };
     await groups.insert(team('large'), many, named);
@@ -204,7 +210,7 @@ export function describeConnections(open: OpenDatabase): void {
       expect(database.scopeOf('okta')).toEqual({ account: 'initech', connection: 'okta' });
       expect(await identities.findById('okta', 'ada')).toMatchObject({ id: 'ada', travelId: 't1' });
       expect(await references.findReferrers('okta', 'bob', [])).toEqual(['ada']);
-      expect((await groups.membershipsOf('okta', 'ada')).map(({ group }) => group)).toEqual(['g']);
+      expect((await groups.groupsOf('okta', ['ada'])).get('ada')).toMatchObject([{ value: 'g' }]);
       expect(await scimTokens(database).findActive('h1', NOW)).toMatchObject({ connection: 'okta' });
       expect(await oauthAccessTokens(database).findActive('a1', NOW)).toMatchObject({ clientId: 'c1' });
     });

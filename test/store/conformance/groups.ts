@@ -235,6 +235,26 @@ export function describeGroups(open: OpenDatabase): void {
       expect((await groups.allMembers('okta', ['g'])).get('g')).toHaveLength(1);
     });
 
+    it('that leaves a deleted member out is kept when the member is back', async () => {
+      const { groups, identities, add } = await fixture(open);
+      const ada = person('a');
+      await add(ada);
+      const update = (version: number, deletedAt: number | undefined) =>
+        identities.commit('okta', [
+          { kind: 'update', identity: { ...ada, version, deletedAt }, expected: version - 1 },
+        ]);
+      for (const id of ['g', 'h', 'i']) await groups.insert(team(id), [{ value: 'a', display: 'Ada' }]);
+      await update(2, NOW);
+      const written = (id: string, step: MemberChange) =>
+        groups.change(team(id, { version: 3 }), 2, { attributes: { displayName: id }, members: [step] });
+      expect(await written('g', { kind: 'replace', members: [] })).toBe('unchanged');
+      expect(await written('h', { kind: 'remove', values: ['a'] })).toBe('unchanged');
+      await update(3, undefined);
+      const members = await groups.allMembers('okta', ['g', 'h', 'i']);
+      expect([...members.values()]).toEqual([[], [], [{ value: 'a', display: 'Ada', names: 'User' }]]);
+      expect((await groups.findById('okta', 'i'))?.version).toBe(3);
+    });
+
     it('that deletes the group removes it from the groups that contain it', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'outer' }]);

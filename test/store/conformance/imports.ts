@@ -212,7 +212,7 @@ export function describeImports(open: OpenDatabase): void {
 
     it('skips identities that were written since the import began', async () => {
       const { add, imports, leases } = await fixture(open);
-      await add(person('new', { createdAt: at, lastModified: at }), person('old', { lastModified: at + 1 }));
+      await add(person('new', { createdAt: at, writtenAt: at }), person('old', { writtenAt: at + 1 }));
       for (const [id, travelId] of [
         ['new', 't1'],
         ['old', 't2'],
@@ -243,10 +243,15 @@ export function describeImports(open: OpenDatabase): void {
       const before = person('before', { travelId: 't1', lastModified: at + 86_400_000, writtenAt: NOW });
       const since = person('since', { travelId: 't2', lastModified: NOW - 86_400_000, writtenAt: at });
       const changed = person('changed', { travelId: 't3', writtenAt: NOW });
-      await add(before, since, changed);
+      const marked = person('marked', { travelId: 't4', lastModified: at + 86_400_000, writtenAt: NOW });
+      await add(before, since, changed, marked);
       const identity = { ...changed, version: 2, lastModified: NOW - 86_400_000, writtenAt: at };
       expect(await identities.commit('okta', [{ kind: 'update', identity, expected: 1 }])).toBe('done');
-      expect(await imports.deleteStale('okta', at)).toEqual(['before']);
+      const { writtenAt: _, ...unwritten } = { ...marked, state: 'dirty' as const };
+      expect(await identities.commit('okta', [{ kind: 'update', identity: unwritten, expected: 1 }])).toBe(
+        'done',
+      );
+      expect((await imports.deleteStale('okta', at)).sort()).toEqual(['before', 'marked']);
     });
 
     it('keeps the time of an observation that is later than a write', async () => {

@@ -8,6 +8,7 @@ import type { RulesChanges } from '../../rules/rules-change.ts';
 import type { RulesSnapshots } from '../../rules/rules-snapshot.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type {
+  Announcement,
   Identities,
   LeasedOutcome,
   LeaseRequest,
@@ -19,7 +20,7 @@ import type { TravelAnswer } from '../../travel-ports.ts';
 import type { AttemptTime } from '../context.ts';
 import { carriedOutBy, type Effect, type Handlers } from '../effects.ts';
 import { canBeCommitted, type PendingWrite, type WriteCommit } from './commit.ts';
-import { leaseEnded, leaseGuard } from './lease.ts';
+import { leaseDuration, leaseEnded, leaseGuard } from './lease.ts';
 import { markDirty } from './notify-dependents.ts';
 import { storeReads } from './store-reads.ts';
 
@@ -86,17 +87,16 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
     ...calls(deps, attempt, { commitFirst, onRead: (...travelers) => travelersRead.push(...travelers) }),
     ...storeWrites(deps, attempt, commitFirst),
     announce: async (planned) => {
-      const { progress } = planned;
-      const callEndsBy = now() + connection.callTimeoutMs;
-      const announcement = progress?.announced
-        ? { ...planned, progress: { ...progress, callEndsBy } }
-        : planned;
+      // The call begins after the commit, which takes some time.
+      const callEndsBy = now() + leaseDuration(connection);
+      const announcement = withCallEnd(planned, callEndsBy);
       const isPart = begins && !begins.commit.isBegun() && canBeCommitted(begins.write, announcement);
       await commitFirst(isPart ? { announcement } : undefined);
       const result = isPart ? 'done' : await deps.leases.announce(connection.id, id, token, announcement);
       if (result === 'done' && 'creating' in announcement && announcement.creating)
         announcedEmails.push(announcement.creating);
-      return result;
+      const isTooLate = announcement !== planned && now() + connection.callTimeoutMs > callEndsBy;
+      return result === 'done' && isTooLate ? 'lost' : result;
     },
     findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
     findReferrers: (values) => deps.references.findReferrers(connection.id, id, values),
@@ -117,6 +117,12 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       return isPart ? 'kept' : deps.leases.finish(connection.id, id, token, before, outcome);
     },
   };
+}
+
+/** Returns the announcement of a call with the time before which the call times out. */
+function withCallEnd(planned: Announcement, callEndsBy: number): Announcement {
+  const { progress } = planned;
+  return progress?.announced ? { ...planned, progress: { ...progress, callEndsBy } } : planned;
 }
 
 /** Commits the write that the attempt begins with, unless that has been done or there is none. */
