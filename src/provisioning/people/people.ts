@@ -138,6 +138,28 @@ export interface ListedPerson {
   nextAttemptAt?: number;
 }
 
+/** The columns of people in CSV. */
+export const peopleColumns = {
+  connection: ({ connection }: ListedPerson) => connection,
+  id: ({ id }: ListedPerson) => id,
+  userName: ({ userName }: ListedPerson) => userName,
+  name: ({ name }: ListedPerson) => name,
+  state: ({ state }: ListedPerson) => state,
+  hold: ({ holdCause }: ListedPerson) => holdCause,
+  travelUserId: ({ travelId }: ListedPerson) => travelId,
+  active: ({ isActive }: ListedPerson) => isActive,
+  deleted: ({ isDeleted }: ListedPerson) => isDeleted,
+  findings: (person: ListedPerson) => codesOf(person).join(' '),
+  lastChange: ({ lastModified }: ListedPerson) => new Date(lastModified),
+  nextAttempt: ({ nextAttemptAt }: ListedPerson) =>
+    nextAttemptAt === undefined ? undefined : new Date(nextAttemptAt),
+};
+
+/** Returns the codes of the findings of a person, each once. */
+export function codesOf({ findings }: Pick<ListedPerson, 'findings'>): string[] {
+  return [...new Set(findings.map(({ code }) => code))];
+}
+
 /** Some people, and the place to continue from; undefined at the end. A page can be empty although others follow. */
 export interface PeoplePage {
   people: ListedPerson[];
