@@ -152,11 +152,11 @@ module.exports = {
     packages('cli/', 'commander|cli-table3|cli-progress'),
 
     builtin('provisioning/', 'crypto|util'),
-    builtin('scim/', 'buffer|crypto|http|stream/promises|timers/promises|util'),
+    builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
     builtin('oauth/', 'crypto'),
     builtin('sample-data/', 'crypto|util'),
     builtin('travel/', 'crypto|events|http|https|net|util'),
-    builtin('http/', 'crypto|dns|http|https|net|querystring'),
+    builtin('http/', 'crypto|dns|http|https|net|querystring|stream/promises'),
     builtin('adapter/', 'url|util|zlib'),
     builtin('log/', 'crypto'),
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
