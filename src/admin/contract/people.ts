@@ -183,7 +183,6 @@ export const peopleContract = {
     query: z.strictObject(findingFilters),
     result: z.object({
       values: z.array(findingValue),
-      connections: z.array(z.string()).meta({ description: 'All connections' }),
       isCut: z.boolean().meta({
         description:
           'True if only the first 20,000 people with findings were counted, or only the 1,000 most frequent values are listed',

@@ -139,7 +139,6 @@ async function listFindingValues(query: FindingFilters, deps: AdminDeps) {
   const values = await countFindingValues(firstPages(), finding);
   return {
     values: values.slice(0, MAX_FINDING_VALUES),
-    connections: deps.connectionIds(),
     isCut: isCut || values.length > MAX_FINDING_VALUES,
   };
 }
