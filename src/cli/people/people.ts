@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
-import { identityStates } from '../../provisioning/identity.ts';
 import {
   codesOf,
-  findingCodes,
   type ListedPerson,
   listPeople,
   type PeopleFilter,
   peopleColumns,
 } from '../../provisioning/people/people.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
-import { choiceOption, choiceParser, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
+import { choiceOption, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
 import { findConnections, withDatabase } from '../database.ts';
 import { examples } from '../help.ts';
 import {
@@ -21,7 +19,10 @@ import {
   type Shell,
   withIsoTimes,
 } from '../output.ts';
+import { addFilterOptions } from './filter-options.ts';
+import { addFindingValuesCommand } from './finding-values.ts';
 import { addJoinCommand } from './join-people.ts';
+import { addReconcileCommand } from './reconcile-people.ts';
 
 const formats = ['table', 'csv', 'json'] as const;
 type Format = (typeof formats)[number];
@@ -36,25 +37,22 @@ export interface PeopleFlags extends PeopleFilter {
   limit?: number;
 }
 
-/** Adds the commands `people list`, which is the default, and `people join`. */
+/** Adds the commands `people list`, which is the default, `people findings`, `people reconcile` and `people join`. */
 export function addPeopleCommand(program: Command, shell: Shell, action: Action): void {
   const people = program.command('people').description('the people of all connections');
   refuseUnknownCommands(people);
   addListCommand(people, shell, action);
+  addFindingValuesCommand(people, shell, action);
+  addReconcileCommand(people, shell, action);
   addJoinCommand(people, shell, action);
 }
 
 function addListCommand(people: Command, shell: Shell, action: Action): void {
-  people
+  const command = people
     .command('list', { isDefault: true })
     .description('list people by state, finding or connection, in the order of their userNames')
-    .option('--connection <id>', 'only this connection')
-    .addOption(choiceOption('--state <state>', 'only people in this state', identityStates))
-    .option(
-      '--finding <code>',
-      'only people with this finding, e.g. drift or emailTaken',
-      choiceParser(findingCodes),
-    )
+    .option('--connection <id>', 'only this connection');
+  addFilterOptions(command)
     .option('--archived', 'only inactive and deleted people')
     .addOption(
       choiceOption(
