@@ -86,8 +86,8 @@ function authenticate(operation: Operation, deps: RouterDeps): RequestHandler {
     const caller = await findCaller(request, deps);
     addRequestNotes(response, { credential: caller && `admin:${caller.id}` });
     checkAccess(request, caller, operation);
-    // The page reads what it shows again and again.
-    if (caller?.session && request.method === 'GET') markRoutine(response);
+    // The page reads what it shows again and again, but a download is made by a person.
+    if (caller?.session && request.method === 'GET' && !operation.csv) markRoutine(response);
     const locals: CallerLocals = response.locals;
     locals.caller = caller;
     next();

@@ -20,9 +20,12 @@ let pages: AsyncIterable<Row[]>;
 let fixture: HttpFixture;
 beforeAll(async () => {
   const handlers = { downloadNumbers: async () => pages };
-  // A request without a credential uses nothing else of the dependencies.
-  const deps = { isSecure: () => false } as unknown as RouterDeps;
-  const router = contractRouter(contract, handlers, deps);
+  const times = { createdAt: 0, lastSeenAt: 0 };
+  const session = { hash: '', accountId: 'a-1', name: 'ada', role: 'viewer', hasPassword: true, ...times };
+  const sessions = { find: async () => session };
+  // A request that changes nothing uses no other dependencies.
+  const deps = { sessions, now: () => 0, isSecure: () => false, acceptsPasswords: true };
+  const router = contractRouter(contract, handlers, deps as unknown as RouterDeps);
   fixture = await httpFixture((app) => app.use(router));
 });
 afterAll(() => fixture.close());
@@ -87,6 +90,15 @@ test('no more rows are read than the client takes, and none after it has left', 
   expect(isEnded).toBe(false);
   response.destroy();
   await eventually(async () => expect(isEnded).toBe(true));
+});
+
+test('a download from the page is a line of the log, with the account', async () => {
+  pages = (async function* () {})();
+  const headers = { Cookie: 'jetbridge=secret' };
+  await (await fetch(`http://127.0.0.1:${fixture.port}/numbers.csv`, { headers })).text();
+  expect(fixture.lines.at(-1)).toMatchObject({
+    ...{ msg: 'request', level: 30, path: '/numbers.csv', status: 200, credential: 'admin:a-1' },
+  });
 });
 
 test('a request that asks for the head reads no rows', async () => {
