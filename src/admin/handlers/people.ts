@@ -25,8 +25,7 @@ import type { AdminContext } from '../router.ts';
 export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract, AdminContext> {
   return {
     listPeople: ({ query }) => listPage(query, deps),
-    downloadPeople: async ({ query }) =>
-      listPeople(deps.store.people, chosenConnections(deps, query.connection), toFilter(query)),
+    downloadPeople: async ({ query }) => selectPeople(query, deps),
     listFindingValues: ({ query }) => listFindingValues(query, deps),
     downloadFindingValues: ({ query }) => downloadFindingValues(query, deps),
     countSelectedPeople: ({ query }) => countSelected(query, deps),
@@ -86,6 +85,11 @@ function toFilter({ connection: _connection, archived, userName, ...others }: Fi
   return { ...others, archived: archived === 'true', userNamePrefix: userName };
 }
 
+/** Yields the people whom filters select page by page. Throws 422 at once if there is no such connection. */
+function selectPeople(filters: Filters, deps: AdminDeps): AsyncGenerator<ListedPerson[]> {
+  return listPeople(deps.store.people, chosenConnections(deps, filters.connection), toFilter(filters));
+}
+
 async function listPage(
   { after, limit, ...filters }: z.output<(typeof peopleContract)['listPeople']['query']>,
   deps: AdminDeps,
@@ -112,31 +116,28 @@ async function listPage(
 
 type FindingFilters = Pick<Filters, 'connection' | 'finding'>;
 
-/** The pages of people with findings that one request counts, of all connections together: 20,000 people. */
+function selectWithFindings({ connection, finding }: FindingFilters, deps: AdminDeps) {
+  const filter = { finding, hasFindings: true } as const;
+  return listPeople(deps.store.people, chosenConnections(deps, connection), filter);
+}
+
+/** The pages of people with findings that one request counts: 20,000 people. */
 const MAX_PAGES = 40;
 const MAX_FINDING_VALUES = 1_000;
 
 async function listFindingValues(query: FindingFilters, deps: AdminDeps) {
-  const { finding } = query;
-  const connections = chosenConnections(deps, query.connection);
+  const pages = selectWithFindings(query, deps);
   let isCut = false;
   async function* firstPages() {
-    for (const connection of connections) {
-      let pages = 0;
-      for await (const people of listPeople(deps.store.people, [connection], {
-        finding,
-        hasFindings: true,
-      })) {
-        if (pages >= MAX_PAGES / connections.length) {
-          isCut = true;
-          break;
-        }
-        pages += 1;
-        yield people;
-      }
+    let count = 0;
+    for await (const people of pages) {
+      count += 1;
+      isCut = count > MAX_PAGES;
+      if (isCut) return;
+      yield people;
     }
   }
-  const values = await countFindingValues(firstPages(), finding);
+  const values = await countFindingValues(firstPages(), query.finding);
   return {
     values: values.slice(0, MAX_FINDING_VALUES),
     isCut: isCut || values.length > MAX_FINDING_VALUES,
@@ -144,13 +145,9 @@ async function listFindingValues(query: FindingFilters, deps: AdminDeps) {
 }
 
 async function downloadFindingValues(query: FindingFilters, deps: AdminDeps) {
-  const { finding } = query;
-  const people = listPeople(deps.store.people, chosenConnections(deps, query.connection), {
-    finding,
-    hasFindings: true,
-  });
+  const people = selectWithFindings(query, deps);
   async function* pages() {
-    yield* batches(await countFindingValues(people, finding));
+    yield* batches(await countFindingValues(people, query.finding));
   }
   return pages();
 }
@@ -160,11 +157,7 @@ const MAX_RECONCILED = 10_000;
 
 async function countSelected(filters: Filters, deps: AdminDeps) {
   let people = 0;
-  for await (const page of listPeople(
-    deps.store.people,
-    chosenConnections(deps, filters.connection),
-    toFilter(filters),
-  )) {
+  for await (const page of selectPeople(filters, deps)) {
     people += page.length;
     if (people > MAX_RECONCILED) return { people: MAX_RECONCILED, isMore: true };
   }
@@ -176,8 +169,7 @@ async function reconcileSelected(filters: Filters, note: AdminContext['note'], d
   const { isMore } = await countSelected(filters, deps);
   if (isMore)
     throw new AdminError('conflict', 'More than 10,000 people match these filters. Choose narrower ones.');
-  const selection = { connections: chosenConnections(deps, filters.connection), filter: toFilter(filters) };
-  const people = await reconcilePeople(deps.store, selection, deps.now);
+  const people = await reconcilePeople(deps.store.reconcileQueue, selectPeople(filters, deps), deps.now);
   note({ people });
   deps.provisioning.wake();
   return { people };

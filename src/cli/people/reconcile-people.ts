@@ -40,9 +40,9 @@ export function reconcileSelected(
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const store = provisioningStore(database);
-    const connections = findConnections(database, connection);
+    const selectPeople = () => listPeople(store.people, findConnections(database, connection), filter);
     let count = 0;
-    for await (const page of listPeople(store.people, connections, filter)) count += page.length;
+    for await (const page of selectPeople()) count += page.length;
     if (count === 0) throw new Refused('There are no such people.');
     const question = `Reconcile ${countText(count, 'person', 'people')} of connection ${connection}?`;
     await confirm(shell, question, { yes, ...unconfirmed });
@@ -50,7 +50,7 @@ export function reconcileSelected(
     const time = await replicas(database).time(Date.now());
     const details: Record<string, unknown> = { connection, ...filter };
     await withAuditEntry(database, { action: 'reconcilePeople', details }, async () => {
-      details.people = await reconcilePeople(store, { connections, filter }, () => time);
+      details.people = await reconcilePeople(store.reconcileQueue, selectPeople(), () => time);
       return true;
     });
     if (json) printJson(shell, { connection, people: details.people });

@@ -1,18 +1,18 @@
 import type { ReconcileQueue } from '../store-ports.ts';
-import { listPeople, type People, type PeopleFilter } from './people.ts';
+import type { ListedPerson } from './people.ts';
 
-/** Makes everybody whom a filter selects due for an attempt now, page by page, and returns their number. */
+/** Makes people due for an attempt now, page by page, and returns their number. A page has people of one connection. */
 export async function reconcilePeople(
-  { people, reconcileQueue }: { people: People; reconcileQueue: Pick<ReconcileQueue, 'markDirty'> },
-  { connections, filter }: { connections: string[]; filter: PeopleFilter },
+  queue: Pick<ReconcileQueue, 'markDirty'>,
+  pages: AsyncIterable<ListedPerson[]>,
   now: () => number,
 ): Promise<number> {
   let count = 0;
-  for (const connection of connections)
-    for await (const page of listPeople(people, [connection], filter)) {
-      const ids = page.map(({ id }) => id);
-      await reconcileQueue.markDirty(connection, ids, now());
-      count += ids.length;
-    }
+  for await (const people of pages) {
+    const [first] = people;
+    const ids = people.map(({ id }) => id);
+    if (first) await queue.markDirty(first.connection, ids, now());
+    count += ids.length;
+  }
   return count;
 }
