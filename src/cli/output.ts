@@ -139,7 +139,7 @@ export function printJson(shell: Shell, ...values: object[]): void {
 export async function printCsv<Row>(
   shell: Shell,
   columns: CsvColumns<Row>,
-  pages: AsyncIterable<readonly Row[]>,
+  pages: Parameters<typeof csvText<Row>>[1],
 ): Promise<void> {
   for await (const lines of csvText(columns, pages)) {
     if (shell.isOutputClosed?.()) return;

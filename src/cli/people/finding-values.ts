@@ -51,15 +51,11 @@ export function showFindingValues(
       listPeople(people, connections, { finding, hasFindings: true }),
       finding,
     );
-    if (csv) await printCsv(shell, findingValueColumns, inOnePage(values));
+    if (csv) await printCsv(shell, findingValueColumns, [values]);
     else if (json) for (const value of values) printJson(shell, value);
     else if (values.length > 0) printValues(shell, values);
     if (values.length === 0) shell.printError('Nobody has such a finding.');
   });
-}
-
-async function* inOnePage<Row>(rows: Row[]): AsyncGenerator<Row[]> {
-  yield rows;
 }
 
 function printValues(shell: Shell, values: FindingValue[]): void {
