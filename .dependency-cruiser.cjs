@@ -127,7 +127,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|scim-credentials|contract/operation).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/holds|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|join-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(audit-entries|passwords|scim-credentials|contract/operation).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/(holds|held-people)|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|reconcile-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -152,11 +152,11 @@ module.exports = {
     packages('cli/', 'commander|cli-table3|cli-progress'),
 
     builtin('provisioning/', 'crypto|util'),
-    builtin('scim/', 'buffer|crypto|http|stream/promises|timers/promises|util'),
+    builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
     builtin('oauth/', 'crypto'),
     builtin('sample-data/', 'crypto|util'),
     builtin('travel/', 'crypto|events|http|https|net|util'),
-    builtin('http/', 'crypto|dns|http|https|net|querystring'),
+    builtin('http/', 'crypto|dns|http|https|net|querystring|stream/promises'),
     builtin('adapter/', 'url|util|zlib'),
     builtin('log/', 'crypto'),
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),

@@ -12,6 +12,8 @@ const [synced, held, mailbox] = [35, 26, 'ada.lovelace.0@corp.example'].map((one
 export const VIEWS = [
   view('Overview', '/', ['overview', 'activity', 'demo-day'], { isCounted: true }),
   view('People', '/people/counts', ['']),
+  view('People', '/people/findings', ['', '?finding=drift', '?finding=rareFinding']),
+  view('People', '/people/selection?finding=', ['drift', 'rareFinding']),
   view('People', '/people?limit=200', [
     '',
     ...['&connection=workday', '&archived=true', '&userName=ada', '&userName=nobody'],

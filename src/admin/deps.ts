@@ -12,7 +12,7 @@ import type { WriteHealth } from '../store/sql/write-health.ts';
 import type { TravelDeps } from '../travel/collection.ts';
 import type { Webhooks } from '../travel/webhooks/webhooks.ts';
 import type { DemoDay } from './demo-day.ts';
-import { AdminError } from './errors.ts';
+import { AdminError, invalidField } from './errors.ts';
 import type { MappingThread } from './mapping-thread/thread.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
@@ -80,6 +80,17 @@ export function findConnection(
   const found = connections.find(({ connection }) => connection.id === id);
   if (!found) throw new AdminError('notFound', `There is no connection ${id}.`);
   return found;
+}
+
+/** Returns the connection that a filter names, or all that the database has. Throws 422 if there is none of that name. */
+export function chosenConnections(
+  { connectionIds }: Pick<AdminDeps, 'connectionIds'>,
+  chosen: string | undefined,
+): string[] {
+  const connections = connectionIds();
+  if (chosen === undefined) return connections;
+  if (!connections.includes(chosen)) throw invalidField('connection', 'There is no such connection.');
+  return [chosen];
 }
 
 /** Returns the embedded travel service. Throws 404 if no connection uses it. */

@@ -69,10 +69,14 @@ function describe(operationId: string, operation: Operation, schemas: JsonObject
   };
 }
 
-function success({ isNavigation, result }: Operation, schemas: JsonObject): JsonObject {
+function success({ isNavigation, result, csv }: Operation, schemas: JsonObject): JsonObject {
   if (isNavigation) {
     const headers = { Location: { schema: { type: 'string' } } };
     return { 303: { description: 'To the OpenID provider, or to the page', headers } };
+  }
+  if (csv) {
+    const description = `A file with the columns ${Object.keys(csv).join(', ')}`;
+    return { 200: { description, content: { 'text/csv': { schema: text } } } };
   }
   if (!result) return { 204: { description: 'Done' } };
   const content = jsonContent(toJsonSchema(result, schemas, { io: 'output' }));

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import express, {
   type ErrorRequestHandler,
   type Request,
@@ -7,7 +8,9 @@ import express, {
 } from 'express';
 import { z } from 'zod';
 import { clientAddressOf } from '../http/authentication.ts';
+import { csvText } from '../http/csv.ts';
 import { addRequestNotes, markRoutine } from '../http/log.ts';
+import { streamResponse } from '../http/streamed-response.ts';
 import { hasNul, isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
 import type { AuditEntry, AuditLog } from '../store/credentials/audit-log.ts';
 import { RETRY_AFTER_S } from '../store/unavailable.ts';
@@ -83,8 +86,8 @@ function authenticate(operation: Operation, deps: RouterDeps): RequestHandler {
     const caller = await findCaller(request, deps);
     addRequestNotes(response, { credential: caller && `admin:${caller.id}` });
     checkAccess(request, caller, operation);
-    // The page reads what it shows again and again.
-    if (caller?.session && request.method === 'GET') markRoutine(response);
+    // The page reads what it shows again and again, but a download is made by a person.
+    if (caller?.session && request.method === 'GET' && !operation.csv) markRoutine(response);
     const locals: CallerLocals = response.locals;
     locals.caller = caller;
     next();
@@ -156,8 +159,33 @@ async function answer(
       ? await withAuditEntry(run, { action: name, details, address, ...actor }, deps)
       : await run();
   if (result && operation.isNavigation) response.redirect(303, String(Object(result).location));
+  else if (operation.csv) await sendCsv(response, operation, result as AsyncIterable<never[]>);
   else if (result === undefined) response.status(204).end();
   else response.json(operation.result ? operation.result.encode(Object(result)) : result);
+}
+
+/**
+ * The beginning of a file: without it Excel reads UTF-8 in the encoding of the machine, and names such as Zoë are spoiled.
+ */
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Sends rows as a file, page by page. Other requests run between two pages. */
+async function sendCsv(
+  response: Response,
+  { path, csv = {} }: Operation,
+  pages: AsyncIterable<never[]>,
+): Promise<void> {
+  async function* pieces() {
+    yield BYTE_ORDER_MARK;
+    for await (const lines of csvText(csv, pages)) {
+      yield lines;
+      await setImmediate();
+    }
+  }
+  response.attachment(path.slice(path.lastIndexOf('/') + 1));
+  response.type('text/csv');
+  if (response.req.method === 'HEAD') response.end();
+  else await streamResponse(response, pieces());
 }
 
 /** Throws 401 or 403 unless the caller may use the operation. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { openExchangeLog } from '../log/open-log.ts';
 import { addAdminCommands } from './admins.ts';
+import { addAuditCommand } from './audit.ts';
 import { addCheckCommand } from './check.ts';
 import { addConnectionCommands, addImportCommand } from './connections.ts';
 import { addCredentialCommands } from './credentials.ts';
@@ -71,6 +72,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addCredentialCommands,
   addClientCommands,
   addAdminCommands,
+  addAuditCommand,
   addHoldCommands,
   addConnectionCommands,
   addShadowCommands,

@@ -1,5 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
+import { type CsvColumns, csvText } from '../http/csv.ts';
 import { describeTravelFailure, type TravelFailure } from '../provisioning/travel-ports.ts';
 import { Refused, WrongUse } from './exit-code.ts';
 
@@ -132,6 +133,19 @@ function barText(share: number): string {
 /** Prints values as JSON Lines: one JSON object in each line. */
 export function printJson(shell: Shell, ...values: object[]): void {
   for (const value of values) shell.print(jsonLine(value));
+}
+
+/** Prints rows as CSV page by page, until the reader of the output has ended. */
+export async function printCsv<Row>(
+  shell: Shell,
+  columns: CsvColumns<Row>,
+  pages: Parameters<typeof csvText<Row>>[1],
+): Promise<void> {
+  for await (const lines of csvText(columns, pages)) {
+    if (shell.isOutputClosed?.()) return;
+    // `print` adds the line feed of the last line.
+    shell.print(lines.slice(0, -1));
+  }
 }
 
 /** Formats a time for JSON (ISO 8601 in UTC); undefined stays undefined, so that the member is left out. */

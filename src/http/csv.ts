@@ -7,7 +7,7 @@ export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 /** Formats rows as CSV (RFC 4180): a line of names, then the rows, each line with CR LF at its end. Yields one text for each page of rows. */
 export async function* csvText<Row>(
   columns: CsvColumns<Row>,
-  pages: AsyncIterable<readonly Row[]>,
+  pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
 ): AsyncGenerator<string> {
   const cells = Object.values(columns);
   yield csvLine(Object.keys(columns));

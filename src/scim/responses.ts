@@ -1,6 +1,5 @@
-import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
-import { requestScopeOf } from '../http/log.ts';
+import { streamResponse } from '../http/streamed-response.ts';
 import { keepResponseBody } from './exchanges.ts';
 
 /** JSON text: a string, or pieces of text that are produced while the client reads, because the whole is too long for memory. */
@@ -24,20 +23,7 @@ export function sendScim(response: Response, json: JsonText | undefined): void {
   // The length of a long text is not known in advance, so there is no Content-Length, not even in the response to a HEAD.
   if (isHead) response.end();
   else if (typeof json === 'string') response.end(json);
-  else void sendPieces(response, json);
-}
-
-async function sendPieces(response: Response, pieces: AsyncIterable<string>): Promise<void> {
-  try {
-    await pipeline(inChunks(response, pieces), response);
-  } catch (error) {
-    // The client has closed the connection.
-    if (Object(error).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-    // The status has been sent already. `pipeline` has closed the connection, which tells the client that the response is
-    // incomplete (RFC 9112 §8).
-    requestScopeOf(response).notes.cut = 'fault';
-    requestScopeOf(response).log.error({ err: error }, 'a response was aborted by an error');
-  }
+  else void streamResponse(response, inChunks(response, json));
 }
 
 /** The length of a chunk, in characters. */

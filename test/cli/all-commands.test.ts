@@ -202,6 +202,8 @@ describe('--json', () => {
     'mapping apply': { args: () => [mapping(), '--yes'], member: 'plan' },
     'mapping restore': { args: () => ['1', '--yes'], member: 'plan' },
     'people list': { member: 'userName' },
+    'people findings': { member: 'value' },
+    'people reconcile': { args: () => ['--connection', 'default', '--yes'], member: 'people' },
     'people join': { args: () => ['nobody', 'ada@corp.example', '--yes'], code: 1 },
     explain: { args: () => ['ada@corp.example'], member: 'verdict' },
     replay: {
@@ -224,6 +226,7 @@ describe('--json', () => {
     'admins list': { member: 'createdAt' },
     'admins reset': { args: () => ['ada'], member: 'password' },
     'admins revoke': { args: () => ['ada'], member: 'revoked' },
+    audit: { member: 'action' },
     'holds list': {},
     'holds show': { args: () => ['ada@corp.example'], member: 'state' },
     'holds approve': { args: () => ['--all', '--yes'], code: 1 },

@@ -72,6 +72,22 @@ test('the list groups by connection and cause, with numbers and examples', async
   expect(table).toMatch(/entra +│ safetyValve +│ 1 /);
 });
 
+test('the list as CSV has a record for each person of the chosen cause and connection', async () => {
+  await fill();
+  expect(await listHolds(shell, { csv: true, cause: 'safetyValve' })).toBe(0);
+  const [names, ...people] = shell.out.splice(0).join('\n').split('\r\n');
+  expect(names).toBe('connection,cause,since,id,userName,wants,version');
+  const since = new Date(NOW).toISOString();
+  expect(people).toEqual([
+    `entra,safetyValve,${since},eva,eva@corp.example,delete,1`,
+    `okta,safetyValve,${since},ada,ada@corp.example,deactivate,1`,
+    `okta,safetyValve,${since},bob,bob@corp.example,deactivate,4`,
+    `okta,safetyValve,${since},cyd,cyd@corp.example,delete,1\r`,
+  ]);
+  expect(await listHolds(shell, { csv: true, connection: 'entra', cause: 'guarded' })).toBe(0);
+  expect(shell.out).toEqual([`${names}\r`]);
+});
+
 test('the list as JSON has a line for each person of the chosen cause and connection', async () => {
   await fill();
   await store.holds.saveHeldRules({

@@ -1,4 +1,7 @@
-import { type PeopleFlags, showPeople, toCsvLine } from '../../src/cli/people/people.ts';
+import { showAudit } from '../../src/cli/audit.ts';
+import { showFindingValues } from '../../src/cli/people/finding-values.ts';
+import { type PeopleFlags, showPeople } from '../../src/cli/people/people.ts';
+import { reconcileSelected } from '../../src/cli/people/reconcile-people.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
@@ -77,14 +80,66 @@ test('CSV has a header and a record for each person, and no cell that a spreadsh
   );
 });
 
-test.each([
-  [['a', 'b c'], 'a,b c\r'],
-  [['a,b', 'say "no"'], '"a,b","say ""no"""\r'],
-  [['=1+1', '+33', '-2', '@sum', ' =1'], `'=1+1,'+33,'-2,'@sum,' =1\r`],
-  [['a-b', 'x@corp.example', ''], 'a-b,x@corp.example,\r'],
-  [['two\nlines\u0000', ' padded'], 'two\\u{a}lines\\u{0}," padded"\r'],
-])('the cells %j are the record %j', (cells, record) => {
-  expect(toCsvLine(cells)).toBe(record);
+test('people are counted by the values of their findings, as a table, CSV and JSON', async () => {
+  const show = async (flags: Parameters<typeof showFindingValues>[1]) => {
+    expect(await showFindingValues(shell, flags)).toBe(0);
+    return shell.out.splice(0).join('\n');
+  };
+  expect(await show({ finding: 'emailInvalid' })).toMatch(
+    /people +│ finding +│ field +│ value +│ e\.g\. +│ connection.*│ 1 +│ emailInvalid +│ email +│ =cmd\(\) +│ =cmd\(\) /s,
+  );
+  expect(shell.err.splice(0)[0]).toContain('--finding FINDING --field FIELD --value VALUE');
+  const csv = await show({ finding: 'noEmail', csv: true });
+  expect(csv).toBe(
+    [
+      'connection,finding,field,value,otherValues,people,exampleId,exampleUserName\r',
+      `default,noEmail,email,,false,2,${ids[2]},'=cmd()\r`,
+    ].join('\n'),
+  );
+  const [json = ''] = (await show({ finding: 'emailInvalid', json: true })).split('\n');
+  expect(JSON.parse(json)).toMatchObject({
+    code: 'emailInvalid',
+    field: 'email',
+    value: '=cmd()',
+    people: 1,
+  });
+  await show({ finding: 'drift' });
+  expect(shell.err).toEqual(['Nobody has such a finding.']);
+});
+
+test('people are selected by the field and value of a finding', async () => {
+  const lines = await list({ finding: 'emailInvalid', field: 'email', value: 'bob', format: 'json' });
+  expect(lines.map((line) => JSON.parse(line).userName)).toEqual(['bob']);
+});
+
+test('people are reconciled after a confirmation that states their number, and the audit log says who', async () => {
+  const revision = async () =>
+    (await service.people('default')).find(({ id }) => id === ids[1])?.revision ?? 0;
+  const before = await revision();
+  const questions: string[] = [];
+  const asking = (answer: string): RecordedShell => ({
+    ...shell,
+    ask: async (question) => {
+      questions.push(question);
+      return answer;
+    },
+  });
+  const bob = { connection: 'default', finding: 'emailInvalid', value: 'bob' };
+  expect(await reconcileSelected(asking('n'), bob)).toBe(1);
+  expect([questions, shell.err.splice(0)]).toEqual([
+    ['Reconcile 1 person of connection default? [y/N] '],
+    ['Nothing was changed.'],
+  ]);
+  expect(await revision()).toBe(before);
+  expect(await reconcileSelected(shell, { ...bob, yes: true })).toBe(0);
+  expect(shell.out.splice(0)).toEqual(['1 person is due now']);
+  expect(await revision()).toBeGreaterThan(before);
+  expect(await showAudit(shell, { action: 'reconcilePeople', limit: 1, json: true })).toBe(0);
+  expect(JSON.parse(shell.out.splice(0)[0] ?? '')).toMatchObject({
+    ...{ actorKind: 'command', status: 200, details: { ...bob, people: 1 } },
+  });
+  expect(await reconcileSelected(shell, { ...bob, value: 'eve', yes: true })).toBe(1);
+  expect(shell.err).toEqual(['There are no such people.']);
 });
 
 test('reading ends when the reader of the output has ended', async () => {

@@ -12,11 +12,8 @@ async function format(rows: string[][]): Promise<string> {
 }
 
 async function textOf<Row>(columns: CsvColumns<Row>, pages: Row[][]): Promise<string> {
-  async function* inPages() {
-    yield* pages;
-  }
   let text = '';
-  for await (const piece of csvText(columns, inPages())) text += piece;
+  for await (const piece of csvText(columns, pages)) text += piece;
   return text;
 }
 

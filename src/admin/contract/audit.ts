@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { auditColumns } from '../audit-entries.ts';
 import type { Contract } from './operation.ts';
 import { limit, time } from './schemas.ts';
 
@@ -21,6 +22,13 @@ const auditEntry = z
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.input<typeof auditEntry>;
 
+const filters = {
+  actor: z.string().max(200).optional().meta({ description: 'A part of the name, without case' }),
+  action: z.string().max(100).optional(),
+  since: time.optional(),
+  until: time.optional(),
+};
+
 /** The audit log. */
 export const auditContract = {
   listAuditEntries: {
@@ -28,13 +36,16 @@ export const auditContract = {
     summary: 'List the changes, newest first',
     query: z.strictObject({
       before: z.coerce.number<number>().int().min(1).optional(),
-      actor: z.string().max(200).optional().meta({ description: 'A part of the name, without case' }),
-      action: z.string().max(100).optional(),
-      since: time.optional(),
-      until: time.optional(),
+      ...filters,
       limit,
     }),
     result: z.object({ entries: z.array(auditEntry), next: z.int().optional() }),
+  },
+  downloadAuditEntries: {
+    ...{ method: 'get', path: '/audit.csv', tag: 'Audit', access: 'viewer' },
+    summary: 'Download the changes as CSV, newest first',
+    query: z.strictObject(filters),
+    csv: auditColumns,
   },
   listAuditChoices: {
     ...{ method: 'get', path: '/audit/choices', tag: 'Audit', access: 'viewer' },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { heldPersonColumns } from '../../provisioning/holds/held-people.ts';
 import { holdAnswers, holdCauses } from '../../provisioning/identity.ts';
 import type { Contract } from './operation.ts';
 import { id, limit, time } from './schemas.ts';
@@ -60,6 +61,12 @@ export const holdsContract = {
     ...{ method: 'get', path: '/holds', tag: 'Holds', access: 'viewer' },
     summary: 'List how many people wait for the decision of an admin, by connection and cause',
     result: z.object({ people: count, groups: z.array(group) }),
+  },
+  downloadHeldPeople: {
+    ...{ method: 'get', path: '/holds.csv', tag: 'Holds', access: 'viewer' },
+    summary: 'Download the people who wait as CSV, by connection and cause, the longest waiting first',
+    query: z.strictObject({ connection: id.optional(), cause: cause.optional() }),
+    csv: heldPersonColumns,
   },
   listHeldPeople: {
     ...{ method: 'get', path: '/holds/{connection}/{cause}', tag: 'Holds', access: 'viewer' },

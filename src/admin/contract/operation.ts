@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { CsvColumns } from '../../http/csv.ts';
 import type { ErrorCode } from '../errors.ts';
 
 /** The roles of callers: a viewer reads, an admin changes too. */
@@ -22,8 +23,10 @@ export interface Operation {
   body?: z.ZodObject;
   /** The largest body, in bytes; 1 MB by default. */
   maxBodyBytes?: number;
-  /** The response. Without it the operation answers 204. */
+  /** The response. Without it, and without `csv`, the operation answers 204. */
   result?: z.ZodObject;
+  /** The columns of a response that is a file of CSV, named like the end of the path. Its handler returns pages of rows. */
+  csv?: CsvColumns<never>;
   /** The codes of errors besides those that follow from the declaration. */
   errors?: ErrorCode[];
   /** True for a POST that changes nothing, such as a preview. All other methods than GET are recorded in the audit log. */
@@ -70,7 +73,9 @@ type HandlerReturn<O extends Operation> = O['isNavigation'] extends true
   ? Promise<{ location: string }>
   : O['result'] extends z.ZodType
     ? Promise<z.output<O['result']>>
-    : Promise<void>;
+    : O['csv'] extends CsvColumns<infer Row>
+      ? Promise<AsyncIterable<readonly Row[]>>
+      : Promise<void>;
 
 /** One handler for each operation of a contract. */
 export type Handlers<C extends Contract, Context> = {

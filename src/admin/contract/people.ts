@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { holdCauses, identityStates, successionEffects } from '../../provisioning/identity.ts';
 import { fieldStandings } from '../../provisioning/people/explain-fields.ts';
 import { personStatuses } from '../../provisioning/people/explain-person.ts';
+import { findingValueColumns } from '../../provisioning/people/finding-values.ts';
+import { peopleColumns } from '../../provisioning/people/people.ts';
 import { verdicts } from '../../provisioning/users/evidence.ts';
 import type { Contract } from './operation.ts';
 import { findingMembers, ruleMembers, time } from './schemas.ts';
@@ -128,17 +130,38 @@ const explanation = z
   .meta({ id: 'PersonExplanation', description: 'Everything that is stored about a person' });
 export type PersonExplanation = z.input<typeof explanation>;
 
+/** The filters of lists of people. */
+const filters = {
+  connection: text.optional(),
+  state: z.enum(identityStates).optional(),
+  finding: text.optional().meta({ description: 'The code of a finding' }),
+  field: text.optional().meta({ description: 'The field of that finding' }),
+  value: text.optional().meta({ description: 'The value of that finding, as listFindingValues has it' }),
+  archived: z.enum(['true']).optional().meta({ description: 'Only inactive and deleted people' }),
+  userName: text.optional().meta({ description: 'The beginning of the userName' }),
+};
+const findingFilters = { connection: filters.connection, finding: filters.finding };
+
+const findingValue = z
+  .object({
+    ...{ connection: z.string(), code: z.string(), field: z.string() },
+    value: z.string().meta({ description: 'Empty if the finding has none. A long one is cut' }),
+    people: count,
+    example: z.object({ id: z.string(), userName: z.string(), name: z.string() }),
+    isRest: z.boolean().meta({
+      description: 'True for the people with other values than the first 1,000 of that code and field',
+    }),
+  })
+  .meta({ id: 'FindingValue', description: 'The number of people who have a finding with this value' });
+export type FindingValue = z.input<typeof findingValue>;
+
 /** The people of all connections, and everything that is known about one of them. */
 export const peopleContract = {
   listPeople: {
     ...{ method: 'get', path: '/people', tag: 'People', access: 'viewer' },
     summary: 'List people by connection and userName. A page can be short, or empty, although others follow',
     query: z.strictObject({
-      connection: text.optional(),
-      state: z.enum(identityStates).optional(),
-      finding: text.optional().meta({ description: 'The code of a finding' }),
-      archived: z.enum(['true']).optional().meta({ description: 'Only inactive and deleted people' }),
-      userName: text.optional().meta({ description: 'The beginning of the userName' }),
+      ...filters,
       after: z.string().max(4_000).optional().meta({ description: '`next` of the page before' }),
       limit: z.coerce.number<number>().int().min(1).max(500).default(100),
     }),
@@ -147,6 +170,47 @@ export const peopleContract = {
       next: z.string().optional(),
       connections: z.array(z.string()).meta({ description: 'All connections' }),
     }),
+  },
+  downloadPeople: {
+    ...{ method: 'get', path: '/people.csv', tag: 'People', access: 'viewer' },
+    summary: 'Download the people whom filters select as CSV',
+    query: z.strictObject(filters),
+    csv: peopleColumns,
+  },
+  listFindingValues: {
+    ...{ method: 'get', path: '/people/findings', tag: 'People', access: 'viewer' },
+    summary: 'Count people by the codes, fields and values of their findings, the most frequent first',
+    query: z.strictObject(findingFilters),
+    result: z.object({
+      values: z.array(findingValue),
+      isCut: z.boolean().meta({
+        description:
+          'True if only the first 20,000 people with findings were counted, or only the 1,000 most frequent values are listed',
+      }),
+    }),
+  },
+  downloadFindingValues: {
+    ...{ method: 'get', path: '/people/findings.csv', tag: 'People', access: 'viewer' },
+    summary:
+      'Download the counts of listFindingValues as CSV, of everybody. They follow when all are counted',
+    query: z.strictObject(findingFilters),
+    csv: findingValueColumns,
+  },
+  countSelectedPeople: {
+    ...{ method: 'get', path: '/people/selection', tag: 'People', access: 'viewer' },
+    summary: 'Count the people whom filters select, up to 10,000',
+    query: z.strictObject(filters),
+    result: z.object({
+      people: count,
+      isMore: z.boolean().meta({ description: 'True if counting stopped at `people`' }),
+    }),
+  },
+  reconcilePeople: {
+    ...{ method: 'post', path: '/people/reconcile', tag: 'People', access: 'admin' },
+    summary: 'Bring the travelers of the people whom filters select up to date now; 409 for more than 10,000',
+    body: z.strictObject(filters),
+    result: z.object({ people: count }),
+    errors: ['conflict'],
   },
   countPeople: {
     ...{ method: 'get', path: '/people/counts', tag: 'People', access: 'viewer' },

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { redactWebhookUrl } from '../../http/redaction.ts';
 import type { AuditEntry, AuditLog } from '../../store/credentials/audit-log.ts';
+import { auditPages, readableDetails } from '../audit-entries.ts';
 import type { auditContract } from '../contract/audit.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { peopleContract } from '../contract/people.ts';
@@ -17,6 +17,7 @@ export interface AuditDeps {
 export function auditHandlers(deps: AuditDeps): Handlers<typeof auditContract, AdminContext> {
   return {
     listAuditEntries: ({ query }) => listAuditEntries(query, deps),
+    downloadAuditEntries: async ({ query }) => auditPages(deps.audit, query),
     listAuditChoices: () => deps.audit.listChoices(),
   };
 }
@@ -37,13 +38,6 @@ async function listAuditEntries(
     ),
   });
   return { entries: await Promise.all(shown.map(toListed)), next };
-}
-
-/** Entries of earlier versions contain URLs of webhooks with their secrets. */
-function readableDetails({ action, details }: AuditEntry): AuditEntry['details'] {
-  const isWebhook = action === 'createTravelWebhook' || action === 'updateTravelWebhook';
-  const { url } = details;
-  return isWebhook && typeof url === 'string' ? { ...details, url: redactWebhookUrl(url) } : details;
 }
 
 interface PersonKey {

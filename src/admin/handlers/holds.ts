@@ -1,3 +1,4 @@
+import { heldPeoplePages } from '../../provisioning/holds/held-people.ts';
 import {
   answerTo,
   approvalText,
@@ -13,7 +14,7 @@ import type { HoldCause } from '../../provisioning/identity.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { holdsContract } from '../contract/holds.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
-import { type AdminDeps, findConnection } from '../deps.ts';
+import { type AdminDeps, chosenConnections, findConnection } from '../deps.ts';
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
@@ -36,6 +37,8 @@ export function holdHandlers(deps: AdminDeps): Handlers<typeof holdsContract, Ad
         groups: groups.sort((one, other) => one.since - other.since),
       };
     },
+    downloadHeldPeople: async ({ query: { connection, cause } }) =>
+      heldPeoplePages(deps.store.holds, chosenConnections(deps, connection), cause),
     listHeldPeople: ({ params, query }) => listHeldPeople(params, query, deps),
     explainHold: ({ params }) => explainHold(params, deps),
     decideHolds: ({ body }, context) => decideHolds(body, context, deps),

@@ -2,17 +2,22 @@ import type { z } from 'zod';
 import { isOfBridge } from '../../log/exchange.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import { findPeople, readExplanation } from '../../provisioning/people/explain-person.ts';
+import { countFindingValues } from '../../provisioning/people/finding-values.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/people/join-people.ts';
 import {
   displayNameOf,
   type ListedPerson,
+  listPeople,
+  type PeopleFilter,
   type PersonPlace,
   toListedPerson,
 } from '../../provisioning/people/people.ts';
+import { reconcilePeople } from '../../provisioning/people/reconcile-people.ts';
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
+import { batches } from '../../store/sql/queries.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { peopleContract } from '../contract/people.ts';
-import type { AdminDeps } from '../deps.ts';
+import { type AdminDeps, chosenConnections } from '../deps.ts';
 import { AdminError, invalidField } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
@@ -20,6 +25,11 @@ import type { AdminContext } from '../router.ts';
 export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract, AdminContext> {
   return {
     listPeople: ({ query }) => listPage(query, deps),
+    downloadPeople: async ({ query }) => selectPeople(query, deps),
+    listFindingValues: ({ query }) => listFindingValues(query, deps),
+    downloadFindingValues: ({ query }) => downloadFindingValues(query, deps),
+    countSelectedPeople: ({ query }) => countSelected(query, deps),
+    reconcilePeople: ({ body }, { note }) => reconcileSelected(body, note, deps),
     countPeople: async () => ({ connections: (await deps.peopleSummaries.read()).map(toCounts) }),
     findPeople: async ({ query: { text } }) => ({ people: await search(text, deps) }),
     explainPerson: async ({ params }) => {
@@ -69,22 +79,24 @@ interface Place {
 /** The number of pages of the store that one request reads at most, so that it ends soon if few people match. */
 const MAX_STEPS = 10;
 
+type Filters = z.output<(typeof peopleContract)['downloadPeople']['query']>;
+
+function toFilter({ connection: _connection, archived, userName, ...others }: Filters): PeopleFilter {
+  return { ...others, archived: archived === 'true', userNamePrefix: userName };
+}
+
+/** Yields the people whom filters select page by page. Throws 422 at once if there is no such connection. */
+function selectPeople(filters: Filters, deps: AdminDeps): AsyncGenerator<ListedPerson[]> {
+  return listPeople(deps.store.people, chosenConnections(deps, filters.connection), toFilter(filters));
+}
+
 async function listPage(
-  {
-    connection,
-    after,
-    limit,
-    archived,
-    userName,
-    ...others
-  }: z.output<(typeof peopleContract)['listPeople']['query']>,
+  { after, limit, ...filters }: z.output<(typeof peopleContract)['listPeople']['query']>,
   deps: AdminDeps,
 ) {
-  const filter = { ...others, archived: archived === 'true', userNamePrefix: userName };
+  const filter = toFilter(filters);
   const connections = deps.connectionIds();
-  const chosen = connection === undefined ? connections : [connection];
-  if (!chosen.every((one) => connections.includes(one)))
-    throw invalidField('connection', 'There is no such connection.');
+  const chosen = chosenConnections(deps, filters.connection);
   let place = after === undefined ? placeAt(chosen[0]) : parsePlace(after, chosen);
   const people: ListedPerson[] = [];
   for (let step = 0; place && step < MAX_STEPS && people.length < limit; step += 1) {
@@ -100,6 +112,67 @@ async function listPage(
       : placeAt(chosen[chosen.indexOf(place.connection) + 1]);
   }
   return { people, connections, ...(place ? { next: placeText(place) } : {}) };
+}
+
+type FindingFilters = Pick<Filters, 'connection' | 'finding'>;
+
+function selectWithFindings({ connection, finding }: FindingFilters, deps: AdminDeps) {
+  const filter = { finding, hasFindings: true } as const;
+  return listPeople(deps.store.people, chosenConnections(deps, connection), filter);
+}
+
+/** The pages of people with findings that one request counts: 20,000 people. */
+const MAX_PAGES = 40;
+const MAX_FINDING_VALUES = 1_000;
+
+async function listFindingValues(query: FindingFilters, deps: AdminDeps) {
+  const pages = selectWithFindings(query, deps);
+  let isCut = false;
+  async function* firstPages() {
+    let count = 0;
+    for await (const people of pages) {
+      count += 1;
+      isCut = count > MAX_PAGES;
+      if (isCut) return;
+      yield people;
+    }
+  }
+  const values = await countFindingValues(firstPages(), query.finding);
+  return {
+    values: values.slice(0, MAX_FINDING_VALUES),
+    isCut: isCut || values.length > MAX_FINDING_VALUES,
+  };
+}
+
+async function downloadFindingValues(query: FindingFilters, deps: AdminDeps) {
+  const people = selectWithFindings(query, deps);
+  async function* pages() {
+    yield* batches(await countFindingValues(people, query.finding));
+  }
+  return pages();
+}
+
+/** The people whom one request reconciles at most. */
+const MAX_RECONCILED = 10_000;
+
+async function countSelected(filters: Filters, deps: AdminDeps) {
+  let people = 0;
+  for await (const page of selectPeople(filters, deps)) {
+    people += page.length;
+    if (people > MAX_RECONCILED) return { people: MAX_RECONCILED, isMore: true };
+  }
+  return { people, isMore: false };
+}
+
+async function reconcileSelected(filters: Filters, note: AdminContext['note'], deps: AdminDeps) {
+  note(filters);
+  const { isMore } = await countSelected(filters, deps);
+  if (isMore)
+    throw new AdminError('conflict', 'More than 10,000 people match these filters. Choose narrower ones.');
+  const people = await reconcilePeople(deps.store.reconcileQueue, selectPeople(filters, deps), deps.now);
+  note({ people });
+  deps.provisioning.wake();
+  return { people };
 }
 
 function toCounts({ connection, states, findings, areFindingsCut }: PeopleSummary) {

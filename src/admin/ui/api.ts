@@ -35,6 +35,16 @@ export function call<Name extends OperationName>(
   return request(name, input);
 }
 
+/** The operations that return a file of CSV. */
+export type DownloadOperation = {
+  [Name in OperationName]: Declared<Name> extends { csv: object } ? Name : never;
+}[OperationName];
+
+/** Returns the URL of a file. */
+export function downloadUrl<Name extends DownloadOperation>(name: Name, input: Input<Name>): string {
+  return toRequest(OPERATIONS[name], input).url;
+}
+
 /** Calls an operation with a whole input; the signal aborts the call. */
 export async function request<Name extends OperationName>(
   name: Name,

@@ -15,10 +15,16 @@ export function addHoldCommands(program: Command, shell: Shell, action: Action):
     .description('list how many people wait for each cause, since when, with examples')
     .addOption(causeOption())
     .option('--connection <id>', 'only this connection')
+    .option('--csv', 'the people as CSV for spreadsheets')
     .option('--json', 'one JSON object for each person')
-    .addHelpText('after', examples('holds list', 'holds list --cause safetyValve --json'))
+    .addHelpText(
+      'after',
+      examples('holds list', 'holds list --cause safetyValve --json', 'holds list --csv > holds.csv'),
+    )
     .action(
-      action((options: { cause?: HoldCause; connection?: string; json?: true }) => listHolds(shell, options)),
+      action((options: { cause?: HoldCause; connection?: string; csv?: true; json?: true }) =>
+        listHolds(shell, options),
+      ),
     );
   holds
     .command('show')

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/settings.ts';
+import { heldPeoplePages, heldPersonColumns } from '../../provisioning/holds/held-people.ts';
 import {
   answerTo,
   approvalText,
@@ -16,6 +17,7 @@ import {
   escapeLine,
   formatMinute,
   jsonLine,
+  printCsv,
   printJson,
   printTable,
   type Shell,
@@ -26,11 +28,18 @@ import { ALL, findIdentities, type HoldFilter, policiesOf, selectedConnections }
 /** The number of people that the table names as examples in each row. */
 const EXAMPLES = 3;
 
-/** Prints the held changes: a table of numbers with examples, or every person as JSON. */
-export function listHolds(shell: Shell, { json, ...chosen }: HoldFilter & { json?: true }): Promise<0 | 1> {
+/** Prints the held changes: a table of numbers with examples, or every person as CSV or JSON. */
+export function listHolds(
+  shell: Shell,
+  { csv, json, ...chosen }: HoldFilter & { csv?: true; json?: true },
+): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     const { holds } = provisioningStore(database);
     if (chosen.connection !== undefined) findConnection(settings, chosen.connection);
+    if (csv) {
+      const connections = database.scopes.ids().filter((id) => (chosen.connection ?? id) === id);
+      return printCsv(shell, heldPersonColumns, heldPeoplePages(holds, connections, chosen.cause));
+    }
     const counts = (await holds.countHolds()).filter((count) => isCountSelected(chosen, count));
     if (counts.length === 0) shell.printError('Nothing is held.');
     else if (json) await printHeldPeople(shell, database, counts);

@@ -1,26 +1,28 @@
 import type { Command } from 'commander';
-import { identityStates } from '../../provisioning/identity.ts';
 import {
-  findingCodes,
+  codesOf,
   type ListedPerson,
   listPeople,
   type PeopleFilter,
+  peopleColumns,
 } from '../../provisioning/people/people.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
-import { choiceOption, choiceParser, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
+import { choiceOption, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
 import { findConnections, withDatabase } from '../database.ts';
 import { examples } from '../help.ts';
 import {
   type Action,
-  escapeLine,
   formatMinute,
-  jsonLine,
+  printCsv,
+  printJson,
   printTable,
   type Shell,
-  toIsoTime,
   withIsoTimes,
 } from '../output.ts';
+import { addFilterOptions } from './filter-options.ts';
+import { addFindingValuesCommand } from './finding-values.ts';
 import { addJoinCommand } from './join-people.ts';
+import { addReconcileCommand } from './reconcile-people.ts';
 
 const formats = ['table', 'csv', 'json'] as const;
 type Format = (typeof formats)[number];
@@ -35,25 +37,22 @@ export interface PeopleFlags extends PeopleFilter {
   limit?: number;
 }
 
-/** Adds the commands `people list`, which is the default, and `people join`. */
+/** Adds the commands `people list`, which is the default, `people findings`, `people reconcile` and `people join`. */
 export function addPeopleCommand(program: Command, shell: Shell, action: Action): void {
   const people = program.command('people').description('the people of all connections');
   refuseUnknownCommands(people);
   addListCommand(people, shell, action);
+  addFindingValuesCommand(people, shell, action);
+  addReconcileCommand(people, shell, action);
   addJoinCommand(people, shell, action);
 }
 
 function addListCommand(people: Command, shell: Shell, action: Action): void {
-  people
+  const command = people
     .command('list', { isDefault: true })
     .description('list people by state, finding or connection, in the order of their userNames')
-    .option('--connection <id>', 'only this connection')
-    .addOption(choiceOption('--state <state>', 'only people in this state', identityStates))
-    .option(
-      '--finding <code>',
-      'only people with this finding, e.g. drift or emailTaken',
-      choiceParser(findingCodes),
-    )
+    .option('--connection <id>', 'only this connection');
+  addFilterOptions(command)
     .option('--archived', 'only inactive and deleted people')
     .addOption(
       choiceOption(
@@ -62,6 +61,7 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
         formats,
       ).default('table'),
     )
+    .option('--csv', 'like --format csv')
     .option('--json', 'like --format json')
     .option(
       '--limit <number>',
@@ -72,13 +72,13 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
       'after',
       examples(
         'people list --state pending',
-        'people list --finding emailTaken --format csv > people.csv',
+        'people list --finding emailTaken --csv > people.csv',
         'people list --json',
       ),
     )
     .action(
-      action(({ json, ...flags }: PeopleFlags & { json?: true }) =>
-        showPeople(shell, json ? { ...flags, format: 'json' } : flags),
+      action(({ csv, json, ...flags }: PeopleFlags & { csv?: true; json?: true }) =>
+        showPeople(shell, { ...flags, ...(csv && { format: 'csv' }), ...(json && { format: 'json' }) }),
       ),
     );
 }
@@ -89,57 +89,41 @@ export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
     const connections = findConnections(database, flags.connection);
     const { format = 'table', limit = format === 'table' ? TABLE_ROWS : undefined } = flags;
     const store = provisioningStore(database);
-    const printer = printers[format](shell);
     let count = 0;
-    for await (const page of listPeople(store.people, connections, flags)) {
-      if (shell.isOutputClosed?.()) return;
-      const shown = limit === undefined ? page : page.slice(0, limit - count);
-      count += shown.length;
-      printer.add(shown);
-      // One person more than is shown tells that there are others.
-      if (shown.length < page.length) {
-        printer.end(count);
-        shell.printError(`These are the first ${count}; --limit shows more.`);
-        return;
+    let isCut = false;
+    async function* selectPeople() {
+      for await (const page of listPeople(store.people, connections, flags)) {
+        if (shell.isOutputClosed?.()) return;
+        const shown = limit === undefined ? page : page.slice(0, limit - count);
+        count += shown.length;
+        yield shown;
+        // One person more than is shown tells that there are others.
+        isCut = shown.length < page.length;
+        if (isCut) return;
       }
     }
-    printer.end(count);
+    await printers[format](shell, selectPeople());
+    if (isCut) shell.printError(`These are the first ${count}; --limit shows more.`);
     if (count === 0) shell.printError('There are no such people.');
   });
 }
 
-/** Prints people in one format. `end` gets the number of printed people. */
-interface Printer {
-  add(people: ListedPerson[]): void;
-  end(count: number): void;
-}
+/** Prints people in one format. */
+type Printer = (shell: Shell, pages: AsyncIterable<ListedPerson[]>) => Promise<void>;
 
-const printers: Record<Format, (shell: Shell) => Printer> = {
-  table: (shell) => {
+const printers: Record<Format, Printer> = {
+  table: async (shell, pages) => {
     const rows: string[][] = [];
-    return {
-      add: (people) => rows.push(...people.map(toTableRow)),
-      end: (count) => {
-        if (count > 0) printTable(shell, tableHead, rows);
-        if (count > 0) shell.printError('"npx jetbridge explain PERSON" tells why.');
-      },
-    };
+    for await (const people of pages) rows.push(...people.map(toTableRow));
+    if (rows.length === 0) return;
+    printTable(shell, tableHead, rows);
+    shell.printError('"npx jetbridge explain PERSON" tells why.');
   },
-  csv: (shell) => {
-    shell.print(toCsvLine(csvHead));
-    return linePrinter(shell, (person) => toCsvLine(toCsvRow(person)));
+  csv: (shell, pages) => printCsv(shell, peopleColumns, pages),
+  json: async (shell, pages) => {
+    for await (const people of pages) printJson(shell, ...people.map(toJsonObject));
   },
-  json: (shell) => linePrinter(shell, (person) => jsonLine(toJsonObject(person))),
 };
-
-function linePrinter(shell: Shell, toLine: (person: ListedPerson) => string): Printer {
-  return {
-    add: (people) => {
-      for (const person of people) shell.print(toLine(person));
-    },
-    end: () => {},
-  };
-}
 
 const tableHead = ['userName', 'name', 'state', 'traveler', 'findings', 'last change (UTC)', 'connection'];
 
@@ -167,39 +151,6 @@ function travelerText({ travelId, isActive, isDeleted }: ListedPerson): string {
   const user = isDeleted ? 'deleted' : isActive ? '' : 'inactive';
   const traveler = travelId === undefined ? 'none' : 'yes';
   return user === '' ? traveler : `${traveler}, ${user}`;
-}
-
-function codesOf({ findings }: ListedPerson): string[] {
-  return [...new Set(findings.map(({ code }) => code))];
-}
-
-const csvHead = [
-  ...['connection', 'id', 'userName', 'name', 'state', 'hold', 'travelUserId', 'active', 'deleted'],
-  ...['findings', 'lastChange', 'nextAttempt'],
-];
-
-function toCsvRow(person: ListedPerson): string[] {
-  const { connection, id, userName, name, state, holdCause = '', travelId = '' } = person;
-  const { isActive, isDeleted, lastModified, nextAttemptAt } = person;
-  return [
-    ...[connection, id, userName, name, state, holdCause, travelId, String(isActive), String(isDeleted)],
-    codesOf(person).join(' '),
-    toIsoTime(lastModified),
-    nextAttemptAt === undefined ? '' : toIsoTime(nextAttemptAt),
-  ];
-}
-
-/**
- * Formats a record of CSV (RFC 4180), without the line feed. Spreadsheets execute cells that begin like a formula; an
- * apostrophe before them makes them texts.
- */
-export function toCsvLine(cells: string[]): string {
-  return `${cells.map(toCsvCell).join(',')}\r`;
-}
-
-function toCsvCell(text: string): string {
-  const safe = escapeLine(/^\s*[=+\-@]/.test(text) ? `'${text}` : text);
-  return /[",]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 function toJsonObject(person: ListedPerson): object {

@@ -6,8 +6,14 @@ import { type HoldCause, type Identity, type IdentityState, userNameOf } from '.
 /** Selects people. Members that are left out select everything. */
 export interface PeopleFilter {
   state?: IdentityState | undefined;
-  /** The code of a finding. */
+  /** The code of a finding. With `field` and `value`, one finding has all of them. */
   finding?: string | undefined;
+  /** The field of a finding. */
+  field?: string | undefined;
+  /** The value of a finding, as `findingValueText` formats it. */
+  value?: string | undefined;
+  /** True: only people with findings. */
+  hasFindings?: true | undefined;
   /**
    * True: only people who are inactive or deleted. Otherwise deleted people are included only while work remains for
    * them, such as the archive of their traveler, or while an admin keeps their traveler active.
@@ -141,6 +147,53 @@ export interface ListedPerson {
   lastModified: number;
   /** The time at which the next attempt is due; undefined if it is due at once, or if no attempt is due. */
   nextAttemptAt?: number;
+}
+
+/** The columns of people in CSV. */
+export const peopleColumns = {
+  connection: ({ connection }: ListedPerson) => connection,
+  id: ({ id }: ListedPerson) => id,
+  userName: ({ userName }: ListedPerson) => userName,
+  name: ({ name }: ListedPerson) => name,
+  state: ({ state }: ListedPerson) => state,
+  hold: ({ holdCause }: ListedPerson) => holdCause,
+  travelUserId: ({ travelId }: ListedPerson) => travelId,
+  active: ({ isActive }: ListedPerson) => isActive,
+  deleted: ({ isDeleted }: ListedPerson) => isDeleted,
+  findings: (person: ListedPerson) => codesOf(person).join(' '),
+  lastChange: ({ lastModified }: ListedPerson) => new Date(lastModified),
+  nextAttempt: ({ nextAttemptAt }: ListedPerson) =>
+    nextAttemptAt === undefined ? undefined : new Date(nextAttemptAt),
+};
+
+/** The longest value of a finding in lists, in characters. */
+const MAX_VALUE_LENGTH = 200;
+
+/** Returns the value of a finding for lists and filters: a text as it is, everything else as JSON, and a long one cut; empty if there is none. */
+export function findingValueText({ value }: Pick<Finding, 'value'>): string {
+  if (value === undefined) return '';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
+}
+
+/** Returns true if a person has a finding as the filter wants it, or if it wants none. */
+export function hasWantedFinding(
+  findings: Finding[],
+  { finding, field, value, hasFindings }: PeopleFilter,
+): boolean {
+  if (finding === undefined && field === undefined && value === undefined)
+    return hasFindings !== true || findings.length > 0;
+  return findings.some(
+    (one) =>
+      (finding ?? one.code) === one.code &&
+      (field ?? one.field) === one.field &&
+      (value === undefined || value === findingValueText(one)),
+  );
+}
+
+/** Returns the codes of the findings of a person, each once. */
+export function codesOf({ findings }: Pick<ListedPerson, 'findings'>): string[] {
+  return [...new Set(findings.map(({ code }) => code))];
 }
 
 /** Some people, and the place to continue from; undefined at the end. A page can be empty although others follow. */

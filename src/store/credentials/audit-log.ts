@@ -77,8 +77,8 @@ export function auditLog({ db, transaction }: Database) {
   };
 }
 
-interface ListQuery {
-  before?: number | undefined;
+/** Selects entries of the audit log. */
+export interface EntryFilter {
   /** A part of the name, without case. */
   actor?: string | undefined;
   action?: string | undefined;
@@ -86,6 +86,10 @@ interface ListQuery {
   since?: number | undefined;
   /** Epoch milliseconds, excluded. */
   until?: number | undefined;
+}
+
+interface ListQuery extends EntryFilter {
+  before?: number | undefined;
   limit: number;
 }
 

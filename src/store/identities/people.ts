@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { HoldCause, IdentityState } from '../../provisioning/identity.ts';
 import {
   displayNameOf,
+  hasWantedFinding,
   type ListedPerson,
   type People,
   type PeopleFilter,
@@ -74,22 +75,20 @@ async function countOutOfScope(db: Kysely<Tables>): Promise<{ connection: string
 
 async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<PeoplePage> {
   const { scope, filter, after } = request;
-  const { finding, userNamePrefix } = filter;
+  const { userNamePrefix } = filter;
   const step = doAllMatch(filter) ? Math.min(request.limit, STEP) : STEP;
   const { rows } = await sql<PersonRow>`
     select ${columns(filter)} from ${await sourceOf(db, scope, filter)}
     where ${inScope(scope)} ${afterPlace(after)} ${indexCondition(filter)}
       ${userNamePrefix === undefined ? sql`` : sql`and ${inRange('user_name_key', prefixRange(userNamePrefix))}`}
     order by user_name_key, id limit ${sql.lit(step)}`.execute(db);
-  const isMeant = ({ findings }: ListedPerson) =>
-    finding === undefined || findings.some(({ code }) => code === finding);
   const people: ListedPerson[] = [];
   let last: PersonRow | undefined;
   for (const row of rows) {
     if (people.length === request.limit) break;
     last = row;
     const person = toPerson(row);
-    if (person && isMeant(person)) people.push(person);
+    if (person && hasWantedFinding(person.findings, filter)) people.push(person);
   }
   const isEnd = rows.length < step && last === rows.at(-1);
   return { people, next: last && !isEnd ? { key: last.user_name_key ?? '', id: last.id } : undefined };
@@ -122,8 +121,12 @@ async function readByPrefix(
 }
 
 /** True if the people that the indexes give all match, apart from deleted ones without a state. */
-function doAllMatch({ state, finding, archived }: PeopleFilter): boolean {
-  return finding === undefined && archived !== true && (state === undefined || isAtRest(state));
+function doAllMatch({ state, archived, ...filter }: PeopleFilter): boolean {
+  return !selectsFindings(filter) && archived !== true && (state === undefined || isAtRest(state));
+}
+
+function selectsFindings({ finding, field, value, hasFindings }: PeopleFilter): boolean {
+  return [finding, field, value, hasFindings].some((one) => one !== undefined);
 }
 
 /** True for the states whose people have an index in the order of userNames. */
@@ -156,9 +159,9 @@ function dirtyPeople(scope: Scope): RawBuilder<unknown> {
  * The condition of a partial index, word for word: otherwise the databases do not use it. With the conditions of several, one of them would
  * be used and all of its people read, because few match the other.
  */
-function indexCondition({ state, finding, archived }: PeopleFilter): RawBuilder<unknown> {
+function indexCondition({ state, archived, ...filter }: PeopleFilter): RawBuilder<unknown> {
   if (state !== undefined && isAtRest(state)) return sql`and state = ${sql.lit(state)}`;
-  if (finding !== undefined) return sql`and finding_codes <> ''`;
+  if (selectsFindings(filter)) return sql`and finding_codes <> ''`;
   return archived ? sql`and (active = 0 or deleted_at is not null)` : sql``;
 }
 

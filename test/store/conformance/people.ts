@@ -64,6 +64,26 @@ export function describePeople(open: OpenDatabase): void {
       expect(await idsOf(people, { finding: '%' })).toEqual([]);
     });
 
+    it('are listed by the field and the value of a finding, and by whether they have any', async () => {
+      const { add, people } = await fixture(open);
+      const taken = findings.emailTaken('ada@corp.example');
+      await add(
+        person('a', { findings: [taken] }),
+        person('b', { findings: [findings.emailTaken('bob@corp.example'), findings.guardedLeaver()] }),
+        person('c', { findings: [findings.guarded(), { ...taken, value: 'x'.repeat(300) }] }),
+        person('d'),
+      );
+      expect(await idsOf(people, { hasFindings: true })).toEqual(['a', 'b', 'c']);
+      expect(await idsOf(people, { finding: 'emailTaken', value: 'bob@corp.example' })).toEqual(['b']);
+      expect(await idsOf(people, { finding: 'guarded', value: 'bob@corp.example' })).toEqual([]);
+      expect(await idsOf(people, { finding: 'guarded', field: 'archived' })).toEqual(['b']);
+      expect(await idsOf(people, { field: 'email' })).toEqual(['a', 'b', 'c']);
+      // A value that is no text is compared as JSON, none as an empty text, and a long one by its beginning.
+      expect(await idsOf(people, { value: 'true' })).toEqual(['b']);
+      expect(await idsOf(people, { finding: 'guarded', value: '' })).toEqual(['c']);
+      expect(await idsOf(people, { value: `${'x'.repeat(200)}…` })).toEqual(['c']);
+    });
+
     it('are read up to a limit, and selected by the beginning of the userName', async () => {
       const { add, people } = await fixture(open);
       const withName = (id: string, userName: string) => person(id, { desired: { userName } });

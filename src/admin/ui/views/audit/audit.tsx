@@ -3,6 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import type { AuditEntry } from '../../../contract/audit.ts';
 import type { Input } from '../../api.ts';
+import { DownloadButton } from '../../components/download-button.tsx';
 import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filter-panel.tsx';
 import { MomentInput } from '../../components/moment-input.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
@@ -26,7 +27,7 @@ export function AuditView() {
   const count = Object.keys(filter).length;
   return (
     <>
-      <ViewHead title="Audit">
+      <ViewHead title="Audit" actions={<DownloadButton operation="downloadAuditEntries" input={filter} />}>
         Every change that was made here, by a token or by a command, the newest first.
       </ViewHead>
       <FilterPanel count={count}>

@@ -1,6 +1,7 @@
 import { Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
 import type { HeldPerson, HoldGroup } from '../../../contract/holds.ts';
+import { DownloadButton } from '../../components/download-button.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/paged-rows.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
@@ -53,7 +54,10 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
     );
   return (
     <>
-      <ViewHead title={`${causeNames[cause]}, ${connection}`}>
+      <ViewHead
+        title={`${causeNames[cause]}, ${connection}`}
+        actions={<DownloadButton operation="downloadHeldPeople" input={{ connection, cause }} />}
+      >
         Held since <Time at={since} />: {why}.
       </ViewHead>
       <Group justify="space-between" mb="xs" mih={32}>

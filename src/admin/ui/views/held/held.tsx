@@ -2,6 +2,7 @@ import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { HoldGroup } from '../../../contract/holds.ts';
+import { DownloadButton } from '../../components/download-button.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
@@ -50,7 +51,10 @@ export function HeldView() {
 function Groups({ groups, onDecide }: { groups: HoldGroup[]; onDecide: (planned: PlannedDecision) => void }) {
   return (
     <>
-      <ViewHead title="Held">
+      <ViewHead
+        title="Held"
+        actions={groups.length > 0 && <DownloadButton operation="downloadHeldPeople" input={{}} />}
+      >
         Changes that would do harm if they were a mistake wait here for an admin.
       </ViewHead>
       {groups.length === 0 && <NothingHeld />}

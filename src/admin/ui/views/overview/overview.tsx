@@ -125,7 +125,10 @@ const MAX_KINDS = 6;
 
 function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings'] }) {
   return (
-    <Panel title="Findings">
+    <Panel
+      title="Findings"
+      action={kinds.length > 0 && <ViewLink href="~/admin/people/findings">By value</ViewLink>}
+    >
       {kinds.length === 0 && (
         <Text size="sm" c="dimmed">
           No value was left out. A value that cannot be used, such as an incomplete phone number, is listed
@@ -138,7 +141,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
           label={toWords(code)}
           count={people}
           isAtLeast={isCut}
-          to={`/people?finding=${encodeURIComponent(code)}`}
+          to={`/people/findings?finding=${encodeURIComponent(code)}`}
         />
       ))}
       {kinds.length > MAX_KINDS && (

@@ -3,7 +3,8 @@ import type { Input } from '../../api.ts';
 import { numberText, toWords } from '../../components/texts.ts';
 import { stateMarks } from './texts.ts';
 
-interface Choice {
+/** A choice of a filter. */
+export interface Choice {
   value: string;
   label: string;
 }

@@ -1,8 +1,7 @@
-import { Switch as SwitchField, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { Route, Switch } from 'wouter';
 import type { Person } from '../../../contract/people.ts';
-import type { Input } from '../../api.ts';
-import { FilterPanel, FilterSelect, TextFilter, useAddressFilter } from '../../components/filter-panel.tsx';
+import { DownloadButton } from '../../components/download-button.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import type { Column } from '../../components/rows.tsx';
@@ -11,41 +10,30 @@ import { numberText, toWords } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
-import { usePages, useRead } from '../../queries.ts';
-import { filterChoices } from './choices.ts';
+import { usePages } from '../../queries.ts';
+import { FilterBar, usePeopleFilters } from './filters.tsx';
+import { FindingValuesView } from './finding-values.tsx';
 import { PersonView } from './person.tsx';
-import { markOfPerson, stateMarks } from './texts.ts';
+import { ReconcileSelectedButton } from './reconcile-selected.tsx';
+import { markOfPerson } from './texts.ts';
 
-/** The people, or the one whom the address names. */
+/** The people, the one whom the address names, or the findings by value. */
 export function PeopleView() {
   return (
     <Switch>
       <Route path="/:connection/:id">
         {({ connection, id }) => <PersonView key={`${connection} ${id}`} connection={connection} id={id} />}
       </Route>
+      <Route path="/findings" component={FindingValuesView} />
       <Route path="/" component={PeopleList} />
     </Switch>
   );
 }
 
-const filterNames = ['connection', 'state', 'finding', 'userName', 'archived'] as const;
-
-/** The filters, which are in the address. */
-type Filters = Pick<Input<'listPeople'>, (typeof filterNames)[number]>;
-
-/** Leaves out the values that the API does not have. */
-function knownFilters({ state, archived, ...others }: Filters): Filters {
-  return {
-    ...others,
-    ...(state && state in stateMarks && { state }),
-    ...(archived === 'true' && { archived }),
-  };
-}
-
 /** All people, or those that the filters select. */
 function PeopleList() {
-  const [address, change] = useAddressFilter<Filters>(filterNames);
-  const filters = knownFilters(address);
+  const [filters, change] = usePeopleFilters();
+  const isFiltered = Object.keys(filters).length > 0;
   // All pages that were read would be read again.
   const list = usePages('listPeople', { ...filters, limit: 200 }, { refetchOnWindowFocus: false });
   const people = list.data?.pages.flatMap((page) => page.people) ?? [];
@@ -55,7 +43,15 @@ function PeopleList() {
   };
   return (
     <>
-      <ViewHead title="People">
+      <ViewHead
+        title="People"
+        actions={
+          <Group gap="xs" justify="flex-end">
+            {isFiltered && <ReconcileSelectedButton filters={filters} />}
+            <DownloadButton operation="downloadPeople" input={filters} />
+          </Group>
+        }
+      >
         Everybody whom an identity provider has sent, or whose traveler was imported.
       </ViewHead>
       <FilterBar filters={filters} change={change} />
@@ -70,13 +66,12 @@ function PeopleList() {
           />
         )}
       </Loaded>
-      {list.data && <EndOfList count={people.length} isMore={list.hasNextPage} filters={filters} />}
+      {list.data && <EndOfList count={people.length} isMore={list.hasNextPage} isFiltered={isFiltered} />}
     </>
   );
 }
 
-function EndOfList({ count, isMore, filters }: { count: number; isMore: boolean; filters: Filters }) {
-  const isFiltered = Object.keys(filters).length > 0;
+function EndOfList({ count, isMore, isFiltered }: { count: number; isMore: boolean; isFiltered: boolean }) {
   const text = isMore
     ? 'Looking further…'
     : count > 0
@@ -88,60 +83,6 @@ function EndOfList({ count, isMore, filters }: { count: number; isMore: boolean;
     <Text c="dimmed" size="sm" py="md" role="status">
       {text}
     </Text>
-  );
-}
-
-function FilterBar({
-  filters,
-  change,
-}: {
-  filters: Filters;
-  change: ReturnType<typeof useAddressFilter<Filters>>[1];
-}) {
-  const { data } = useRead('countPeople', {});
-  const choices = filterChoices(data?.connections ?? [], filters);
-  return (
-    <FilterPanel count={Object.keys(filters).length}>
-      <TextFilter
-        label="userName begins with"
-        value={filters.userName}
-        onChange={(userName) => change({ userName })}
-      />
-      <FilterSelect
-        label="State"
-        placeholder="Any state"
-        w={170}
-        data={choices.states}
-        value={filters.state}
-        onChange={(state) => change({ state })}
-      />
-      <FilterSelect
-        label="Finding"
-        placeholder="Any finding"
-        nothingFoundMessage="Nobody has such a finding."
-        w={200}
-        searchable
-        data={choices.findings}
-        value={filters.finding}
-        onChange={(finding) => change({ finding })}
-      />
-      {choices.connections.length > 1 && (
-        <FilterSelect
-          label="Connection"
-          placeholder="All connections"
-          w={190}
-          data={choices.connections}
-          value={filters.connection}
-          onChange={(connection) => change({ connection })}
-        />
-      )}
-      <SwitchField
-        size="xs"
-        label="Only inactive and deleted"
-        checked={filters.archived === 'true'}
-        onChange={({ currentTarget: { checked } }) => change({ archived: checked ? 'true' : null })}
-      />
-    </FilterPanel>
   );
 }
 

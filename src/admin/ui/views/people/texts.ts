@@ -1,4 +1,4 @@
-import type { Person, PersonExplanation, PersonField } from '../../../contract/people.ts';
+import type { FindingValue, Person, PersonExplanation, PersonField } from '../../../contract/people.ts';
 import type { Exchange } from '../../../contract/traffic.ts';
 import { withShortUrns } from '../../components/short-urns.ts';
 import { prettyText } from '../traffic/texts.ts';
@@ -96,6 +96,22 @@ export function fieldName(field: string, names: Names): string {
   if (field === '*') return 'all fields';
   const id = field.startsWith('customFields.') ? field.slice('customFields.'.length) : undefined;
   return id === undefined ? field : (names[id] ?? field);
+}
+
+/** Returns the field and value of a finding by which people are selected. */
+export function findingFilterText({
+  field,
+  value,
+}: {
+  field?: string | undefined;
+  value?: string | undefined;
+}): string {
+  return [field === '*' ? 'all fields' : field, value].filter((part) => part !== undefined).join(': ');
+}
+
+/** Returns the address of the people who have a finding with a value; without one, of those with that finding of the field. */
+export function findingValueHref({ connection, code, field, value }: FindingValue): string {
+  return `/?${new URLSearchParams({ connection, finding: code, field, ...(value !== '' && { value }) })}`;
 }
 
 /** Returns a value in one line. Names stand for the ids of resources and options. Empty for no value. */

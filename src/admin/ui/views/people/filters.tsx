@@ -1,0 +1,121 @@
+import { Button, Switch as SwitchField } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
+import type { Input } from '../../api.ts';
+import { FilterPanel, FilterSelect, TextFilter, useAddressFilter } from '../../components/filter-panel.tsx';
+import { ViewLink } from '../../components/text.tsx';
+import { useRead } from '../../queries.ts';
+import { type Choice, filterChoices } from './choices.ts';
+import { findingFilterText, stateMarks } from './texts.ts';
+
+const filterNames = ['connection', 'state', 'finding', 'field', 'value', 'userName', 'archived'] as const;
+
+/** The filters of people, which are in the address. */
+export type Filters = Pick<Input<'listPeople'>, (typeof filterNames)[number]>;
+
+type Change = ReturnType<typeof useAddressFilter<Filters>>[1];
+
+/** The filters of the address without values that the API does not have, and a function that changes some of them. */
+export function usePeopleFilters(): [Filters, Change] {
+  const [{ state, archived, ...others }, change] = useAddressFilter<Filters>(filterNames);
+  const known = {
+    ...others,
+    ...(state && state in stateMarks && { state }),
+    ...(archived === 'true' && { archived }),
+  };
+  return [known, change];
+}
+
+/** The choices of the filters with the number of people of each. */
+export function useFilterChoices(filters: Pick<Filters, 'connection' | 'finding'>) {
+  const { data } = useRead('countPeople', {});
+  return filterChoices(data?.connections ?? [], filters);
+}
+
+/** The filters above the list of people. */
+export function FilterBar({ filters, change }: { filters: Filters; change: Change }) {
+  const choices = useFilterChoices(filters);
+  const { connection, state, finding, field, value, userName, archived } = filters;
+  return (
+    <FilterPanel count={Object.keys(filters).length}>
+      <TextFilter
+        label="userName begins with"
+        value={userName}
+        onChange={(text) => change({ userName: text })}
+      />
+      <FilterSelect
+        label="State"
+        placeholder="Any state"
+        w={170}
+        data={choices.states}
+        value={state}
+        onChange={(chosen) => change({ state: chosen })}
+      />
+      <FindingFilter
+        choices={choices.findings}
+        value={finding}
+        onChange={(chosen) => change({ finding: chosen, field: null, value: null })}
+      />
+      {(field ?? value) !== undefined && (
+        <FindingValueButton filters={filters} onRemove={() => change({ field: null, value: null })} />
+      )}
+      <ConnectionFilter
+        choices={choices.connections}
+        value={connection}
+        onChange={(chosen) => change({ connection: chosen })}
+      />
+      <SwitchField
+        size="xs"
+        label="Only inactive and deleted"
+        checked={archived === 'true'}
+        onChange={({ currentTarget: { checked } }) => change({ archived: checked ? 'true' : null })}
+      />
+      <ViewLink href={finding ? `/findings?finding=${encodeURIComponent(finding)}` : '/findings'} size="xs">
+        Findings by value
+      </ViewLink>
+    </FilterPanel>
+  );
+}
+
+interface ChoiceFilterProps {
+  choices: Choice[];
+  value: string | undefined;
+  onChange: (value: string | null) => void;
+}
+
+/** Chooses the code of a finding. */
+export function FindingFilter({ choices, ...select }: ChoiceFilterProps) {
+  return (
+    <FilterSelect
+      label="Finding"
+      placeholder="Any finding"
+      nothingFoundMessage="Nobody has such a finding."
+      w={200}
+      searchable
+      data={choices}
+      {...select}
+    />
+  );
+}
+
+/** Chooses a connection; nothing if there is only one. */
+export function ConnectionFilter({ choices, ...select }: ChoiceFilterProps) {
+  if (choices.length <= 1) return null;
+  return <FilterSelect label="Connection" placeholder="All connections" w={190} data={choices} {...select} />;
+}
+
+/** The field and value of the finding that a link has chosen, with a way back. */
+function FindingValueButton({ filters, onRemove }: { filters: Filters; onRemove: () => void }) {
+  const text = findingFilterText(filters);
+  return (
+    <Button
+      size="xs"
+      variant="light"
+      maw={300}
+      rightSection={<IconX size={12} />}
+      aria-label={`${text}, remove the filter`}
+      onClick={onRemove}
+    >
+      {text}
+    </Button>
+  );
+}

@@ -1,0 +1,97 @@
+import { Text } from '@mantine/core';
+import type { FindingValue } from '../../../contract/people.ts';
+import type { Input } from '../../api.ts';
+import { DownloadButton } from '../../components/download-button.tsx';
+import { FilterPanel, useAddressFilter } from '../../components/filter-panel.tsx';
+import { Loaded } from '../../components/loading.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { Dim, ViewLink } from '../../components/text.tsx';
+import { countText, toWords } from '../../components/texts.ts';
+import { ViewHead } from '../../components/view-head.tsx';
+import { useRead } from '../../queries.ts';
+import { ConnectionFilter, FindingFilter, useFilterChoices } from './filters.tsx';
+import { findingValueHref } from './texts.ts';
+
+const filterNames = ['connection', 'finding'] as const;
+
+type Filters = Pick<Input<'listFindingValues'>, (typeof filterNames)[number]>;
+
+/** The findings by value: how many people have each, such as 50 people with an unknown cost center CC-999. */
+export function FindingValuesView() {
+  const [filters, change] = useAddressFilter<Filters>(filterNames);
+  const choices = useFilterChoices(filters);
+  const values = useRead('listFindingValues', filters);
+  return (
+    <>
+      <ViewLink href="/">← People</ViewLink>
+      <ViewHead
+        title="Findings by value"
+        actions={<DownloadButton operation="downloadFindingValues" input={filters} />}
+      >
+        The values that were left out of travelers, and how many people have each.
+      </ViewHead>
+      <FilterPanel count={Object.keys(filters).length}>
+        <FindingFilter
+          choices={choices.findings}
+          value={filters.finding}
+          onChange={(finding) => change({ finding })}
+        />
+        <ConnectionFilter
+          choices={choices.connections}
+          value={filters.connection}
+          onChange={(connection) => change({ connection })}
+        />
+      </FilterPanel>
+      <Loaded query={values}>
+        {(data) => (
+          <>
+            {data.isCut && (
+              <Text size="sm" c="dimmed" mb="xs">
+                Only the first 20,000 people with findings are counted here, and the 1,000 most frequent
+                values are listed. The CSV has all.
+              </Text>
+            )}
+            <Rows
+              label="Findings by value"
+              rows={data.values}
+              columns={columnsOf(choices.connections.length > 1)}
+              keyOf={({ connection, code, field, value, isRest }) =>
+                JSON.stringify([connection, code, field, value, isRest])
+              }
+              empty="Nobody has such a finding."
+            />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function columnsOf(hasConnections: boolean): Column<FindingValue>[] {
+  return [
+    { label: 'Value', cell: (row) => <Value row={row} /> },
+    {
+      label: 'People',
+      cell: (row) => {
+        const people = countText(row.people, 'person', 'people');
+        // No filter selects the people with other values.
+        return row.isRest ? people : <ViewLink href={findingValueHref(row)}>{people}</ViewLink>;
+      },
+    },
+    { label: 'Finding', cell: ({ code }) => toWords(code) },
+    { label: 'Field', cell: ({ field }) => (field === '*' ? 'all fields' : field) },
+    {
+      label: 'For example',
+      cell: ({ connection, example: { id, name, userName } }) => (
+        <ViewLink href={`/${connection}/${id}`}>{name || userName || id}</ViewLink>
+      ),
+    },
+    ...(hasConnections ? [{ label: 'Connection', cell: ({ connection }: FindingValue) => connection }] : []),
+  ];
+}
+
+function Value({ row: { value, isRest } }: { row: FindingValue }) {
+  if (isRest) return <Dim>other values</Dim>;
+  if (value === '') return <Dim>without a value</Dim>;
+  return <span style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>{value}</span>;
+}

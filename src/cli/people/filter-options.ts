@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { identityStates } from '../../provisioning/identity.ts';
+import { findingCodes, type PeopleFilter } from '../../provisioning/people/people.ts';
+import { choiceOption, choiceParser } from '../arguments.ts';
+
+/** The flags that select people by state and finding. */
+export type FilterFlags = Pick<PeopleFilter, 'state' | 'finding' | 'field' | 'value'>;
+
+/** Adds the options that select people by state and finding. */
+export function addFilterOptions(command: Command): Command {
+  return addFindingOption(
+    command.addOption(choiceOption('--state <state>', 'only people in this state', identityStates)),
+  )
+    .option('--field <field>', 'only people with a finding about this field, e.g. costCenterId')
+    .option('--value <value>', 'only people with a finding of this value, as people findings prints it');
+}
+
+/** Adds the option that selects people by the code of a finding. */
+export function addFindingOption(command: Command): Command {
+  return command.option(
+    '--finding <code>',
+    'only people with this finding, e.g. drift or emailTaken',
+    choiceParser(findingCodes),
+  );
+}

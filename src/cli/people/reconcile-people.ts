@@ -1,0 +1,59 @@
+import type { Command } from 'commander';
+import { listPeople } from '../../provisioning/people/people.ts';
+import { reconcilePeople } from '../../provisioning/people/reconcile-people.ts';
+import { provisioningStore } from '../../store/provisioning-store.ts';
+import { replicas } from '../../store/queues/replicas.ts';
+import { withAuditEntry } from '../audit.ts';
+import { findConnections, withDatabase } from '../database.ts';
+import { Refused } from '../exit-code.ts';
+import { examples } from '../help.ts';
+import { type ChangeFlags, unconfirmed } from '../holds/paused-connections.ts';
+import { type Action, confirm, countText, printJson, type Shell } from '../output.ts';
+import { addFilterOptions, type FilterFlags } from './filter-options.ts';
+
+/** The flags of `people reconcile`. */
+type ReconcileFlags = FilterFlags & ChangeFlags & { connection: string };
+
+/** Adds the command `people reconcile`. */
+export function addReconcileCommand(people: Command, shell: Shell, action: Action): void {
+  const command = people
+    .command('reconcile')
+    .description('bring the travelers of people up to date now; a running server does the rest')
+    .requiredOption('--connection <id>', 'the connection of the people');
+  addFilterOptions(command)
+    .option('--yes', 'do not ask for confirmation')
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      examples(
+        'people reconcile --connection default --state refused',
+        'people reconcile --connection default --finding costCenterUnknown --value CC-999 --yes',
+      ),
+    )
+    .action(action((flags: ReconcileFlags) => reconcileSelected(shell, flags)));
+}
+
+/** Makes the people whom the flags select due now, after a confirmation that states their number. Works while a server runs. */
+export function reconcileSelected(
+  shell: Shell,
+  { yes, json, connection, ...filter }: ReconcileFlags,
+): Promise<0 | 1> {
+  return withDatabase(shell, async (database) => {
+    const store = provisioningStore(database);
+    const selectPeople = () => listPeople(store.people, findConnections(database, connection), filter);
+    let count = 0;
+    for await (const page of selectPeople()) count += page.length;
+    if (count === 0) throw new Refused('There are no such people.');
+    const question = `Reconcile ${countText(count, 'person', 'people')} of connection ${connection}?`;
+    await confirm(shell, question, { yes, ...unconfirmed });
+    // The servers compare times by the clock of the database.
+    const time = await replicas(database).time(Date.now());
+    const details: Record<string, unknown> = { connection, ...filter };
+    await withAuditEntry(database, { action: 'reconcilePeople', details }, async () => {
+      details.people = await reconcilePeople(store.reconcileQueue, selectPeople(), () => time);
+      return true;
+    });
+    if (json) printJson(shell, { connection, people: details.people });
+    else shell.print(`${countText(Number(details.people), 'person is', 'people are')} due now`);
+  });
+}
