@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CsvColumns, csvText } from '../http/csv.ts';
+import { csvText } from '../http/csv.ts';
 import { namesById } from '../provisioning/people/explain-fields.ts';
 import { type GoLiveResult, goLive } from '../provisioning/shadow/go-live.ts';
 import {
@@ -8,8 +8,9 @@ import {
   type ShadowOutcome,
   type ShadowPerson,
   type ShadowSums,
+  shadowColumns,
   shadowOutcomes,
-  shadowRows,
+  shadowRowPages,
   shadowSummary,
   toShadowPerson,
 } from '../provisioning/shadow/report.ts';
@@ -123,19 +124,6 @@ async function readSums(
   return summary.end();
 }
 
-const csvColumns: CsvColumns<ReturnType<typeof shadowRows>[number]> = {
-  connection: ({ connection }) => connection,
-  userName: ({ userName }) => userName,
-  name: ({ name }) => name,
-  id: ({ id }) => id,
-  traveler: ({ travelId }) => travelId,
-  outcome: ({ outcome }) => outcome,
-  field: ({ field }) => field,
-  before: ({ before }) => before,
-  after: ({ after }) => after,
-  findings: ({ findings }) => findings,
-};
-
 /** Returns the names in the lookups that are in force. */
 async function readNames(
   rules: ProvisioningStore['rules'],
@@ -151,13 +139,13 @@ async function printCsv(
   shadows: Shadow[],
 ): Promise<void> {
   async function* pages() {
-    for (const { connection, since } of shadows) {
-      const names = await readNames(rules, connection);
-      for await (const people of planPages(shadowPlans.findPage, connection))
-        yield people.flatMap((identity) => shadowRows(toShadowPerson(identity, since), names));
-    }
+    for (const shadow of shadows)
+      yield* shadowRowPages(shadowPlans.findPage, {
+        ...shadow,
+        names: await readNames(rules, shadow.connection),
+      });
   }
-  for await (const text of csvText(csvColumns, pages())) {
+  for await (const text of csvText(shadowColumns, pages())) {
     if (shell.isOutputClosed?.()) return;
     shell.print(text.replace(/\r\n$/, ''));
   }

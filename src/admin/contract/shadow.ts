@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { connectionModeNames } from '../../provisioning/policies.ts';
-import { shadowOutcomes } from '../../provisioning/shadow/report.ts';
+import { shadowColumns, shadowOutcomes } from '../../provisioning/shadow/report.ts';
 import type { Contract } from './operation.ts';
 import { findingMembers, limit, next, time } from './schemas.ts';
 
@@ -67,6 +67,12 @@ export const shadowContract = {
       names,
       digest,
     }),
+    errors: ['notFound', 'conflict'],
+  },
+  downloadShadow: {
+    ...{ method: 'get', path: '/connections/{id}/shadow.csv', tag: 'Shadow', access: 'viewer' },
+    summary: 'Download what going live would do as CSV, with a line for each changed field',
+    csv: shadowColumns,
     errors: ['notFound', 'conflict'],
   },
   goLive: {

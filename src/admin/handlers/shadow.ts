@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { usedNames } from '../../provisioning/people/explain-fields.ts';
+import { namesById, usedNames } from '../../provisioning/people/explain-fields.ts';
 import type { PersonPlace } from '../../provisioning/people/people.ts';
 import { goLive } from '../../provisioning/shadow/go-live.ts';
 import {
   planPages,
   type ShadowOutcome,
   type ShadowPerson,
+  shadowRowPages,
   shadowSummary,
   toShadowPerson,
 } from '../../provisioning/shadow/report.ts';
@@ -43,6 +44,12 @@ export function shadowHandlers(deps: AdminDeps): Handlers<typeof shadowContract,
         for (const identity of people) summary.add(toShadowPerson(identity, since));
       const sums = summary.end();
       return { since, ...sums, names: await readNames(deps, id, sums.fields) };
+    },
+    downloadShadow: async ({ params: { id } }) => {
+      const since = await shadowSince(deps, id);
+      const lookups = (await deps.store.rules.find(id))?.lookups;
+      const names = lookups ? namesById(lookups) : new Map<string, string>();
+      return shadowRowPages(deps.store.shadowPlans.findPage, { connection: id, since, names });
     },
     goLive: async ({ params: { id }, body }, { note, caller }) => {
       note({ connection: id, digest: body.digest });

@@ -150,7 +150,7 @@ export interface ShadowRow extends Omit<ShadowPerson, 'fields' | 'findings'> {
 type Names = ReadonlyMap<string, string>;
 
 /** Returns the rows of a person, with names in place of ids. */
-export function shadowRows({ fields, findings, ...person }: ShadowPerson, names: Names): ShadowRow[] {
+function shadowRows({ fields, findings, ...person }: ShadowPerson, names: Names): ShadowRow[] {
   const row = { ...person, findings: findings.map(({ field, reason }) => `${field}: ${reason}`).join(' ') };
   if (fields.length === 0) return [row];
   return fields.map(({ field, before, after }) => ({
@@ -158,6 +158,29 @@ export function shadowRows({ fields, findings, ...person }: ShadowPerson, names:
     ...{ field: fieldName(field, names), before: toText(before, names), after: toText(after, names) },
   }));
 }
+
+/** Yields the rows of everybody in a connection, page by page. */
+export async function* shadowRowPages(
+  read: ReadPlans,
+  { connection, since, names }: { connection: string; since: number; names: Names },
+): AsyncGenerator<ShadowRow[]> {
+  for await (const people of planPages(read, connection))
+    yield people.flatMap((identity) => shadowRows(toShadowPerson(identity, since), names));
+}
+
+/** The columns of the report as a table. */
+export const shadowColumns = {
+  connection: ({ connection }: ShadowRow) => connection,
+  userName: ({ userName }: ShadowRow) => userName,
+  name: ({ name }: ShadowRow) => name,
+  id: ({ id }: ShadowRow) => id,
+  traveler: ({ travelId }: ShadowRow) => travelId,
+  outcome: ({ outcome }: ShadowRow) => outcome,
+  field: ({ field }: ShadowRow) => field,
+  before: ({ before }: ShadowRow) => before,
+  after: ({ after }: ShadowRow) => after,
+  findings: ({ findings }: ShadowRow) => findings,
+};
 
 /** Returns the name of a field: that of a custom field, or the key. */
 export function fieldName(field: FieldKey, names: Names): string {

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { ShadowPerson } from '../../../contract/shadow.ts';
 import type { Result } from '../../api.ts';
+import { DownloadButton } from '../../components/download-button.tsx';
 import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filter-panel.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
@@ -88,6 +89,7 @@ function Report({ connection }: { connection: string }) {
         title={`What going live would do: ${connection}`}
         actions={
           <Group gap="xs">
+            <DownloadButton operation="downloadShadow" input={{ id: connection }} />
             <ModeButton id={connection} mode="shadow" />
             {sums.data && <GoLiveButton connection={connection} sums={sums.data} onDone={setDone} />}
           </Group>
