@@ -1,5 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { VersionOfPerson } from '../../provisioning/holds/holds.ts';
+import type { RulesEffect } from '../../provisioning/holds/rules-effect.ts';
 import { type Decision, type HoldCause, isDepartureCause } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { relistStrangers } from '../identities/relist-strangers.ts';
@@ -77,7 +78,8 @@ export async function saveDecision(
   const { db } = database;
   if ('ids' in target) return decidePeople(database, request, [...new Set(target.ids)]);
   const { scope } = request;
-  const change = target.cause === 'rules' ? await answerRulesChange(db, request, isReversible) : undefined;
+  const change =
+    target.cause === 'rules' ? await answerRulesChange(database, request, isReversible) : undefined;
   const open = await findUndecided(db, { scope, cause: target.cause });
   const decided = await decidePeople(
     database,
@@ -133,8 +135,8 @@ async function decidePeople(
   return decided;
 }
 
-/** The people whose rows get the same decision. Most have the same version, so that one statement updates many of them. */
-function groupAlike(rows: DecidedRow[]): DecidedRow[][] {
+/** The people whose rows get the same decision or approval. Most have the same version, so that one statement updates many of them. */
+export function groupAlike(rows: DecidedRow[]): DecidedRow[][] {
   const groups = new Map<string, DecidedRow[]>();
   for (const row of rows) {
     const key = JSON.stringify([row.version, row.hold_cause, row.decision]);
@@ -161,6 +163,8 @@ async function writeDecision(
         cause === 'rules' && isDiscardedDeparture(decision)
           ? decision
           : toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
+      decided_at: now,
+      first_approval: null,
       state: 'dirty',
       next_attempt_at: now,
       revision: row('revision', '+', 1),
@@ -198,7 +202,7 @@ export async function decideRulesChange(
   generation: number,
 ): Promise<number | undefined> {
   const { db } = database;
-  const change = await answerRulesChange(db, request, (row) =>
+  const change = await answerRulesChange(database, request, (row) =>
     row.and([row('answer', 'is', null), row('generation', '=', generation)]),
   );
   if (!change) return undefined;
@@ -213,28 +217,67 @@ type RulesChangeCondition = (row: ExpressionBuilder<Tables, 'rules_change'>) => 
 const isReversible: RulesChangeCondition = (row) =>
   row.or([row('answer', 'is', null), row('answer', '=', 'discarded')]);
 
-/** Saves the decision about a change of rules and returns the change; undefined if none meets the condition. */
+/**
+ * Saves the decision about a change of rules and returns the change as it was before; undefined if none meets the condition. The effect,
+ * which names people, is needed for the decision only.
+ */
 async function answerRulesChange(
-  db: Kysely<Tables>,
-  { scope, answer }: DecisionRequest,
+  { transaction }: Database,
+  { scope, answer, now }: DecisionRequest,
   condition: RulesChangeCondition,
 ): Promise<Tables['rules_change'] | undefined> {
-  return db
-    .updateTable('rules_change')
-    .set({ answer })
-    .where(inScope(scope))
-    .where(condition)
-    .returningAll()
-    .executeTakeFirst();
+  return transaction(async (tx) => {
+    const open = tx.selectFrom('rules_change').selectAll().where(inScope(scope)).where(condition);
+    const change = await open.executeTakeFirst();
+    const { numUpdatedRows } = await tx
+      .updateTable('rules_change')
+      .set({ answer, decided_at: now, decided_people: null, first_approval: null, effect: null })
+      .where(inScope(scope))
+      .where('generation', '=', change?.generation ?? 0)
+      .where(condition)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n ? change : undefined;
+  });
 }
 
 /** Marks the people dirty whom an approved change of rules concerns. Returns the number of people it concerns. */
 async function followRulesChange(
   database: Database,
-  { change, decided, answer, now }: DecisionRequest & { change: Tables['rules_change']; decided: number },
+  {
+    scope,
+    change,
+    decided,
+    answer,
+    now,
+  }: DecisionRequest & { change: Tables['rules_change']; decided: number },
 ): Promise<number> {
+  const stale = answer === 'approved' ? await countStale(database.db, scope, change) : 0;
+  await database.db
+    .updateTable('rules_change')
+    .set({ decided_people: decided + stale })
+    .where(inScope(scope))
+    .where('generation', '=', change.generation)
+    .execute();
   const marked = answer === 'approved' ? await markAllStaleDirty(database, change, now) : 0;
-  return Math.max(change.people, decided, marked);
+  const isCounted = change.effect !== null && parseJson<RulesEffect>(change.effect).isComplete;
+  return isCounted ? change.people : Math.max(change.people, decided, marked);
+}
+
+/** Counts the people whom `markAllStaleDirty` will mark. */
+async function countStale(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { generation }: Tables['rules_change'],
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('identity')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where(inScope(scope))
+    .where('claimed', '=', sql.lit(1))
+    .where('state', '<>', sql.lit('dirty'))
+    .where('rules_generation', '<', generation)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** In batches, so that other writers do not wait long for the database. */

@@ -1,18 +1,20 @@
 import { type Kysely, sql } from 'kysely';
 import type {
   HeldPerson,
-  HeldRules,
   HoldCount,
   RequestedChanges,
   VersionOfPerson,
 } from '../../provisioning/holds/holds.ts';
 import type { Decision, HoldCause, Identity } from '../../provisioning/identity.ts';
 import type { SafetyValve } from '../../provisioning/policies.ts';
-import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { inScope, type Scope } from '../connection-scopes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
-import { parseJson, toJson } from '../sql/queries.ts';
+import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
+import { listDecided, readProgress } from './decided-people.ts';
+import { approvalOf, firstApprovals } from './first-approvals.ts';
+import { heldRules } from './held-rules.ts';
 import {
   type DecisionColumns,
   type DecisionTarget,
@@ -49,6 +51,8 @@ type Answer = Decision['answer'];
 export function holds(database: Database) {
   const { db, scopeOf } = database;
   return {
+    ...heldRules(database),
+    ...firstApprovals(database),
     /** Returns the people whose held change has no decision yet, the longest waiting first. */
     findHeldPeople: ({ connection, ...query }: HeldPeopleQuery): Promise<HeldPerson[]> =>
       listHeldPeople(db, {
@@ -89,6 +93,11 @@ export function holds(database: Database) {
      */
     decide: (connection: string, target: DecisionTarget, answer: Answer, now: number, by?: string) =>
       saveDecision(database, { scope: scopeOf(connection), answer, now, by }, target),
+    /** Counts how far the decision is carried out that was made at this time. */
+    readProgress: (connection: string, at: number) => readProgress(db, { scope: scopeOf(connection), at }),
+    /** Lists the people of the decision that was made at this time, in the order of their ids. */
+    listDecided: (connection: string, at: number, page: { after: string; limit: number }) =>
+      listDecided(db, { scope: scopeOf(connection), at }, page),
     /**
      * Counts one departure against the safety valve. Returns false, and counts nothing, if more people would leave within
      * the window than the valve allows. A person already counted is admitted again.
@@ -106,13 +115,6 @@ export function holds(database: Database) {
       now: number,
     ): Promise<boolean> =>
       countMembershipChangeIfAllowed(database, { ...scopeOf(connection), id, now }, limit),
-    /** Returns the last change of rules that was checked: it is held, approved or discarded. */
-    findHeldRules: (connection: string) => readRulesChange(db, scopeOf(connection)),
-    /**
-     * Saves the last checked change of rules in place of an earlier one, unless another replica has saved this or a later
-     * one. If it is approved, people held because of the earlier one become dirty. Returns the stored change.
-     */
-    saveHeldRules: (held: HeldRules) => saveRulesChange(database, held),
     /**
      * Returns claimed live identities that were last translated with an earlier generation of the rules, in the order of
      * their ids. The page begins after the id `place.after`.
@@ -206,7 +208,7 @@ async function listHeldPeople(
   for (;;) {
     const rows = await selectAfter(selectUndecided(db, query), place)
       .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version', 'decision'])
-      .select(['active', 'deleted_at'])
+      .select(['active', 'deleted_at', 'first_approval'])
       .orderBy('hold_since')
       .orderBy('connection_id')
       .orderBy('id')
@@ -232,7 +234,10 @@ function selectAfter(selection: ReturnType<typeof selectUndecided>, place: Place
 }
 
 type HeldRow = DecisionColumns &
-  Pick<Tables['identity'], 'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at'>;
+  Pick<
+    Tables['identity'],
+    'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at' | 'first_approval'
+  >;
 
 function toHeldPerson(row: HeldRow): HeldPerson {
   const { userName } = parseJson<{ userName?: unknown }>(row.desired);
@@ -244,6 +249,7 @@ function toHeldPerson(row: HeldRow): HeldPerson {
     version: row.version,
     isActive: row.active === 1,
     isDeleted: row.deleted_at !== null,
+    firstApproval: approvalOf(row),
   };
 }
 
@@ -316,47 +322,4 @@ function groupByCause<Row extends Pick<CountedHolds, 'connection_id' | 'hold_cau
     groups.set(text, [key, [...(groups.get(text)?.[1] ?? []), row]]);
   }
   return groups.values();
-}
-
-async function readRulesChange(db: Kysely<Tables>, scope: Scope): Promise<HeldRules | undefined> {
-  const row = await db.selectFrom('rules_change').selectAll().where(inScope(scope)).executeTakeFirst();
-  return row && toHeldRules(row);
-}
-
-function toHeldRules(row: Tables['rules_change']): HeldRules {
-  const { connection_id, generation, people, since, answer, recent } = row;
-  return {
-    ...{ connection: connection_id, generation, people, since },
-    answer: (answer ?? undefined) as HeldRules['answer'], // The column contains only answers and null.
-    recent: new Map(parseJson<[string, number][]>(recent)),
-  };
-}
-
-async function saveRulesChange({ transaction, scopeOf }: Database, held: HeldRules): Promise<HeldRules> {
-  const { connection, generation, people, since, answer, recent } = held;
-  const row = { generation, people, since, answer: answer ?? null, recent: toJson([...recent]) };
-  const scope = scopeOf(connection);
-  return transaction(async (tx) => {
-    const saved = await tx
-      .insertInto('rules_change')
-      .values({ ...scopeColumns(scope), ...row })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account', 'connection_id'])
-          .doUpdateSet(row)
-          .where('rules_change.generation', '<', generation),
-      )
-      .returning('generation')
-      .executeTakeFirst();
-    // Another replica has checked this change or a later one before.
-    if (!saved) return (await readRulesChange(tx, scope)) ?? held;
-    if (answer === undefined) return held;
-    await tx
-      .updateTable('identity')
-      .set((identity) => ({ state: 'dirty', next_attempt_at: since, revision: identity('revision', '+', 1) }))
-      .where(inScope(scope))
-      .where('hold_cause', '=', 'rules')
-      .execute();
-    return held;
-  });
 }
