@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type { IdentityState } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -59,7 +60,7 @@ export async function listDecided(
   db: Kysely<Tables>,
   query: DecidedQuery,
   { after, limit }: { after: string; limit: number },
-): Promise<{ id: string; userName: string; state: string }[]> {
+): Promise<{ id: string; userName: string; state: IdentityState }[]> {
   const rows = await selectDecided(db, query)
     .select(['id', 'desired', 'state'])
     .where('id', '>', after)
@@ -67,7 +68,7 @@ export async function listDecided(
     .limit(limit)
     .execute();
   return rows.map(({ id, desired, state }) => ({
-    ...{ id, state },
+    ...{ id, state: state as IdentityState }, // The column contains only states of identities.
     userName: String(parseJson<{ userName?: unknown }>(desired).userName),
   }));
 }

@@ -20,6 +20,11 @@ interface ApprovalRequest {
   now: number;
 }
 
+interface ApprovedSelection {
+  cause: HoldCause | undefined;
+  people: readonly VersionOfPerson[];
+}
+
 /** What an approval means where each needs a second one. */
 interface ApprovedTwice {
   /** The people whom another admin has approved before. */
@@ -38,12 +43,18 @@ interface ApprovalColumns extends DecisionColumns {
 export function firstApprovals(database: Database) {
   const { db, scopeOf } = database;
   return {
-    /** Saves the approval of these people by an admin, where each needs a second one. */
-    approvePeople: (connection: string, people: readonly VersionOfPerson[], by: string, now: number) =>
-      approvePeople(database, { scope: scopeOf(connection), by, now }, people),
+    /** Saves the approval of these people by an admin, where each needs a second one: of those who are held for the cause, if there is one. */
+    approvePeople: (connection: string, selection: ApprovedSelection, by: string, now: number) =>
+      approvePeople(database, { scope: scopeOf(connection), by, now }, selection),
     /** Saves the approval of a held change of rules by an admin, where it needs a second one. */
     approveRulesChange: (connection: string, generation: number, by: string, now: number) =>
       approveRulesChange(database, { scope: scopeOf(connection), by, now }, generation),
+    /** Returns the approval of a person that needs a second one; undefined if there is none. */
+    findApproval: async (connection: string, id: string): Promise<Approval | undefined> => {
+      const held = selectHeld(db, { scope: scopeOf(connection) }).where('id', '=', id);
+      const row = await held.select(['version', 'hold_cause', 'first_approval']).executeTakeFirst();
+      return row && approvalOf(row);
+    },
     /** Counts the approvals that need a second one. */
     countApprovals: () => countApprovals(db),
   };
@@ -60,13 +71,13 @@ export function approvalOf({ first_approval, version, hold_cause }: Omit<Approva
 async function approvePeople(
   { transaction }: Database,
   request: ApprovalRequest,
-  people: readonly VersionOfPerson[],
+  { cause, people }: ApprovedSelection,
 ): Promise<ApprovedTwice> {
   const versions = new Map(people.map(({ id, version }) => [id, version]));
   const result: ApprovedTwice = { ready: [], requested: 0, repeated: 0 };
   for (const batch of batches([...versions.keys()]))
     await transaction(async (tx) => {
-      const rows = await selectHeld(tx, { scope: request.scope })
+      const rows = await selectHeld(tx, { scope: request.scope, cause })
         .select(['id', 'version', 'decision', 'hold_cause', 'first_approval'])
         .where('id', 'in', batch)
         .execute();
