@@ -4,10 +4,9 @@ import type { Role } from '../admin/contract/operation.ts';
 import { hashPassword, newPassword } from '../admin/passwords.ts';
 import type { AdminAccount } from '../store/credentials/admins.ts';
 import { adminAccounts } from '../store/credentials/admins.ts';
-import type { AuditEntry } from '../store/credentials/audit-log.ts';
-import { auditLog } from '../store/credentials/audit-log.ts';
 import type { Database } from '../store/sql/database.ts';
 import { choiceOption } from './arguments.ts';
+import { withAuditEntry } from './audit.ts';
 import type { JsonFlag } from './credentials.ts';
 import { withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
@@ -148,18 +147,4 @@ function printPassword(
   if (json) printJson(shell, { name, password });
   else shell.print(password);
   shell.printError('Keep it: it is shown only now.');
-}
-
-/** Records a change that a command makes in the audit log of the admin page. */
-async function withAuditEntry(
-  database: Database,
-  entry: Pick<AuditEntry, 'action' | 'details'>,
-  change: () => Promise<boolean>,
-): Promise<boolean> {
-  const audit = auditLog(database);
-  const actor = { actor: 'npx jetbridge', actorKind: 'command', address: '' } as const;
-  const position = await audit.begin({ at: Date.now(), ...actor, ...entry });
-  const isDone = await change();
-  await audit.finish(position, { status: isDone ? 200 : 409, details: entry.details });
-  return isDone;
 }

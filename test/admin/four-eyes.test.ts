@@ -4,8 +4,6 @@ import { patchOp } from '../fixtures/scim.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
-const PASSWORD = 'a password of twenty letters';
-
 let fixture: AdminFixture;
 let settings: ReturnType<typeof writeSettingsFile>;
 let scim: ScimClient;

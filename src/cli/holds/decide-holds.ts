@@ -1,4 +1,13 @@
+import { MAX_NAMED } from '../../admin/decide-holds.ts';
+import { DECIDED } from '../../admin/open-decisions.ts';
 import type { Settings } from '../../config/settings.ts';
+import {
+  approvedAlreadyText,
+  confirmPeople,
+  confirmRulesChange,
+  type DecidingAdmin,
+  type SecondNeeded,
+} from '../../provisioning/holds/four-eyes.ts';
 import {
   type HeldPerson,
   type HeldRules,
@@ -9,10 +18,13 @@ import type { Decision } from '../../provisioning/identity.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
 import { replicas } from '../../store/queues/replicas.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { withAuditEntry } from '../audit.ts';
 import { withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
+import { fieldName } from '../mapping/preview.ts';
 import { confirm, countText, escapeLine, printJson, type Shell } from '../output.ts';
 import { currentUser } from '../terminal.ts';
+import { affectedText } from './change-text.ts';
 import { ALL, findIdentities, type HoldFilter, policiesOf, selectedConnections } from './held-people.ts';
 
 /** An admin's decision, and the people or the cause that it applies to. */
@@ -36,15 +48,40 @@ export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 |
     if (about.people.length === 0 && about.rules.length === 0)
       throw new Refused('Nothing of that kind is held.');
     const text = decisionText(about, answer, settings);
-    await confirm(shell, `${text}. Go on?`, { yes, declined: 'Nothing was decided.' });
+    const needsSecond = answer === 'approved' && settings.fourEyes ? ' This needs two admins.' : '';
+    await confirm(shell, `${text}.${needsSecond} Go on?`, { yes, declined: 'Nothing was decided.' });
     if (!(await areRulesUnchanged(database, about.rules)))
       throw new Refused('The rules or lookups have changed meanwhile. Nothing was decided; look again.');
-    await saveDecisions(database, about, answer);
-    const rules = about.rules.map(({ connection }) => ({ connection }));
-    const people = about.people.map(({ connection, id, userName }) => ({ connection, id, userName }));
-    if (json) printJson(shell, { answer, people, rules });
-    else shell.print(`${answer}: ${text}`);
+    const result = await saveDecisions(database, about, { answer, fourEyes: settings.fourEyes });
+    const { people, rules, requested, repeated } = result;
+    if (people.length + rules.length + requested === 0 && repeated > 0)
+      throw new Refused(approvedAlreadyText(escapeLine(currentUser())));
+    if (json) printJson(shell, { answer, requested, ...toJson(result) });
+    else printResult(shell, decisionText(result, answer, settings), { answer, requested });
   });
+}
+
+function toJson({ people, rules }: HeldItems) {
+  return {
+    people: people.map(({ connection, id, userName }) => ({ connection, id, userName })),
+    rules: rules.map(({ connection }) => ({ connection })),
+  };
+}
+
+function printResult(
+  shell: Shell,
+  text: string,
+  { answer, requested }: { answer: Decision['answer']; requested: number },
+): void {
+  if (text !== '') {
+    shell.print(`${answer}: ${text}`);
+    shell.printError('"npx jetbridge holds list" shows how far that is done.');
+  }
+  if (requested === 0) return;
+  const waiting = countText(requested, 'person waits', 'people wait');
+  shell.print(
+    `approved by ${escapeLine(currentUser())} as the first of two admins: ${waiting} for the second`,
+  );
 }
 
 /** Finds the named people. Throws if one of them is unknown or not held, or if several are held. */
@@ -96,24 +133,94 @@ async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promis
   return now.every((held, index) => held?.generation === rules[index]?.generation);
 }
 
-/** Decides by id, because more people may have become held since the admin confirmed the number. */
+/** What was decided, and what needs a second admin. */
+type DecisionResult = HeldItems & SecondNeeded;
+
+/**
+ * Decides by id, because more people may have become held since the admin confirmed the number. Each connection and cause has an entry in
+ * the audit log.
+ */
 async function saveDecisions(
   database: Database,
   { people, rules }: HeldItems,
-  answer: Decision['answer'],
-): Promise<void> {
-  const { holds } = provisioningStore(database);
+  { answer, fourEyes }: Pick<DecidingAdmin, 'answer' | 'fourEyes'>,
+): Promise<DecisionResult> {
+  const result: DecisionResult = { people: [], rules: [], requested: 0, repeated: 0 };
   // The servers compare times by the clock of the database.
   const now = await replicas(database).time(Date.now());
-  const by = currentUser();
-  const byConnection = new Map<string, string[]>();
-  for (const { connection, id } of people) {
-    const ids = byConnection.get(connection) ?? [];
-    ids.push(id);
-    byConnection.set(connection, ids);
+  const admin = { answer, fourEyes, now, approver: currentUser() };
+  const groups = new Map<string, HeldPerson[]>();
+  for (const person of people) {
+    const key = `${person.connection} ${person.hold.cause}`;
+    groups.set(key, [...(groups.get(key) ?? []), person]);
   }
-  for (const [connection, ids] of byConnection) await holds.decide(connection, { ids }, answer, now, by);
-  for (const { connection } of rules) await holds.decide(connection, { cause: 'rules' }, answer, now, by);
+  for (const group of groups.values()) addResult(result, await decidePeople(database, group, admin));
+  for (const change of rules) addResult(result, await decideRules(database, change, admin));
+  return result;
+}
+
+function addResult(all: DecisionResult, { people, rules, requested, repeated }: DecisionResult): void {
+  all.people.push(...people);
+  all.rules.push(...rules);
+  all.requested += requested;
+  all.repeated += repeated;
+}
+
+/** Decides about people of one connection and cause. */
+async function decidePeople(
+  database: Database,
+  people: HeldPerson[],
+  admin: DecidingAdmin,
+): Promise<DecisionResult> {
+  const { holds } = provisioningStore(database);
+  const { connection = '', hold: { cause } = { cause: undefined } } = people[0] ?? {};
+  const named = people.length <= MAX_NAMED ? { people: people.map(({ id }) => id) } : {};
+  return recordDecision(database, { connection, cause, asked: people.length, ...named }, admin, async () => {
+    const { ready, ...needed } = await confirmPeople(holds, { connection }, people, admin);
+    const ids = ready.map(({ id }) => id);
+    const { answer, now, approver } = admin;
+    const decided = ids.length > 0 ? await holds.decide(connection, { ids }, answer, now, approver) : 0;
+    const isReady = new Set(ids);
+    return { decided, people: people.filter(({ id }) => isReady.has(id)), rules: [], ...needed };
+  });
+}
+
+async function decideRules(
+  database: Database,
+  change: HeldRules,
+  admin: DecidingAdmin,
+): Promise<DecisionResult> {
+  const { holds } = provisioningStore(database);
+  const { connection, generation, people } = change;
+  return recordDecision(
+    database,
+    { connection, cause: 'rules', generation, asked: people },
+    admin,
+    async () => {
+      const { isReady, ...needed } = await confirmRulesChange(holds, change, admin);
+      const { answer, now, approver } = admin;
+      const decided = isReady ? await holds.decide(connection, { cause: 'rules' }, answer, now, approver) : 0;
+      return { decided, people: [], rules: isReady ? [change] : [], ...needed };
+    },
+  );
+}
+
+/** Writes the entry of the audit log, in the form of decisions on the page. */
+async function recordDecision(
+  database: Database,
+  about: object,
+  { answer, now }: DecidingAdmin,
+  decide: () => Promise<DecisionResult & { decided: number }>,
+): Promise<DecisionResult> {
+  const details: Record<string, unknown> = { answer, ...about };
+  let result: DecisionResult = { people: [], rules: [], requested: 0, repeated: 0 };
+  await withAuditEntry(database, { action: DECIDED, details }, async () => {
+    const { decided, ...made } = await decide();
+    result = made;
+    Object.assign(details, { decided, requested: made.requested, ...(decided > 0 ? { decision: now } : {}) });
+    return decided + made.requested > 0;
+  });
+  return result;
 }
 
 /** The people and changes of rules that one decision of an admin applies to. */
@@ -137,11 +244,18 @@ function decisionText({ people, rules }: HeldItems, answer: Decision['answer'], 
   const change = answer === 'approved' ? 'will follow' : 'will not follow';
   parts.push(
     ...rules.map(
-      ({ connection, people: count }) =>
-        `${count > 100 ? 'more than 100' : count} people of connection ${connection} ${change} the rules and lookups`,
+      (held) =>
+        `${affectedText(held)} people of connection ${held.connection} ${change} the rules and lookups${fieldsText(held)}`,
     ),
   );
   return parts.filter((part) => part !== '').join(', ');
+}
+
+/** The affected fields, once everybody was looked at. */
+function fieldsText({ effect }: HeldRules): string {
+  if (!effect?.isComplete || effect.fields.length === 0) return '';
+  const fields = effect.fields.map(({ field, people }) => `${fieldName(field, effect.names)} of ${people}`);
+  return ` (${fields.join(', ')})`;
 }
 
 function discardText(count: number): string {

@@ -5,7 +5,7 @@ import { WrongUse } from '../exit-code.ts';
 import { examples } from '../help.ts';
 import type { Action, Shell } from '../output.ts';
 import { decideHolds } from './decide-holds.ts';
-import { listHolds, showHold } from './show-holds.ts';
+import { listHolds, showChanges, showHold } from './show-holds.ts';
 
 /** Adds the commands `holds list`, `holds show`, `holds approve` and `holds discard`. */
 export function addHoldCommands(program: Command, shell: Shell, action: Action): void {
@@ -22,15 +22,20 @@ export function addHoldCommands(program: Command, shell: Shell, action: Action):
     );
   holds
     .command('show')
-    .description('show why a person waits, and what each decision would do')
-    .argument('<person>', 'the SCIM id or userName')
+    .description(
+      'show why a person waits, or whom a change of rules affects and what has caused it, and what each decision would do',
+    )
+    .argument('[person]', 'the SCIM id or userName')
+    .addOption(choiceOption('--cause <cause>', 'the held changes of rules', ['rules']))
     .option('--connection <id>', 'only this connection')
-    .option('--json', 'one JSON object for each person of that name')
-    .addHelpText('after', examples('holds show ada@corp.example'))
+    .option('--json', 'one JSON object for each person of that name, or each change')
+    .addHelpText('after', examples('holds show ada@corp.example', 'holds show --cause rules'))
     .action(
-      action((person: string, options: { connection?: string; json?: true }) =>
-        showHold(shell, { person, ...options }),
-      ),
+      action(async (person: string | undefined, { cause, ...options }: ShowOptions) => {
+        if ((person === undefined) === (cause === undefined))
+          throw new WrongUse('give either a person or --cause rules');
+        return person === undefined ? showChanges(shell, options) : showHold(shell, { person, ...options });
+      }),
     );
   addDecisionCommand(holds, shell, {
     action,
@@ -44,6 +49,12 @@ export function addHoldCommands(program: Command, shell: Shell, action: Action):
     answer: 'discarded',
     text: 'drop held changes; the travelers stay as they are',
   });
+}
+
+interface ShowOptions {
+  cause?: 'rules';
+  connection?: string;
+  json?: true;
 }
 
 function causeOption(): Option {

@@ -1,0 +1,21 @@
+import type { AuditEntry } from '../store/credentials/audit-log.ts';
+import { auditLog } from '../store/credentials/audit-log.ts';
+import type { Database } from '../store/sql/database.ts';
+import { currentUser } from './terminal.ts';
+
+/**
+ * Records a change that a command makes in the audit log of the admin page, with the user of the operating system. `change` returns false
+ * if nothing has changed, and may add to the details.
+ */
+export async function withAuditEntry(
+  database: Database,
+  { action, details }: Pick<AuditEntry, 'action' | 'details'>,
+  change: () => Promise<boolean>,
+): Promise<boolean> {
+  const audit = auditLog(database);
+  const actor = { actor: `command line: ${currentUser()}`, actorKind: 'command', address: '' } as const;
+  const position = await audit.begin({ at: Date.now(), ...actor, action, details });
+  const isDone = await change();
+  await audit.finish(position, { status: isDone ? 200 : 409, details });
+  return isDone;
+}
