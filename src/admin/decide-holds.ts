@@ -9,10 +9,8 @@ import type { holdsContract } from './contract/holds.ts';
 import type { HandlerRequest } from './contract/operation.ts';
 import { type AdminDeps, findConnection } from './deps.ts';
 import { AdminError } from './errors.ts';
+import { MAX_NAMED } from './open-decisions.ts';
 import type { AdminContext } from './router.ts';
-
-/** The greatest number of people whom an entry of the audit log names. It counts more of them, and its decision lists them. */
-export const MAX_NAMED = 20;
 
 type Decided = HandlerRequest<(typeof holdsContract)['decideHolds']>['body'];
 

@@ -1,5 +1,4 @@
-import { MAX_NAMED } from '../../admin/decide-holds.ts';
-import { DECIDED } from '../../admin/open-decisions.ts';
+import { DECIDED, MAX_NAMED } from '../../admin/open-decisions.ts';
 import type { Settings } from '../../config/settings.ts';
 import {
   approvedAlreadyText,
