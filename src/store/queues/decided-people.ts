@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { IdentityState } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { parseJson } from '../sql/queries.ts';
@@ -74,9 +74,5 @@ export async function listDecided(
 }
 
 function selectDecided(db: Kysely<Tables>, { scope, at }: DecidedQuery) {
-  return db
-    .selectFrom('identity')
-    .where(inScope(scope))
-    .where(sql<boolean>`decided_at is not null`)
-    .where('decided_at', '=', at);
+  return db.selectFrom('identity').where(inScope(scope)).where('decided_at', '=', at);
 }
