@@ -72,7 +72,7 @@ async function toGroup(
     ifDiscarded: causeTexts[cause].discarded,
     effects: !change && wanted ? effectsOf(wanted, policies) : allChanged(people),
     examples: examples.map((person) => toPerson(person, policies)),
-    approvals: approvals.filter(isOfGroup),
+    approvals: change?.firstApproval ? [{ ...change.firstApproval, people }] : approvals.filter(isOfGroup),
     generation: change?.generation,
     effect: change?.effect,
   };

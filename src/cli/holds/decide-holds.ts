@@ -144,25 +144,25 @@ async function saveDecisions(
   { people, rules }: HeldItems,
   { answer, fourEyes }: Pick<DecidingAdmin, 'answer' | 'fourEyes'>,
 ): Promise<DecisionResult> {
-  const result: DecisionResult = { people: [], rules: [], requested: 0, repeated: 0 };
   // The servers compare times by the clock of the database.
   const now = await replicas(database).time(Date.now());
   const admin = { answer, fourEyes, now, approver: currentUser() };
   const groups = new Map<string, HeldPerson[]>();
   for (const person of people) {
     const key = `${person.connection} ${person.hold.cause}`;
-    groups.set(key, [...(groups.get(key) ?? []), person]);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(person);
   }
-  for (const group of groups.values()) addResult(result, await decidePeople(database, group, admin));
-  for (const change of rules) addResult(result, await decideRules(database, change, admin));
-  return result;
-}
-
-function addResult(all: DecisionResult, { people, rules, requested, repeated }: DecisionResult): void {
-  all.people.push(...people);
-  all.rules.push(...rules);
-  all.requested += requested;
-  all.repeated += repeated;
+  const results: DecisionResult[] = [];
+  for (const group of groups.values()) results.push(await decidePeople(database, group, admin));
+  for (const change of rules) results.push(await decideRules(database, change, admin));
+  return {
+    people: results.flatMap((one) => one.people),
+    rules: results.flatMap((one) => one.rules),
+    requested: results.reduce((sum, one) => sum + one.requested, 0),
+    repeated: results.reduce((sum, one) => sum + one.repeated, 0),
+  };
 }
 
 /** Decides about people of one connection and cause. */

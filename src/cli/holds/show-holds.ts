@@ -71,7 +71,7 @@ async function printCounts(shell: Shell, database: Database, counts: HoldCount[]
   for (const text of changes) shell.print(text);
   const isListed = (one: ApprovalCount) => counts.some((count) => isSelected(one, count));
   for (const { connection, cause, people, ...approval } of await store.holds.countApprovals())
-    if (cause !== 'rules' && isListed({ connection, cause, people, ...approval }))
+    if (isListed({ connection, cause, people, ...approval }))
       shell.print(
         `${connection}, ${cause}: ${countText(people, 'person', 'people')} approved ${approvalText(approval)}.`,
       );

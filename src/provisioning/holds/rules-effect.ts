@@ -1,7 +1,7 @@
 import type { Json } from '../../schema/resource.ts';
 import type { FieldKey, Lookups } from '../../translator/translation.ts';
 import { canonicalJson } from '../../translator/values/values.ts';
-import { namesById } from '../people/explain-fields.ts';
+import { usedNames } from '../people/explain-fields.ts';
 import type { FieldChange } from '../rules/mapping-effect.ts';
 import { fieldNames } from '../rules/preview-mapping.ts';
 
@@ -59,8 +59,6 @@ export type EffectCounter = ReturnType<typeof effectCounter>;
 export function effectCounter(lookups: Lookups[]) {
   const fields = new Map<FieldKey, FieldCounter>();
   const examples: EffectExample[] = [];
-  const namesOfValues = new Map(lookups.flatMap((one) => [...namesById(one)]));
-  const namesOfFields = Object.assign({}, ...lookups.map(fieldNames)) as Record<FieldKey, string>;
   let people = 0;
   return {
     add: (person: Pick<EffectExample, 'id' | 'userName'>, changes: FieldChange[]): void => {
@@ -72,11 +70,13 @@ export function effectCounter(lookups: Lookups[]) {
     },
     total: (): Pick<RulesEffect, 'people' | 'fields' | 'examples' | 'names'> => {
       const shown = [...fields].map(([field, counter]) => toFieldEffect(field, counter));
-      const names = {
-        ...pick(namesOfFields, fields.keys()),
-        ...pick(Object.fromEntries(namesOfValues), textsIn([shown, examples] as unknown as Json)),
+      const names = lookups.map((one) => ({ ...fieldNames(one), ...usedNames([shown, examples], one) }));
+      return {
+        people,
+        fields: shown.sort((one, other) => other.people - one.people),
+        examples,
+        names: Object.assign({}, ...names),
       };
-      return { people, fields: shown.sort((one, other) => other.people - one.people), examples, names };
     },
   };
 }
@@ -103,15 +103,4 @@ function toFieldEffect(field: FieldKey, { people, values: counted }: FieldCounte
     .map((value) => ({ ...value }));
   const others = people - values.reduce((sum, value) => sum + value.people, 0);
   return { field, people, values, others };
-}
-
-function* textsIn(value: Json): Generator<string> {
-  if (typeof value === 'string') yield value;
-  else if (typeof value === 'object' && value !== null)
-    for (const one of Object.values(value)) if (one !== undefined) yield* textsIn(one);
-}
-
-function pick(all: Record<string, string>, keys: Iterable<string>): Record<string, string> {
-  const known = [...new Set(keys)].filter((key) => Object.hasOwn(all, key));
-  return Object.fromEntries(known.map((key) => [key, all[key] ?? '']));
 }

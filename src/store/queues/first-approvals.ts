@@ -55,7 +55,7 @@ export function firstApprovals(database: Database) {
       const row = await held.select(['version', 'hold_cause', 'first_approval']).executeTakeFirst();
       return row && approvalOf(row);
     },
-    /** Counts the approvals that need a second one. */
+    /** Counts the approvals of people that need a second one. */
     countApprovals: () => countApprovals(db),
   };
 }
@@ -144,30 +144,20 @@ export function approvalOfRules({ first_approval, generation }: Tables['rules_ch
   return approvalOf({ first_approval, version: generation, hold_cause: 'rules' });
 }
 
-/** Counts the approvals that need a second one, by connection, cause and admin, each with the time of the first. */
+/** Counts the approvals of people that need a second one, by connection, cause and admin, each with the time of the first. */
 async function countApprovals(db: Kysely<Tables>): Promise<ApprovalCount[]> {
-  const people = await selectHeld(db, {})
+  const rows = await selectHeld(db, {})
     .select(['connection_id', 'version', 'decision', 'hold_cause', 'first_approval'])
     .where('first_approval', 'is not', null)
     .execute();
-  const rules = await db
-    .selectFrom('rules_change')
-    .selectAll()
-    .where('answer', 'is', null)
-    .where('first_approval', 'is not', null)
-    .execute();
-  const approvals = [
-    ...people
-      .filter((row) => !isDecided(row))
-      .map((row) => ({ ...row, cause: row.hold_cause as HoldCause, people: 1, approval: approvalOf(row) })), // The column contains only hold causes.
-    ...rules.map((row) => ({ ...row, cause: 'rules' as const, approval: approvalOfRules(row) })),
-  ];
   const counts = new Map<string, ApprovalCount>();
-  for (const { connection_id: connection, cause, people, approval } of approvals) {
+  for (const row of rows) {
+    const approval = isDecided(row) ? undefined : approvalOf(row);
     if (!approval) continue;
-    const key = toJson([connection, cause, approval.by]);
-    const known = counts.get(key) ?? { connection, cause, ...approval, people: 0 };
-    counts.set(key, { ...known, people: known.people + people, at: Math.min(known.at, approval.at) });
+    const about = { connection: row.connection_id, cause: row.hold_cause as HoldCause }; // The column contains only hold causes.
+    const key = toJson([about, approval.by]);
+    const { people, at } = counts.get(key) ?? { people: 0, at: approval.at };
+    counts.set(key, { ...about, by: approval.by, at: Math.min(at, approval.at), people: people + 1 });
   }
   return [...counts.values()];
 }

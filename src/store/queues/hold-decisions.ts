@@ -78,8 +78,7 @@ export async function saveDecision(
   const { db } = database;
   if ('ids' in target) return decidePeople(database, request, [...new Set(target.ids)]);
   const { scope } = request;
-  const change =
-    target.cause === 'rules' ? await answerRulesChange(database, request, isReversible) : undefined;
+  const change = target.cause === 'rules' ? await answerRulesChange(db, request, isReversible) : undefined;
   const open = await findUndecided(db, { scope, cause: target.cause });
   const decided = await decidePeople(
     database,
@@ -202,7 +201,7 @@ export async function decideRulesChange(
   generation: number,
 ): Promise<number | undefined> {
   const { db } = database;
-  const change = await answerRulesChange(database, request, (row) =>
+  const change = await answerRulesChange(db, request, (row) =>
     row.and([row('answer', 'is', null), row('generation', '=', generation)]),
   );
   if (!change) return undefined;
@@ -217,27 +216,19 @@ type RulesChangeCondition = (row: ExpressionBuilder<Tables, 'rules_change'>) => 
 const isReversible: RulesChangeCondition = (row) =>
   row.or([row('answer', 'is', null), row('answer', '=', 'discarded')]);
 
-/**
- * Saves the decision about a change of rules and returns the change as it was before; undefined if none meets the condition. The effect,
- * which names people, is needed for the decision only.
- */
+/** Saves the decision about a change of rules and returns the change; undefined if none meets the condition. */
 async function answerRulesChange(
-  { transaction }: Database,
+  db: Kysely<Tables>,
   { scope, answer, now }: DecisionRequest,
   condition: RulesChangeCondition,
 ): Promise<Tables['rules_change'] | undefined> {
-  return transaction(async (tx) => {
-    const open = tx.selectFrom('rules_change').selectAll().where(inScope(scope)).where(condition);
-    const change = await open.executeTakeFirst();
-    const { numUpdatedRows } = await tx
-      .updateTable('rules_change')
-      .set({ answer, decided_at: now, decided_people: null, first_approval: null, effect: null })
-      .where(inScope(scope))
-      .where('generation', '=', change?.generation ?? 0)
-      .where(condition)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n ? change : undefined;
-  });
+  return db
+    .updateTable('rules_change')
+    .set({ answer, decided_at: now, decided_people: null, first_approval: null })
+    .where(inScope(scope))
+    .where(condition)
+    .returningAll()
+    .executeTakeFirst();
 }
 
 /** Marks the people dirty whom an approved change of rules concerns. Returns the number of people it concerns. */
@@ -251,33 +242,16 @@ async function followRulesChange(
     now,
   }: DecisionRequest & { change: Tables['rules_change']; decided: number },
 ): Promise<number> {
-  const stale = answer === 'approved' ? await countStale(database.db, scope, change) : 0;
+  const marked = answer === 'approved' ? await markAllStaleDirty(database, change, now) : 0;
+  // The effect, which names people, was needed for the decision only.
   await database.db
     .updateTable('rules_change')
-    .set({ decided_people: decided + stale })
+    .set({ decided_people: decided + marked, effect: null })
     .where(inScope(scope))
     .where('generation', '=', change.generation)
     .execute();
-  const marked = answer === 'approved' ? await markAllStaleDirty(database, change, now) : 0;
   const isCounted = change.effect !== null && parseJson<RulesEffect>(change.effect).isComplete;
   return isCounted ? change.people : Math.max(change.people, decided, marked);
-}
-
-/** Counts the people whom `markAllStaleDirty` will mark. */
-async function countStale(
-  db: Kysely<Tables>,
-  scope: Scope,
-  { generation }: Tables['rules_change'],
-): Promise<number> {
-  const { count } = await db
-    .selectFrom('identity')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .where(inScope(scope))
-    .where('claimed', '=', sql.lit(1))
-    .where('state', '<>', sql.lit('dirty'))
-    .where('rules_generation', '<', generation)
-    .executeTakeFirstOrThrow();
-  return Number(count);
 }
 
 /** In batches, so that other writers do not wait long for the database. */
