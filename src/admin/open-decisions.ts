@@ -11,9 +11,6 @@ const MAX_ENTRIES = 50;
 /** The action of decisions about held changes in the audit log. */
 export const DECIDED = 'decideHolds';
 
-/** The greatest number of people whom an entry of a decision names. Of more it has the number, and the decision lists them. */
-export const MAX_NAMED = 20;
-
 /** The details of a decision in the audit log. */
 const details = z.object({
   connection: z.string(),

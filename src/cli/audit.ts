@@ -4,18 +4,19 @@ import type { Database } from '../store/sql/database.ts';
 import { currentUser } from './terminal.ts';
 
 /**
- * Records a change that a command makes in the audit log of the admin page, with the user of the operating system. `change` returns false
- * if nothing has changed, and may add to the details.
+ * Records a change that a command makes in the audit log of the admin page, with the user of the operating system. `change` may add to the
+ * details; `isDone` is false of its result if nothing has changed.
  */
-export async function withAuditEntry(
+export async function withAuditEntry<T>(
   database: Database,
   { action, details }: Pick<AuditEntry, 'action' | 'details'>,
-  change: () => Promise<boolean>,
-): Promise<boolean> {
+  change: () => Promise<T>,
+  isDone: (result: T) => boolean,
+): Promise<T> {
   const audit = auditLog(database);
   const actor = { actor: `command line: ${currentUser()}`, actorKind: 'command', address: '' } as const;
   const position = await audit.begin({ at: Date.now(), ...actor, action, details });
-  const isDone = await change();
-  await audit.finish(position, { status: isDone ? 200 : 409, details });
-  return isDone;
+  const result = await change();
+  await audit.finish(position, { status: isDone(result) ? 200 : 409, details });
+  return result;
 }

@@ -328,7 +328,14 @@ test('a decision is in the audit log for each connection and cause, with the use
   expect(entries.map(({ details }) => details)).toEqual(
     expect.arrayContaining([
       {
-        ...{ connection: 'okta', cause: 'safetyValve', answer: 'approved', asked: 3, requested: 0 },
+        ...{
+          connection: 'okta',
+          cause: 'safetyValve',
+          answer: 'approved',
+          asked: 3,
+          requested: 0,
+          skipped: 0,
+        },
         ...{ people: ['ada', 'bob', 'cyd'], decided: 3, decision: expect.any(Number) },
       },
     ]),

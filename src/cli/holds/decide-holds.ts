@@ -1,12 +1,14 @@
-import { DECIDED, MAX_NAMED } from '../../admin/open-decisions.ts';
+import { DECIDED } from '../../admin/open-decisions.ts';
 import type { Settings } from '../../config/settings.ts';
 import {
   approvedAlreadyText,
-  confirmPeople,
-  confirmRulesChange,
   type DecidingAdmin,
-  type SecondNeeded,
-} from '../../provisioning/holds/four-eyes.ts';
+  type DecisionResult,
+  type DecisionSubject,
+  decide,
+  resultDetails,
+  subjectDetails,
+} from '../../provisioning/holds/decide.ts';
 import {
   type HeldPerson,
   type HeldRules,
@@ -132,94 +134,68 @@ async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promis
   return now.every((held, index) => held?.generation === rules[index]?.generation);
 }
 
-/** What was decided, and what needs a second admin. */
-type DecisionResult = HeldItems & SecondNeeded;
+/** What was decided, and the numbers of people who need a second admin. */
+type SavedDecisions = HeldItems & Pick<DecisionResult, 'requested' | 'repeated'>;
 
-/**
- * Decides by id, because more people may have become held since the admin confirmed the number. Each connection and cause has an entry in
- * the audit log.
- */
+/** Decides by id, because more people may have become held since the admin confirmed the number. */
 async function saveDecisions(
   database: Database,
   { people, rules }: HeldItems,
-  { answer, fourEyes }: Pick<DecidingAdmin, 'answer' | 'fourEyes'>,
-): Promise<DecisionResult> {
+  choice: Pick<DecidingAdmin, 'answer' | 'fourEyes'>,
+): Promise<SavedDecisions> {
+  const by = currentUser();
   // The servers compare times by the clock of the database.
   const now = await replicas(database).time(Date.now());
-  const admin = { answer, fourEyes, now, approver: currentUser() };
-  const groups = new Map<string, HeldPerson[]>();
+  const admin = { ...choice, by, approver: by, now, mayReverse: true };
+  const saved: SavedDecisions = { people: [], rules: [], requested: 0, repeated: 0 };
+  const add = async (subject: DecisionSubject) => {
+    const result = await decideWithEntry(database, subject, admin);
+    saved.requested += result.requested;
+    saved.repeated += result.repeated;
+    return result;
+  };
+  for (const held of groupByCause(people)) {
+    const { connection, hold } = held[0];
+    const { ready } = await add({ connection, cause: hold.cause, people: held });
+    const isReady = new Set(ready.map(({ id }) => id));
+    saved.people = saved.people.concat(held.filter(({ id }) => isReady.has(id)));
+  }
+  for (const change of rules) {
+    const { decided } = await add({ connection: change.connection, cause: 'rules', people: [], change });
+    if (decided > 0) saved.rules.push(change);
+  }
+  return saved;
+}
+
+function groupByCause(people: HeldPerson[]): [HeldPerson, ...HeldPerson[]][] {
+  const groups = new Map<string, [HeldPerson, ...HeldPerson[]]>();
   for (const person of people) {
     const key = `${person.connection} ${person.hold.cause}`;
-    const group = groups.get(key) ?? [];
-    groups.set(key, group);
-    group.push(person);
+    const group = groups.get(key);
+    if (group) group.push(person);
+    else groups.set(key, [person]);
   }
-  const results: DecisionResult[] = [];
-  for (const group of groups.values()) results.push(await decidePeople(database, group, admin));
-  for (const change of rules) results.push(await decideRules(database, change, admin));
-  return {
-    people: results.flatMap((one) => one.people),
-    rules: results.flatMap((one) => one.rules),
-    requested: results.reduce((sum, one) => sum + one.requested, 0),
-    repeated: results.reduce((sum, one) => sum + one.repeated, 0),
-  };
+  return [...groups.values()];
 }
 
-/** Decides about people of one connection and cause. */
-async function decidePeople(
+/** Each connection and cause has an entry in the audit log, in the form of decisions on the page. */
+async function decideWithEntry(
   database: Database,
-  people: HeldPerson[],
+  subject: DecisionSubject,
   admin: DecidingAdmin,
 ): Promise<DecisionResult> {
-  const { holds } = provisioningStore(database);
-  const { connection = '', hold: { cause } = { cause: undefined } } = people[0] ?? {};
-  const named = people.length <= MAX_NAMED ? { people: people.map(({ id }) => id) } : {};
-  return recordDecision(database, { connection, cause, asked: people.length, ...named }, admin, async () => {
-    const { ready, ...needed } = await confirmPeople(holds, { connection }, people, admin);
-    const ids = ready.map(({ id }) => id);
-    const { answer, now, approver } = admin;
-    const decided = ids.length > 0 ? await holds.decide(connection, { ids }, answer, now, approver) : 0;
-    const isReady = new Set(ids);
-    return { decided, people: people.filter(({ id }) => isReady.has(id)), rules: [], ...needed };
-  });
-}
-
-async function decideRules(
-  database: Database,
-  change: HeldRules,
-  admin: DecidingAdmin,
-): Promise<DecisionResult> {
-  const { holds } = provisioningStore(database);
-  const { connection, generation, people } = change;
-  return recordDecision(
+  const { connection, cause } = subject;
+  const details = { connection, cause, answer: admin.answer, ...subjectDetails(subject) };
+  return withAuditEntry(
     database,
-    { connection, cause: 'rules', generation, asked: people },
-    admin,
+    { action: DECIDED, details },
     async () => {
-      const { isReady, ...needed } = await confirmRulesChange(holds, change, admin);
-      const { answer, now, approver } = admin;
-      const decided = isReady ? await holds.decide(connection, { cause: 'rules' }, answer, now, approver) : 0;
-      return { decided, people: [], rules: isReady ? [change] : [], ...needed };
+      const result = await decide(provisioningStore(database).holds, subject, admin);
+      Object.assign(details, resultDetails(result, admin));
+      return result;
     },
+    ({ decided, requested }) => decided + requested > 0,
   );
-}
-
-/** Writes the entry of the audit log, in the form of decisions on the page. */
-async function recordDecision(
-  database: Database,
-  about: object,
-  { answer, now }: DecidingAdmin,
-  decide: () => Promise<DecisionResult & { decided: number }>,
-): Promise<DecisionResult> {
-  const details: Record<string, unknown> = { answer, ...about };
-  let result: DecisionResult = { people: [], rules: [], requested: 0, repeated: 0 };
-  await withAuditEntry(database, { action: DECIDED, details }, async () => {
-    const { decided, ...made } = await decide();
-    result = made;
-    Object.assign(details, { decided, requested: made.requested, ...(decided > 0 ? { decision: now } : {}) });
-    return decided + made.requested > 0;
-  });
-  return result;
 }
 
 /** The people and changes of rules that one decision of an admin applies to. */
