@@ -43,7 +43,12 @@ function decisionLinks(connection: string, details: Facts['details']): PageLink[
   const { cause, decision, decided, requested } = details;
   const place = encodeURIComponent(connection);
   if (typeof decision === 'number')
-    return [{ href: `/held/decisions/${place}/${decision}`, label: `the ${decided} people` }];
+    return [
+      {
+        href: `/held/decisions/${place}/${decision}`,
+        label: cause === 'rules' ? 'the progress' : `the ${decided} people`,
+      },
+    ];
   const isWaiting = typeof requested === 'number' && requested > 0;
   return isWaiting
     ? [{ href: `/held/${place}/${encodeURIComponent(String(cause))}`, label: 'those who are held' }]

@@ -39,17 +39,22 @@ function Progress({ connection, decision }: { connection: string; decision: numb
   if (!data) return null;
   return (
     <>
-      {progressText(data)}{' '}
-      <ViewLink href={decisionHref({ connection, decision })} isInText>
-        Show the people
-      </ViewLink>
+      {progressText(data)} <DecisionLink {...data} connection={connection} decision={decision} />
     </>
   );
 }
 
-/** The address of the people of a decision within the view. */
-function decisionHref({ connection, decision }: { connection: string; decision: number }): string {
-  return `/decisions/${encodeURIComponent(connection)}/${decision}`;
+/** Leads to the people of a decision. A change of rules is about everybody, so nobody is listed for it. */
+function DecisionLink({
+  connection,
+  decision,
+  affected,
+}: Pick<OpenDecision, 'connection' | 'decision' | 'affected'>) {
+  return (
+    <ViewLink href={`/decisions/${encodeURIComponent(connection)}/${decision}`} isInText>
+      {affected === undefined ? 'Show the people' : 'Show the progress'}
+    </ViewLink>
+  );
 }
 
 /** The decisions that are being carried out. */
@@ -61,9 +66,7 @@ export function OpenDecisions({ decisions }: { decisions: OpenDecision[] }) {
         {decisions.map((one) => (
           <List.Item key={`${one.connection} ${one.decision}`}>
             {causeNames[one.cause]}, {one.connection}: {one.answer} by {one.by}. {progressText(one)}{' '}
-            <ViewLink href={decisionHref(one)} isInText>
-              Show the people
-            </ViewLink>
+            <DecisionLink {...one} />
           </List.Item>
         ))}
       </List>
