@@ -52,15 +52,17 @@ export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 |
     const needsSecond = answer === 'approved' && settings.fourEyes ? ' This needs two admins.' : '';
     await confirm(shell, `${text}.${needsSecond} Go on?`, { yes, declined: 'Nothing was decided.' });
     if (!(await areRulesUnchanged(database, about.rules)))
-      throw new Refused('The rules or lookups have changed meanwhile. Nothing was decided; look again.');
+      throw new Refused(`The rules or lookups have changed meanwhile. ${CHANGED_MEANWHILE}`);
     const result = await saveDecisions(database, about, { answer, fourEyes: settings.fourEyes });
     const { people, rules, requested, repeated } = result;
-    if (people.length + rules.length + requested === 0 && repeated > 0)
-      throw new Refused(approvedAlreadyText(escapeLine(currentUser())));
+    if (people.length + rules.length + requested === 0)
+      throw new Refused(repeated > 0 ? approvedAlreadyText(escapeLine(currentUser())) : CHANGED_MEANWHILE);
     if (json) printJson(shell, { answer, requested, ...toJson(result) });
     else printResult(shell, decisionText(result, answer, settings), { answer, requested });
   });
 }
+
+const CHANGED_MEANWHILE = 'Nothing was decided; look again.';
 
 function toJson({ people, rules }: HeldItems) {
   return {
@@ -137,7 +139,7 @@ async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promis
 /** What was decided, and the numbers of people who need a second admin. */
 type SavedDecisions = HeldItems & Pick<DecisionResult, 'requested' | 'repeated'>;
 
-/** Decides by id, because more people may have become held since the admin confirmed the number. */
+/** Decides about versions of people: others may have become held, or these may have been written, since the admin confirmed the number. */
 async function saveDecisions(
   database: Database,
   { people, rules }: HeldItems,
@@ -156,9 +158,9 @@ async function saveDecisions(
   };
   for (const held of groupByCause(people)) {
     const { connection, hold } = held[0];
-    const { ready } = await add({ connection, cause: hold.cause, people: held });
+    const { ready, decided } = await add({ connection, cause: hold.cause, people: held });
     const isReady = new Set(ready.map(({ id }) => id));
-    saved.people = saved.people.concat(held.filter(({ id }) => isReady.has(id)));
+    if (decided > 0) saved.people = saved.people.concat(held.filter(({ id }) => isReady.has(id)));
   }
   for (const change of rules) {
     const { decided } = await add({ connection: change.connection, cause: 'rules', people: [], change });

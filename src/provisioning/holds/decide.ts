@@ -75,15 +75,11 @@ async function carryOut(
 ): Promise<DecisionResult> {
   const first = { requested: 0, repeated: 0, ready: people };
   if (change) {
-    const decided = mayReverse
-      ? await holds.decide(connection, { cause: 'rules' }, answer, now, by)
-      : await holds.decideRulesChange(connection, change.generation, answer, now, by);
+    const { generation } = change;
+    const decided = await holds.decideRulesChange(connection, { generation, mayReverse }, answer, now, by);
     return { ...first, decided: decided ?? 0, skipped: 0 };
   }
-  const ids = people.map(({ id }) => id);
-  const decided = mayReverse
-    ? await holds.decide(connection, { ids }, answer, now, by)
-    : await holds.decideUndecided(connection, { cause, people }, answer, now, by);
+  const decided = await holds.decideVersions(connection, { cause, people, mayReverse }, answer, now, by);
   return { ...first, decided, skipped: people.length - decided };
 }
 

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { IdentityState } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
+import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 import { isDirty } from './reconcile-queue.ts';
@@ -21,11 +22,18 @@ interface DecidedQuery {
   at: number;
 }
 
-/** Counts how far a decision is carried out. */
-export async function readProgress(
-  db: Kysely<Tables>,
-  { scope, at }: DecidedQuery,
-): Promise<DecisionProgress> {
+/** Returns the store of the people of decisions. */
+export function decidedPeople({ db, scopeOf }: Database) {
+  return {
+    /** Counts how far the decision is carried out that was made at this time. */
+    readProgress: (connection: string, at: number) => readProgress(db, { scope: scopeOf(connection), at }),
+    /** Lists the people of the decision that was made at this time, in the order of their ids. */
+    listDecided: (connection: string, at: number, page: { after: string; limit: number }) =>
+      listDecided(db, { scope: scopeOf(connection), at }, page),
+  };
+}
+
+async function readProgress(db: Kysely<Tables>, { scope, at }: DecidedQuery): Promise<DecisionProgress> {
   const change = await db
     .selectFrom('rules_change')
     .select(['people', 'decided_people'])
@@ -55,8 +63,7 @@ async function countDirty(db: Kysely<Tables>, scope: Scope): Promise<number> {
   return Number(count);
 }
 
-/** Lists the people of a decision after an id, in the order of their ids. */
-export async function listDecided(
+async function listDecided(
   db: Kysely<Tables>,
   query: DecidedQuery,
   { after, limit }: { after: string; limit: number },

@@ -1,13 +1,16 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { HeldRules } from '../../provisioning/holds/holds.ts';
 import type { RulesEffect } from '../../provisioning/holds/rules-effect.ts';
+import type { Identity } from '../../provisioning/identity.ts';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 import { approvalOfRules } from './first-approvals.ts';
+import { isDirty } from './reconcile-queue.ts';
 
-/** Returns the store of held changes of rules. */
+/** Returns the store of held changes of rules, and of the people whom they may affect. */
 export function heldRules(database: Database) {
   const { db, scopeOf } = database;
   return {
@@ -28,6 +31,15 @@ export function heldRules(database: Database) {
       effect: RulesEffect,
       { isFirst = false }: { isFirst?: boolean } = {},
     ) => saveEffect(database, scopeOf(connection), { generation, effect, isFirst }),
+    /**
+     * Returns claimed live identities that were last translated with an earlier generation of the rules, in the order of
+     * their ids. The page begins after the id `place.after`.
+     */
+    findTranslatedEarlier: (
+      connection: string,
+      generation: number,
+      place: { after: string; limit: number },
+    ) => findTranslatedEarlier(db, scopeOf(connection), { generation, ...place }),
   };
 }
 
@@ -96,4 +108,50 @@ function saveEffect(
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   });
+}
+
+async function findTranslatedEarlier(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { generation, after, limit }: { generation: number; after: string; limit: number },
+): Promise<Identity[]> {
+  if (!(await isAnyTranslatedEarlier(db, scope, generation))) return [];
+  const rows = await db
+    .selectFrom('identity')
+    .selectAll()
+    .where(inScope(scope))
+    .where('claimed', '=', sql.lit(1))
+    .where('deleted_at', 'is', null)
+    .where('rules_generation', '>', 0)
+    .where('rules_generation', '<', generation)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toIdentity);
+}
+
+/**
+ * Returns true if any identity was translated with earlier rules. Uses one query for settled and one for dirty
+ * identities, which are in different indexes.
+ */
+async function isAnyTranslatedEarlier(
+  db: Kysely<Tables>,
+  scope: Scope,
+  generation: number,
+): Promise<boolean> {
+  const claimed = db
+    .selectFrom('identity')
+    .select('id')
+    .where(inScope(scope))
+    .where('claimed', '=', sql.lit(1))
+    .where('rules_generation', '>', 0)
+    .where('rules_generation', '<', generation)
+    .limit(1);
+  const searches = [
+    claimed.where('state', '<>', sql.lit('dirty')),
+    claimed.where(isDirty).where('next_attempt_at', '>=', 0),
+  ];
+  for (const search of searches) if (await search.executeTakeFirst()) return true;
+  return false;
 }

@@ -94,18 +94,26 @@ export async function findUndecided(db: Kysely<Tables>, query: HoldQuery): Promi
   return held.filter((row) => !isDecided(row)).map(({ id, version }) => ({ id, version }));
 }
 
-/** Saves the first decision about these versions of people. */
-export async function decideUndecided(
+/** Versions of people who are held for a cause. With `mayReverse` also those who have a decision. */
+export interface DecidedSelection {
+  cause: HoldCause;
+  people: readonly VersionOfPerson[];
+  mayReverse?: boolean;
+}
+
+/** Saves the decision about these versions of people. */
+export async function decideVersions(
   database: Database,
   request: DecisionRequest,
-  { cause, people }: { cause: HoldCause; people: readonly VersionOfPerson[] },
+  { cause, people, mayReverse = false }: DecidedSelection,
 ): Promise<number> {
   const versions = new Map(people.map(({ id, version }) => [id, version]));
   return decidePeople(
     database,
     request,
     [...versions.keys()],
-    (row) => row.hold_cause === cause && versions.get(row.id) === row.version && !isDecided(row),
+    (row) =>
+      row.hold_cause === cause && versions.get(row.id) === row.version && (mayReverse || !isDecided(row)),
   );
 }
 
@@ -194,19 +202,22 @@ function isDiscardedDeparture(decision: string): boolean {
   return answer === 'discarded' && isDepartureCause(cause);
 }
 
-/** Saves the first decision about this change of rules. Undefined if there is one, or the change is another one by now. */
+/**
+ * Saves the decision about this change of rules. Undefined if the change is another one by now, or if there is a decision; with `mayReverse`
+ * only a discard can be replaced.
+ */
 export async function decideRulesChange(
   database: Database,
   request: DecisionRequest,
-  generation: number,
+  { generation, mayReverse = false }: { generation: number; mayReverse?: boolean },
 ): Promise<number | undefined> {
   const { db } = database;
   const change = await answerRulesChange(db, request, (row) =>
-    row.and([row('answer', 'is', null), row('generation', '=', generation)]),
+    row.and([mayReverse ? isReversible(row) : row('answer', 'is', null), row('generation', '=', generation)]),
   );
   if (!change) return undefined;
   const open = await findUndecided(db, { scope: request.scope, cause: 'rules' });
-  const decided = await decideUndecided(database, request, { cause: 'rules', people: open });
+  const decided = await decideVersions(database, request, { cause: 'rules', people: open });
   return followRulesChange(database, { ...request, change, decided });
 }
 

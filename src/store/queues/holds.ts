@@ -1,32 +1,26 @@
 import { type Kysely, sql } from 'kysely';
-import type {
-  HeldPerson,
-  HoldCount,
-  RequestedChanges,
-  VersionOfPerson,
-} from '../../provisioning/holds/holds.ts';
-import type { Decision, HoldCause, Identity } from '../../provisioning/identity.ts';
+import type { HeldPerson, HoldCount, RequestedChanges } from '../../provisioning/holds/holds.ts';
+import type { Decision, HoldCause } from '../../provisioning/identity.ts';
 import type { SafetyValve } from '../../provisioning/policies.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
-import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
-import { listDecided, readProgress } from './decided-people.ts';
+import { decidedPeople } from './decided-people.ts';
 import { approvalOf, firstApprovals } from './first-approvals.ts';
 import { heldRules } from './held-rules.ts';
 import {
+  type DecidedSelection,
   type DecisionColumns,
   type DecisionTarget,
   decideRulesChange,
-  decideUndecided,
+  decideVersions,
   findUndecided,
   type HoldQuery,
   isDecided,
   saveDecision,
   selectHeld,
 } from './hold-decisions.ts';
-import { isDirty } from './reconcile-queue.ts';
 import {
   countDepartureIfAllowed,
   countMembershipChangeIfAllowed,
@@ -53,6 +47,7 @@ export function holds(database: Database) {
   return {
     ...heldRules(database),
     ...firstApprovals(database),
+    ...decidedPeople(database),
     /** Returns the people whose held change has no decision yet, the longest waiting first. */
     findHeldPeople: ({ connection, ...query }: HeldPeopleQuery): Promise<HeldPerson[]> =>
       listHeldPeople(db, {
@@ -70,22 +65,27 @@ export function holds(database: Database) {
     findUndecided: (connection: string, cause: HoldCause) =>
       findUndecided(db, { scope: scopeOf(connection), cause }),
     /**
-     * Saves the first decision about each of these people, if they are held for this cause at this version, and marks them
-     * dirty. Returns the number of people whom the decision concerned: the others have a decision, or another version, by now.
+     * Saves the decision about each of these people, if they are held for this cause at this version, and marks them
+     * dirty. Returns the number of people whom the decision concerned: the others have another version, or a decision that it may not replace.
      */
-    decideUndecided: (
+    decideVersions: (
       connection: string,
-      selection: { cause: HoldCause; people: VersionOfPerson[] },
+      selection: DecidedSelection,
       answer: Answer,
       now: number,
       by?: string,
-    ) => decideUndecided(database, { scope: scopeOf(connection), answer, now, by }, selection),
+    ) => decideVersions(database, { scope: scopeOf(connection), answer, now, by }, selection),
     /**
-     * Saves the first decision about a held change of rules and about the people whom it holds, as `decide` does. Returns
-     * undefined if there is a decision already, or if another change has replaced this one.
+     * Saves the decision about a held change of rules and about the people whom it holds, as `decide` does. Returns
+     * undefined if there is a decision that it may not replace, or if another change has replaced this one.
      */
-    decideRulesChange: (connection: string, generation: number, answer: Answer, now: number, by?: string) =>
-      decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, generation),
+    decideRulesChange: (
+      connection: string,
+      change: { generation: number; mayReverse?: boolean },
+      answer: Answer,
+      now: number,
+      by?: string,
+    ) => decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, change),
     /**
      * Saves the decision of an admin about held people at their present version, marks them dirty, and returns their number. People
      * whom no IdP has ever sent are live again if their deletion is discarded. The cause `rules` also decides the held change of
@@ -93,11 +93,6 @@ export function holds(database: Database) {
      */
     decide: (connection: string, target: DecisionTarget, answer: Answer, now: number, by?: string) =>
       saveDecision(database, { scope: scopeOf(connection), answer, now, by }, target),
-    /** Counts how far the decision is carried out that was made at this time. */
-    readProgress: (connection: string, at: number) => readProgress(db, { scope: scopeOf(connection), at }),
-    /** Lists the people of the decision that was made at this time, in the order of their ids. */
-    listDecided: (connection: string, at: number, page: { after: string; limit: number }) =>
-      listDecided(db, { scope: scopeOf(connection), at }, page),
     /**
      * Counts one departure against the safety valve. Returns false, and counts nothing, if more people would leave within
      * the window than the valve allows. A person already counted is admitted again.
@@ -115,62 +110,7 @@ export function holds(database: Database) {
       now: number,
     ): Promise<boolean> =>
       countMembershipChangeIfAllowed(database, { ...scopeOf(connection), id, now }, limit),
-    /**
-     * Returns claimed live identities that were last translated with an earlier generation of the rules, in the order of
-     * their ids. The page begins after the id `place.after`.
-     */
-    findTranslatedEarlier: (
-      connection: string,
-      generation: number,
-      place: { after: string; limit: number },
-    ) => findTranslatedEarlier(db, scopeOf(connection), { generation, ...place }),
   };
-}
-
-async function findTranslatedEarlier(
-  db: Kysely<Tables>,
-  scope: Scope,
-  { generation, after, limit }: { generation: number; after: string; limit: number },
-): Promise<Identity[]> {
-  if (!(await isAnyTranslatedEarlier(db, scope, generation))) return [];
-  const rows = await db
-    .selectFrom('identity')
-    .selectAll()
-    .where(inScope(scope))
-    .where('claimed', '=', sql.lit(1))
-    .where('deleted_at', 'is', null)
-    .where('rules_generation', '>', 0)
-    .where('rules_generation', '<', generation)
-    .where('id', '>', after)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-  return rows.map(toIdentity);
-}
-
-/**
- * Returns true if any identity was translated with earlier rules. Uses one query for settled and one for dirty
- * identities, which are in different indexes.
- */
-async function isAnyTranslatedEarlier(
-  db: Kysely<Tables>,
-  scope: Scope,
-  generation: number,
-): Promise<boolean> {
-  const claimed = db
-    .selectFrom('identity')
-    .select('id')
-    .where(inScope(scope))
-    .where('claimed', '=', sql.lit(1))
-    .where('rules_generation', '>', 0)
-    .where('rules_generation', '<', generation)
-    .limit(1);
-  const searches = [
-    claimed.where('state', '<>', sql.lit('dirty')),
-    claimed.where(isDirty).where('next_attempt_at', '>=', 0),
-  ];
-  for (const search of searches) if (await search.executeTakeFirst()) return true;
-  return false;
 }
 
 /**

@@ -156,7 +156,7 @@ export function describeHolds(open: OpenDatabase): void {
         people: typeof found,
         answer: 'approved' | 'discarded',
         cause: HoldCause = 'safetyValve',
-      ) => holds.decideUndecided('okta', { cause, people }, answer, NOW);
+      ) => holds.decideVersions('okta', { cause, people }, answer, NOW);
       expect(await decide(found, 'approved', 'guarded')).toBe(0);
       expect(await decide([a, written], 'approved')).toBe(1);
       expect(await decide(found, 'discarded')).toBe(2);
@@ -182,7 +182,7 @@ export function describeHolds(open: OpenDatabase): void {
       const { ready } = await approve('bob');
       expect(ready).toHaveLength(2);
       expect(
-        await holds.decideUndecided('okta', { cause: 'safetyValve', people: ready }, 'approved', NOW),
+        await holds.decideVersions('okta', { cause: 'safetyValve', people: ready }, 'approved', NOW),
       ).toBe(2);
       expect(await holds.countApprovals()).toEqual([]);
     });
@@ -347,13 +347,17 @@ export function describeHolds(open: OpenDatabase): void {
       const { add, holds, read } = await fixture(open);
       await add(person('a', { state: 'synced', rulesGeneration: 1 }), held('h', 'rules'));
       await holds.saveHeldRules(change);
-      expect(await holds.decideRulesChange('okta', change.generation - 1, 'approved', NOW)).toBeUndefined();
+      expect(
+        await holds.decideRulesChange('okta', { generation: change.generation - 1 }, 'approved', NOW),
+      ).toBeUndefined();
       const both = await Promise.all([
-        holds.decideRulesChange('okta', change.generation, 'discarded', NOW),
-        holds.decideRulesChange('okta', change.generation, 'discarded', NOW),
+        holds.decideRulesChange('okta', { generation: change.generation }, 'discarded', NOW),
+        holds.decideRulesChange('okta', { generation: change.generation }, 'discarded', NOW),
       ]);
       expect(both.filter((count) => count !== undefined)).toEqual([101]);
-      expect(await holds.decideRulesChange('okta', change.generation, 'approved', NOW)).toBeUndefined();
+      expect(
+        await holds.decideRulesChange('okta', { generation: change.generation }, 'approved', NOW),
+      ).toBeUndefined();
       expect(await read('h')).toMatchObject({ decision: { answer: 'discarded' } });
       expect(await read('a')).toMatchObject({ state: 'synced' });
     });
