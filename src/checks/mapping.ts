@@ -149,6 +149,7 @@ function temporaryRules(stored: RulesInForce | undefined): RulesStore {
   return {
     findHead: async () => inForce && { ...inForce, fileAgeMs: 0 },
     find: async () => inForce,
+    findFollowed: async () => undefined,
     replace: async (_connection, next) => {
       inForce = next;
       return true;

@@ -70,7 +70,9 @@ export function createAdmin(shell: Shell, name: string, role: Role, flags: JsonF
     const account = { id: randomUUID(), name, role, createdAt: Date.now() };
     const passwordHash = await hashPassword(password);
     const create = () => adminAccounts(database).create({ ...account, passwordHash });
-    if (!(await withAuditEntry(database, { action: 'createAccount', details: { name, role } }, create)))
+    if (
+      !(await withAuditEntry(database, { action: 'createAccount', details: { name, role } }, create, Boolean))
+    )
       throw new Refused(`There is already an account named ${escapeLine(name)}.`);
     printPassword(shell, { ...flags, name, password });
   });
@@ -115,7 +117,7 @@ export function resetAdmin(shell: Shell, name: string, flags: JsonFlag = {}): Pr
     const password = newPassword();
     const passwordHash = await hashPassword(password);
     const reset = () => adminAccounts(database).setPassword(id, passwordHash);
-    await withAuditEntry(database, { action: 'resetPassword', details: { id, name } }, reset);
+    await withAuditEntry(database, { action: 'resetPassword', details: { id, name } }, reset, Boolean);
     printPassword(shell, { ...flags, name, password });
   });
 }
@@ -126,7 +128,7 @@ export function revokeAdmin(shell: Shell, name: string, { json }: JsonFlag = {})
     const { id } = await findAccount(database, name);
     const revoke = async () =>
       (await adminAccounts(database).revoke(id, Date.now(), { evenOnlyAdmin: true })) === 'done';
-    await withAuditEntry(database, { action: 'revokeAccount', details: { id, name } }, revoke);
+    await withAuditEntry(database, { action: 'revokeAccount', details: { id, name } }, revoke, Boolean);
     if (json) printJson(shell, { name, revoked: true });
     else shell.print('revoked');
   });

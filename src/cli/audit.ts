@@ -14,6 +14,7 @@ import {
   type Shell,
   withIsoTimes,
 } from './output.ts';
+import { currentUser } from './terminal.ts';
 
 interface AuditFlags extends Pick<EntryFilter, 'actor' | 'action' | 'since'> {
   limit: number;
@@ -71,16 +72,20 @@ function printEntryTable(shell: Shell, entries: AuditEntry[], limit: number): vo
   if (entries.length > limit) shell.printError(`These are the newest ${limit}; --limit shows more.`);
 }
 
-/** Records a change that a command makes in the audit log of the admin page. */
-export async function withAuditEntry(
+/**
+ * Records a change that a command makes in the audit log of the admin page, with the user of the operating system. `change` may add to the
+ * details; `isDone` is false of its result if nothing has changed.
+ */
+export async function withAuditEntry<T>(
   database: Database,
-  entry: Pick<AuditEntry, 'action' | 'details'>,
-  change: () => Promise<boolean>,
-): Promise<boolean> {
+  { action, details }: Pick<AuditEntry, 'action' | 'details'>,
+  change: () => Promise<T>,
+  isDone: (result: T) => boolean,
+): Promise<T> {
   const audit = auditLog(database);
-  const actor = { actor: 'npx jetbridge', actorKind: 'command', address: '' } as const;
-  const position = await audit.begin({ at: Date.now(), ...actor, ...entry });
-  const isDone = await change();
-  await audit.finish(position, { status: isDone ? 200 : 409, details: entry.details });
-  return isDone;
+  const actor = { actor: `command line: ${currentUser()}`, actorKind: 'command', address: '' } as const;
+  const position = await audit.begin({ at: Date.now(), ...actor, action, details });
+  const result = await change();
+  await audit.finish(position, { status: isDone(result) ? 200 : 409, details });
+  return result;
 }

@@ -1,6 +1,7 @@
 import { type ConnectionMode, connectionModeNames } from '../provisioning/policies.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/queues/replicas.ts';
+import { withAuditEntry } from './audit.ts';
 import { findConnections, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
 import { type ChangeFlags, unconfirmed } from './holds/paused-connections.ts';
@@ -34,7 +35,9 @@ export function changeMode(
       );
     await confirm(shell, `Put ${name} into the mode ${to}?`, { yes, ...unconfirmed });
     // The servers compare times by the clock of the database.
-    await modes.change(name, { to, now: await replicas(database).time(Date.now()) });
+    const now = await replicas(database).time(Date.now());
+    const entry = { action: 'changeConnectionMode', details: { connection: name, mode: to } };
+    await withAuditEntry(database, entry, () => modes.change(name, { to, now }), Boolean);
     if (json) printJson(shell, { connection: name, mode: to });
     else
       shell.print(

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { csvText } from '../http/csv.ts';
 import { namesById } from '../provisioning/people/explain-fields.ts';
 import { type GoLiveResult, goLive } from '../provisioning/shadow/go-live.ts';
 import {
@@ -18,6 +17,7 @@ import { type ProvisioningStore, provisioningStore } from '../store/provisioning
 import { replicas } from '../store/queues/replicas.ts';
 import type { Database } from '../store/sql/database.ts';
 import { refuseUnknownCommands } from './arguments.ts';
+import { withAuditEntry } from './audit.ts';
 import { findConnections, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
@@ -28,6 +28,7 @@ import {
   escapeLine,
   formatMinute,
   jsonLine,
+  printCsv,
   printJson,
   printTable,
   type Shell,
@@ -98,7 +99,7 @@ function showReport(shell: Shell, { connection, csv, json }: ReportFlags): Promi
     const store = provisioningStore(database);
     const shadows = await findShadows(database, store, connection);
     const now = await databaseTime(database);
-    if (csv) return printCsv(shell, store, shadows);
+    if (csv) return printReport(shell, store, shadows);
     for (const shadow of shadows) {
       const sums = await readSums(store, shadow, now, (people) => {
         if (json) for (const person of people) shell.print(jsonLine(person));
@@ -133,7 +134,7 @@ async function readNames(
   return inForce?.lookups ? namesById(inForce.lookups) : new Map();
 }
 
-async function printCsv(
+async function printReport(
   shell: Shell,
   { shadowPlans, rules }: ProvisioningStore,
   shadows: Shadow[],
@@ -145,10 +146,7 @@ async function printCsv(
         names: await readNames(rules, shadow.connection),
       });
   }
-  for await (const text of csvText(shadowColumns, pages())) {
-    if (shell.isOutputClosed?.()) return;
-    shell.print(text.replace(/\r\n$/, ''));
-  }
+  await printCsv(shell, shadowColumns, pages());
 }
 
 /** What going live does, in the words of the table. */
@@ -196,7 +194,7 @@ interface GoLiveFlags {
 }
 
 function leaveShadow(shell: Shell, { connection: chosen, digest, yes, json }: GoLiveFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async (database, { fourEyes }) => {
     const store = provisioningStore(database);
     const [shadow, ...others] = await findShadows(database, store, chosen);
     if (!shadow) return;
@@ -206,16 +204,13 @@ function leaveShadow(shell: Shell, { connection: chosen, digest, yes, json }: Go
     const shown = digest ?? (await showPlan(shell, store, { shadow, database }));
     const declined = 'Nothing was changed.';
     await confirm(shell, `Go live with ${connection}?`, { yes, declined });
-    const live = async (acceptedChanges?: number) =>
-      goLive(store, {
-        ...{
-          connection,
-          digest: shown,
-          acceptedChanges,
-          by: currentUser(),
-          now: await databaseTime(database),
-        },
-      });
+    const live = async (acceptedChanges?: number) => {
+      const now = await databaseTime(database);
+      const request = { connection, digest: shown, acceptedChanges, by: currentUser(), fourEyes, now };
+      const details = { connection, digest: shown };
+      const isLive = ({ outcome }: GoLiveResult) => outcome === 'live';
+      return withAuditEntry(database, { action: 'goLive', details }, () => goLive(store, request), isLive);
+    };
     let result = await live();
     if (result.outcome === 'changed') {
       shell.printError(changedText(result));

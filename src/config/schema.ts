@@ -431,6 +431,15 @@ const alerts = z.strictObject({
     .describe('The environment variable with the secret that signs alerts, "whsec_" and base64.'),
 });
 
+const holds = z.strictObject({
+  fourEyes: z
+    .boolean()
+    .default(false)
+    .describe(
+      'If true, the approval of a held change needs two admins, and is carried out when the second one approves. A discard needs one.',
+    ),
+});
+
 /** The settings file. */
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -472,6 +481,7 @@ export const settingsSchema = z.strictObject({
   alerts: alerts
     .prefault({})
     .describe('Alerts about changes that wait for an admin. See docs/operations/held-changes.md.'),
+  holds: holds.prefault({}).describe('Decisions about held changes. See docs/operations/held-changes.md.'),
   adminPage: adminPage.prefault({}).describe('The admin page.'),
   oauthClients: oauthClients.prefault({}),
   travelService: travelService.prefault({}).describe('The embedded travel service.'),

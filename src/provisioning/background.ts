@@ -7,8 +7,9 @@ import type { Memberships } from './groups/group-ports.ts';
 import type { FeedFollower, FeedResult } from './import/event-feed.ts';
 import type { Importer } from './import/import.ts';
 import type { Reconciler } from './reconcile/run/reconciler.ts';
+import type { ChangeDescriber } from './rules/describe-change.ts';
 import type { RulesChanges } from './rules/rules-change.ts';
-import type { RulesSnapshots } from './rules/rules-snapshot.ts';
+import type { RulesSnapshot, RulesSnapshots } from './rules/rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';
 import type { TravelFeed } from './travel-ports.ts';
@@ -62,6 +63,7 @@ interface BackgroundDeps extends ReconcileDueDeps {
   rulesSnapshots: RulesSnapshots;
   rulesChanges: RulesChanges;
   modes: Pick<ConnectionModes, 'shadowSince'>;
+  changeDescriber: ChangeDescriber;
   connections: Connection[];
   /** Imports with the connection as given, whose calls are guarded by a lease. */
   runImport: Importer['run'];
@@ -223,29 +225,45 @@ export async function reconcileDue(
   return attempts;
 }
 
-/** Reads and applies rules and lookups, then waits until they change or the interval is over. */
+/**
+ * Reads and applies rules and lookups, then waits until they change or the interval is over. The effect of a held change is computed
+ * meanwhile.
+ */
 async function rulesTurn(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
-  await applyRules(deps, connection, signal);
+  const held = await applyRules(deps, connection, signal);
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  const described = held && deps.changeDescriber.describe(connection, held, stop);
+  // A failure is thrown below, after the wait.
+  described?.catch(() => {});
   await deps.runtime.wait(RULES_DELAY_MS, signal);
   await waitForSignal(
     deps,
     { wakeSignal: deps.rulesSignalOf(connection), ms: RULES_MS - RULES_DELAY_MS },
     signal,
   );
+  over.abort();
+  await described;
 }
 
-async function applyRules(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
+/** Returns the rules if they are held. */
+async function applyRules(
+  deps: BackgroundDeps,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<RulesSnapshot | undefined> {
   const snapshot = await deps.rulesSnapshots.refresh(connection);
-  if ('kind' in snapshot) return;
+  if ('kind' in snapshot) return undefined;
   // In shadow mode nothing is sent under the new rules, so nothing needs to be held.
   const isShadow = deps.modes.shadowSince(connection.id) !== undefined;
-  if (!isShadow && !(await deps.rulesChanges.mayFollow(connection, snapshot, signal))) return;
+  if (!isShadow && !(await deps.rulesChanges.mayFollow(connection, snapshot, signal))) return snapshot;
   const now = deps.runtime.now();
   let marked = STALE_BATCH;
   while (marked === STALE_BATCH) {
     marked = await deps.reconcileQueue.markStaleDirty(connection.id, snapshot.generation, STALE_BATCH, now);
     if (marked > 0) deps.reconcileSignalOf(connection).wake();
   }
+  return undefined;
 }
 
 /** Makes the members of changed groups dirty if no other replica does so, then waits for the next change. */

@@ -21,6 +21,7 @@ import type { ForeignValues } from './import/foreign-values.ts';
 import { type Importer, importer } from './import/import.ts';
 import { type Reconciler, reconciler } from './reconcile/run/reconciler.ts';
 import { reconcileWithinBudget } from './reconcile/run/within-budget.ts';
+import { changeDescriber } from './rules/describe-change.ts';
 import { applyMapping, type MappingChange, type MappingChangeResult } from './rules/mapping-versions.ts';
 import { mappingPreviewer } from './rules/preview-mapping.ts';
 import { rulesChanges } from './rules/rules-change.ts';
@@ -192,6 +193,7 @@ function createDeps({ store, runtime, foreignValues }: ServiceOptions, states: C
   return {
     ...shared,
     rulesChanges: changes,
+    changeDescriber: changeDescriber(shared),
     runImport,
     reconciler: {
       ...otherReconciler,

@@ -57,6 +57,14 @@ async function createHeld(name: string, leave: 'deactivate' | 'delete' = 'deacti
 const decide = (body: object, client = fixture.admin) =>
   client('POST', '/holds/decisions', { body: { connection: 'default', cause: 'safetyValve', ...body } });
 
+/** The list while nobody is held. Earlier decisions may still be carried out. */
+const nobodyHeld = { people: 0, groups: [], fourEyes: false, decisions: expect.any(Array) };
+
+/** The response to a decision that was carried out. */
+const decidedBody = (decided: number, skipped = 0) => ({
+  ...{ decided, skipped, requested: 0, decision: expect.any(Number) },
+});
+
 /** Decides about everybody who is held, so that a test begins with nobody. */
 async function discardAll(): Promise<void> {
   const { body } = await fixture.viewer('GET', '/holds');
@@ -73,7 +81,7 @@ async function travelers(): Promise<Map<string, { archived: boolean }>> {
 beforeEach(discardAll);
 
 test('an empty list has no group', async () => {
-  expect((await fixture.viewer('GET', '/holds')).body).toEqual({ people: 0, groups: [] });
+  expect((await fixture.viewer('GET', '/holds')).body).toEqual(nobodyHeld);
 });
 
 test('what is held is grouped by connection and cause, with numbers, reasons and examples', async () => {
@@ -91,6 +99,7 @@ test('what is held is grouped by connection and cause, with numbers, reasons and
         why: 'more people left within 60 minutes than 1 or 0 % of the active ones',
         ifDiscarded: 'the traveler stays active until the IdP deactivates or deletes the person again',
         effects: { archived: 1, deleted: 1, changed: 0 },
+        approvals: [],
         examples: [
           { ...ada, userName: 'ada@corp.example', wants: 'deactivate', effect: 'archived' },
           { userName: 'bob@corp.example', wants: 'delete', effect: 'deleted' },
@@ -131,7 +140,7 @@ test.each(['/holds/nosuch/safetyValve', '/holds/default/nosuch', '/people/defaul
 test('an approval of some people archives their travelers at once, and the others stay held', async () => {
   const [eva, fay] = [await createHeld('eva'), await createHeld('fay')];
   const { status, body } = await decide({ answer: 'approved', people: [eva] });
-  expect([status, body]).toEqual([200, { decided: 1, skipped: 0 }]);
+  expect([status, body]).toEqual([200, decidedBody(1)]);
   await eventually(async () => expect((await travelers()).get('eva')).toEqual({ archived: true }));
   expect((await travelers()).get('fay')).toEqual({ archived: false });
   const { body: left } = await fixture.viewer('GET', '/holds/default/safetyValve');
@@ -145,7 +154,7 @@ test('a decision about a whole group needs the number that the admin has seen', 
     409,
     { code: 'conflict', message: '3 people wait by now, not 2. Nothing was decided; look again.' },
   ]);
-  expect((await decide({ answer: 'approved', count: 3 })).body).toEqual({ decided: 3, skipped: 0 });
+  expect((await decide({ answer: 'approved', count: 3 })).body).toEqual(decidedBody(3));
   expect((await fixture.viewer('GET', '/holds')).body.people).toBe(0);
 });
 
@@ -165,7 +174,7 @@ test('two admins who decide the same at once: the first decision stands, and the
 test('people about whom somebody else has decided are left out and counted', async () => {
   const [lea, mia] = [await createHeld('lea'), await createHeld('mia')];
   await decide({ answer: 'discarded', people: [lea] });
-  expect((await decide({ answer: 'approved', people: [lea, mia] })).body).toEqual({ decided: 1, skipped: 1 });
+  expect((await decide({ answer: 'approved', people: [lea, mia] })).body).toEqual(decidedBody(1, 1));
   expect((await travelers()).get('lea')).toEqual({ archived: false });
 });
 
@@ -197,10 +206,36 @@ test('a decision is in the audit log with its numbers', async () => {
   });
 });
 
+test('a decision about a whole group names its people in the audit log up to twenty, and then counts and lists them', async () => {
+  const few = [await createHeld('qia'), await createHeld('ria')];
+  await decide({ answer: 'approved', count: 2 });
+  const entry = async () =>
+    (await fixture.viewer('GET', '/audit?limit=1&action=decideHolds')).body.entries[0];
+  expect((await entry()).people).toEqual(
+    few.map(({ id }, index) => ({ id, name: ['qia Held', 'ria Held'][index] })),
+  );
+  for (let n = 0; n < 21; n += 1) await createHeld(`many${n}`);
+  await decide({ answer: 'discarded', count: 21 });
+  const { people, details } = await entry();
+  expect(people).toEqual([]);
+  expect(details).toMatchObject({ asked: 21, decided: 21, decision: expect.any(Number) });
+  const path = `/holds/decisions/default/${details.decision}`;
+  const first = (await fixture.viewer('GET', `${path}?limit=20`)).body;
+  expect(first).toMatchObject({ people: 21, listed: expect.any(Array), next: expect.any(String) });
+  const second = (await fixture.viewer('GET', `${path}?after=${first.next}`)).body;
+  const names = [...first.listed, ...second.listed].map(({ userName }) => userName);
+  expect(names.sort()).toEqual(Array.from({ length: 21 }, (_, n) => `many${n}@corp.example`).sort());
+  await eventually(async () => expect((await fixture.viewer('GET', path)).body.left).toBe(0));
+});
+
+test.each(['1', 'nosuch', '1.5'])('a decision %s that nobody has is answered 404', async (decision) => {
+  expect((await fixture.viewer('GET', `/holds/decisions/default/${decision}`)).status).toBe(404);
+});
+
 test('a discard names its admin on the person, who is counted as kept active, and nothing waits', async () => {
   const quin = await createHeld('quin');
   await decide({ answer: 'discarded', people: [quin] });
-  expect((await fixture.viewer('GET', '/holds')).body).toEqual({ people: 0, groups: [] });
+  expect((await fixture.viewer('GET', '/holds')).body).toEqual(nobodyHeld);
   const body = await eventually(async () => {
     const person = (await fixture.viewer('GET', `/people/default/${quin.id}`)).body;
     expect(person.findings).toMatchObject([{ field: 'archived', code: 'keptActive' }]);

@@ -35,6 +35,12 @@ test('a held safety valve is found and approved with three clicks, the last one 
   await dialog.getByRole('button', { name: 'Approve for 2 people' }).click();
   await page.getByText('Approved for 2 people.').waitFor();
   await page.getByText('Nothing is held.').waitFor();
+  await page.getByText('It is carried out.').waitFor();
+  await page.getByRole('link', { name: 'Show the people' }).first().click();
+  const list = page.getByRole('table', { name: 'People of the decision' });
+  await list.getByRole('link', { name: 'bob@corp.example' }).waitFor();
+  await list.getByRole('link', { name: 'cyd@corp.example' }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { createAdmin, listAdmins, resetAdmin, revokeAdmin } from '../../src/cli/admins.ts';
 import { type AdminFixture, signIn, startAdmin } from '../fixtures/admin.ts';
 import { recordedShell } from '../fixtures/shell.ts';
@@ -28,7 +29,11 @@ test('a lost password is reset, which ends the sessions of the account', async (
   expect((await browser('GET', '/session')).status).toBe(401);
   await signIn(anonymous, 'admin', reset.out[0] ?? '');
   const { body } = await fixture.viewer('GET', '/audit?action=resetPassword');
-  expect(body.entries[0]).toMatchObject({ actorKind: 'command', actor: 'npx jetbridge', status: 200 });
+  expect(body.entries[0]).toMatchObject({
+    actorKind: 'command',
+    actor: `command line: ${userInfo().username}`,
+    status: 200,
+  });
 });
 
 test('a revoked account cannot sign in, and its name is free again', async () => {

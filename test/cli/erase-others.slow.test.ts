@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/people/erase.ts';
 import { openExchangeLog } from '../../src/log/open-log.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -310,4 +311,24 @@ test('an address anywhere in an event of a trip with several travelers is remove
   expect(recorded).not.toContain('ann@corp.example');
   expect(recorded).not.toContain('ann Smith');
   expect(recorded).toContain(JSON.stringify(travelerIds));
+});
+
+test('the effect of a held change, which may name the person, is deleted', async () => {
+  const running = await serve();
+  const scim = scimClient(running.url, SCIM_TOKEN);
+  const ann = await make(scim, '/Users', user('ann'));
+  await leave(running, scim, ann);
+  const database = await openTestDatabase(running.data, false);
+  const { holds } = provisioningStore(database);
+  const held = { connection: 'default', generation: 1_000, people: 101, since: 0, recent: new Map() };
+  await holds.saveHeldRules({ ...held, answer: undefined });
+  const example = { id: ann, userName: 'ann@corp.example', changes: [] };
+  const effect = {
+    ...{ count: 'c', looked: 1, isComplete: true, people: 1, causes: [], fields: [], names: {} },
+    examples: [example],
+  };
+  await holds.saveEffect('default', 1_000, effect, { isFirst: true });
+  await erase(ann);
+  expect(await holds.findHeldRules('default')).toMatchObject({ generation: 1_000, effect: undefined });
+  await database.close();
 });

@@ -99,7 +99,10 @@ it('shows a rule that would change more than 100 people, and a running server fo
     data: { connection: 'default', cause: 'rules', count: 101, since: expect.any(String) },
   });
   expect(await heldMetric(url)).toEqual(['jetbridge_held{connection="default",cause="rules"} 101']);
-  expect((await holds('list')).out).toMatch(/default +│ rules +│ more than 100 /);
+  await eventually(async () => expect((await holds('list')).out).toMatch(/default +│ rules +│ 101 /));
+  expect((await holds('show', '--cause', 'rules')).out).toMatch(
+    /caused by +rules of scimUserMapping: title is new\n +Job title: 101 people: nothing → "Buyer" \(101\)\n +e\.g\. p/,
+  );
   expect(await titled(admin)).toBe(0);
   expect(await holds('approve', '--cause', 'rules')).toMatchObject({
     code: 2,
@@ -107,7 +110,7 @@ it('shows a rule that would change more than 100 people, and a running server fo
   });
   expect(await holds('approve', '--cause', 'rules', '--yes')).toMatchObject({
     code: 0,
-    out: 'approved: more than 100 people of connection default will follow the rules and lookups\n',
+    out: 'approved: 101 people of connection default will follow the rules and lookups (Job title of 101)\n',
   });
   await eventually(async () => expect(await titled(admin)).toBe(CROWD));
   await eventually(async () => expect(alerts.at(-1)?.type).toBe('hold.cleared'));

@@ -1,6 +1,9 @@
+import { userInfo } from 'node:os';
 import { decideHolds } from '../../src/cli/holds/decide-holds.ts';
-import { listHolds, showHold } from '../../src/cli/holds/show-holds.ts';
+import { listHolds, showChanges, showHold } from '../../src/cli/holds/show-holds.ts';
+import type { RulesEffect } from '../../src/provisioning/holds/rules-effect.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
+import { auditLog } from '../../src/store/credentials/audit-log.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -10,6 +13,7 @@ import { NOW, person } from '../fixtures/store.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 
 const inactive = (id: string) => ({ desired: { ...person(id).desired, active: false } });
+const user = userInfo().username;
 const valve = { state: 'held', hold: { cause: 'safetyValve', since: NOW } } as const;
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -256,6 +260,163 @@ test('a discarded change of rules can be approved, but not one that changed afte
   await store.holds.decide('okta', { cause: 'rules' }, 'discarded', NOW);
   expect(await decideHolds(shell, { ...chosen, answer: 'approved', yes: true })).toBe(0);
   expect(await store.holds.findHeldRules('okta')).toMatchObject({ generation: 3, answer: 'approved' });
+});
+
+/** Holds a change of rules whose effect is known. */
+async function holdChange(effect?: Partial<RulesEffect>): Promise<void> {
+  const held = { connection: 'okta', generation: 2, people: 101, since: NOW, recent: new Map() };
+  await store.holds.saveHeldRules({ ...held, answer: undefined });
+  if (!effect) return;
+  const whole: RulesEffect = {
+    ...{ count: 'c', looked: 900, isComplete: true, people: 300 },
+    causes: ['mapping version 2 by grace', 'cost centers: Berlin is gone'],
+    fields: [
+      {
+        ...{ field: 'customFields.cf', people: 300, others: 20 },
+        values: [{ before: null, after: 'Buyer', people: 280 }],
+      },
+    ],
+    examples: [
+      {
+        ...{ id: 'ada', userName: 'ada@corp.example' },
+        changes: [{ field: 'customFields.cf', before: null, after: 'Buyer' }],
+      },
+    ],
+    names: { 'customFields.cf': 'Job title' },
+    ...effect,
+  };
+  await store.holds.saveEffect('okta', 2, whole, { isFirst: true });
+}
+
+test('a held change of rules is shown with its causes, fields, values and examples, and the decision repeats its effect', async () => {
+  await holdChange({});
+  await listHolds(shell, {});
+  expect(shell.out[0]).toMatch(/okta +│ rules +│ 300 /);
+  const change = [
+    'okta: a change of rules would change 300 people.',
+    '  caused by    mapping version 2 by grace; cost centers: Berlin is gone',
+    '  Job title: 300 people: nothing → "Buyer" (280), other values (20)',
+  ];
+  expect(shell.out[1]).toBe(change.join('\n'));
+  shell.out.length = 0;
+  await showChanges(shell, {});
+  expect(shell.out[0]?.split('\n')).toEqual([
+    ...change,
+    '  e.g. ada@corp.example (ada): Job title nothing → "Buyer"',
+    expect.stringMatching(/^ {2}approve .*: npx jetbridge holds approve --cause rules --connection okta$/),
+    expect.stringMatching(/^ {2}discard .*: npx jetbridge holds discard --cause rules --connection okta$/),
+  ]);
+  expect(await decideHolds(answering('y'), { answer: 'approved', people: [], cause: 'rules' })).toBe(0);
+  expect(questions).toEqual([
+    '300 people of connection okta will follow the rules and lookups (Job title of 300). Go on? [y/N] ',
+  ]);
+  expect(await showChanges(shell, {})).toBe(1);
+  expect(shell.err.at(-1)).toBe('No change of rules is held.');
+});
+
+test('a change whose people are still being counted says how many were looked at', async () => {
+  await holdChange();
+  await showChanges(shell, {});
+  expect(shell.out[0]).toContain('would change more than 100 people.');
+  expect(shell.out[0]).toContain('a running server counts all people whom it affects');
+  await holdChange({ isComplete: false });
+  await showChanges(shell, {});
+  expect(shell.out[1]).toContain('900 people were looked at so far, 300 of them would change');
+});
+
+test('a decision that is being carried out is listed with its progress', async () => {
+  await fill();
+  await decideHolds(shell, { answer: 'approved', people: ['ada', 'bob'], yes: true });
+  shell.out.length = 0;
+  await listHolds(shell, {});
+  expect(shell.out.at(-1)).toBe(
+    `okta, safetyValve: approved (command line: ${user}); 0 of 2 people are done so far.`,
+  );
+});
+
+test('a decision is in the audit log for each connection and cause, with the user of the operating system and the people', async () => {
+  await fill();
+  await decideHolds(shell, { answer: 'approved', people: [], yes: true });
+  const entries = await auditLog(database).list({ limit: 9, action: 'decideHolds' });
+  expect(entries.map(({ actor, actorKind, status }) => [actor, actorKind, status])).toEqual(
+    Array.from({ length: 3 }, () => [`command line: ${user}`, 'command', 200]),
+  );
+  expect(entries.map(({ details }) => details)).toEqual(
+    expect.arrayContaining([
+      {
+        ...{
+          connection: 'okta',
+          cause: 'safetyValve',
+          answer: 'approved',
+          asked: 3,
+          requested: 0,
+          skipped: 0,
+        },
+        ...{ people: ['ada', 'bob', 'cyd'], decided: 3, decision: expect.any(Number) },
+      },
+    ]),
+  );
+});
+
+describe('where an approval needs two admins', () => {
+  let both: ReturnType<typeof writeSettingsFile>;
+  beforeEach(async () => {
+    both = writeSettingsFile({ holds: { fourEyes: true } }, { okta: {}, entra: {} });
+    shell = await recordedShell({ JETBRIDGE_DATA: folder.path, JETBRIDGE_CONFIG: both.path });
+    await fill();
+  });
+  afterEach(() => both.remove());
+
+  test('the first one by the command line waits for another admin, and the same user is refused', async () => {
+    const ada = { answer: 'approved', people: ['ada'] } as const;
+    expect(await decideHolds(answering('y'), ada)).toBe(0);
+    expect(questions).toEqual(['1 traveler will be archived. This needs two admins. Go on? [y/N] ']);
+    expect(shell.out).toEqual([
+      `approved by ${user} as the first of two admins: 1 person waits for the second`,
+    ]);
+    await showHold(shell, { person: 'ada' });
+    expect(shell.out.at(-1)).toContain(`approved     by ${user} at `);
+    await listHolds(shell, {});
+    expect(shell.out.at(-1)).toContain(`okta, safetyValve: 1 person approved by ${user} at `);
+    expect(await decideHolds(shell, { ...ada, yes: true })).toBe(1);
+    expect(shell.err.at(-1)).toBe(
+      `${user} has approved this already. A second admin must approve it, too: nothing has changed.`,
+    );
+    expect(await answersOf('ada')).toEqual([undefined]);
+  });
+
+  test('the second one is carried out, of people and of a change of rules', async () => {
+    await holdChange({});
+    const people = [{ id: 'ada', version: 1 }];
+    await store.holds.approvePeople('okta', { cause: 'safetyValve', people }, 'grace', NOW);
+    await store.holds.approveRulesChange('okta', 2, 'grace', NOW);
+    await showChanges(shell, {});
+    expect(shell.out[0]).toContain(
+      'approved     by grace at 2025-06-15 15:06 (UTC); a second admin is needed',
+    );
+    expect(await decideHolds(shell, { answer: 'approved', people: ['ada', 'bob'], yes: true })).toBe(0);
+    expect(await decideHolds(shell, { answer: 'approved', people: [], cause: 'rules', yes: true })).toBe(0);
+    expect(shell.out.slice(1)).toEqual([
+      'approved: 1 traveler will be archived',
+      `approved by ${user} as the first of two admins: 1 person waits for the second`,
+      'approved: 300 people of connection okta will follow the rules and lookups (Job title of 300)',
+    ]);
+    expect(await answersOf('ada', 'bob')).toEqual(['approved', undefined]);
+    expect(await store.holds.findHeldRules('okta')).toMatchObject({ answer: 'approved' });
+  });
+
+  test('the approval of a change of rules lapses with the next change', async () => {
+    await holdChange();
+    await store.holds.approveRulesChange('okta', 2, 'grace', NOW);
+    await store.holds.saveHeldRules({
+      ...{ connection: 'okta', generation: 3, people: 101, since: NOW, recent: new Map() },
+      answer: undefined,
+    });
+    expect(await decideHolds(shell, { answer: 'approved', people: [], cause: 'rules', yes: true })).toBe(0);
+    expect(await store.holds.findHeldRules('okta')).toMatchObject({
+      ...{ generation: 3, answer: undefined, firstApproval: { by: user } },
+    });
+  });
 });
 
 test('a connection that no server has been started with holds nothing', async () => {

@@ -148,6 +148,16 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     alter table connection drop column mode;
     alter table connection drop column paused_at;
     alter table rules_in_force drop column put_back_since;
+    drop index identity_decided_at;
+    drop index identity_first_approval;
+    alter table identity drop column first_approval;
+    alter table identity drop column decided_at;
+    alter table rules_change drop column first_approval;
+    alter table rules_change drop column decided_at;
+    alter table rules_change drop column decided_people;
+    alter table rules_change drop column effect;
+    alter table rules_in_force drop column followed_generation;
+    alter table rules_in_force drop column followed_lookups;
     delete from kysely_migration where name > '0002'`);
   raw.close();
   const database = await open(folder);

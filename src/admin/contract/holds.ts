@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { heldPersonColumns } from '../../provisioning/holds/held-people.ts';
-import { holdAnswers, holdCauses } from '../../provisioning/identity.ts';
+import { holdAnswers, holdCauses, identityStates } from '../../provisioning/identity.ts';
 import type { Contract } from './operation.ts';
 import { id, limit, time } from './schemas.ts';
 
@@ -17,6 +17,11 @@ const effects = z
   .meta({ id: 'HoldEffects', description: 'The number of travelers by what an approval does to them' });
 export type HoldEffects = z.input<typeof effects>;
 
+const approval = {
+  by: z.string().meta({ description: 'The admin' }),
+  at: time,
+};
+
 const heldPerson = z
   .object({
     id,
@@ -31,16 +36,62 @@ const heldPerson = z
     effect: z
       .enum(['archived', 'deleted', 'changed'])
       .meta({ description: 'The effect of an approval on the traveler' }),
+    firstApproval: z
+      .object(approval)
+      .optional()
+      .meta({ description: 'The approval that needs a second admin' }),
   })
   .meta({ id: 'HeldPerson' });
 export type HeldPerson = z.input<typeof heldPerson>;
+
+const change = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() });
+
+const rulesEffect = z
+  .object({
+    looked: count.meta({ description: 'The number of people who were looked at so far' }),
+    isComplete: z.boolean().meta({ description: 'False while people are being looked at' }),
+    people: count.meta({ description: 'The number of people whom the change affects' }),
+    fields: z.array(
+      z.object({
+        ...{ field: z.string(), people: count },
+        values: z
+          .array(z.object({ before: z.unknown(), after: z.unknown(), people: count }))
+          .meta({ description: 'The most frequent changes of values; null is a missing value' }),
+        others: count.meta({ description: 'The number of people with other changes of values' }),
+      }),
+    ),
+    examples: z.array(z.object({ id, userName: z.string(), changes: z.array(change) })),
+    names: z.record(z.string(), z.string()).meta({
+      description: 'The names of custom fields by key, and of the resources that the values contain by id',
+    }),
+  })
+  .meta({ id: 'RulesEffect', description: 'The effect of a held change of rules or lookups' });
+export type RulesEffect = z.input<typeof rulesEffect>;
+
+const progress = {
+  people: count.meta({ description: 'The number of people who are reconciled because of the decision' }),
+  left: count.meta({ description: 'The number of them who are not reconciled yet' }),
+  affected: count
+    .optional()
+    .meta({ description: 'Of a change of rules: the number of people whom it affects' }),
+};
+
+const decision = z
+  .int()
+  .min(1)
+  .meta({ description: 'The number of a decision, by which its people are listed' });
+
+const openDecision = z
+  .object({ connection: id, cause, answer, by: z.string(), decision, ...progress })
+  .meta({ id: 'OpenDecision', description: 'A decision that is being carried out' });
+export type OpenDecision = z.input<typeof openDecision>;
 
 const group = z
   .object({
     connection: id,
     cause,
     people: count,
-    isMore: z.boolean().meta({ description: 'True if counting stopped at `people`' }),
+    isMore: z.boolean().meta({ description: 'True if not all people were counted' }),
     since: time,
     causedBy: z.string(),
     why: z.string(),
@@ -51,6 +102,12 @@ const group = z
       .int()
       .optional()
       .meta({ description: 'Of a change of rules that waits for a decision: its generation' }),
+    effect: rulesEffect.optional().meta({
+      description: 'Of a change of rules that waits for a decision: its effect, once it is being computed',
+    }),
+    approvals: z
+      .array(z.object({ ...approval, people: count }))
+      .meta({ description: 'The approvals that need a second admin' }),
   })
   .meta({ id: 'HoldGroup', description: 'The people of a connection who are held for one cause' });
 export type HoldGroup = z.input<typeof group>;
@@ -60,7 +117,14 @@ export const holdsContract = {
   listHolds: {
     ...{ method: 'get', path: '/holds', tag: 'Holds', access: 'viewer' },
     summary: 'List how many people wait for the decision of an admin, by connection and cause',
-    result: z.object({ people: count, groups: z.array(group) }),
+    result: z.object({
+      people: count,
+      groups: z.array(group),
+      fourEyes: z.boolean().meta({ description: 'True if an approval needs two admins' }),
+      decisions: z
+        .array(openDecision)
+        .meta({ description: 'The decisions of the last day that are being carried out' }),
+    }),
   },
   downloadHeldPeople: {
     ...{ method: 'get', path: '/holds.csv', tag: 'Holds', access: 'viewer' },
@@ -107,7 +171,7 @@ export const holdsContract = {
           .max(1000)
           .optional()
           .meta({ description: 'The people whom the decision concerns' }),
-        count: z.int().min(1).optional().meta({
+        count: z.int().min(0).optional().meta({
           description: 'Instead of `people`: the `people` of the group; 409 if it is another number by now',
         }),
         generation: z
@@ -121,11 +185,30 @@ export const holdsContract = {
       }),
     result: z.object({
       decided: count.meta({ description: 'The number of people whom the decision concerned' }),
+      decision: decision
+        .optional()
+        .meta({ description: 'The number of the decision; absent if it concerned nobody yet' }),
+      requested: count.meta({
+        description: 'The number of people for whom a second admin must approve the same',
+      }),
       skipped: count.meta({
         description:
           'The number of people that were left out, because another admin has decided or the identity provider has written',
       }),
     }),
     errors: ['notFound', 'conflict'],
+  },
+  readDecision: {
+    ...{ method: 'get', path: '/holds/decisions/{connection}/{decision}', tag: 'Holds', access: 'viewer' },
+    summary: 'Tell how far a decision is carried out, and list its people who have no later one',
+    query: z.strictObject({
+      after: id.optional().meta({ description: 'The `next` of the page before' }),
+      limit,
+    }),
+    result: z.object({
+      ...progress,
+      listed: z.array(z.object({ id, userName: z.string(), state: z.enum(identityStates) })),
+      next: z.string().optional(),
+    }),
   },
 } as const satisfies Contract;

@@ -66,6 +66,9 @@ export const shadowContract = {
       }),
       names,
       digest,
+      fourEyes: z.boolean().meta({
+        description: 'True if an approval needs two admins: going live then approves nothing',
+      }),
     }),
     errors: ['notFound', 'conflict'],
   },

@@ -1,9 +1,12 @@
+import { causedBy } from '../../provisioning/holds/caused-by.ts';
 import { heldPeoplePages } from '../../provisioning/holds/held-people.ts';
 import {
+  type ApprovalCount,
   answerTo,
   approvalText,
   causeTexts,
   type HeldPerson,
+  type HeldRules,
   type HoldCount,
   type RequestedChanges,
   requestedChange,
@@ -13,15 +16,15 @@ import {
 import type { HoldCause } from '../../provisioning/identity.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { holdsContract } from '../contract/holds.ts';
-import type { HandlerRequest, Handlers } from '../contract/operation.ts';
+import type { Handlers } from '../contract/operation.ts';
+import { decideHolds } from '../decide-holds.ts';
 import { type AdminDeps, chosenConnections, findConnection } from '../deps.ts';
 import { AdminError } from '../errors.ts';
+import { listOpenDecisions } from '../open-decisions.ts';
 import type { AdminContext } from '../router.ts';
 
 /** The number of people that a group names. */
 const EXAMPLES = 3;
-/** The number of ids that an entry of the audit log names. */
-const NOTED = 20;
 
 /** Handles what waits for the decision of an admin. */
 export function holdHandlers(deps: AdminDeps): Handlers<typeof holdsContract, AdminContext> {
@@ -31,10 +34,15 @@ export function holdHandlers(deps: AdminDeps): Handlers<typeof holdsContract, Ad
         await deps.store.holds.countHolds(),
         await deps.store.holds.countRequestedChanges(),
       ];
-      const groups = await Promise.all(counts.map((count) => toGroup(count, requested, deps)));
+      const approvals = await deps.store.holds.countApprovals();
+      const groups = await Promise.all(counts.map((count) => toGroup(count, { requested, approvals }, deps)));
+      const { audit, now, settings } = deps;
+      const source = { audit, holds: deps.store.holds, now: now() };
       return {
         people: counts.reduce((sum, { count }) => sum + count, 0),
         groups: groups.sort((one, other) => one.since - other.since),
+        fourEyes: settings.fourEyes,
+        decisions: await listOpenDecisions(source, deps.connectionIds()),
       };
     },
     downloadHeldPeople: async ({ query: { connection, cause } }) =>
@@ -42,34 +50,40 @@ export function holdHandlers(deps: AdminDeps): Handlers<typeof holdsContract, Ad
     listHeldPeople: ({ params, query }) => listHeldPeople(params, query, deps),
     explainHold: ({ params }) => explainHold(params, deps),
     decideHolds: ({ body }, context) => decideHolds(body, context, deps),
+    readDecision: ({ params, query }) => readDecision(params, query, deps),
   };
 }
 
-async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: AdminDeps) {
+async function toGroup(
+  hold: HoldCount,
+  { requested, approvals }: { requested: RequestedChanges[]; approvals: ApprovalCount[] },
+  deps: AdminDeps,
+) {
   const { connection, cause, count, since } = hold;
   const policies = findPolicies(connection, deps);
-  const generation = cause === 'rules' ? await waitingGeneration(connection, deps) : undefined;
+  const change = cause === 'rules' ? await findWaitingChange(connection, deps) : undefined;
   const examples = await deps.store.holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
-  const wanted = requested.find((one) => one.connection === connection && one.cause === cause);
+  const isOfGroup = (one: { connection: string; cause: HoldCause }) =>
+    one.connection === connection && one.cause === cause;
+  const wanted = requested.find(isOfGroup);
+  const people = Math.max(count, change?.effect?.people ?? 0);
   return {
-    ...{ connection, cause, people: count, since },
-    // The people affected by new rules are counted until the limit is passed.
-    isMore: generation !== undefined && count > RULES_LIMIT,
-    causedBy: await causeOf({ connection, cause }, deps),
+    ...{ connection, cause, people, since },
+    isMore: change !== undefined && !change.effect?.isComplete,
+    causedBy: await causedBy(hold, deps.store),
     why: causeTexts[cause].why(policies),
     ifDiscarded: causeTexts[cause].discarded,
-    effects: generation === undefined && wanted ? effectsOf(wanted, policies) : allChanged(count),
+    effects: !change && wanted ? effectsOf(wanted, policies) : allChanged(people),
     examples: examples.map((person) => toPerson(person, policies)),
-    generation,
+    approvals: change?.firstApproval ? [{ ...change.firstApproval, people }] : approvals.filter(isOfGroup),
+    generation: change?.generation,
+    effect: change?.effect,
   };
 }
 
-/** More people than this are not counted before a change of rules is held. */
-const RULES_LIMIT = 100;
-
-async function waitingGeneration(connection: string, { store }: AdminDeps): Promise<number | undefined> {
+async function findWaitingChange(connection: string, { store }: AdminDeps): Promise<HeldRules | undefined> {
   const held = await store.holds.findHeldRules(connection);
-  return held && held.answer === undefined ? held.generation : undefined;
+  return held && held.answer === undefined ? held : undefined;
 }
 
 function effectsOf(wanted: RequestedChanges, policies: Policies | undefined) {
@@ -81,23 +95,10 @@ function allChanged(changed: number) {
   return { archived: 0, deleted: 0, changed };
 }
 
-/** Says whose change is held. */
-async function causeOf(
-  { connection, cause }: { connection: string; cause: HoldCause },
-  { store: { holds, rules } }: AdminDeps,
-): Promise<string> {
-  if (cause !== 'rules') return `the identity provider of connection ${connection}`;
-  const [held, [mapping]] = [await holds.findHeldRules(connection), await rules.listMappings(connection, 1)];
-  if (!held || !mapping || held.generation !== mapping.generation)
-    return 'other lookups of the travel service, such as cost centers';
-  const author = mapping.author === undefined ? '' : ` of ${mapping.author}`;
-  return mapping.source === 'file' ? 'another mapping file' : `a new mapping${author}`;
-}
-
 function toPerson(person: HeldPerson, policies: Policies | undefined) {
-  const { id, userName, hold, version } = person;
+  const { id, userName, hold, version, firstApproval } = person;
   return {
-    ...{ id, userName, version, since: hold.since },
+    ...{ id, userName, version, since: hold.since, firstApproval },
     wants: requestedChange(person),
     effect: travelerEnd(person, policies) ?? ('changed' as const),
   };
@@ -146,64 +147,28 @@ async function explainHold({ connection, id }: { connection: string; id: string 
     ...toPerson(person, policies),
     ...{ connection, cause },
     why: causeTexts[cause].why(policies),
-    causedBy: await causeOf({ connection, cause }, deps),
+    causedBy: await causedBy({ connection, cause }, deps.store),
+    firstApproval: await deps.store.holds.findApproval(connection, id),
     ifApproved: approvalText(person, policies),
     ifDiscarded: causeTexts[cause].discarded,
     answer: answerTo(identity),
   };
 }
 
-type Decided = HandlerRequest<(typeof holdsContract)['decideHolds']>['body'];
-
-async function decideHolds(
-  body: Decided,
-  { note, caller }: Pick<AdminContext, 'note' | 'caller'>,
-  held: AdminDeps,
+/** Tells how far a decision is carried out, and lists its people. Throws 404 if nobody has it any more. */
+async function readDecision(
+  { connection, decision }: { connection: string; decision: string },
+  { after = '', limit }: { after?: string | undefined; limit: number },
+  deps: AdminDeps,
 ) {
-  const deps = { ...held, by: caller?.shownName };
-  const { connection, cause, answer, people } = body;
-  note({ connection, cause, answer, asked: people?.length ?? body.count });
-  if (people) note({ people: people.slice(0, NOTED).map(({ id }) => id) });
   findConnection(deps, connection);
-  const result = people ? await decidePeople(body, people, deps) : await decideGroup(body, deps);
-  note(result);
-  if (result.decided === 0) throw new AdminError('conflict', NOBODY_LEFT);
-  deps.provisioning.wake();
-  return result;
-}
-
-/** The dependencies of a decision, and the name of the admin. */
-interface DecisionDeps extends Pick<AdminDeps, 'store' | 'now'> {
-  by: string | undefined;
-}
-
-const NOBODY_LEFT =
-  'None of these people waits for this decision any more: somebody else has decided, or the identity provider has changed them. Nothing was decided now.';
-
-async function decidePeople(
-  { connection, cause, answer }: Decided,
-  people: { id: string; version: number }[],
-  { store: { holds }, now, by }: DecisionDeps,
-) {
-  const decided = await holds.decideUndecided(connection, { cause, people }, answer, now(), by);
-  return { decided, skipped: people.length - decided };
-}
-
-/** Decides about everybody in a group, if the group is still as large as the admin has seen it. */
-async function decideGroup(
-  { connection, cause, answer, count = 0, generation }: Decided,
-  deps: DecisionDeps,
-) {
-  const { store, now, by } = deps;
-  if (cause === 'rules' && generation !== undefined) {
-    const decided = await store.holds.decideRulesChange(connection, generation, answer, now(), by);
-    return { decided: decided ?? 0, skipped: 0 };
-  }
-  const people = await store.holds.findUndecided(connection, cause);
-  if (people.length > 0 && people.length !== count)
-    throw new AdminError(
-      'conflict',
-      `${people.length} people wait by now, not ${count}. Nothing was decided; look again.`,
-    );
-  return decidePeople({ connection, cause, answer }, people, deps);
+  const { holds } = deps.store;
+  const at = Number(decision);
+  const progress = Number.isSafeInteger(at) ? await holds.readProgress(connection, at) : undefined;
+  if (!progress || progress.people + (progress.affected ?? 0) === 0)
+    throw new AdminError('notFound', 'No person has this decision as the last one.');
+  const people = await holds.listDecided(connection, at, { after, limit: limit + 1 });
+  const listed = people.slice(0, limit);
+  const last = people.length > limit ? listed.at(-1) : undefined;
+  return { ...progress, listed, ...(last ? { next: last.id } : {}) };
 }

@@ -37,33 +37,43 @@ export function shadowHandlers(deps: AdminDeps): Handlers<typeof shadowContract,
         next: next && JSON.stringify([next.key, next.id]),
       };
     },
-    summarizeShadow: async ({ params: { id } }) => {
-      const since = await shadowSince(deps, id);
-      const summary = shadowSummary(deps.runtime.now());
-      for await (const people of planPages(deps.store.shadowPlans.findPage, id))
-        for (const identity of people) summary.add(toShadowPerson(identity, since));
-      const sums = summary.end();
-      return { since, ...sums, names: await readNames(deps, id, sums.fields) };
-    },
+    summarizeShadow: ({ params: { id } }) => summarize(deps, id),
     downloadShadow: async ({ params: { id } }) => {
       const since = await shadowSince(deps, id);
       const lookups = (await deps.store.rules.find(id))?.lookups;
       const names = lookups ? namesById(lookups) : new Map<string, string>();
       return shadowRowPages(deps.store.shadowPlans.findPage, { connection: id, since, names });
     },
-    goLive: async ({ params: { id }, body }, { note, caller }) => {
-      note({ connection: id, digest: body.digest });
-      findConnection(deps, id);
-      const by = caller?.shownName;
-      const result = await goLive(deps.store, { connection: id, ...body, by, now: deps.runtime.now() });
-      note({ result: result.outcome });
-      if (result.outcome === 'notInShadow') throw notInShadow();
-      if (result.outcome === 'outdated')
-        throw new AdminError('conflict', 'The digest is not one of a report of this time in shadow mode.');
-      deps.provisioning.wake();
-      return { approved: 0, examples: [], ...result };
-    },
+    goLive: ({ params: { id }, body }, context) => leaveShadow(deps, { id, ...body }, context),
   };
+}
+
+async function summarize(deps: AdminDeps, id: string) {
+  const since = await shadowSince(deps, id);
+  const summary = shadowSummary(deps.runtime.now());
+  for await (const people of planPages(deps.store.shadowPlans.findPage, id))
+    for (const identity of people) summary.add(toShadowPerson(identity, since));
+  const sums = summary.end();
+  const { fourEyes } = deps.settings;
+  return { since, fourEyes, ...sums, names: await readNames(deps, id, sums.fields) };
+}
+
+async function leaveShadow(
+  deps: AdminDeps,
+  { id, ...body }: { id: string; digest: string; acceptedChanges?: number | undefined },
+  { note, caller }: Pick<AdminContext, 'note' | 'caller'>,
+) {
+  note({ connection: id, digest: body.digest });
+  findConnection(deps, id);
+  const { store, runtime, settings } = deps;
+  const admin = { by: caller?.shownName, fourEyes: settings.fourEyes };
+  const result = await goLive(store, { connection: id, ...body, ...admin, now: runtime.now() });
+  if (result.outcome === 'notInShadow') throw notInShadow();
+  if (result.outcome === 'outdated')
+    throw new AdminError('conflict', 'The digest is not one of a report of this time in shadow mode.');
+  note({ result: result.outcome, approved: 'approved' in result ? result.approved : 0 });
+  deps.provisioning.wake();
+  return { approved: 0, examples: [], ...result };
 }
 
 /** Returns the names of the ids that `shown` contains. */

@@ -1,4 +1,14 @@
+import { DECIDED } from '../../admin/open-decisions.ts';
 import type { Settings } from '../../config/settings.ts';
+import {
+  approvedAlreadyText,
+  type DecidingAdmin,
+  type DecisionResult,
+  type DecisionSubject,
+  decide,
+  resultDetails,
+  subjectDetails,
+} from '../../provisioning/holds/decide.ts';
 import {
   type HeldPerson,
   type HeldRules,
@@ -9,10 +19,13 @@ import type { Decision } from '../../provisioning/identity.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
 import { replicas } from '../../store/queues/replicas.ts';
 import type { Database } from '../../store/sql/database.ts';
+import { withAuditEntry } from '../audit.ts';
 import { withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
+import { fieldName } from '../mapping/preview.ts';
 import { confirm, countText, escapeLine, printJson, type Shell } from '../output.ts';
 import { currentUser } from '../terminal.ts';
+import { affectedText } from './change-text.ts';
 import { ALL, findIdentities, type HoldFilter, policiesOf, selectedConnections } from './held-people.ts';
 
 /** An admin's decision, and the people or the cause that it applies to. */
@@ -36,15 +49,42 @@ export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 |
     if (about.people.length === 0 && about.rules.length === 0)
       throw new Refused('Nothing of that kind is held.');
     const text = decisionText(about, answer, settings);
-    await confirm(shell, `${text}. Go on?`, { yes, declined: 'Nothing was decided.' });
+    const needsSecond = answer === 'approved' && settings.fourEyes ? ' This needs two admins.' : '';
+    await confirm(shell, `${text}.${needsSecond} Go on?`, { yes, declined: 'Nothing was decided.' });
     if (!(await areRulesUnchanged(database, about.rules)))
-      throw new Refused('The rules or lookups have changed meanwhile. Nothing was decided; look again.');
-    await saveDecisions(database, about, answer);
-    const rules = about.rules.map(({ connection }) => ({ connection }));
-    const people = about.people.map(({ connection, id, userName }) => ({ connection, id, userName }));
-    if (json) printJson(shell, { answer, people, rules });
-    else shell.print(`${answer}: ${text}`);
+      throw new Refused(`The rules or lookups have changed meanwhile. ${CHANGED_MEANWHILE}`);
+    const result = await saveDecisions(database, about, { answer, fourEyes: settings.fourEyes });
+    const { people, rules, requested, repeated } = result;
+    if (people.length + rules.length + requested === 0)
+      throw new Refused(repeated > 0 ? approvedAlreadyText(escapeLine(currentUser())) : CHANGED_MEANWHILE);
+    if (json) printJson(shell, { answer, requested, ...toJson(result) });
+    else printResult(shell, decisionText(result, answer, settings), { answer, requested });
   });
+}
+
+const CHANGED_MEANWHILE = 'Nothing was decided; look again.';
+
+function toJson({ people, rules }: HeldItems) {
+  return {
+    people: people.map(({ connection, id, userName }) => ({ connection, id, userName })),
+    rules: rules.map(({ connection }) => ({ connection })),
+  };
+}
+
+function printResult(
+  shell: Shell,
+  text: string,
+  { answer, requested }: { answer: Decision['answer']; requested: number },
+): void {
+  if (text !== '') {
+    shell.print(`${answer}: ${text}`);
+    shell.printError('"npx jetbridge holds list" shows how far that is done.');
+  }
+  if (requested === 0) return;
+  const waiting = countText(requested, 'person waits', 'people wait');
+  shell.print(
+    `approved by ${escapeLine(currentUser())} as the first of two admins: ${waiting} for the second`,
+  );
 }
 
 /** Finds the named people. Throws if one of them is unknown or not held, or if several are held. */
@@ -96,24 +136,68 @@ async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promis
   return now.every((held, index) => held?.generation === rules[index]?.generation);
 }
 
-/** Decides by id, because more people may have become held since the admin confirmed the number. */
+/** What was decided, and the numbers of people who need a second admin. */
+type SavedDecisions = HeldItems & Pick<DecisionResult, 'requested' | 'repeated'>;
+
+/** Decides about versions of people: others may have become held, or these may have been written, since the admin confirmed the number. */
 async function saveDecisions(
   database: Database,
   { people, rules }: HeldItems,
-  answer: Decision['answer'],
-): Promise<void> {
-  const { holds } = provisioningStore(database);
+  choice: Pick<DecidingAdmin, 'answer' | 'fourEyes'>,
+): Promise<SavedDecisions> {
+  const by = currentUser();
   // The servers compare times by the clock of the database.
   const now = await replicas(database).time(Date.now());
-  const by = currentUser();
-  const byConnection = new Map<string, string[]>();
-  for (const { connection, id } of people) {
-    const ids = byConnection.get(connection) ?? [];
-    ids.push(id);
-    byConnection.set(connection, ids);
+  const admin = { ...choice, by, approver: by, now, mayReverse: true };
+  const saved: SavedDecisions = { people: [], rules: [], requested: 0, repeated: 0 };
+  const add = async (subject: DecisionSubject) => {
+    const result = await decideWithEntry(database, subject, admin);
+    saved.requested += result.requested;
+    saved.repeated += result.repeated;
+    return result;
+  };
+  for (const held of groupByCause(people)) {
+    const { connection, hold } = held[0];
+    const { ready, decided } = await add({ connection, cause: hold.cause, people: held });
+    const isReady = new Set(ready.map(({ id }) => id));
+    if (decided > 0) saved.people = saved.people.concat(held.filter(({ id }) => isReady.has(id)));
   }
-  for (const [connection, ids] of byConnection) await holds.decide(connection, { ids }, answer, now, by);
-  for (const { connection } of rules) await holds.decide(connection, { cause: 'rules' }, answer, now, by);
+  for (const change of rules) {
+    const { decided } = await add({ connection: change.connection, cause: 'rules', people: [], change });
+    if (decided > 0) saved.rules.push(change);
+  }
+  return saved;
+}
+
+function groupByCause(people: HeldPerson[]): [HeldPerson, ...HeldPerson[]][] {
+  const groups = new Map<string, [HeldPerson, ...HeldPerson[]]>();
+  for (const person of people) {
+    const key = `${person.connection} ${person.hold.cause}`;
+    const group = groups.get(key);
+    if (group) group.push(person);
+    else groups.set(key, [person]);
+  }
+  return [...groups.values()];
+}
+
+/** Each connection and cause has an entry in the audit log, in the form of decisions on the page. */
+async function decideWithEntry(
+  database: Database,
+  subject: DecisionSubject,
+  admin: DecidingAdmin,
+): Promise<DecisionResult> {
+  const { connection, cause } = subject;
+  const details = { connection, cause, answer: admin.answer, ...subjectDetails(subject) };
+  return withAuditEntry(
+    database,
+    { action: DECIDED, details },
+    async () => {
+      const result = await decide(provisioningStore(database).holds, subject, admin);
+      Object.assign(details, resultDetails(result, admin));
+      return result;
+    },
+    ({ decided, requested }) => decided + requested > 0,
+  );
 }
 
 /** The people and changes of rules that one decision of an admin applies to. */
@@ -137,11 +221,18 @@ function decisionText({ people, rules }: HeldItems, answer: Decision['answer'], 
   const change = answer === 'approved' ? 'will follow' : 'will not follow';
   parts.push(
     ...rules.map(
-      ({ connection, people: count }) =>
-        `${count > 100 ? 'more than 100' : count} people of connection ${connection} ${change} the rules and lookups`,
+      (held) =>
+        `${affectedText(held)} people of connection ${held.connection} ${change} the rules and lookups${fieldsText(held)}`,
     ),
   );
   return parts.filter((part) => part !== '').join(', ');
+}
+
+/** The affected fields, once everybody was looked at. */
+function fieldsText({ effect }: HeldRules): string {
+  if (!effect?.isComplete || effect.fields.length === 0) return '';
+  const fields = effect.fields.map(({ field, people }) => `${fieldName(field, effect.names)} of ${people}`);
+  return ` (${fields.join(', ')})`;
 }
 
 function discardText(count: number): string {

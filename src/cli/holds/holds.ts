@@ -5,11 +5,44 @@ import { WrongUse } from '../exit-code.ts';
 import { examples } from '../help.ts';
 import type { Action, Shell } from '../output.ts';
 import { decideHolds } from './decide-holds.ts';
-import { listHolds, showHold } from './show-holds.ts';
+import { listHolds, showChanges, showHold } from './show-holds.ts';
 
 /** Adds the commands `holds list`, `holds show`, `holds approve` and `holds discard`. */
 export function addHoldCommands(program: Command, shell: Shell, action: Action): void {
   const holds = program.command('holds').description('changes that wait for the decision of an admin');
+  addListCommand(holds, shell, action);
+  holds
+    .command('show')
+    .description(
+      'show why a person waits, or whom a change of rules affects and what has caused it, and what each decision would do',
+    )
+    .argument('[person]', 'the SCIM id or userName')
+    .addOption(choiceOption('--cause <cause>', 'the held changes of rules', ['rules']))
+    .option('--connection <id>', 'only this connection')
+    .option('--json', 'one JSON object for each person of that name, or each change')
+    .addHelpText('after', examples('holds show ada@corp.example', 'holds show --cause rules'))
+    .action(
+      action(async (person: string | undefined, { cause, ...options }: ShowOptions) => {
+        if ((person === undefined) === (cause === undefined))
+          throw new WrongUse('give either a person or --cause rules');
+        return person === undefined ? showChanges(shell, options) : showHold(shell, { person, ...options });
+      }),
+    );
+  addDecisionCommand(holds, shell, {
+    action,
+    name: 'approve',
+    answer: 'approved',
+    text: 'carry out held changes',
+  });
+  addDecisionCommand(holds, shell, {
+    action,
+    name: 'discard',
+    answer: 'discarded',
+    text: 'drop held changes; the travelers stay as they are',
+  });
+}
+
+function addListCommand(holds: Command, shell: Shell, action: Action): void {
   holds
     .command('list')
     .description('list how many people wait for each cause, since when, with examples')
@@ -26,30 +59,12 @@ export function addHoldCommands(program: Command, shell: Shell, action: Action):
         listHolds(shell, options),
       ),
     );
-  holds
-    .command('show')
-    .description('show why a person waits, and what each decision would do')
-    .argument('<person>', 'the SCIM id or userName')
-    .option('--connection <id>', 'only this connection')
-    .option('--json', 'one JSON object for each person of that name')
-    .addHelpText('after', examples('holds show ada@corp.example'))
-    .action(
-      action((person: string, options: { connection?: string; json?: true }) =>
-        showHold(shell, { person, ...options }),
-      ),
-    );
-  addDecisionCommand(holds, shell, {
-    action,
-    name: 'approve',
-    answer: 'approved',
-    text: 'carry out held changes',
-  });
-  addDecisionCommand(holds, shell, {
-    action,
-    name: 'discard',
-    answer: 'discarded',
-    text: 'drop held changes; the travelers stay as they are',
-  });
+}
+
+interface ShowOptions {
+  cause?: 'rules';
+  connection?: string;
+  json?: true;
 }
 
 function causeOption(): Option {

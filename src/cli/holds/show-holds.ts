@@ -1,19 +1,26 @@
+import { listOpenDecisions, type OpenDecision } from '../../admin/open-decisions.ts';
 import type { Settings } from '../../config/settings.ts';
+import { causedBy } from '../../provisioning/holds/caused-by.ts';
 import { heldPeoplePages, heldPersonColumns } from '../../provisioning/holds/held-people.ts';
 import {
+  type Approval,
+  type ApprovalCount,
   answerTo,
-  approvalText,
   causeTexts,
+  approvalText as effectText,
   type HeldRules,
   type HoldCount,
   requestedChange,
   toHeldPerson,
 } from '../../provisioning/holds/holds.ts';
-import type { HoldCause, Identity } from '../../provisioning/identity.ts';
+import type { Identity } from '../../provisioning/identity.ts';
+import { auditLog } from '../../store/credentials/audit-log.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { findConnection, withDatabase } from '../database.ts';
+import { Refused } from '../exit-code.ts';
 import {
+  countText,
   escapeLine,
   formatMinute,
   jsonLine,
@@ -22,7 +29,9 @@ import {
   printTable,
   type Shell,
   toIsoTime,
+  withIsoTimes,
 } from '../output.ts';
+import { affectedText, approvalText, changeText, exampleLines } from './change-text.ts';
 import { ALL, findIdentities, type HoldFilter, policiesOf, selectedConnections } from './held-people.ts';
 
 /** The number of people that the table names as examples in each row. */
@@ -40,45 +49,70 @@ export function listHolds(
       const connections = database.scopes.ids().filter((id) => (chosen.connection ?? id) === id);
       return printCsv(shell, heldPersonColumns, heldPeoplePages(holds, connections, chosen.cause));
     }
-    const counts = (await holds.countHolds()).filter((count) => isCountSelected(chosen, count));
+    const counts = (await holds.countHolds()).filter((count) => isSelected(chosen, count));
     if (counts.length === 0) shell.printError('Nothing is held.');
     else if (json) await printHeldPeople(shell, database, counts);
     else await printCounts(shell, database, counts);
+    if (!json) await printDecisions(shell, database, chosen);
   });
 }
 
-function isCountSelected({ connection, cause }: HoldFilter, count: HoldCount): boolean {
+function isSelected(
+  { connection, cause }: HoldFilter,
+  count: Pick<HoldCount, 'connection' | 'cause'>,
+): boolean {
   return (connection ?? count.connection) === count.connection && (cause ?? count.cause) === count.cause;
 }
 
 async function printCounts(shell: Shell, database: Database, counts: HoldCount[]): Promise<void> {
-  const { holds } = provisioningStore(database);
+  const store = provisioningStore(database);
   const rows: string[][] = [];
+  const changes: string[] = [];
   for (const { connection, cause, count, since } of counts) {
-    const examples = await holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
+    const examples = await store.holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
     const names = examples.map(({ userName }) => escapeLine(userName)).join(', ');
-    rows.push([connection, cause, peopleCountText(cause, count), formatMinute(since), names || '-']);
+    const change = cause === 'rules' ? await findWaitingChange(database, connection) : undefined;
+    if (change) changes.push(changeText(change, await causedBy({ connection, cause }, store)));
+    const people = change ? affectedText(change) : String(count);
+    rows.push([connection, cause, people, formatMinute(since), names || '-']);
   }
   printTable(shell, ['connection', 'cause', 'people', 'since (UTC)', 'e.g.'], rows);
+  for (const text of changes) shell.print(text);
+  const isListed = (one: ApprovalCount) => counts.some((count) => isSelected(one, count));
+  for (const { connection, cause, people, ...approval } of await store.holds.countApprovals())
+    if (isListed({ connection, cause, people, ...approval }))
+      shell.print(
+        `${connection}, ${cause}: ${countText(people, 'person', 'people')} approved ${approvalText(approval)}.`,
+      );
   shell.printError('"npx jetbridge holds show PERSON" tells why and what then happens.');
-  if (counts.some(({ cause }) => cause === 'rules'))
-    shell.printError('"npx jetbridge preview --people" shows what the rules and lookups would change.');
+  if (changes.length > 0)
+    shell.printError('"npx jetbridge holds show --cause rules" names people whom a change of rules affects.');
 }
 
-/**
- * Returns the number as text. The people affected by new rules are counted only up to 100, because any higher number
- * needs an admin's decision.
- */
-function peopleCountText(cause: HoldCause, count: number): string {
-  return cause === 'rules' && count > 100 ? 'more than 100' : String(count);
+async function findWaitingChange(database: Database, connection: string): Promise<HeldRules | undefined> {
+  const held = await provisioningStore(database).holds.findHeldRules(connection);
+  return held && held.answer === undefined ? held : undefined;
+}
+
+/** Prints the decisions that are being carried out. */
+async function printDecisions(shell: Shell, database: Database, chosen: HoldFilter): Promise<void> {
+  const { holds } = provisioningStore(database);
+  const deps = { audit: auditLog(database), holds, now: Date.now() };
+  for (const decision of await listOpenDecisions(deps, database.scopes.ids()))
+    if (isSelected(chosen, decision)) shell.print(openDecisionText(decision));
+}
+
+function openDecisionText({ connection, cause, answer, by, people, left, affected }: OpenDecision): string {
+  const about = affected === undefined ? '' : `, of whom the change affects ${affected}`;
+  return `${connection}, ${cause}: ${answer} (${escapeLine(by)}); ${people - left} of ${countText(people, 'person', 'people')} are done so far${about}.`;
 }
 
 async function printHeldPeople(shell: Shell, database: Database, counts: HoldCount[]): Promise<void> {
   const { holds } = provisioningStore(database);
   for (const { connection, cause } of counts) {
     if (cause === 'rules') {
-      const rules = await holds.findHeldRules(connection);
-      if (rules && rules.answer === undefined) shell.print(heldRulesLine(rules));
+      const rules = await findWaitingChange(database, connection);
+      if (rules) shell.print(heldRulesLine(rules));
     }
     for (const held of await holds.findHeldPeople({ connection, cause, limit: ALL })) {
       const { id, userName, hold, version } = held;
@@ -90,8 +124,39 @@ async function printHeldPeople(shell: Shell, database: Database, counts: HoldCou
   }
 }
 
-function heldRulesLine({ connection, people, since, generation }: HeldRules): string {
-  return jsonLine({ connection, cause: 'rules', since: toIsoTime(since), people, generation });
+function heldRulesLine({ connection, people, since, generation, effect }: HeldRules): string {
+  return jsonLine({ connection, cause: 'rules', since: toIsoTime(since), people, generation, effect });
+}
+
+/** Prints the held changes of rules with their whole effect, and the commands of both decisions. */
+export function showChanges(
+  shell: Shell,
+  { connection: chosen, json }: { connection?: string; json?: true },
+): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
+    let shown = 0;
+    for (const connection of selectedConnections(database, settings, chosen)) {
+      const held = await findWaitingChange(database, connection);
+      if (!held) continue;
+      shown += 1;
+      if (json) shell.print(heldRulesLine(held));
+      else shell.print(await wholeChangeText(database, held));
+    }
+    if (shown === 0) throw new Refused('No change of rules is held.');
+  });
+}
+
+async function wholeChangeText(database: Database, held: HeldRules): Promise<string> {
+  const { connection } = held;
+  const cause = await causedBy({ connection, cause: 'rules' }, provisioningStore(database));
+  const command = (name: string) =>
+    `npx jetbridge holds ${name} --cause rules --connection ${escapeLine(connection)}`;
+  return [
+    changeText(held, cause),
+    ...exampleLines(held),
+    `  approve      ${causeTexts.rules.approved}: ${command('approve')}`,
+    `  discard      ${causeTexts.rules.discarded}: ${command('discard')}`,
+  ].join('\n');
 }
 
 /** Prints why a person's change is held, since when, and both decisions with their effects and commands. */
@@ -101,12 +166,26 @@ export function showHold(
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     const found = await findIdentities(database, selectedConnections(database, settings, connection), person);
-    if (json) printJson(shell, ...found.map((identity) => holdJson(settings, identity)));
-    else for (const identity of found) shell.print(holdText(settings, identity));
+    const store = provisioningStore(database);
+    for (const identity of found) {
+      const approval = await store.holds.findApproval(identity.connection, identity.id);
+      const cause = identity.hold?.cause;
+      const causes =
+        cause === 'rules' ? await causedBy({ connection: identity.connection, cause }, store) : undefined;
+      if (json) printJson(shell, holdJson(settings, identity, { approval, causes }));
+      else shell.print(holdText(settings, identity, { approval, causes }));
+    }
   });
 }
 
-function holdJson(settings: Settings, identity: Identity): object {
+/** What is known about the hold of a person beside the identity. */
+interface HoldContext {
+  approval: Approval | undefined;
+  /** What has caused a change of rules. */
+  causes: string | undefined;
+}
+
+function holdJson(settings: Settings, identity: Identity, { approval, causes }: HoldContext): object {
   const { connection, id, state, desired, version } = identity;
   const person = toHeldPerson(identity);
   const who = { connection, id, userName: desired.userName, version, state };
@@ -118,12 +197,14 @@ function holdJson(settings: Settings, identity: Identity): object {
     ...{ cause, since: toIsoTime(since), wants: requestedChange(person) },
     why: causeTexts[cause].why(policies),
     answer: answerTo(identity),
-    ifApproved: approvalText(person, policies),
+    causedBy: causes,
+    firstApproval: approval && withIsoTimes(approval, 'at'),
+    ifApproved: effectText(person, policies),
     ifDiscarded: causeTexts[cause].discarded,
   };
 }
 
-function holdText(settings: Settings, identity: Identity): string {
+function holdText(settings: Settings, identity: Identity, { approval, causes }: HoldContext): string {
   const { connection, id, state } = identity;
   const person = toHeldPerson(identity);
   const who = `${escapeLine(String(identity.desired.userName))} (${id}), connection ${connection}`;
@@ -135,8 +216,10 @@ function holdText(settings: Settings, identity: Identity): string {
     who,
     `  held         since ${formatMinute(since)} (UTC), cause ${cause}`,
     `  why          ${causeTexts[cause].why(policies)}`,
+    ...(causes === undefined ? [] : [`  caused by    ${escapeLine(causes)}`]),
     ...(answered ? [`  answered     ${answered}`] : []),
-    `  approve      ${approvalText(person, policies)}: npx jetbridge holds approve ${id}`,
+    ...(approval ? [`  approved     ${approvalText(approval)}`] : []),
+    `  approve      ${effectText(person, policies)}: npx jetbridge holds approve ${id}`,
     `  discard      ${causeTexts[cause].discarded}: npx jetbridge holds discard ${id}`,
   ].join('\n');
 }

@@ -337,7 +337,7 @@ export function fieldName(field: string, names: Names): string {
 }
 
 /** Formats a value in one line. Options of a custom field are shown by their texts. */
-function valueText(value: Json, names: Names): string {
+export function valueText(value: Json, names: Names): string {
   if (value === null) return 'nothing';
   if (typeof value === 'string') return escapeLine(JSON.stringify(names[value] ?? value));
   if (!Array.isArray(value)) return escapeLine(JSON.stringify(value));

@@ -49,10 +49,15 @@ export function reconcileSelected(
     // The servers compare times by the clock of the database.
     const time = await replicas(database).time(Date.now());
     const details: Record<string, unknown> = { connection, ...filter };
-    await withAuditEntry(database, { action: 'reconcilePeople', details }, async () => {
-      details.people = await reconcilePeople(store.reconcileQueue, selectPeople(), () => time);
-      return true;
-    });
+    await withAuditEntry(
+      database,
+      { action: 'reconcilePeople', details },
+      async () => {
+        details.people = await reconcilePeople(store.reconcileQueue, selectPeople(), () => time);
+        return true;
+      },
+      Boolean,
+    );
     if (json) printJson(shell, { connection, people: details.people });
     else shell.print(`${countText(Number(details.people), 'person is', 'people are')} due now`);
   });

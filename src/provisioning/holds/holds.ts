@@ -1,6 +1,7 @@
 import { isActive } from '../../schema/resource.ts';
 import type { Decision, Hold, HoldCause, Identity } from '../identity.ts';
 import type { Policies } from '../policies.ts';
+import type { RulesEffect } from './rules-effect.ts';
 
 /** A person with a held change that an admin must approve or discard. */
 export interface HeldPerson {
@@ -16,13 +17,29 @@ export interface HeldPerson {
    */
   isActive: boolean;
   isDeleted: boolean;
+  /** The first of two approvals that the change needs. */
+  firstApproval?: Approval | undefined;
+}
+
+/** The approval of an admin that needs a second one. */
+export interface Approval {
+  /** The name of the admin. */
+  by: string;
+  at: number;
+}
+
+/** The approvals of people of one connection, who are held for one cause, that need a second one. */
+export interface ApprovalCount extends Approval {
+  connection: string;
+  cause: HoldCause;
+  people: number;
 }
 
 /** The number of held people of one connection for one cause. */
 export interface HoldCount {
   connection: string;
   cause: HoldCause;
-  /** For the cause `rules`: the people that the change would affect, counted until the limit was passed. */
+  /** For the cause `rules`: the people that the change would affect; while they are being counted, as many as were needed to hold it. */
   count: number;
   /** The start of the oldest of these holds, in epoch milliseconds. */
   since: number;
@@ -56,9 +73,13 @@ export interface HeldRules {
   connection: string;
   /** The generation of the changed rules and lookups. */
   generation: number;
-  /** The number of people whom the change would affect; counting stops above the limit. */
+  /** The number of people whom the change would affect; above the limit if not all were counted. */
   people: number;
   since: number;
+  /** The effect, as far as it was computed. A decision deletes it. */
+  effect?: RulesEffect | undefined;
+  /** The first of two approvals that the change needs. */
+  firstApproval?: Approval | undefined;
   /** The admin's decision; undefined until there is one. A change that affects few people is approved automatically. */
   answer: Decision['answer'] | undefined;
   /** The people whom recent approved changes affected, with the time of the change. They count for the next changes. */
@@ -104,7 +125,7 @@ export const causeTexts = {
     approved: 'the person gets the traveler of the one who left, and what was theirs is removed from it',
   },
   rules: {
-    why: () => 'other rules or lookups would change more than 100 people',
+    why: () => 'other rules or lookups would change more than 100 people within ten minutes',
     discarded: 'the traveler stays as it is until the rules or lookups change again',
     approved: 'the traveler is changed as the rules and lookups say',
   },

@@ -5,7 +5,7 @@ import type { HeldRules } from '../holds/holds.ts';
 import { type Identity, isInactive } from '../identity.ts';
 import type { StoreReadDeps } from '../reconcile/run/store-reads.ts';
 import type { Runtime } from '../runtime-ports.ts';
-import { comparePreviews, travelerPreviewer } from './mapping-effect.ts';
+import { comparePreviews, type FieldChange, travelerPreviewer } from './mapping-effect.ts';
 import { type MappingPreview, yieldBetweenBatches } from './preview-mapping.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 
@@ -132,7 +132,8 @@ async function changedPeople(
       limit: BATCH,
     });
     for (const identity of people) {
-      if (await isChanged(deps, connection, { identity, snapshot })) changed.set(identity.id, now());
+      const changes = await countedChanges(deps, connection, { identity, snapshot });
+      if (changes.length > 0) changed.set(identity.id, now());
       if (changed.size > MAX_PEOPLE) return changed;
       if (signal?.aborted && now() - begun > GRACE_MS) return undefined;
       await yieldIfDue();
@@ -143,19 +144,20 @@ async function changedPeople(
   }
 }
 
-/** Returns true if the snapshot changes a field that the bridge has already set as the IdP wanted. */
-async function isChanged(
-  deps: RulesChangesDeps,
+/** Returns the changes by the snapshot that count: of fields that the bridge has already set as the IdP wanted. */
+export async function countedChanges(
+  deps: StoreReadDeps,
   connection: Connection,
   { identity, snapshot }: { identity: Identity; snapshot: RulesSnapshot },
-): Promise<boolean> {
-  if (hasPendingWrite(identity)) return false;
+): Promise<FieldChange[]> {
+  if (hasPendingWrite(identity)) return [];
   const preview = await travelerPreviewer(deps, { connection, identity })(snapshot);
   const { outcome, changes } = comparePreviews(identity, undefined, preview);
   // Two changes do not count: a deactivation, because the IdP requested it, and a refused value, because it is sent
   // again after every change of rules. An active person is archived or restored because of the scope.
   const isRequested = (field: FieldKey) => field === 'archived' && isInactive(identity);
-  return outcome === 'changed' && changes.some(({ field, isAgain }) => !isRequested(field) && !isAgain);
+  if (outcome !== 'changed') return [];
+  return changes.filter(({ field, isAgain }) => !isRequested(field) && !isAgain);
 }
 
 /**

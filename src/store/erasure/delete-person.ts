@@ -76,6 +76,8 @@ export async function deletePersonIdentities(
       await deleteIdentity(tx, { account, connection }, { id, version, token });
     await deleteReferencesTo(tx, person);
     await deleteMemberships(tx, person, now);
+    // It may name the person. It is computed again.
+    await tx.updateTable('rules_change').set({ effect: null }).where('account', '=', account).execute();
     return 'done' as const;
   });
   return deletion.catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { VersionOfPerson } from '../../provisioning/holds/holds.ts';
+import type { RulesEffect } from '../../provisioning/holds/rules-effect.ts';
 import { type Decision, type HoldCause, isDepartureCause } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { relistStrangers } from '../identities/relist-strangers.ts';
@@ -93,18 +94,26 @@ export async function findUndecided(db: Kysely<Tables>, query: HoldQuery): Promi
   return held.filter((row) => !isDecided(row)).map(({ id, version }) => ({ id, version }));
 }
 
-/** Saves the first decision about these versions of people. */
-export async function decideUndecided(
+/** Versions of people who are held for a cause. With `mayReverse` also those who have a decision. */
+export interface DecidedSelection {
+  cause: HoldCause;
+  people: readonly VersionOfPerson[];
+  mayReverse?: boolean;
+}
+
+/** Saves the decision about these versions of people. */
+export async function decideVersions(
   database: Database,
   request: DecisionRequest,
-  { cause, people }: { cause: HoldCause; people: readonly VersionOfPerson[] },
+  { cause, people, mayReverse = false }: DecidedSelection,
 ): Promise<number> {
   const versions = new Map(people.map(({ id, version }) => [id, version]));
   return decidePeople(
     database,
     request,
     [...versions.keys()],
-    (row) => row.hold_cause === cause && versions.get(row.id) === row.version && !isDecided(row),
+    (row) =>
+      row.hold_cause === cause && versions.get(row.id) === row.version && (mayReverse || !isDecided(row)),
   );
 }
 
@@ -133,8 +142,8 @@ async function decidePeople(
   return decided;
 }
 
-/** The people whose rows get the same decision. Most have the same version, so that one statement updates many of them. */
-function groupAlike(rows: DecidedRow[]): DecidedRow[][] {
+/** The people whose rows get the same decision or approval. Most have the same version, so that one statement updates many of them. */
+export function groupAlike(rows: DecidedRow[]): DecidedRow[][] {
   const groups = new Map<string, DecidedRow[]>();
   for (const row of rows) {
     const key = JSON.stringify([row.version, row.hold_cause, row.decision]);
@@ -161,6 +170,8 @@ async function writeDecision(
         cause === 'rules' && isDiscardedDeparture(decision)
           ? decision
           : toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
+      decided_at: now,
+      first_approval: null,
       state: 'dirty',
       next_attempt_at: now,
       revision: row('revision', '+', 1),
@@ -191,19 +202,22 @@ function isDiscardedDeparture(decision: string): boolean {
   return answer === 'discarded' && isDepartureCause(cause);
 }
 
-/** Saves the first decision about this change of rules. Undefined if there is one, or the change is another one by now. */
+/**
+ * Saves the decision about this change of rules. Undefined if the change is another one by now, or if there is a decision; with `mayReverse`
+ * only a discard can be replaced.
+ */
 export async function decideRulesChange(
   database: Database,
   request: DecisionRequest,
-  generation: number,
+  { generation, mayReverse = false }: { generation: number; mayReverse?: boolean },
 ): Promise<number | undefined> {
   const { db } = database;
   const change = await answerRulesChange(db, request, (row) =>
-    row.and([row('answer', 'is', null), row('generation', '=', generation)]),
+    row.and([mayReverse ? isReversible(row) : row('answer', 'is', null), row('generation', '=', generation)]),
   );
   if (!change) return undefined;
   const open = await findUndecided(db, { scope: request.scope, cause: 'rules' });
-  const decided = await decideUndecided(database, request, { cause: 'rules', people: open });
+  const decided = await decideVersions(database, request, { cause: 'rules', people: open });
   return followRulesChange(database, { ...request, change, decided });
 }
 
@@ -216,12 +230,12 @@ const isReversible: RulesChangeCondition = (row) =>
 /** Saves the decision about a change of rules and returns the change; undefined if none meets the condition. */
 async function answerRulesChange(
   db: Kysely<Tables>,
-  { scope, answer }: DecisionRequest,
+  { scope, answer, now }: DecisionRequest,
   condition: RulesChangeCondition,
 ): Promise<Tables['rules_change'] | undefined> {
   return db
     .updateTable('rules_change')
-    .set({ answer })
+    .set({ answer, decided_at: now, decided_people: null, first_approval: null })
     .where(inScope(scope))
     .where(condition)
     .returningAll()
@@ -231,10 +245,24 @@ async function answerRulesChange(
 /** Marks the people dirty whom an approved change of rules concerns. Returns the number of people it concerns. */
 async function followRulesChange(
   database: Database,
-  { change, decided, answer, now }: DecisionRequest & { change: Tables['rules_change']; decided: number },
+  {
+    scope,
+    change,
+    decided,
+    answer,
+    now,
+  }: DecisionRequest & { change: Tables['rules_change']; decided: number },
 ): Promise<number> {
   const marked = answer === 'approved' ? await markAllStaleDirty(database, change, now) : 0;
-  return Math.max(change.people, decided, marked);
+  // The effect, which names people, was needed for the decision only.
+  await database.db
+    .updateTable('rules_change')
+    .set({ decided_people: decided + marked, effect: null })
+    .where(inScope(scope))
+    .where('generation', '=', change.generation)
+    .execute();
+  const isCounted = change.effect !== null && parseJson<RulesEffect>(change.effect).isComplete;
+  return isCounted ? change.people : Math.max(change.people, decided, marked);
 }
 
 /** In batches, so that other writers do not wait long for the database. */

@@ -1,30 +1,25 @@
-import { type Kysely, sql } from 'kysely';
-import type {
-  HeldPerson,
-  HeldRules,
-  HoldCount,
-  RequestedChanges,
-  VersionOfPerson,
-} from '../../provisioning/holds/holds.ts';
-import type { Decision, HoldCause, Identity } from '../../provisioning/identity.ts';
+import type { Kysely } from 'kysely';
+import type { HeldPerson, HoldCount, RequestedChanges } from '../../provisioning/holds/holds.ts';
+import type { Decision, HoldCause } from '../../provisioning/identity.ts';
 import type { SafetyValve } from '../../provisioning/policies.ts';
-import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
-import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
-import { parseJson, toJson } from '../sql/queries.ts';
+import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
+import { decidedPeople } from './decided-people.ts';
+import { approvalOf, firstApprovals } from './first-approvals.ts';
+import { heldRules } from './held-rules.ts';
 import {
+  type DecidedSelection,
   type DecisionColumns,
   type DecisionTarget,
   decideRulesChange,
-  decideUndecided,
+  decideVersions,
   findUndecided,
   type HoldQuery,
   isDecided,
   saveDecision,
   selectHeld,
 } from './hold-decisions.ts';
-import { isDirty } from './reconcile-queue.ts';
 import {
   countDepartureIfAllowed,
   countMembershipChangeIfAllowed,
@@ -49,6 +44,9 @@ type Answer = Decision['answer'];
 export function holds(database: Database) {
   const { db, scopeOf } = database;
   return {
+    ...heldRules(database),
+    ...firstApprovals(database),
+    ...decidedPeople(database),
     /** Returns the people whose held change has no decision yet, the longest waiting first. */
     findHeldPeople: ({ connection, ...query }: HeldPeopleQuery): Promise<HeldPerson[]> =>
       listHeldPeople(db, {
@@ -66,22 +64,27 @@ export function holds(database: Database) {
     findUndecided: (connection: string, cause: HoldCause) =>
       findUndecided(db, { scope: scopeOf(connection), cause }),
     /**
-     * Saves the first decision about each of these people, if they are held for this cause at this version, and marks them
-     * dirty. Returns the number of people whom the decision concerned: the others have a decision, or another version, by now.
+     * Saves the decision about each of these people, if they are held for this cause at this version, and marks them
+     * dirty. Returns the number of people whom the decision concerned: the others have another version, or a decision that it may not replace.
      */
-    decideUndecided: (
+    decideVersions: (
       connection: string,
-      selection: { cause: HoldCause; people: VersionOfPerson[] },
+      selection: DecidedSelection,
       answer: Answer,
       now: number,
       by?: string,
-    ) => decideUndecided(database, { scope: scopeOf(connection), answer, now, by }, selection),
+    ) => decideVersions(database, { scope: scopeOf(connection), answer, now, by }, selection),
     /**
-     * Saves the first decision about a held change of rules and about the people whom it holds, as `decide` does. Returns
-     * undefined if there is a decision already, or if another change has replaced this one.
+     * Saves the decision about a held change of rules and about the people whom it holds, as `decide` does. Returns
+     * undefined if there is a decision that it may not replace, or if another change has replaced this one.
      */
-    decideRulesChange: (connection: string, generation: number, answer: Answer, now: number, by?: string) =>
-      decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, generation),
+    decideRulesChange: (
+      connection: string,
+      change: { generation: number; mayReverse?: boolean },
+      answer: Answer,
+      now: number,
+      by?: string,
+    ) => decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, change),
     /**
      * Saves the decision of an admin about held people at their present version, marks them dirty, and returns their number. People
      * whom no IdP has ever sent are live again if their deletion is discarded. The cause `rules` also decides the held change of
@@ -106,69 +109,7 @@ export function holds(database: Database) {
       now: number,
     ): Promise<boolean> =>
       countMembershipChangeIfAllowed(database, { ...scopeOf(connection), id, now }, limit),
-    /** Returns the last change of rules that was checked: it is held, approved or discarded. */
-    findHeldRules: (connection: string) => readRulesChange(db, scopeOf(connection)),
-    /**
-     * Saves the last checked change of rules in place of an earlier one, unless another replica has saved this or a later
-     * one. If it is approved, people held because of the earlier one become dirty. Returns the stored change.
-     */
-    saveHeldRules: (held: HeldRules) => saveRulesChange(database, held),
-    /**
-     * Returns claimed live identities that were last translated with an earlier generation of the rules, in the order of
-     * their ids. The page begins after the id `place.after`.
-     */
-    findTranslatedEarlier: (
-      connection: string,
-      generation: number,
-      place: { after: string; limit: number },
-    ) => findTranslatedEarlier(db, scopeOf(connection), { generation, ...place }),
   };
-}
-
-async function findTranslatedEarlier(
-  db: Kysely<Tables>,
-  scope: Scope,
-  { generation, after, limit }: { generation: number; after: string; limit: number },
-): Promise<Identity[]> {
-  if (!(await isAnyTranslatedEarlier(db, scope, generation))) return [];
-  const rows = await db
-    .selectFrom('identity')
-    .selectAll()
-    .where(inScope(scope))
-    .where('claimed', '=', sql.lit(1))
-    .where('deleted_at', 'is', null)
-    .where('rules_generation', '>', 0)
-    .where('rules_generation', '<', generation)
-    .where('id', '>', after)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-  return rows.map(toIdentity);
-}
-
-/**
- * Returns true if any identity was translated with earlier rules. Uses one query for settled and one for dirty
- * identities, which are in different indexes.
- */
-async function isAnyTranslatedEarlier(
-  db: Kysely<Tables>,
-  scope: Scope,
-  generation: number,
-): Promise<boolean> {
-  const claimed = db
-    .selectFrom('identity')
-    .select('id')
-    .where(inScope(scope))
-    .where('claimed', '=', sql.lit(1))
-    .where('rules_generation', '>', 0)
-    .where('rules_generation', '<', generation)
-    .limit(1);
-  const searches = [
-    claimed.where('state', '<>', sql.lit('dirty')),
-    claimed.where(isDirty).where('next_attempt_at', '>=', 0),
-  ];
-  for (const search of searches) if (await search.executeTakeFirst()) return true;
-  return false;
 }
 
 /**
@@ -206,7 +147,7 @@ async function listHeldPeople(
   for (;;) {
     const rows = await selectAfter(selectUndecided(db, query), place)
       .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version', 'decision'])
-      .select(['active', 'deleted_at'])
+      .select(['active', 'deleted_at', 'first_approval'])
       .orderBy('hold_since')
       .orderBy('connection_id')
       .orderBy('id')
@@ -232,7 +173,10 @@ function selectAfter(selection: ReturnType<typeof selectUndecided>, place: Place
 }
 
 type HeldRow = DecisionColumns &
-  Pick<Tables['identity'], 'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at'>;
+  Pick<
+    Tables['identity'],
+    'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at' | 'first_approval'
+  >;
 
 function toHeldPerson(row: HeldRow): HeldPerson {
   const { userName } = parseJson<{ userName?: unknown }>(row.desired);
@@ -244,6 +188,7 @@ function toHeldPerson(row: HeldRow): HeldPerson {
     version: row.version,
     isActive: row.active === 1,
     isDeleted: row.deleted_at !== null,
+    firstApproval: approvalOf(row),
   };
 }
 
@@ -316,47 +261,4 @@ function groupByCause<Row extends Pick<CountedHolds, 'connection_id' | 'hold_cau
     groups.set(text, [key, [...(groups.get(text)?.[1] ?? []), row]]);
   }
   return groups.values();
-}
-
-async function readRulesChange(db: Kysely<Tables>, scope: Scope): Promise<HeldRules | undefined> {
-  const row = await db.selectFrom('rules_change').selectAll().where(inScope(scope)).executeTakeFirst();
-  return row && toHeldRules(row);
-}
-
-function toHeldRules(row: Tables['rules_change']): HeldRules {
-  const { connection_id, generation, people, since, answer, recent } = row;
-  return {
-    ...{ connection: connection_id, generation, people, since },
-    answer: (answer ?? undefined) as HeldRules['answer'], // The column contains only answers and null.
-    recent: new Map(parseJson<[string, number][]>(recent)),
-  };
-}
-
-async function saveRulesChange({ transaction, scopeOf }: Database, held: HeldRules): Promise<HeldRules> {
-  const { connection, generation, people, since, answer, recent } = held;
-  const row = { generation, people, since, answer: answer ?? null, recent: toJson([...recent]) };
-  const scope = scopeOf(connection);
-  return transaction(async (tx) => {
-    const saved = await tx
-      .insertInto('rules_change')
-      .values({ ...scopeColumns(scope), ...row })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account', 'connection_id'])
-          .doUpdateSet(row)
-          .where('rules_change.generation', '<', generation),
-      )
-      .returning('generation')
-      .executeTakeFirst();
-    // Another replica has checked this change or a later one before.
-    if (!saved) return (await readRulesChange(tx, scope)) ?? held;
-    if (answer === undefined) return held;
-    await tx
-      .updateTable('identity')
-      .set((identity) => ({ state: 'dirty', next_attempt_at: since, revision: identity('revision', '+', 1) }))
-      .where(inScope(scope))
-      .where('hold_cause', '=', 'rules')
-      .execute();
-    return held;
-  });
 }

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { MappingSource } from '../../translator/mapping/mapping-file.ts';
 import type { Lookups } from '../../translator/translation.ts';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
@@ -31,6 +31,12 @@ export interface RulesHead extends Pick<RulesInForce, 'generation' | 'edition' |
    * milliseconds.
    */
   fileAgeMs: number;
+}
+
+/** The rules that people followed before the rules in force. */
+export interface FollowedRules {
+  generation: number;
+  lookups: Lookups;
 }
 
 /** A mapping that was or is in force. */
@@ -69,6 +75,13 @@ export function rulesStore(database: Database) {
       const rules = db.selectFrom('rules_in_force').selectAll();
       const row = await rules.where(inScope(scopeOf(connection))).executeTakeFirst();
       return row && toRulesInForce(row);
+    },
+    /** Returns the rules that people followed before the rules in force; undefined if they were not stored. */
+    findFollowed: async (connection: string): Promise<FollowedRules | undefined> => {
+      const followed = db.selectFrom('rules_in_force').select(['followed_generation', 'followed_lookups']);
+      const row = await followed.where(inScope(scopeOf(connection))).executeTakeFirst();
+      if (!row || row.followed_generation === null || row.followed_lookups === null) return undefined;
+      return { generation: row.followed_generation, lookups: parseJson<Lookups>(row.followed_lookups) };
     },
     /**
      * Puts these rules in force if the generation in force is one less (0: there is none). Returns false otherwise. A
@@ -153,7 +166,7 @@ function replaceRules(
       const written = before
         ? await tx
             .updateTable('rules_in_force')
-            .set({ ...content, ...(isNewMapping ? seen : {}) })
+            .set((row) => ({ ...content, ...(isNewMapping ? seen : {}), ...followedColumns(row) }))
             .where(inScope(scope))
             .where('generation', '=', next.generation - 1)
             .returning('generation')
@@ -173,4 +186,22 @@ function replaceRules(
     },
     { commitIf: (isReplaced) => isReplaced },
   );
+}
+
+/** The rules in force become those that people followed, unless they are held or were never checked. */
+function followedColumns(row: ExpressionBuilder<Tables, 'rules_in_force'>) {
+  const isApproved = row.exists(
+    row
+      .selectFrom('rules_change')
+      .select('generation')
+      .whereRef('rules_change.account', '=', 'rules_in_force.account')
+      .whereRef('rules_change.connection_id', '=', 'rules_in_force.connection_id')
+      .whereRef('rules_change.generation', '=', 'rules_in_force.generation')
+      .where('answer', '=', sql.lit('approved')),
+  );
+  const follow = <Now extends 'generation' | 'lookups'>(now: Now) => {
+    const before = `followed_${now}` as const;
+    return row.case().when(isApproved).then(row.ref(now)).else(row.ref(before)).end();
+  };
+  return { followed_generation: follow('generation'), followed_lookups: follow('lookups') };
 }

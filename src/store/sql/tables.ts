@@ -11,6 +11,11 @@ import type { exchangeTables } from '../migrations/0006-one-log.ts';
 import type { namedGroupTables } from '../migrations/0007-named-groups.ts';
 import type { putBackColumns } from '../migrations/0009-put-back.ts';
 import type { deletedMemberTables } from '../migrations/0010-deleted-members.ts';
+import type {
+  decisionColumns,
+  followedColumns,
+  rulesDecisionColumns,
+} from '../migrations/0011-held-changes.ts';
 import type { adminTables } from '../migrations/admin-tables.ts';
 import type { RowOf, RowsOf } from '../migrations/columns.ts';
 import type { connectionTables } from '../migrations/connection-tables.ts';
@@ -47,8 +52,10 @@ interface Refined {
     Omit<RowOf<typeof connectionModeColumns>, 'mode'> & { mode: Generated<'live' | 'paused' | 'shadow'> };
   list_counter: Omit<Declared['list_counter'], 'kind'> & { kind: CounterKind };
   rules_in_force: Omit<Declared['rules_in_force'], 'source'> & { source: MappingSource } & RowOf<
-      typeof putBackColumns
+      typeof putBackColumns & typeof followedColumns
     >;
+  identity: Declared['identity'] & RowOf<typeof decisionColumns>;
+  rules_change: Declared['rules_change'] & RowOf<typeof rulesDecisionColumns>;
   mapping_version: Omit<Declared['mapping_version'], 'source'> & { source: MappingSource };
   admin_session: Declared['admin_session'] & RowOf<typeof sessionOriginColumns>;
   exchange: Omit<Declared['exchange'], 'direction'> & { direction: ExchangeDirection };
@@ -61,7 +68,8 @@ interface Refined {
  */
 export interface Tables extends Omit<Declared, keyof Refined>, Refined {}
 
-export type IdentityTable = Tables['identity'];
+/** The columns that writes, imports and outcomes set. Those about decisions are apart. */
+export type IdentityTable = Declared['identity'];
 
 /**
  * The rows that are counted. `live`: live identities; `unclaimed`: those of them that no IdP has written; `dead`: tombstones;

@@ -156,7 +156,7 @@ export function describeHolds(open: OpenDatabase): void {
         people: typeof found,
         answer: 'approved' | 'discarded',
         cause: HoldCause = 'safetyValve',
-      ) => holds.decideUndecided('okta', { cause, people }, answer, NOW);
+      ) => holds.decideVersions('okta', { cause, people }, answer, NOW);
       expect(await decide(found, 'approved', 'guarded')).toBe(0);
       expect(await decide([a, written], 'approved')).toBe(1);
       expect(await decide(found, 'discarded')).toBe(2);
@@ -164,6 +164,39 @@ export function describeHolds(open: OpenDatabase): void {
       expect(await read('b')).toMatchObject({ decision: { answer: 'discarded', version: 2 } });
       const both = await Promise.all([decide(found, 'discarded'), decide(found, 'approved')]);
       expect(both).toEqual([0, 0]);
+    });
+
+    it('need the approvals of two admins about the same version, where a first one is recorded', async () => {
+      const { add, holds } = await fixture(open);
+      await add(held('a', 'safetyValve'), held('b', 'safetyValve', { version: 2 }), held('c', 'guarded'));
+      const people = await holds.findUndecided('okta', 'safetyValve');
+      const approve = (by: string, now = NOW) =>
+        holds.approvePeople('okta', { cause: 'safetyValve', people }, by, now);
+      expect(await approve('ada')).toEqual({ ready: [], requested: 2, repeated: 0 });
+      expect(await approve('ada', NOW + 9)).toEqual({ ready: [], requested: 0, repeated: 2 });
+      expect(await holds.countApprovals()).toEqual([
+        { connection: 'okta', cause: 'safetyValve', by: 'ada', at: NOW, people: 2 },
+      ]);
+      expect(await holds.findApproval('okta', 'a')).toEqual({ by: 'ada', at: NOW });
+      expect(await holds.findApproval('okta', 'c')).toBeUndefined();
+      const { ready } = await approve('bob');
+      expect(ready).toHaveLength(2);
+      expect(
+        await holds.decideVersions('okta', { cause: 'safetyValve', people: ready }, 'approved', NOW),
+      ).toBe(2);
+      expect(await holds.countApprovals()).toEqual([]);
+    });
+
+    it('are listed by the time of their last decision, with the number that are not reconciled yet', async () => {
+      const { add, holds } = await fixture(open);
+      await add(...many(3, (id) => held(id, 'safetyValve')), held('other', 'guarded'));
+      await holds.decide('okta', { cause: 'safetyValve' }, 'approved', NOW);
+      await holds.decide('okta', { ids: ['p2'] }, 'discarded', NOW + 1);
+      expect(await holds.readProgress('okta', NOW)).toEqual({ people: 2, left: 2 });
+      expect(await holds.listDecided('okta', NOW, { after: 'p0', limit: 5 })).toEqual([
+        { id: 'p1', userName: 'p1@corp.example', state: 'dirty' },
+      ]);
+      expect(await holds.readProgress('okta', NOW + 2)).toEqual({ people: 0, left: 0 });
     });
 
     it('are decided in large numbers', async () => {
@@ -314,15 +347,52 @@ export function describeHolds(open: OpenDatabase): void {
       const { add, holds, read } = await fixture(open);
       await add(person('a', { state: 'synced', rulesGeneration: 1 }), held('h', 'rules'));
       await holds.saveHeldRules(change);
-      expect(await holds.decideRulesChange('okta', change.generation - 1, 'approved', NOW)).toBeUndefined();
+      expect(
+        await holds.decideRulesChange('okta', { generation: change.generation - 1 }, 'approved', NOW),
+      ).toBeUndefined();
       const both = await Promise.all([
-        holds.decideRulesChange('okta', change.generation, 'discarded', NOW),
-        holds.decideRulesChange('okta', change.generation, 'discarded', NOW),
+        holds.decideRulesChange('okta', { generation: change.generation }, 'discarded', NOW),
+        holds.decideRulesChange('okta', { generation: change.generation }, 'discarded', NOW),
       ]);
       expect(both.filter((count) => count !== undefined)).toEqual([101]);
-      expect(await holds.decideRulesChange('okta', change.generation, 'approved', NOW)).toBeUndefined();
+      expect(
+        await holds.decideRulesChange('okta', { generation: change.generation }, 'approved', NOW),
+      ).toBeUndefined();
       expect(await read('h')).toMatchObject({ decision: { answer: 'discarded' } });
       expect(await read('a')).toMatchObject({ state: 'synced' });
+    });
+
+    it('has an effect that the count which began last saves, until a decision or another change', async () => {
+      const { holds } = await fixture(open);
+      await holds.saveHeldRules(change);
+      const empty = { causes: ['x'], fields: [], examples: [], names: {} };
+      const effect = { ...empty, count: 'one', looked: 10, isComplete: false, people: 7 };
+      expect(await holds.saveEffect('okta', 2, effect)).toBe(false);
+      expect(await holds.saveEffect('okta', 2, effect, { isFirst: true })).toBe(true);
+      expect(await holds.saveEffect('okta', 2, { ...effect, count: 'two' }, { isFirst: true })).toBe(true);
+      expect(await holds.saveEffect('okta', 2, effect)).toBe(false);
+      const whole = { ...effect, count: 'two', isComplete: true, people: 700 };
+      expect(await holds.saveEffect('okta', 1, whole)).toBe(false);
+      expect(await holds.saveEffect('okta', 2, whole)).toBe(true);
+      expect(await holds.findHeldRules('okta')).toEqual({ ...change, people: 700, effect: whole });
+      expect(await holds.decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(700);
+      expect(await holds.saveEffect('okta', 2, whole)).toBe(false);
+      expect((await holds.findHeldRules('okta'))?.effect).toBeUndefined();
+    });
+
+    it('needs the approvals of two admins about the same generation, where a first one is recorded', async () => {
+      const { holds } = await fixture(open);
+      await holds.saveHeldRules(change);
+      const approve = (by: string, generation = 2) => holds.approveRulesChange('okta', generation, by, NOW);
+      expect([
+        await approve('ada'),
+        await approve('ada'),
+        await approve('bob'),
+        await approve('bob', 1),
+      ]).toEqual(['requested', 'repeated', 'ready', 'gone']);
+      await holds.saveHeldRules({ ...change, generation: 3 });
+      expect(await approve('bob', 3)).toBe('requested');
+      expect((await holds.findHeldRules('okta'))?.firstApproval).toEqual({ by: 'bob', at: NOW });
     });
 
     it('that needs no admin makes the people dirty who were held by the one before', async () => {

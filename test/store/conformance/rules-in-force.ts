@@ -61,6 +61,27 @@ export function describeRulesInForce(open: OpenDatabase): void {
       ]);
     });
 
+    it('keep the lookups that people followed: those of the last approved generation', async () => {
+      const { rules, holds } = await fixture(open);
+      const check = (generation: number, answer: 'approved' | undefined) =>
+        holds.saveHeldRules({
+          ...{ connection: 'okta', generation, people: 0, since: NOW, answer, recent: new Map() },
+        });
+      const other = { ...noLookups, costCenters: [] };
+      await rules.replace('okta', ruleSet(1, 'a', { lookups }), NOW);
+      await check(1, 'approved');
+      expect(await rules.findFollowed('okta')).toBeUndefined();
+      await rules.replace('okta', ruleSet(2, 'a', { lookups: other }), NOW);
+      expect(await rules.findFollowed('okta')).toEqual({ generation: 1, lookups });
+      await check(2, undefined);
+      await rules.replace('okta', ruleSet(3, 'b', { lookups: other }), NOW);
+      expect(await rules.findFollowed('okta')).toEqual({ generation: 1, lookups });
+      await holds.decide('okta', { cause: 'rules' }, 'discarded', NOW);
+      await check(3, 'approved');
+      await rules.replace('okta', ruleSet(4, 'c', { lookups }), NOW);
+      expect(await rules.findFollowed('okta')).toEqual({ generation: 3, lookups: other });
+    });
+
     it('know how long ago a replica last had the mapping file', async () => {
       const { rules } = await fixture(open);
       const ageAt = async (now: number) => (await rules.findHead('okta', now))?.fileAgeMs;

@@ -105,7 +105,8 @@ const columns: Column<AuditEntry>[] = [
 const kindTexts = {
   account: '',
   token: ' (token)',
-  command: ' (command)',
+  // The name says it.
+  command: '',
   nobody: ' (not signed in)',
 } satisfies Record<AuditEntry['actorKind'], string>;
 

@@ -5,7 +5,7 @@ type Facts = Pick<AuditEntry, 'action' | 'details' | 'people'>;
 /** The details of an entry as texts. Ids that are shown as links or have a name, and empty values, are left out. */
 export function detailsOf({ details, people }: Facts): { name: string; text: string }[] {
   const isLinked = (name: string) =>
-    people.length > 0 && ['people', 'person', 'id', 'userName'].includes(name);
+    name === 'decision' || (people.length > 0 && ['people', 'person', 'id', 'userName'].includes(name));
   const isNamed = (name: string) => name === 'id' && details['name'] !== undefined;
   return Object.entries(details)
     .filter(([name, value]) => !isLinked(name) && !isNamed(name) && value !== undefined && value !== null)
@@ -25,16 +25,34 @@ interface PageLink {
   label: string;
 }
 
-/** The changed people and mapping of an entry. People who are gone are shown by the userName that they had, or by their id. */
+/** The changed people and mapping of an entry, or the list of the people of a decision. People who are gone are shown by the userName that they had, or by their id. */
 export function linksOf({ action, details, people }: Facts): PageLink[] {
   const connection = textOf(details['connection']);
   if (connection === undefined) return [];
   if (/Mapping/.test(action)) return [{ href: '/mappings', label: `mapping of ${connection}` }];
+  if (people.length === 0) return decisionLinks(connection, details);
   const userName = people.length === 1 ? textOf(details['userName']) : undefined;
   return people.map(({ id, name }) => ({
     href: `/people/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`,
     label: name ?? userName ?? id,
   }));
+}
+
+/** A decision about more people than the entry names leads to their list; one that needs a second admin, to those who wait. */
+function decisionLinks(connection: string, details: Facts['details']): PageLink[] {
+  const { cause, decision, decided, requested } = details;
+  const place = encodeURIComponent(connection);
+  if (typeof decision === 'number')
+    return [
+      {
+        href: `/held/decisions/${place}/${decision}`,
+        label: cause === 'rules' ? 'the progress' : `the ${decided} people`,
+      },
+    ];
+  const isWaiting = typeof requested === 'number' && requested > 0;
+  return isWaiting
+    ? [{ href: `/held/${place}/${encodeURIComponent(String(cause))}`, label: 'those who are held' }]
+    : [];
 }
 
 function textOf(value: unknown): string | undefined {

@@ -3,6 +3,8 @@ import type { HeldPerson, HoldEffects, HoldGroup } from '../../../contract/holds
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { countText } from '../../components/texts.ts';
+import { ChangeEffect } from './effect.tsx';
+import type { Outcome } from './progress.tsx';
 import { type Answer, consequenceText, outcomeText, peopleText } from './texts.ts';
 
 /** A decision that the admin is asked to confirm: about the whole group, or about some of its people. */
@@ -15,12 +17,15 @@ export interface PlannedDecision {
 /** States the consequence of a decision in numbers, and carries it out when the admin confirms it. */
 export function ConfirmDecision({
   planned,
+  fourEyes,
   onClose,
   onDecided,
 }: {
   planned: PlannedDecision;
+  /** True if an approval needs two admins. */
+  fourEyes: boolean;
   onClose: () => void;
-  onDecided: (text: string) => void;
+  onDecided: (outcome: Outcome) => void;
 }) {
   const { answer, group, people } = planned;
   const who = people ? countText(people.length, 'person', 'people') : peopleText(group);
@@ -30,12 +35,28 @@ export function ConfirmDecision({
       title={`${action}?`}
       action={action}
       change={() => call('decideHolds', toRequest(planned))}
-      refreshes={['listHolds', 'listHeldPeople']}
+      refreshes={['listHolds', 'listHeldPeople', 'readDecision']}
       isDestructive={answer === 'approved'}
       onClose={onClose}
-      onDone={(result) => onDecided(outcomeText(answer, result))}
+      onDone={(result) =>
+        onDecided({
+          ...{ text: outcomeText(answer, result), connection: group.connection },
+          decision: result.decision,
+        })
+      }
     >
       <Text>{consequenceText(answer, factsOf(planned))}</Text>
+      {group.effect && <ChangeEffect effect={group.effect} connection={group.connection} />}
+      {fourEyes && answer === 'approved' && (
+        <Text>
+          This needs the approval of two admins, and is carried out with the second one.{' '}
+          {group.approvals.map(({ by, people: count }) => (
+            <span key={by}>
+              {by} has approved it for {countText(count, 'person', 'people')}.{' '}
+            </span>
+          ))}
+        </Text>
+      )}
       <Text size="sm" c="dimmed">
         {answer === 'approved'
           ? `The change comes from ${group.causedBy}.`

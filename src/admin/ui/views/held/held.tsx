@@ -1,15 +1,18 @@
-import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { HoldGroup } from '../../../contract/holds.ts';
+import type { HoldGroup, OpenDecision } from '../../../contract/holds.ts';
 import { DownloadButton } from '../../components/download-button.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { ViewLink } from '../../components/text.tsx';
+import { countText } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useIsAdmin } from '../../session.ts';
 import { ConfirmDecision, type PlannedDecision } from './decision.tsx';
+import { ChangeEffect } from './effect.tsx';
 import { HeldGroup } from './group.tsx';
+import { DecisionView, OpenDecisions, type Outcome, OutcomeAlert } from './progress.tsx';
 import { useHolds } from './query.ts';
 import { causeNames, choiceText, consequenceText, peopleText } from './texts.ts';
 
@@ -17,38 +20,50 @@ import { causeNames, choiceText, consequenceText, peopleText } from './texts.ts'
 export function HeldView() {
   const holds = useHolds();
   const [planned, setPlanned] = useState<PlannedDecision>();
-  const [outcome, setOutcome] = useState<string>();
+  const [outcome, setOutcome] = useState<Outcome>();
   const plan = (decision: PlannedDecision) => {
     setOutcome(undefined);
     setPlanned(decision);
   };
   return (
     <>
-      {outcome !== undefined && (
-        <Alert color="green" role="status" mb="md" withCloseButton onClose={() => setOutcome(undefined)}>
-          ✓ {outcome}
-        </Alert>
-      )}
+      {outcome !== undefined && <OutcomeAlert outcome={outcome} onClose={() => setOutcome(undefined)} />}
       <Loaded query={holds}>
-        {({ groups }) => (
+        {({ groups, decisions }) => (
           <Switch>
+            <Route path="/decisions/:connection/:decision">
+              {(address) => <DecisionView {...address} />}
+            </Route>
             <Route path="/:connection/:cause">
               {(address) => <HeldGroup address={address} groups={groups} onDecide={plan} />}
             </Route>
             <Route>
-              <Groups groups={groups} onDecide={plan} />
+              <Groups groups={groups} decisions={decisions} onDecide={plan} />
             </Route>
           </Switch>
         )}
       </Loaded>
       {planned && (
-        <ConfirmDecision planned={planned} onClose={() => setPlanned(undefined)} onDecided={setOutcome} />
+        <ConfirmDecision
+          planned={planned}
+          fourEyes={holds.data?.fourEyes ?? false}
+          onClose={() => setPlanned(undefined)}
+          onDecided={setOutcome}
+        />
       )}
     </>
   );
 }
 
-function Groups({ groups, onDecide }: { groups: HoldGroup[]; onDecide: (planned: PlannedDecision) => void }) {
+function Groups({
+  groups,
+  decisions,
+  onDecide,
+}: {
+  groups: HoldGroup[];
+  decisions: OpenDecision[];
+  onDecide: (planned: PlannedDecision) => void;
+}) {
   return (
     <>
       <ViewHead
@@ -57,6 +72,7 @@ function Groups({ groups, onDecide }: { groups: HoldGroup[]; onDecide: (planned:
       >
         Changes that would do harm if they were a mistake wait here for an admin.
       </ViewHead>
+      <OpenDecisions decisions={decisions} />
       {groups.length === 0 && <NothingHeld />}
       <Stack>
         {groups.map((group) => (
@@ -68,7 +84,7 @@ function Groups({ groups, onDecide }: { groups: HoldGroup[]; onDecide: (planned:
 }
 
 function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: PlannedDecision) => void }) {
-  const { connection, cause, since, why, causedBy, examples, effects, isMore } = group;
+  const { connection, cause, since, why, causedBy, examples, effects, isMore, effect, approvals } = group;
   const address = `/${encodeURIComponent(connection)}/${cause}`;
   const canOpen = examples.length > 0;
   return (
@@ -89,6 +105,13 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
           <Text size="sm" c="dimmed">
             Caused by {causedBy}. If approved: {consequenceText('approved', { effects, isMore })}
           </Text>
+          {approvals.map(({ by, at, people }) => (
+            <Text key={by} size="sm">
+              {by} has approved it for {countText(people, 'person', 'people')} <Time at={at} />: a second
+              admin is needed.
+            </Text>
+          ))}
+          {effect && <ChangeEffect effect={effect} connection={connection} />}
           {canOpen && (
             <Text size="sm" mt={4}>
               {examples.map(({ userName }) => userName).join(', ')}{' '}
@@ -147,7 +170,7 @@ function NothingHeld() {
       </Text>
       <Text size="sm">
         <b>Other rules or lookups:</b> a new mapping, or cost centers that disappeared, would change more than
-        100 people.
+        100 people within ten minutes.
       </Text>
     </Stack>
   );

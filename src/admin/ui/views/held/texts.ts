@@ -1,5 +1,6 @@
-import type { HoldEffects, HoldGroup } from '../../../contract/holds.ts';
+import type { HoldEffects, HoldGroup, OpenDecision, RulesEffect } from '../../../contract/holds.ts';
 import { countText, numberText } from '../../components/texts.ts';
+import { valueText } from '../mappings/texts.ts';
 
 export type Answer = 'approved' | 'discarded';
 
@@ -19,7 +20,9 @@ export function peopleText({ people, isMore }: Pick<HoldGroup, 'people' | 'isMor
 }
 
 /** Returns the text of the link to the people of a group, some of whom an admin can choose. */
-export function choiceText(group: Pick<HoldGroup, 'people' | 'isMore'>): string {
+export function choiceText(group: Pick<HoldGroup, 'people' | 'isMore' | 'generation'>): string {
+  // A change of rules holds most people together, and only those one by one who were due meanwhile.
+  if (group.generation !== undefined) return 'Show those who are held one by one';
   return group.people === 1 ? 'Show details' : `Choose among ${peopleText(group)}`;
 }
 
@@ -54,9 +57,39 @@ interface ConsequenceFacts {
 /** Says what a decision has done. */
 export function outcomeText(
   answer: Answer,
-  { decided, skipped }: { decided: number; skipped: number },
+  { decided, requested, skipped }: { decided: number; requested: number; skipped: number },
 ): string {
-  const done = `${answer === 'approved' ? 'Approved' : 'Discarded'} for ${countText(decided, 'person', 'people')}.`;
-  if (skipped === 0) return done;
-  return `${done} ${countText(skipped, 'other person was', 'other people were')} left out: somebody else has decided, or the identity provider has changed them.`;
+  const parts = [
+    decided > 0 &&
+      `${answer === 'approved' ? 'Approved' : 'Discarded'} for ${countText(decided, 'person', 'people')}.`,
+    requested > 0 &&
+      `Your approval for ${countText(requested, 'person', 'people')} is recorded: a second admin must approve it, too.`,
+    skipped > 0 &&
+      `${countText(skipped, 'other person was', 'other people were')} left out: somebody else has decided, or the identity provider has changed them.`,
+  ];
+  return parts.filter((part) => part !== false).join(' ');
+}
+
+/** Says how far a decision is carried out. */
+export function progressText({
+  people,
+  left,
+  affected,
+}: Pick<OpenDecision, 'people' | 'left' | 'affected'>): string {
+  const done = `${numberText(people - left)} of ${countText(people, 'person is', 'people are')} done so far`;
+  if (affected === undefined) return left === 0 ? 'It is carried out.' : `${done}.`;
+  const who = `the change affects ${countText(affected, 'person', 'people')}`;
+  return left === 0 ? `It is carried out: ${who}.` : `${done}; ${who}.`;
+}
+
+/** The most frequent changes of the values of a field, with the numbers of people. */
+export function valuesText(
+  { values, others }: Pick<RulesEffect['fields'][number], 'values' | 'others'>,
+  names: RulesEffect['names'],
+): string {
+  const pairs = values.map(
+    ({ before, after, people }) =>
+      `${valueText(before, names)} → ${valueText(after, names)} (${numberText(people)})`,
+  );
+  return [...pairs, ...(others > 0 ? [`other values (${numberText(others)})`] : [])].join(', ');
 }

@@ -28,7 +28,7 @@ export function GoLiveButton(props: { connection: string; sums: Sums; onDone: (t
 /** Says what going live does, in numbers. If plans have changed since the report, they are shown before a second confirmation. */
 function GoLive({
   connection,
-  sums: { people, digest },
+  sums: { people, digest, fourEyes },
   onDone,
   onClose,
 }: {
@@ -56,8 +56,7 @@ function GoLive({
     <Dialog onClose={onClose} title={`Go live with ${connection}?`}>
       <Stack>
         <Text size="sm">
-          {planText(people)} This plan is approved as it is shown: the safety valve does not hold its
-          departures.
+          {planText(people)} {fourEyes ? limitedText : approvedText}
         </Text>
         {changed && (
           <Stack gap={4} role="status">
@@ -85,6 +84,10 @@ function GoLive({
     </Dialog>
   );
 }
+
+const approvedText = 'This plan is approved as it is shown: the safety valve does not hold its departures.';
+const limitedText =
+  'The safety valve applies to its departures, because an approval needs two admins (holds.fourEyes).';
 
 /** What the plan does, in numbers. */
 function planText({ create, link, change, reactivate, end }: Sums['people']): string {

@@ -1,0 +1,131 @@
+import { Alert, List, Text } from '@mantine/core';
+import type { OpenDecision } from '../../../contract/holds.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { StateBadge } from '../../components/mark.tsx';
+import { OlderButton } from '../../components/paged-rows.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { personHref, Section, ViewLink } from '../../components/text.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { usePages, useRead } from '../../queries.ts';
+import { stateMarks } from '../people/texts.ts';
+import { causeNames, progressText } from './texts.ts';
+
+/** The interval at which the progress of a decision is read, in milliseconds. */
+const READ_EVERY_MS = 2_000;
+
+/** What a decision of this admin has done. `decision` is absent if it needs a second admin. */
+export interface Outcome {
+  text: string;
+  connection: string;
+  decision: number | undefined;
+}
+
+/** Says what a decision has done, and how far it is carried out. */
+export function OutcomeAlert({ outcome, onClose }: { outcome: Outcome; onClose: () => void }) {
+  const { text, connection, decision } = outcome;
+  return (
+    <Alert color="green" role="status" mb="md" withCloseButton onClose={onClose}>
+      ✓ {text} {decision !== undefined && <Progress connection={connection} decision={decision} />}
+    </Alert>
+  );
+}
+
+function Progress({ connection, decision }: { connection: string; decision: number }) {
+  const { data } = useRead(
+    'readDecision',
+    { connection, decision: String(decision), limit: 1 },
+    { refetchInterval: (query) => (query.state.data?.left === 0 ? false : READ_EVERY_MS) },
+  );
+  if (!data) return null;
+  return (
+    <>
+      {progressText(data)} <DecisionLink {...data} connection={connection} decision={decision} />
+    </>
+  );
+}
+
+/** Leads to the people of a decision. A change of rules is about everybody, so nobody is listed for it. */
+function DecisionLink({
+  connection,
+  decision,
+  affected,
+}: Pick<OpenDecision, 'connection' | 'decision' | 'affected'>) {
+  return (
+    <ViewLink href={`/decisions/${encodeURIComponent(connection)}/${decision}`} isInText>
+      {affected === undefined ? 'Show the people' : 'Show the progress'}
+    </ViewLink>
+  );
+}
+
+/** The decisions that are being carried out. */
+export function OpenDecisions({ decisions }: { decisions: OpenDecision[] }) {
+  if (decisions.length === 0) return null;
+  return (
+    <Section title="Being carried out">
+      <List size="sm" mb="md">
+        {decisions.map((one) => (
+          <List.Item key={`${one.connection} ${one.decision}`}>
+            {causeNames[one.cause]}, {one.connection}: {one.answer} by {one.by}. {progressText(one)}{' '}
+            <DecisionLink {...one} />
+          </List.Item>
+        ))}
+      </List>
+    </Section>
+  );
+}
+
+/** The people of a decision, and how far it is carried out. */
+export function DecisionView({ connection, decision }: { connection: string; decision: string }) {
+  const pages = usePages(
+    'readDecision',
+    { connection, decision, limit: 200 },
+    { refetchInterval: READ_EVERY_MS * 5 },
+  );
+  const people = pages.data?.pages.flatMap(({ listed }) => listed) ?? [];
+  return (
+    <>
+      <ViewLink href="/">← Held</ViewLink>
+      <ViewHead title={`Decision, ${connection}`}>
+        The people whom the decision was about, unless a later one has replaced it.
+      </ViewHead>
+      <Loaded query={pages}>
+        {({ pages: [first] }) => (
+          <>
+            {first && (
+              <Text size="sm" mb="xs">
+                {progressText(first)}
+              </Text>
+            )}
+            {first?.affected !== undefined && (
+              <Text size="sm" mb="xs">
+                A change of rules is carried out for everybody of the connection. Those who still wait:{' '}
+                <ViewLink
+                  href={`~/admin/people?connection=${encodeURIComponent(connection)}&state=dirty`}
+                  isInText
+                >
+                  People, waiting
+                </ViewLink>
+              </Text>
+            )}
+            <Rows
+              label="People of the decision"
+              rows={people}
+              keyOf={({ id }) => id}
+              empty="No person was held one by one."
+              columns={[
+                {
+                  label: 'Person',
+                  cell: ({ id, userName }) => (
+                    <ViewLink href={personHref(connection, id)}>{userName}</ViewLink>
+                  ),
+                },
+                { label: 'State', cell: ({ state }) => <StateBadge mark={stateMarks[state]} /> },
+              ]}
+            />
+          </>
+        )}
+      </Loaded>
+      <OlderButton query={pages}>Show more people</OlderButton>
+    </>
+  );
+}
