@@ -11,6 +11,7 @@ test('no operation changes or removes an entry of the audit log, and nobody read
   const operations = Object.values(adminContract).filter(({ path }) => path.startsWith('/audit'));
   expect(operations.map(({ path, method }) => [path, method])).toEqual([
     ['/audit', 'get'],
+    ['/audit.csv', 'get'],
     ['/audit/choices', 'get'],
   ]);
   const { admin, anonymous } = fixture;
