@@ -6,6 +6,7 @@ import { auditLog } from '../store/credentials/audit-log.ts';
 import { encryption } from '../store/credentials/encryption.ts';
 import { openidAccounts, openidAttempts } from '../store/credentials/openid-accounts.ts';
 import { peopleSummaries } from '../store/identities/people-summaries.ts';
+import { groupPages } from '../store/lists/group-pages.ts';
 import { adminContract } from './catalog.ts';
 import type { AdminDeps, AdminParts } from './deps.ts';
 import { AdminError } from './errors.ts';
@@ -14,6 +15,7 @@ import { accountHandlers } from './handlers/accounts.ts';
 import { auditHandlers } from './handlers/audit.ts';
 import { connectHandlers } from './handlers/connect.ts';
 import { holdHandlers } from './handlers/holds.ts';
+import { listHandlers } from './handlers/lists.ts';
 import { mappingHandlers } from './handlers/mappings.ts';
 import { overviewHandlers } from './handlers/overview.ts';
 import { peopleHandlers } from './handlers/people.ts';
@@ -44,6 +46,7 @@ export function adminRoutes(parts: AdminParts): Router {
       audit: auditLog(database),
       credentials: scimCredentials(database, runtime.wallClock),
       peopleSummaries: peopleSummaries(database),
+      groupPages: groupPages(database),
       connectionIds: () => database.scopes.ids(),
       acceptsPasswords: settings.passwordSignIn,
       openid: openidSignIn(parts),
@@ -81,6 +84,7 @@ function adminApi(deps: AdminDeps): Router {
     ...overviewHandlers(deps),
     ...peopleHandlers(deps),
     ...mappingHandlers(deps),
+    ...listHandlers(deps),
     ...holdHandlers(deps),
     ...trafficHandlers(deps),
     ...connectHandlers(deps),

@@ -2,6 +2,7 @@ import { accountsContract } from './contract/accounts.ts';
 import { auditContract } from './contract/audit.ts';
 import { connectContract } from './contract/connect.ts';
 import { holdsContract } from './contract/holds.ts';
+import { listsContract } from './contract/lists.ts';
 import { mappingsContract } from './contract/mappings.ts';
 import { openidContract } from './contract/openid.ts';
 import type { Contract } from './contract/operation.ts';
@@ -16,6 +17,7 @@ export const adminContract = {
   ...overviewContract,
   ...peopleContract,
   ...mappingsContract,
+  ...listsContract,
   ...holdsContract,
   ...trafficContract,
   ...connectContract,

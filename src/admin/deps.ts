@@ -6,6 +6,7 @@ import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { AdminAccounts } from '../store/credentials/admins.ts';
 import type { PeopleSummaries } from '../store/identities/people-summaries.ts';
+import type { GroupPages } from '../store/lists/group-pages.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { WriteHealth } from '../store/sql/write-health.ts';
@@ -26,6 +27,8 @@ export interface ServedConnection {
   settings: ConnectionSettings;
   /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
   staleLookups(): string[];
+  /** Returns how long ago each part of the lookups was read, in milliseconds. A part that was never read is left out. */
+  lookupAges(): ReadonlyMap<string, number>;
 }
 
 /** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
@@ -68,6 +71,7 @@ export interface AdminDeps extends AdminParts, RouterDeps, OpenidDeps {
   accounts: AdminAccounts;
   credentials: ScimCredentials;
   peopleSummaries: PeopleSummaries;
+  groupPages: GroupPages;
   /** Returns the ids of all connections that the database has, sorted. */
   connectionIds(): string[];
 }
