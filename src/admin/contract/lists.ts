@@ -78,7 +78,7 @@ export const listsContract = {
   listNamedResources: {
     ...{ method: 'get', path: '/lists/{connection}/resources', tag, access: 'viewer' },
     summary: 'List what mappings name in the travel service, as the bridge knows it, in the order of names',
-    query: z.strictObject({ list, field, ...numberedPage }),
+    query: z.strictObject({ list: list.default('costCenters'), field, ...numberedPage }),
     result: z.object({
       resources: z.array(resource),
       total: z.int().meta({ description: 'The number of those that the search finds' }),

@@ -4,6 +4,7 @@ import {
   IconGauge,
   IconHandStop,
   IconHistory,
+  IconList,
   IconPlane,
   IconPlugConnected,
   IconUserShield,
@@ -56,6 +57,13 @@ export const views: View[] = [
     key: 'm',
     icon: IconArrowsExchange,
     content: lazyView(async () => (await import('./views/mappings/mappings.tsx')).MappingsView),
+  },
+  {
+    path: '/lists',
+    label: 'Lists',
+    key: 'l',
+    icon: IconList,
+    content: lazyView(async () => (await import('./views/lists/lists.tsx')).ListsView),
   },
   {
     path: '/traffic',

@@ -55,7 +55,7 @@ export function groupPages({ db, scopeOf }: Database) {
 
 /** The rows that one step reads, some milliseconds of work, and the steps of one page. */
 const STEP = 1_000;
-const MAX_STEPS = 20;
+const MAX_STEPS = 10;
 
 /** Reads steps until the page is full, the rows end, or the steps do. `readStep` returns the rows after a place. */
 async function readSteps<Row, Place>(
