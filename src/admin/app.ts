@@ -14,6 +14,7 @@ import { FairQueue } from './fair-queue.ts';
 import { accountHandlers } from './handlers/accounts.ts';
 import { auditHandlers } from './handlers/audit.ts';
 import { connectHandlers } from './handlers/connect.ts';
+import { connectionHandlers } from './handlers/connections.ts';
 import { holdHandlers } from './handlers/holds.ts';
 import { listHandlers } from './handlers/lists.ts';
 import { mappingHandlers } from './handlers/mappings.ts';
@@ -88,6 +89,7 @@ function adminApi(deps: AdminDeps): Router {
     ...holdHandlers(deps),
     ...trafficHandlers(deps),
     ...connectHandlers(deps),
+    ...connectionHandlers(deps),
     ...travelHandlers(deps),
     ...travelDataHandlers(deps),
     ...accountHandlers(deps),

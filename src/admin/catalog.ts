@@ -1,6 +1,7 @@
 import { accountsContract } from './contract/accounts.ts';
 import { auditContract } from './contract/audit.ts';
 import { connectContract } from './contract/connect.ts';
+import { connectionsContract } from './contract/connections.ts';
 import { holdsContract } from './contract/holds.ts';
 import { listsContract } from './contract/lists.ts';
 import { mappingsContract } from './contract/mappings.ts';
@@ -21,6 +22,7 @@ export const adminContract = {
   ...holdsContract,
   ...trafficContract,
   ...connectContract,
+  ...connectionsContract,
   ...travelContract,
   ...travelDataContract,
   ...accountsContract,

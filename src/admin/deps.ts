@@ -31,6 +31,15 @@ export interface ServedConnection {
   lookupAges(): ReadonlyMap<string, number>;
 }
 
+/** The connections that are stored in the database, as this process serves them. */
+export interface StoredConnections {
+  /** Reads them again and serves them as they are now. */
+  sync(): Promise<void>;
+  /** Deletes what belongs to a connection that is no longer stored, in the background, once no process serves it. */
+  forget(id: string): void;
+  isBeingForgotten(id: string): boolean;
+}
+
 /** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
 export interface EmbeddedService {
   travel: TravelDeps;
@@ -45,6 +54,7 @@ export interface AdminParts {
   provisioning: ProvisioningService;
   /** The list changes while the service runs. */
   connections: readonly ServedConnection[];
+  storedConnections: StoredConnections;
   demoDay: DemoDay;
   /** Computes with mappings, beside the requests that do not. */
   tasks: Pick<MappingThread, 'run'>;

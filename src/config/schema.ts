@@ -58,7 +58,8 @@ const eventFeed = z.strictObject({
     .describe('The interval of the calls that read the feed, in milliseconds.'),
 });
 
-const travelApi = z.strictObject({
+/** The travel API of a connection. */
+export const travelApiSchema = z.strictObject({
   url: travelUrl
     .optional()
     .describe(
@@ -142,7 +143,8 @@ function choice<const Choices extends readonly [string, ...string[]]>(choices: C
   return z.enum(choices).default(choices[0]);
 }
 
-const policies = z.strictObject({
+/** Decisions about existing, leaving and returning people. */
+export const policiesSchema = z.strictObject({
   onExistingUser: choice(policyChoices.onExistingUser).describe(
     'Effect if an existing traveler has the email address of a new user: "link" links the user to that traveler, "refuse" does not.',
   ),
@@ -198,11 +200,15 @@ export const connectionSchema = z.strictObject({
     .describe(
       'The environment variable with the bearer token of this connection. Without it, "npx jetbridge tokens create" creates tokens. Default: SCIM_TOKEN for the connection "default", none for others.',
     ),
-  travelApi: travelApi.prefault({}).describe('The travel API of the connection.'),
-  policies: policies.prefault({}).describe('Decisions about existing, leaving and returning people.'),
+  travelApi: travelApiSchema.prefault({}).describe('The travel API of the connection.'),
+  policies: policiesSchema.prefault({}).describe('Decisions about existing, leaving and returning people.'),
 });
 
-const connectionId = z
+/** A connection that is stored in the database. Only the settings file can name a file, and a variable with a SCIM token. */
+export const storedConnectionSchema = connectionSchema.omit({ mapping: true, scimTokenEnv: true });
+
+/** The name of a connection. */
+export const connectionId = z
   .string()
   .regex(
     /^[a-z][a-z0-9-]{0,39}$/,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
-import { policyTexts } from '../../src/admin/handlers/connect.ts';
-import { defaultPolicies } from '../../src/provisioning/policies.ts';
+import { describePolicies } from '../../src/admin/policy-texts.ts';
+import { defaultPolicies, type Policies } from '../../src/provisioning/policies.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 
@@ -12,6 +12,10 @@ beforeAll(async () => {
   fixture = await startAdmin({ LOG_LEVEL: 'trace' }, { log });
 });
 afterAll(() => fixture.close());
+
+function policyTexts(policies: Policies): string[] {
+  return describePolicies(policies).map(({ text }) => text);
+}
 
 /** Sends a SCIM request like an identity provider. */
 async function scim(authorization: string | undefined, path = '/Users?count=2'): Promise<number> {
@@ -67,12 +71,14 @@ test('a connection is listed with the URLs that the caller uses, and its policie
       connections: [
         {
           id: 'default',
+          source: 'file',
           scimUrl: `${fixture.service.url}/scim/v2`,
           travelApi: 'embedded',
           policies: policyTexts(defaultPolicies),
           hasEnvironmentToken: false,
         },
       ],
+      unserved: [],
       tokenEndpoint: `${fixture.service.url}/oauth/token`,
     },
   ]);

@@ -8,6 +8,7 @@ import { replaceLogs } from './0006-one-log.ts';
 import { addNamedGroups } from './0007-named-groups.ts';
 import { indexHeldPeople } from './0008-held-people.ts';
 import { addPutBack } from './0009-put-back.ts';
+import { addConnectionSettings } from './0012-stored-connections.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** The name of the migration that deletes the entries of the former logs. */
@@ -28,6 +29,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0007-named-groups': addNamedGroups(types),
     '0008-held-people': indexHeldPeople,
     '0009-put-back': addPutBack(types),
+    '0012-stored-connections': addConnectionSettings(types),
   };
   return Object.fromEntries(Object.entries(statements).map(([name, all]) => [name, toMigration(all)]));
 }
