@@ -28,10 +28,7 @@ const paths = z
     travelPolicies: path,
     scimUserMappings: path,
   })
-  .partial()
-  .describe(
-    'Paths of the travel API that differ from those of its profile, e.g. {"costCenters": "/api/cost-centers"}. The keys are whoami, users, billingProfiles, costCenters, customFields and travelPolicies; with the profile "jetbridge" also events, customFieldOptions (with {id}) and scimUserMappings.',
-  );
+  .partial();
 
 const variableName = z
   .string()
@@ -83,7 +80,11 @@ export const travelApiSchema = z.strictObject({
     .describe(
       'The kind of travel API: "jetbridge" is that of the embedded service, "generic-rest" one with other habits of REST APIs. See docs/travel-apis.md. For the embedded service it has no effect.',
     ),
-  paths: paths.default({}),
+  paths: paths
+    .default({})
+    .describe(
+      'Paths of the travel API that differ from those of its profile, e.g. {"costCenters": "/api/cost-centers"}. The keys are whoami, users, billingProfiles, costCenters, customFields and travelPolicies; with the profile "jetbridge" also events, customFieldOptions (with {id}) and scimUserMappings.',
+    ),
   feed: z
     .union([z.literal(false), eventFeed], {
       error: faultText(

@@ -323,7 +323,8 @@ interface ConnectionInput extends Pick<ConnectionSettings, 'source'> {
   faults: Fault[];
 }
 
-interface CheckedConnection {
+/** A connection, and its credentials as they are checked. */
+export interface CheckedConnection {
   settings: ConnectionSettings;
   credentials: ConnectionCredentials;
 }

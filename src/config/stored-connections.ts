@@ -3,6 +3,7 @@ import { environmentSchema } from './environment.ts';
 import { credentialFaults, type Fault } from './faults.ts';
 import { storedConnectionSchema } from './schema.ts';
 import {
+  type CheckedConnection,
   type ConnectionSettings,
   plainTravelFaults,
   type Settings,
@@ -23,7 +24,7 @@ const DATABASE = 'database';
 
 /** Reads a connection that is stored in the database, as the settings file is read. Its secrets are in the environment of this process. */
 export function readStoredConnection(
-  { environment }: Pick<Settings, 'environment'>,
+  { environment, connections }: Pick<Settings, 'environment' | 'connections'>,
   { id, settings: written }: { id: string; settings: unknown },
 ): ReadConnection {
   const parsed = storedConnectionSchema.safeParse(written);
@@ -36,8 +37,46 @@ export function readStoredConnection(
   const input = { id, connection: parsed.data, file: DATABASE, present: environment, url, faults };
   const [read] = toConnectionSettings({ ...input, source: 'database' });
   if (!isPlainAllowed) faults.push(...plainTravelFaults(url, { [id]: parsed.data }, DATABASE));
-  if (read) faults.push(...credentialFaults([read.credentials]));
+  if (read)
+    faults.push(
+      ...credentialFaults([read.credentials]),
+      ...addressFaults(read, { environment, connections }),
+    );
   return { settings: read?.settings, faults };
+}
+
+/**
+ * Whoever may change the page must not send a secret of the environment to an address of their own: the settings file or the environment
+ * says where each credential belongs.
+ */
+function addressFaults(
+  { settings: { id, travelApi }, credentials: { keyEnv } }: CheckedConnection,
+  { environment, connections }: Pick<Settings, 'environment' | 'connections'>,
+): Fault[] {
+  const { url } = travelApi;
+  const isKnown = connections.some(
+    ({ source, travelApi: other }) => source === 'file' && other.url === url && other.keyEnv === keyEnv,
+  );
+  const variable = `${keyEnv}_URL`;
+  const place = { file: DATABASE, path: `connections.${id}.travelApi.url` };
+  if (url === 'embedded') return [];
+  const { username, password } = new URL(url);
+  if (username + password !== '')
+    return [
+      {
+        ...place,
+        problem: 'has a user name or a password, which would be stored',
+        remedy: 'Leave it out: the credential is in the variable.',
+      },
+    ];
+  if (isKnown || environment[variable] === url) return [];
+  return [
+    {
+      ...place,
+      problem: `is not where the credential in ${keyEnv} belongs`,
+      remedy: `Give the URL that a connection of the settings file uses with it, or set ${variable} to this URL where Jetbridge runs.`,
+    },
+  ];
 }
 
 /**

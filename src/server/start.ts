@@ -67,6 +67,8 @@ export interface Service {
   makeFirstAdmin(): Promise<string | undefined>;
   /** Returns the connections whose credential the travel API refuses. Those whose travel API cannot be asked are left out. */
   findRefusedCredentials(): Promise<{ connection: string; keyEnv: string }[]>;
+  /** Returns the names of the connections that are served. */
+  connections(): string[];
   /** Reads all travelers of a connection now. */
   importTravelers(
     connection: string,
@@ -123,6 +125,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     }),
     makeFirstAdmin: () => makeFirstAdmin(settings, deps),
     findRefusedCredentials: () => findRefusedCredentials(connections),
+    connections: () => connections.map(({ connection }) => connection.id),
     importTravelers: (id, onPage, options) =>
       provisioning.importer.run(connectionNamed(connections, id), onPage, options),
     identities: async (id) => {

@@ -2,9 +2,14 @@ import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 
+const key = 'b6f1c2d3e4f5a6978899aabbccddeeff';
+
 let fixture: AdminFixture;
 beforeAll(async () => {
-  fixture = await startAdmin({ OTHER_TRAVEL_KEY: 'b6f1c2d3e4f5a6978899aabbccddeeff' });
+  fixture = await startAdmin({
+    ...{ OTHER_KEY: key, OTHER_KEY_URL: 'http://127.0.0.1:1', NOT_SET_URL: 'https://travel.example.com' },
+    ...{ PLAIN_KEY: key, PLAIN_KEY_URL: 'http://travel.example.com' },
+  });
 });
 afterAll(() => fixture.close());
 
@@ -14,7 +19,7 @@ function add(name: string, body: object = {}) {
   return fixture.admin('POST', '/connections', { body: { name, travelApi: embedded, ...body } });
 }
 
-async function listed(): Promise<{ id: string; source: string; policies: string[] }[]> {
+async function listed(): Promise<{ id: string; source: string }[]> {
   return (await fixture.viewer('GET', '/connections')).body.connections;
 }
 
@@ -120,10 +125,16 @@ test.each([
     'travelApi.keyEnv',
     /names NOT_SET, which is not set/,
   ],
+  [{ travelApi: { url: 'http://travel.example.com', keyEnv: 'PLAIN_KEY' } }, 'travelApi.url', /plain HTTP/],
   [
-    { travelApi: { url: 'http://travel.example.com', keyEnv: 'OTHER_TRAVEL_KEY' } },
+    { travelApi: { url: 'https://collector.example.com', keyEnv: 'OTHER_KEY' } },
     'travelApi.url',
-    /plain HTTP/,
+    /^is not where the credential in OTHER_KEY belongs\. .* or set OTHER_KEY_URL to this URL/,
+  ],
+  [
+    { travelApi: { url: 'https://ada:secret@travel.example.com', keyEnv: 'OTHER_KEY' } },
+    'travelApi.url',
+    /^has a user name or a password/,
   ],
   [{ policies: { drift: 'never' } }, 'policies.drift', /correct/],
   [{ policies: { nosuch: 1 } }, 'policies.nosuch', /./],
@@ -133,6 +144,14 @@ test.each([
   expect(status).toBe(422);
   expect(refusal.faults).toEqual([{ field, message: expect.stringMatching(message) }]);
   expect((await listed()).map(({ id }) => id)).not.toContain('faulty');
+});
+
+test('a connection may use the travel API that the environment names for its credential', async () => {
+  const travelApi = { url: 'http://127.0.0.1:1', keyEnv: 'OTHER_KEY', account: 'other' };
+  expect((await add('elsewhere', { travelApi })).status).toBe(204);
+  expect(await listed()).toContainEqual(
+    expect.objectContaining({ id: 'elsewhere', travelApi: 'http://127.0.0.1:1' }),
+  );
 });
 
 test('a removed connection goes with its people and tokens, and its travelers stay', async () => {

@@ -12,7 +12,6 @@ const connection = z
       description:
         'file: the settings file fixes it; database: it was added on the page, and can be changed there',
     }),
-    policies: z.array(z.string()).meta({ description: 'The policies for its travelers, in words' }),
     hasEnvironmentToken: z
       .boolean()
       .meta({ description: 'True if an environment variable gives it a token, which is in no list' }),

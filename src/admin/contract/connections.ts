@@ -32,11 +32,6 @@ const tag = 'Connect';
 
 /** Connections one by one: what the settings say about them, and changes of those that are stored in the database. */
 export const connectionsContract = {
-  describeNewConnection: {
-    ...{ method: 'get', path: '/new-connection', tag, access: 'viewer' },
-    summary: 'Tell what a new connection can have, with its defaults',
-    result: z.object({ policies: z.array(policy), hasEmbedded: z.boolean() }),
-  },
   describeConnection: {
     ...{ method: 'get', path: '/connections/{id}', tag, access: 'viewer' },
     summary: 'Describe a connection: its travel API, and its policies with what they do',

@@ -5,7 +5,6 @@ import type { HandlerRequest, Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
 import { invalidField, noSuch } from '../errors.ts';
-import { describePolicies } from '../policy-texts.ts';
 import type { AdminContext } from '../router.ts';
 import type { ListedClient } from '../scim-credentials.ts';
 import { findUnserved } from './connections.ts';
@@ -17,9 +16,8 @@ export function connectHandlers(deps: AdminDeps): Handlers<typeof connectContrac
     listConnections: async (_request, { response }) => {
       const url = deps.publicUrl(response.req);
       return {
-        connections: deps.connections.map(({ settings: { id, source, policies, scimToken, travelApi } }) => ({
+        connections: deps.connections.map(({ settings: { id, source, scimToken, travelApi } }) => ({
           ...{ id, source, scimUrl: `${url}/scim/v2`, travelApi: travelApi.url },
-          policies: describePolicies(policies).map(({ text }) => text),
           hasEnvironmentToken: scimToken !== undefined,
         })),
         unserved: await findUnserved(deps),

@@ -4,7 +4,6 @@ import { connectionId, travelApiSchema } from '../../config/schema.ts';
 import type { ConnectionSettings } from '../../config/settings.ts';
 import { readStoredConnection } from '../../config/stored-connections.ts';
 import { hideUrlCredentials } from '../../http/redaction.ts';
-import { defaultPolicies } from '../../provisioning/policies.ts';
 import { readStoredConnections } from '../../store/connections.ts';
 import {
   addStoredConnection,
@@ -24,10 +23,6 @@ import type { AdminContext } from '../router.ts';
 /** Handles connections one by one: what the settings say about each, and changes of those that are stored in the database. */
 export function connectionHandlers(deps: AdminDeps): Handlers<typeof connectionsContract, AdminContext> {
   return {
-    describeNewConnection: async () => ({
-      policies: describePolicies(defaultPolicies),
-      hasEmbedded: deps.embedded !== undefined,
-    }),
     describeConnection: async ({ params: { id } }) => {
       const { settings } = findConnection(deps, id);
       const stored = await readStoredSettings(deps.database);
