@@ -135,6 +135,21 @@ async function withCounts(db: Kysely<Tables>, scope: Scope, rows: GroupRow[]): P
   }));
 }
 
+function selectMembers(db: Kysely<Tables>, scope: Scope, group: string) {
+  return db
+    .selectFrom('group_member as member')
+    .leftJoin('identity as person', (join) =>
+      join
+        .onRef('person.account', '=', 'member.account')
+        .onRef('person.connection_id', '=', 'member.connection_id')
+        .onRef('person.id', '=', 'member.value'),
+    )
+    .select(['member.value', 'member.position', 'member.display'])
+    .select(['person.user_name_key', 'person.display_name_key'])
+    .where(inScope(scope, 'member'))
+    .where('member.group_id', '=', group);
+}
+
 async function listMembers(
   db: Kysely<Tables>,
   { group, ...scope }: Scope & { group: string },
@@ -143,18 +158,7 @@ async function listMembers(
   const text = caseFoldedKey(search);
   const { rows, next } = await readSteps(page, {
     readStep: (after = -1) =>
-      db
-        .selectFrom('group_member as member')
-        .leftJoin('identity as person', (join) =>
-          join
-            .onRef('person.account', '=', 'member.account')
-            .onRef('person.connection_id', '=', 'member.connection_id')
-            .onRef('person.id', '=', 'member.value'),
-        )
-        .select(['member.value', 'member.position', 'member.display'])
-        .select(['person.user_name_key', 'person.display_name_key'])
-        .where(inScope(scope, 'member'))
-        .where('member.group_id', '=', group)
+      selectMembers(db, scope, group)
         .where('member.position', '>', after)
         .orderBy('member.position')
         .limit(STEP)

@@ -118,51 +118,42 @@ export type ListPlace = ResourceKind & { field: string | undefined };
 function columnsOf(connection: string, kind: ListPlace, canChange: boolean): Column<NamedResource>[] {
   const isOfFields = kind.list === 'customFields';
   return [
-    {
-      label: 'Name',
-      width: isOfFields ? '24%' : '34%',
-      cell: ({ id, name, dataType }) =>
-        dataType === undefined || dataType === 'text' ? (
-          name
-        ) : (
-          <ViewLink href={`/${connection}/custom-fields/${encodeURIComponent(id)}`}>{name}</ViewLink>
-        ),
-    },
-    ...(isOfFields
-      ? [
-          { label: 'Type', width: '10%', cell: ({ dataType }: NamedResource) => dataType },
-          { label: 'Options', width: '8%', cell: ({ options }: NamedResource) => options || '–' },
-        ]
-      : []),
-    ...(kind.archived
-      ? [
-          {
-            label: 'State',
-            width: '13%',
-            cell: ({ isArchived }: NamedResource) => (
-              <StateBadge
-                mark={isArchived ? { symbol: '–', label: kind.archived ?? '', color: 'gray' } : active}
-              />
-            ),
-          },
-        ]
-      : []),
-    {
-      label: 'Named by the mapping',
-      cell: (resource) =>
-        resource.placeCount === 0 ? (
-          <Dim>–</Dim>
-        ) : (
-          <ViewLink
-            href={`~/admin/mappings?connection=${encodeURIComponent(connection)}`}
-            title={placesText(resource)}
-          >
-            {placesText(resource)}
-          </ViewLink>
-        ),
-    },
+    { label: 'Name', width: isOfFields ? '24%' : '34%', cell: (resource) => nameCell(connection, resource) },
+    ...(isOfFields ? fieldColumns : []),
+    ...(kind.archived ? [stateColumn(kind.archived)] : []),
+    { label: 'Named by the mapping', cell: (resource) => placesCell(connection, resource) },
     ...(canChange ? [changeColumn(kind)] : []),
   ];
+}
+
+/** A custom field that is no text leads to its options. */
+function nameCell(connection: string, { id, name, dataType }: NamedResource) {
+  if (dataType === undefined || dataType === 'text') return name;
+  return <ViewLink href={`/${connection}/custom-fields/${encodeURIComponent(id)}`}>{name}</ViewLink>;
+}
+
+const fieldColumns: Column<NamedResource>[] = [
+  { label: 'Type', width: '10%', cell: ({ dataType }) => dataType },
+  { label: 'Options', width: '8%', cell: ({ options }) => options || '–' },
+];
+
+function stateColumn(archived: string): Column<NamedResource> {
+  const inactive = { symbol: '–', label: archived, color: 'gray' };
+  return {
+    label: 'State',
+    width: '13%',
+    cell: ({ isArchived }) => <StateBadge mark={isArchived ? inactive : active} />,
+  };
+}
+
+function placesCell(connection: string, resource: NamedResource) {
+  const text = placesText(resource);
+  if (text === '') return <Dim>–</Dim>;
+  return (
+    <ViewLink href={`~/admin/mappings?connection=${encodeURIComponent(connection)}`} title={text}>
+      {text}
+    </ViewLink>
+  );
 }
 
 const active = { symbol: '✓', label: 'active', color: 'green' };
