@@ -10,6 +10,8 @@ export interface StoredSettings {
   settings: unknown;
 }
 
+type NewConnection = Parameters<typeof ensureConnection>[1];
+
 /** Reads the settings of all connections that are stored in the database. */
 export async function readStoredSettings({ db }: Pick<Database, 'db'>): Promise<StoredSettings[]> {
   const rows = await db
@@ -27,15 +29,15 @@ export async function readStoredSettings({ db }: Pick<Database, 'db'>): Promise<
  */
 export async function addStoredConnection(
   database: Database,
-  { id, account, settings, now }: StoredSettings & { account: string; now: number },
+  { connection, settings, now }: { connection: NewConnection; settings: object; now: number },
 ): Promise<boolean> {
   const served = await countServers(database.db, database.dialect, now);
-  if (served.has(id)) return false;
-  await ensureConnection(database, { id, account });
+  if (served.has(connection.id)) return false;
+  await ensureConnection(database, connection);
   const { numUpdatedRows } = await database.db
     .updateTable('connection')
     .set({ settings: JSON.stringify(settings) })
-    .where('id', '=', id)
+    .where('id', '=', connection.id)
     .where('settings', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;

@@ -5,6 +5,7 @@ import type { Shell } from '../../src/cli/output.ts';
 import { startAdmin } from '../fixtures/admin.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { isOnPostgres } from '../fixtures/data-folder.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { startServer } from '../fixtures/server-process.ts';
@@ -128,6 +129,24 @@ test('a connection of the admin page is listed as such, gets tokens by the comma
   expect(await forgetConnection(refused, { name: 'page', yes: true })).toBe(1);
   expect(refused.err).toEqual(['The connection page was added on the admin page. Remove it there.']);
 });
+
+if (isOnPostgres())
+  test('a connection that is added through one server is served by the other within seconds, until it is removed', async () => {
+    const env = environment('okta');
+    const fixture = await startAdmin(env);
+    const other = await startService(env);
+    services.push(fixture, other);
+    const body = { name: 'page', travelApi: { url: 'embedded' } };
+    expect((await fixture.admin('POST', '/connections', { body })).status).toBe(204);
+    const { send } = await clientOf(other, env, 'page');
+    const statusOf = async () => (await send('GET', '/Users?count=1')).status;
+    await eventually(async () => expect(await statusOf()).toBe(200));
+    expect((await fixture.admin('DELETE', '/connections/page')).status).toBe(204);
+    await eventually(async () => {
+      expect(await statusOf()).toBe(401);
+      expect((await fixture.admin('GET', '/connections/page/records')).status).toBe(404);
+    });
+  });
 
 test('a forgotten connection leaves its travelers unchanged, and another connection can find and link them', async () => {
   const { before } = await oktaIsGone();

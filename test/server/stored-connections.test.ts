@@ -6,6 +6,7 @@ import { storedConnections } from '../../src/server/stored-connections.ts';
 import { addStoredConnection, replaceStoredSettings } from '../../src/store/stored-connections.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
+import { withTestDatabase } from '../fixtures/test-database.ts';
 
 const databases = temporaryDatabases('jetbridge-stored-connections-');
 const home = join(__dirname, '../..');
@@ -35,7 +36,7 @@ async function follower(environment: Record<string, string> = {}) {
   const ids = () => connections.map((one) => one.settings.id);
   const find = (id: string) => connections.find((one) => one.settings.id === id)?.settings;
   const store = (id: string, stored: object) =>
-    addStoredConnection(database, { id, account: 'embedded', settings: stored, now: 0 });
+    addStoredConnection(database, { connection: { id, account: 'embedded' }, settings: stored, now: 0 });
   return { database, followed, ids, find, store, log, recorded };
 }
 
@@ -111,11 +112,13 @@ test('a connection of the settings file takes precedence over a stored one of th
 
 test('a stored connection is served from the start of a process on', async () => {
   const data = databases.newFolder();
-  const settings = readSettings({ PORT: '0', JETBRIDGE_DATA: data, LOG_LEVEL: 'silent' }, home);
+  const environment = await withTestDatabase({ PORT: '0', JETBRIDGE_DATA: data, LOG_LEVEL: 'silent' });
+  const settings = readSettings(environment, home);
   const first = await start(settings);
   await first.close();
   const database = await databases.open(data, false);
-  await addStoredConnection(database, { id: 'okta', account: 'embedded', settings: embedded, now: 0 });
+  const connection = { id: 'okta', account: 'embedded' };
+  await addStoredConnection(database, { connection, settings: embedded, now: 0 });
   const second = await start(settings);
   await eventually(async () => expect(await second.identities('okta')).toEqual([]));
   await second.close();

@@ -105,7 +105,8 @@ async function add(
   note({ connection: id, account, ...settings });
   if (deps.storedConnections.isBeingForgotten(id))
     throw new AdminError('conflict', `The connection ${id} is still being removed. Try again in a minute.`);
-  if (!(await addStoredConnection(deps.database, { id, account, settings, now: deps.runtime.now() })))
+  const added = { connection: read.settings, settings, now: deps.runtime.now() };
+  if (!(await addStoredConnection(deps.database, added)))
     throw new AdminError('conflict', `There is a connection ${id} already.`);
   await deps.storedConnections.sync();
 }
