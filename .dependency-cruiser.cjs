@@ -99,7 +99,7 @@ module.exports = {
     // Handlers work on the records of the database and on the embedded travel service, below HTTP.
     folder(
       'admin',
-      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(faults|settings).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
+      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(faults|schema|settings|stored-connections).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
     ),
     // An alert is signed like a message of a webhook.
     folder(
@@ -166,7 +166,7 @@ module.exports = {
     builtin('(alerts|demo-day)/', 'crypto'),
     builtin('demo-day/', 'path'),
     builtin('checks/', 'crypto|fs|http|util'),
-    builtin('server/', 'crypto|events|http|https'),
+    builtin('server/', 'crypto|events|http|https|util'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
   ],

@@ -37,6 +37,8 @@ export interface LookupSettings {
 export interface CachedLookups extends TravelLookups {
   /** Returns the parts whose last reading failed, so that older values are used. */
   stale(): (keyof Lookups)[];
+  /** Returns how long ago each part was read, in milliseconds. A part that was never read is left out. */
+  ages(): ReadonlyMap<string, number>;
 }
 
 interface Reading {
@@ -62,7 +64,7 @@ export function travelLookups(settings: LookupSettings): CachedLookups {
   let epoch = 0;
   let last: Reading | undefined;
   const stale: StaleParts = new Map();
-  const known: KnownLookups = { values: {}, adoptions: 0 };
+  const known: KnownLookups = { values: {}, adoptions: 0, readAt: new Map() };
   const parts = lookupParts(tolerateForbidden(settings, stale), client.profile, known);
   const read = createReader({ parts, stale, known }, settings, () => epoch);
   const isUsable = (reading: Reading, mode: ReadMode) =>
@@ -83,11 +85,13 @@ export function travelLookups(settings: LookupSettings): CachedLookups {
       known.values = { ...lookups };
       if (!isRecent) return;
       const ended = { at: now(), freshMs: { current: FRESH_MS, refresh: REFRESH_FRESH_MS } };
+      for (const part of lookupNames) known.readAt.set(part, ended.at);
       last = { epoch, ended, answer: Promise.resolve({ kind: 'ok', value: lookups }) };
     },
     areCached: () => last?.ended !== undefined && isUsable(last, 'current') && ownUser.isKnown(),
     readOwnUser: ownUser.read,
     stale: () => [...new Set(stale.values())].sort(),
+    ages: () => new Map([...known.readAt].map(([part, at]) => [part, now() - at])),
   };
 }
 
@@ -106,6 +110,8 @@ interface KnownLookups {
   values: Partial<Lookups>;
   /** The number of times that lookups in force were adopted: a reading that began before does not replace them. */
   adoptions: number;
+  /** The time at which each part was last read, by the clock of the settings. */
+  readAt: Map<keyof Lookups, number>;
 }
 
 /**
@@ -162,6 +168,8 @@ function createReader(
       const { values, failure } = await readParts(parts, known, { stale, log });
       const value = toLookups({ ...known.values, ...values });
       if (known.adoptions === adoptions) known.values = { ...known.values, ...values };
+      const old = [...stale.values()];
+      for (const part of lookupNames) if (values[part] && !old.includes(part)) known.readAt.set(part, now());
       const requested = failure === undefined ? 0 : requestedDelay(failure);
       const usableMs = failure === undefined ? FRESH_MS : value ? PARTIAL_FRESH_MS : RETRY_MS;
       const current = Math.max(usableMs, requested);
@@ -202,15 +210,14 @@ async function readParts(
     log.warn({ part, failure, stale: isStale }, 'a part of the lookups could not be read');
     return answer;
   };
-  const failures = await Promise.all([
-    read('customFields'),
-    read('costCenters'),
-    read('billingProfiles'),
-    read('travelPolicies'),
-    read('scimUserMappings'),
-  ]);
+  const failures = await Promise.all(lookupNames.map(read));
   return { values, failure: failures.find((failure) => failure !== undefined) };
 }
+
+const lookupNames = [
+  ...(['customFields', 'costCenters', 'billingProfiles'] as const),
+  ...(['travelPolicies', 'scimUserMappings'] as const),
+];
 
 function toLookups(values: Partial<Lookups>): Lookups | undefined {
   const { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings } = values;

@@ -6,6 +6,7 @@ import { auditLog } from '../store/credentials/audit-log.ts';
 import { encryption } from '../store/credentials/encryption.ts';
 import { openidAccounts, openidAttempts } from '../store/credentials/openid-accounts.ts';
 import { peopleSummaries } from '../store/identities/people-summaries.ts';
+import { groupPages } from '../store/lists/group-pages.ts';
 import { adminContract } from './catalog.ts';
 import type { AdminDeps, AdminParts } from './deps.ts';
 import { AdminError } from './errors.ts';
@@ -13,7 +14,9 @@ import { FairQueue } from './fair-queue.ts';
 import { accountHandlers } from './handlers/accounts.ts';
 import { auditHandlers } from './handlers/audit.ts';
 import { connectHandlers } from './handlers/connect.ts';
+import { connectionHandlers } from './handlers/connections.ts';
 import { holdHandlers } from './handlers/holds.ts';
+import { listHandlers } from './handlers/lists.ts';
 import { mappingHandlers } from './handlers/mappings.ts';
 import { overviewHandlers } from './handlers/overview.ts';
 import { peopleHandlers } from './handlers/people.ts';
@@ -45,6 +48,7 @@ export function adminRoutes(parts: AdminParts): Router {
       audit: auditLog(database),
       credentials: scimCredentials(database, runtime.wallClock),
       peopleSummaries: peopleSummaries(database),
+      groupPages: groupPages(database),
       connectionIds: () => database.scopes.ids(),
       acceptsPasswords: settings.passwordSignIn,
       openid: openidSignIn(parts),
@@ -82,10 +86,12 @@ function adminApi(deps: AdminDeps): Router {
     ...overviewHandlers(deps),
     ...peopleHandlers(deps),
     ...mappingHandlers(deps),
+    ...listHandlers(deps),
     ...holdHandlers(deps),
     ...shadowHandlers(deps),
     ...trafficHandlers(deps),
     ...connectHandlers(deps),
+    ...connectionHandlers(deps),
     ...travelHandlers(deps),
     ...travelDataHandlers(deps),
     ...accountHandlers(deps),

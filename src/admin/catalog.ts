@@ -1,7 +1,9 @@
 import { accountsContract } from './contract/accounts.ts';
 import { auditContract } from './contract/audit.ts';
 import { connectContract } from './contract/connect.ts';
+import { connectionsContract } from './contract/connections.ts';
 import { holdsContract } from './contract/holds.ts';
+import { listsContract } from './contract/lists.ts';
 import { mappingsContract } from './contract/mappings.ts';
 import { openidContract } from './contract/openid.ts';
 import type { Contract } from './contract/operation.ts';
@@ -17,10 +19,12 @@ export const adminContract = {
   ...overviewContract,
   ...peopleContract,
   ...mappingsContract,
+  ...listsContract,
   ...holdsContract,
   ...shadowContract,
   ...trafficContract,
   ...connectContract,
+  ...connectionsContract,
   ...travelContract,
   ...travelDataContract,
   ...accountsContract,

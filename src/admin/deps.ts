@@ -6,6 +6,7 @@ import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { AdminAccounts } from '../store/credentials/admins.ts';
 import type { PeopleSummaries } from '../store/identities/people-summaries.ts';
+import type { GroupPages } from '../store/lists/group-pages.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { WriteHealth } from '../store/sql/write-health.ts';
@@ -26,6 +27,17 @@ export interface ServedConnection {
   settings: ConnectionSettings;
   /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
   staleLookups(): string[];
+  /** Returns how long ago each part of the lookups was read, in milliseconds. A part that was never read is left out. */
+  lookupAges(): ReadonlyMap<string, number>;
+}
+
+/** The connections that are stored in the database, as this process serves them. */
+export interface StoredConnections {
+  /** Reads them again and serves them as they are now. */
+  sync(): Promise<void>;
+  /** Deletes what belongs to a connection that is no longer stored, in the background, once no process serves it. */
+  forget(id: string): void;
+  isBeingForgotten(id: string): boolean;
 }
 
 /** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
@@ -42,6 +54,7 @@ export interface AdminParts {
   provisioning: ProvisioningService;
   /** The list changes while the service runs. */
   connections: readonly ServedConnection[];
+  storedConnections: StoredConnections;
   demoDay: DemoDay;
   /** Computes with mappings, beside the requests that do not. */
   tasks: Pick<MappingThread, 'run'>;
@@ -68,6 +81,7 @@ export interface AdminDeps extends AdminParts, RouterDeps, OpenidDeps {
   accounts: AdminAccounts;
   credentials: ScimCredentials;
   peopleSummaries: PeopleSummaries;
+  groupPages: GroupPages;
   /** Returns the ids of all connections that the database has, sorted. */
   connectionIds(): string[];
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readSettings, type Settings } from '../config/settings.ts';
+import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
 import type { ImportResult } from '../provisioning/import/import.ts';
 import { type Service, start } from '../server/start.ts';
 import {
@@ -35,7 +35,9 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
     .description('the connections in the database, whether or not the settings have them');
   connections
     .command('list')
-    .description('list them, each with its numbers of people, tombstones, groups and linked travelers')
+    .description(
+      'list them, each with what it is from, and its numbers of people, tombstones, groups and linked travelers',
+    )
     .option('--json', 'one JSON object for each connection')
     .addHelpText('after', examples('connections list'))
     .action(action((flags: { json?: true }) => listConnections(shell, flags)));
@@ -85,7 +87,8 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
         shell,
         ...stored.map((kept) => ({
           ...kept,
-          isInSettings: isInSettings(settings, kept.id),
+          source: sourceOf(settings, kept.id),
+          isInSettings: sourceOf(settings, kept.id) === 'file',
           mode: modeOf(kept.id),
           paused: of(kept.id) && { since: of(kept.id)?.since, people: of(kept.id)?.people },
         })),
@@ -94,19 +97,11 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
     }
     const rows = stored.map((kept) => [
       kept.id,
-      isInSettings(settings, kept.id) ? 'yes' : 'no',
+      sourceTexts[sourceOf(settings, kept.id) ?? 'none'],
       modeOf(kept.id),
       ...[kept.people, kept.tombstones, kept.groups, kept.linked].map(String),
     ]);
-    const head = [
-      'connection',
-      'in the settings',
-      'mode',
-      'people',
-      'tombstones',
-      'groups',
-      'travelers linked',
-    ];
+    const head = ['connection', 'from', 'mode', 'people', 'tombstones', 'groups', 'travelers linked'];
     printTable(shell, head, rows);
     await printPaused(shell, database, settings);
   });
@@ -136,9 +131,12 @@ export function forgetConnection(
   });
 }
 
-function isInSettings({ connections }: Settings, id: string): boolean {
-  return connections.some((connection) => connection.id === id);
+/** Returns what a connection is from; undefined for one that is served no longer. */
+function sourceOf({ connections }: Settings, id: string): ConnectionSettings['source'] | undefined {
+  return connections.find((connection) => connection.id === id)?.source;
 }
+
+const sourceTexts = { file: 'settings file', database: 'admin page', demoDay: 'demo day', none: '–' };
 
 /** Finds a stored connection. Throws if it cannot be forgotten. */
 async function findForgettable(
@@ -150,7 +148,10 @@ async function findForgettable(
   const all = await readStoredConnections(database, Date.now());
   const kept = all.find(({ id }) => id === name);
   if (!kept) throw unknownConnection(name, database);
-  if (isInSettings(settings, name))
+  const source = sourceOf(settings, name);
+  if (source === 'database')
+    throw new Refused(`The connection ${name} was added on the admin page. Remove it there.`);
+  if (source !== undefined)
     throw new Refused(
       `The connection ${name} is in the settings. Remove it there and restart the server; then it can be forgotten.`,
     );
@@ -214,7 +215,7 @@ export async function importTravelers(shell: Shell, flags: ImportFlags): Promise
   const service = await start(quiet, { background: false, mayCreate: false });
   try {
     let exit: 0 | 1 = 0;
-    for (const { id } of settings.connections) {
+    for (const id of service.connections()) {
       if ((await importConnection(shell, { service, id, flags })) === 1) exit = 1;
     }
     return exit;

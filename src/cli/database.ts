@@ -1,12 +1,14 @@
 import { readSettings, type Settings } from '../config/settings.ts';
+import { withStoredConnections } from '../config/stored-connections.ts';
 import { ensureConnection } from '../store/connections.ts';
 import type { Database } from '../store/sql/database.ts';
 import { withDatabaseAt } from '../store/sql/open-database.ts';
+import { readStoredSettings } from '../store/stored-connections.ts';
 import { Refused, untilRefused } from './exit-code.ts';
 import { escapeLine, type Shell } from './output.ts';
 
 /**
- * Opens the database of the settings for `work`, and closes it. A server may be running on it. Without `mayCreate`, throws NoDatabase
+ * Opens the database of the settings for `work`, and closes it. The settings of `work` have the connections of the database too. A server may be running on it. Without `mayCreate`, throws NoDatabase
  * if there is none. Returns 1 if the work is refused.
  */
 export function withDatabase(
@@ -16,11 +18,16 @@ export function withDatabase(
 ): Promise<0 | 1> {
   return untilRefused(shell, () => {
     const settings = readSettings(shell.environment, shell.home);
-    return withDatabaseAt(settings, (database) => work(database, settings), options);
+    const workWithAll = async (database: Database) => {
+      // A command needs no travel credential of a stored connection, which the environment of the server may have alone.
+      const stored = await readStoredSettings(database);
+      await work(database, withStoredConnections(settings, stored, { includesFaulty: true }));
+    };
+    return withDatabaseAt(settings, workWithAll, options);
   });
 }
 
-/** Finds a connection of the settings. Throws if they have none of that name. */
+/** Finds a connection of the settings and the database. Throws if they have none of that name. */
 export function findConnection({ connections }: Settings, id: string): Settings['connections'][number] {
   const connection = connections.find((candidate) => candidate.id === id);
   if (connection) return connection;

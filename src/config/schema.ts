@@ -28,10 +28,7 @@ const paths = z
     travelPolicies: path,
     scimUserMappings: path,
   })
-  .partial()
-  .describe(
-    'Paths of the travel API that differ from those of its profile, e.g. {"costCenters": "/api/cost-centers"}. The keys are whoami, users, billingProfiles, costCenters, customFields and travelPolicies; with the profile "jetbridge" also events, customFieldOptions (with {id}) and scimUserMappings.',
-  );
+  .partial();
 
 const variableName = z
   .string()
@@ -58,7 +55,8 @@ const eventFeed = z.strictObject({
     .describe('The interval of the calls that read the feed, in milliseconds.'),
 });
 
-const travelApi = z.strictObject({
+/** The travel API of a connection. */
+export const travelApiSchema = z.strictObject({
   url: travelUrl
     .optional()
     .describe(
@@ -82,7 +80,11 @@ const travelApi = z.strictObject({
     .describe(
       'The kind of travel API: "jetbridge" is that of the embedded service, "generic-rest" one with other habits of REST APIs. See docs/travel-apis.md. For the embedded service it has no effect.',
     ),
-  paths: paths.default({}),
+  paths: paths
+    .default({})
+    .describe(
+      'Paths of the travel API that differ from those of its profile, e.g. {"costCenters": "/api/cost-centers"}. The keys are whoami, users, billingProfiles, costCenters, customFields and travelPolicies; with the profile "jetbridge" also events, customFieldOptions (with {id}) and scimUserMappings.',
+    ),
   feed: z
     .union([z.literal(false), eventFeed], {
       error: faultText(
@@ -142,7 +144,8 @@ function choice<const Choices extends readonly [string, ...string[]]>(choices: C
   return z.enum(choices).default(choices[0]);
 }
 
-const policies = z.strictObject({
+/** Decisions about existing, leaving and returning people. */
+export const policiesSchema = z.strictObject({
   onExistingUser: choice(policyChoices.onExistingUser).describe(
     'Effect if an existing traveler has the email address of a new user: "link" links the user to that traveler, "refuse" does not.',
   ),
@@ -198,17 +201,21 @@ export const connectionSchema = z.strictObject({
     .describe(
       'The environment variable with the bearer token of this connection. Without it, "npx jetbridge tokens create" creates tokens. Default: SCIM_TOKEN for the connection "default", none for others.',
     ),
-  travelApi: travelApi.prefault({}).describe('The travel API of the connection.'),
+  travelApi: travelApiSchema.prefault({}).describe('The travel API of the connection.'),
   mode: z
     .enum(connectionModeNames)
     .default('live')
     .describe(
       'The mode in which a new connection begins: "live", "shadow" (everything is planned and reported, and nothing is sent) or "paused" (only people whom the identity provider sends from then on are provisioned). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
     ),
-  policies: policies.prefault({}).describe('Decisions about existing, leaving and returning people.'),
+  policies: policiesSchema.prefault({}).describe('Decisions about existing, leaving and returning people.'),
 });
 
-const connectionId = z
+/** A connection that is stored in the database. Only the settings file can name a file, and a variable with a SCIM token. */
+export const storedConnectionSchema = connectionSchema.omit({ mapping: true, scimTokenEnv: true });
+
+/** The name of a connection. */
+export const connectionId = z
   .string()
   .regex(
     /^[a-z][a-z0-9-]{0,39}$/,

@@ -30,6 +30,8 @@ type ConnectionEntry = z.infer<typeof connectionSchema>;
 /** One connection with its parsed mapping and its secrets from the environment. */
 export interface ConnectionSettings {
   id: string;
+  /** What the connection is from: only one of the database can be changed on the admin page. */
+  source: 'file' | 'database' | 'demoDay';
   /** The content of the mapping file; undefined if the settings name none. */
   mapping: Mapping | undefined;
   /** The mapping file, as a path for messages. */
@@ -79,6 +81,8 @@ export interface Settings extends TransportSettings, FileSettings {
   adminPassword: string | undefined;
   logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
   connections: ConnectionSettings[];
+  /** The environment variables that are set. Connections that are stored in the database name those with their secrets. */
+  environment: Record<string, string | undefined>;
   /** The webhook for alerts; if undefined, alerts appear in the log and the metrics only. */
   alerts: AlertSettings | undefined;
   /** If undefined, only passwords open the admin page. */
@@ -97,7 +101,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   const written = readSettingsFile(file, faults);
   const url = data.TRAVEL_API_URL;
   const connections = Object.entries(written?.connections ?? {}).flatMap(([id, connection]) =>
-    toConnectionSettings({ id, connection, file, present, url, faults }),
+    toConnectionSettings({ id, connection, file, present, url, faults, source: 'file' }),
   );
   if (!data.TRAVEL_API_INSECURE && !faulty.includes('TRAVEL_API_INSECURE'))
     faults.push(...plainTravelFaults(url, written?.connections ?? {}, displayPath(file)));
@@ -120,6 +124,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     adminPassword: data.ADMIN_PASSWORD,
     logLevel: data.LOG_LEVEL,
     connections: connections.map(({ settings }) => settings),
+    environment: present,
     ...{ alerts, adminOpenid, ...transport },
     ...fileSettings(written),
   };
@@ -209,7 +214,11 @@ function postgresSettings(
 }
 
 /** Plain HTTP to another machine would expose the credential and the travelers' data to the network. */
-function plainTravelFaults(url: string, connections: Record<string, ConnectionEntry>, file: string): Fault[] {
+export function plainTravelFaults(
+  url: string,
+  connections: Record<string, Pick<ConnectionEntry, 'travelApi'>>,
+  file: string,
+): Fault[] {
   const places = [
     { file: 'environment', path: 'TRAVEL_API_URL', url },
     ...Object.entries(connections).map(([id, { travelApi }]) => ({
@@ -309,7 +318,7 @@ function readSettingsFile(file: string, faults: Fault[]): z.infer<typeof setting
   return undefined;
 }
 
-interface ConnectionInput {
+interface ConnectionInput extends Pick<ConnectionSettings, 'source'> {
   id: string;
   connection: ConnectionEntry;
   file: string;
@@ -318,14 +327,16 @@ interface ConnectionInput {
   faults: Fault[];
 }
 
-interface CheckedConnection {
+/** A connection, and its credentials as they are checked. */
+export interface CheckedConnection {
   settings: ConnectionSettings;
   credentials: ConnectionCredentials;
 }
 
 /** Returns an empty list if the mapping has faults. */
-function toConnectionSettings({
+export function toConnectionSettings({
   id,
+  source,
   connection,
   file,
   present,
@@ -346,8 +357,7 @@ function toConnectionSettings({
   return [
     {
       settings: {
-        id,
-        mapping,
+        ...{ id, source, mapping },
         mappingFile: mappingFile && displayPath(mappingFile),
         account: account ?? ownAccount,
         scimToken,

@@ -27,8 +27,8 @@ export interface ServiceParts {
 /** Dependencies of the connection of the demo day. */
 export interface DemoConnectionDeps {
   parts: ServiceParts;
-  /** Serves a connection from now on; the other connections of its account import the travelers whom nobody has linked. */
-  serveConnection(settings: ConnectionSettings): void;
+  /** Serves a connection from now on. If it imports no travelers, the other connections of its account do. */
+  serveConnection(settings: ConnectionSettings, options: { isImported: boolean }): void;
   /** Ends that; does nothing if the connection is not served. */
   endConnection(id: string): Promise<void>;
 }
@@ -48,14 +48,7 @@ export function demoConnection(
   deps: DemoConnectionDeps,
   readMapping: () => ConnectionSettings['mapping'],
 ): DemoConnection {
-  const { database, runtime, settings, live } = deps.parts;
-  const configured = settings.connections.map(({ id }) => id);
-  let isRecorded = false;
-  const record = async (withDemo: boolean) => {
-    if (withDemo === isRecorded) return;
-    await live.recordServed(withDemo ? [...configured, DEMO_CONNECTION] : configured);
-    isRecorded = withDemo;
-  };
+  const { database, runtime, live } = deps.parts;
   let isServed = false;
   let wasStored = false;
   let removals = 0;
@@ -64,13 +57,13 @@ export function demoConnection(
     if (found) database.scopes.add({ account: found.account, connection: DEMO_CONNECTION });
     const phase = readSavedDemoDay(found?.state)?.phase;
     if (found && (phase === 'playing' || phase === 'played')) {
-      await record(true);
-      if (!isServed) deps.serveConnection(demoSettings(found.account, readMapping()));
+      await live.recordServed(DEMO_CONNECTION, true);
+      if (!isServed) deps.serveConnection(demoSettings(found.account, readMapping()), { isImported: false });
       isServed = true;
     } else {
       await deps.endConnection(DEMO_CONNECTION);
       isServed = false;
-      await record(false);
+      await live.recordServed(DEMO_CONNECTION, false);
     }
     if (!found && wasStored) {
       database.scopes.remove(DEMO_CONNECTION);
@@ -98,7 +91,14 @@ export function demoConnection(
 
 function demoSettings(account: string, mapping: ConnectionSettings['mapping']): ConnectionSettings {
   return {
-    ...{ id: DEMO_CONNECTION, account, mapping, mappingFile: 'demo/mapping.json', scimToken: undefined },
+    ...{
+      id: DEMO_CONNECTION,
+      source: 'demoDay',
+      account,
+      mapping,
+      mappingFile: 'demo/mapping.json',
+      scimToken: undefined,
+    },
     mode: 'live',
     travelApi: { ...connectionSchema.parse({}).travelApi, url: 'embedded', key: undefined, feed: false },
     // It links no traveler of others, and shows how an admin decides about somebody who returns.

@@ -33,6 +33,7 @@ interface AccessDeps {
   embedded: EmbeddedTravel | undefined;
   log: Logger;
   limit: FailureLimit;
+  isServed(connection: string): boolean;
   /** The log of exchanges; undefined disables it. */
   recorder: ExchangeRecorder | undefined;
 }
@@ -105,7 +106,7 @@ export function scimAuthenticator(
  * settings, not with the Host header, which the client controls.
  */
 export function oauthRoutes(
-  { settings, database, log, embedded, limit, recorder }: AccessDeps,
+  { settings, database, log, embedded, limit, isServed, recorder }: AccessDeps,
   address: string,
 ): RequestHandler[] {
   const endpoint = tokenEndpoint({
@@ -114,7 +115,7 @@ export function oauthRoutes(
     assertions: usedAssertions(database),
     doesGrantTargetExist: async (grant) =>
       grant.kind === 'scim'
-        ? settings.connections.some(({ id }) => id === grant.connection)
+        ? isServed(grant.connection)
         : ((await embedded?.isActiveAdmin(grant.userId)) ?? false),
     audience: `${address}/oauth/token`,
     guard: { resolve: resolveName, allowPrivate: settings.oauthClients.allowPrivate },

@@ -75,6 +75,7 @@ export function openConnection(
     },
     settings,
     staleLookups: lookups.stale,
+    lookupAges: lookups.ages,
     findRefusedKey: async () => {
       // The bridge makes its credential for the embedded service itself.
       if (isEmbedded) return undefined;

@@ -11,8 +11,8 @@ export interface OpenProvisioning {
   connections: OpenConnection[];
   provisioning: ProvisioningService;
   suspicion: ForeignValues;
-  /** Serves one more connection. The other connections of its account import the travelers whom nobody has linked. */
-  serveConnection(settings: ConnectionSettings): void;
+  /** Serves one more connection. If it imports no travelers, the other connections of its account do. */
+  serveConnection(settings: ConnectionSettings, options?: { isImported: boolean }): void;
   /** Serves a connection no longer; does nothing if it is not served. */
   endConnection(id: string): Promise<void>;
 }
@@ -36,9 +36,9 @@ export function openProvisioning(
   registerServiceGauges(metrics, { store, provisioning, connections, live, suspicion });
   return {
     ...{ connections, provisioning, suspicion },
-    serveConnection: (added) => {
+    serveConnection: (added, { isImported } = { isImported: true }) => {
       const opened = open(added);
-      const connection = { ...opened.connection, isImported: false };
+      const connection = { ...opened.connection, isImported };
       connections.push({ ...opened, connection });
       provisioning.addConnection(connection);
     },

@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import type { ThreadLimits } from '../admin/mapping-thread/thread.ts';
 import { openSignIns, type SignIns } from '../admin/sign-ins.ts';
 import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
-import { SettingsFault } from '../config/faults.ts';
+import { faultLine, SettingsFault } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
+import { NOT_SERVED, withStoredConnections } from '../config/stored-connections.ts';
 import type { HttpDeps } from '../http/app.ts';
 import { createLog } from '../http/log.ts';
 import { httpMetrics, measureProcess } from '../http/monitoring.ts';
@@ -29,6 +30,7 @@ import { type MaxDelays, repairAfterSetBack, repairFutureTimes } from '../store/
 import type { Database } from '../store/sql/database.ts';
 import { openDatabase } from '../store/sql/open-database.ts';
 import { WriteHealth } from '../store/sql/write-health.ts';
+import { readStoredSettings } from '../store/stored-connections.ts';
 import { deliveryQueue } from '../store/travel/delivery-queue.ts';
 import { hasSecrets, reencryptStoredSecrets } from '../store/travel/travel-secrets.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
@@ -93,11 +95,11 @@ export interface ServerDeps {
 }
 
 /** Opens and migrates the database, and the stores. A start that fails leaves nothing open that keeps the process alive. */
-export async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
-  const log = options.log ?? createLog(settings.logLevel);
+export async function openStore(given: Settings, options: StartOptions): Promise<ServerDeps> {
+  const log = options.log ?? createLog(given.logLevel);
   const { problem, remedy } = UNENCRYPTED_DATABASE;
-  if (settings.postgres && isUnencrypted(settings.postgres.url)) log.warn({ remedy }, problem);
-  const database = await openDatabase(settings, { exclusive: true, mayCreate: options.mayCreate });
+  if (given.postgres && isUnencrypted(given.postgres.url)) log.warn({ remedy }, problem);
+  const database = await openDatabase(given, { exclusive: true, mayCreate: options.mayCreate });
   const clock = sharedClock(steadyClock());
   const runtime = systemRuntime(log, {
     ...options,
@@ -107,7 +109,6 @@ export async function openStore(settings: Settings, options: StartOptions): Prom
   });
   const deps = { database, log, runtime };
   const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
-  const connections = settings.connections.map(({ id }) => id);
   const sharedRole = options.background === false ? 'command' : 'replica';
   const role = database.dialect.isShared ? sharedRole : 'only';
   const started: Started[] = [{ close: () => writes.stop() }];
@@ -117,6 +118,10 @@ export async function openStore(settings: Settings, options: StartOptions): Prom
   };
   let live: LiveReplicas | undefined;
   try {
+    const settings = withStoredConnections(given, await readStoredSettings(database), {
+      onFaults: (connection, faults) => log.error({ connection, faults: faults.map(faultLine) }, NOT_SERVED),
+    });
+    const connections = settings.connections.map(({ id }) => id);
     const repair = (time: number) => repairSetBack(settings, database, time);
     live = await joinReplicas({
       ...{ replicas: replicas(database), clock, wait, log, connections, repair, role },

@@ -1,6 +1,7 @@
 import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
 import type { DemoDay } from '../admin/demo-day.ts';
+import type { StoredConnections } from '../admin/deps.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
 import { alertSender } from '../alerts/alert-sender.ts';
@@ -52,6 +53,7 @@ import { type EmbeddedAddress, findRefusedCredentials, type OpenConnection } fro
 import { type OpenProvisioning, openProvisioning } from './open-provisioning.ts';
 import { openStore, type ServerDeps, type StartOptions } from './open-store.ts';
 import { wait } from './runtime.ts';
+import { type ServedStoredConnections, storedConnections } from './stored-connections.ts';
 
 /** A running service. */
 export interface Service {
@@ -65,6 +67,8 @@ export interface Service {
   makeFirstAdmin(): Promise<string | undefined>;
   /** Returns the connections whose credential the travel API refuses. Those whose travel API cannot be asked are left out. */
   findRefusedCredentials(): Promise<{ connection: string; keyEnv: string }[]>;
+  /** Returns the names of the connections that are served. */
+  connections(): string[];
   /** Reads all travelers of a connection now. */
   importTravelers(
     connection: string,
@@ -99,12 +103,14 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     ...{ parts: deps, folder: options.demo, ...opened },
     openScimServer: () => openLoopbackServer(deps.http, (app) => app.use('/scim/v2', scimApp(scim))),
   });
+  const stored = storedConnections({ ...deps, ...opened });
   const { page, mappingProgram: program, mappingLimits: limits } = options;
   const tasks = mappingThread({ program, limits, wait });
-  const app = createApp(deps, { ...servers, ...opened, scim, demoDay: demo, tasks, page });
+  const app = createApp(deps, { ...servers, ...opened, scim, demoDay: demo, stored, tasks, page });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, opened);
   demo.follow();
+  stored.follow();
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
   // them.
   deps.writes.onRecovery(() => background?.importAgain());
@@ -119,13 +125,14 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     }),
     makeFirstAdmin: () => makeFirstAdmin(settings, deps),
     findRefusedCredentials: () => findRefusedCredentials(connections),
+    connections: () => connections.map(({ connection }) => connection.id),
     importTravelers: (id, onPage, options) =>
       provisioning.importer.run(connectionNamed(connections, id), onPage, options),
     identities: async (id) => {
       await provisioning.reconcileDue();
       return (await deps.store.identities.findPage(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
-    close: () => closeInTime(deps, { ...servers, ...opened, demo, tasks, background }),
+    close: () => closeInTime(deps, { ...servers, ...opened, demo, stored, tasks, background }),
     renewCertificate: server.renewCertificate,
     reloadMappingFiles: () =>
       reloadMappingFiles(settings, { applyMapping: provisioning.applyMappingFile, log: deps.log }),
@@ -189,10 +196,13 @@ function scimParts(
   { connections, provisioning: { users, groups }, url }: OpenProvisioning & Pick<Servers, 'url'>,
 ): ScimDeps {
   const { settings, refusals, recorder, http } = deps;
-  const isServed = (id: string) => connections.some(({ connection }) => connection.id === id);
-  const authenticate = scimAuthenticator(deps, isServed);
+  const authenticate = scimAuthenticator(deps, (id) => isServed(connections, id));
   const publicUrl = () => chosenUrl(settings) ?? url;
   return { ...{ users, groups, authenticate, publicUrl, recorder }, refusals: refusals.scim, now: http.now };
+}
+
+function isServed(connections: OpenConnection[], id: string): boolean {
+  return connections.some(({ connection }) => connection.id === id);
 }
 
 /** PUBLIC_URL without a slash at the end. */
@@ -210,10 +220,17 @@ function createApp(
     provisioning,
     scim,
     demoDay,
+    stored,
     tasks,
     page,
   }: Servers &
-    OpenProvisioning & { scim: ScimDeps; demoDay: DemoDay; tasks: MappingThread; page: string | undefined },
+    OpenProvisioning & {
+      scim: ScimDeps;
+      demoDay: DemoDay;
+      stored: StoredConnections;
+      tasks: MappingThread;
+      page: string | undefined;
+    },
 ): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
@@ -232,11 +249,18 @@ function createApp(
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
     const encryptionKey = currentEncryptionKey(settings);
-    const shared = { provisioning, connections, demoDay, tasks, isSecure, publicUrl, page, encryptionKey };
+    const parts = { provisioning, connections, storedConnections: stored, demoDay };
+    const shared = { ...parts, tasks, isSecure, publicUrl, page, encryptionKey };
     const exchanges = exchangeReader(deps.database, exchangeKeys(settings));
     app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, exchanges }));
     app.get('/', (_request, response) => response.redirect('/admin'));
-    app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl(settings) ?? url));
+    app.use(
+      '/oauth/token',
+      oauthRoutes(
+        { ...deps, isServed: (id) => isServed(connections, id), limit: refusals.limit },
+        chosenUrl(settings) ?? url,
+      ),
+    );
     app.use(healthRoutes(health), metricsRoutes(http.metrics, { now: http.now, wait }));
   });
 }
@@ -311,6 +335,7 @@ const CLOSE_MS = 12_000;
 
 interface RunningParts extends Servers, OpenProvisioning {
   demo: ServedDemoDay;
+  stored: ServedStoredConnections;
   tasks: MappingThread;
   background: Background | undefined;
 }
@@ -318,11 +343,11 @@ interface RunningParts extends Servers, OpenProvisioning {
 /** Waits for running work, then releases what the service holds open, with a time limit for each. */
 async function closeInTime(
   { runtime, live, signIns, close }: ServerDeps,
-  { server, loopbackServer, connections, provisioning, demo, tasks, background }: RunningParts,
+  { server, loopbackServer, connections, provisioning, demo, stored, tasks, background }: RunningParts,
 ): Promise<void> {
   const end = runtime.now() + CLOSE_MS;
   signIns.endWaits();
-  const work = Promise.all([demo.stop(), stopWork(server, provisioning, background)]);
+  const work = Promise.all([demo.stop(), stored.stop(), stopWork(server, provisioning, background)]);
   await waitAtMost(STOP_MS, runtime, work);
   const release = async () => {
     for (const connection of connections) connection.close();

@@ -66,6 +66,7 @@ interface Fixture {
   warnings: object[];
   alarms: object[];
   stale(): string[];
+  ages(): Record<string, number>;
   reads(path: string): number;
 }
 
@@ -91,6 +92,7 @@ describe('lookups in the travel API', () => {
       alarms,
       lookups: cached,
       stale: cached.stale,
+      ages: () => Object.fromEntries(cached.ages()),
       reads: (path) => server.requests.filter((request) => pathOf(request) === path).length,
     };
     return fixture;
@@ -329,7 +331,9 @@ describe('lookups in the travel API', () => {
       { part: 'customFields', failure: 'GET /api/custom-fields/f2/options: 503', stale: true },
     ]);
     expect(stale()).toEqual(['customFields']);
-    clock.now += 5_000;
+    clock.now += 4_000;
+    expect(fixture.ages()).toMatchObject({ customFields: 64_000, costCenters: 4_000 });
+    clock.now += 1_000;
     isDown = false;
     await cached.current();
     expect(warnings).toHaveLength(1);

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { forgetConnection, listConnections } from '../../src/cli/connections.ts';
 import { createToken } from '../../src/cli/credentials.ts';
 import type { Shell } from '../../src/cli/output.ts';
+import { startAdmin } from '../fixtures/admin.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { isOnPostgres } from '../fixtures/data-folder.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { startServer } from '../fixtures/server-process.ts';
@@ -100,13 +102,51 @@ test('all connections in the database are listed, whether or not the settings ha
       .slice(1, -1)
       .map((cell) => cell.trim());
   expect(cells(head)).toEqual([
-    ...['connection', 'in the settings', 'people', 'tombstones', 'groups', 'travelers linked'],
+    ...['connection', 'from', 'people', 'tombstones', 'groups', 'travelers linked'],
   ]);
   expect(rows.map(cells)).toEqual([
-    ['entra', 'yes', '0', '0', '0', '0'],
-    ['okta', 'no', '1', '1', '0', '2'],
+    ['entra', 'settings file', '0', '0', '0', '0'],
+    ['okta', '–', '1', '1', '0', '2'],
   ]);
 });
+
+test('a connection of the admin page is listed as such, gets tokens by the command, and is removed on the page only', async () => {
+  const env = environment('okta');
+  const fixture = await startAdmin(env);
+  services.push(fixture);
+  const body = { name: 'page', travelApi: { url: 'embedded' } };
+  expect((await fixture.admin('POST', '/connections', { body })).status).toBe(204);
+  const { send } = await clientOf(fixture.service, env, 'page');
+  expect((await send('GET', '/Users')).status).toBe(200);
+  const recorded = await recordedShell(env);
+  expect(await listConnections(recorded, { json: true })).toBe(0);
+  const listed = recorded.out.map((line) => JSON.parse(line));
+  expect(listed.map(({ id, source, servers }) => [id, source, servers])).toEqual([
+    ['okta', 'file', 1],
+    ['page', 'database', 1],
+  ]);
+  const refused = await recordedShell(env);
+  expect(await forgetConnection(refused, { name: 'page', yes: true })).toBe(1);
+  expect(refused.err).toEqual(['The connection page was added on the admin page. Remove it there.']);
+});
+
+if (isOnPostgres())
+  test('a connection that is added through one server is served by the other within seconds, until it is removed', async () => {
+    const env = environment('okta');
+    const fixture = await startAdmin(env);
+    const other = await startService(env);
+    services.push(fixture, other);
+    const body = { name: 'page', travelApi: { url: 'embedded' } };
+    expect((await fixture.admin('POST', '/connections', { body })).status).toBe(204);
+    const { send } = await clientOf(other, env, 'page');
+    const statusOf = async () => (await send('GET', '/Users?count=1')).status;
+    await eventually(async () => expect(await statusOf()).toBe(200));
+    expect((await fixture.admin('DELETE', '/connections/page')).status).toBe(204);
+    await eventually(async () => {
+      expect(await statusOf()).toBe(401);
+      expect((await fixture.admin('GET', '/connections/page/records')).status).toBe(404);
+    });
+  });
 
 test('a forgotten connection leaves its travelers unchanged, and another connection can find and link them', async () => {
   const { before } = await oktaIsGone();
@@ -224,7 +264,7 @@ test('without a terminal the numbers are printed, and it exits with 2 unless --y
   );
   const listed = await runCommandLine(['connections', 'list'], env);
   expect(listed).toMatchObject({ code: 0, err: '' });
-  expect(listed.out).toMatch(/okta +│ no +│ 1 /);
+  expect(listed.out).toMatch(/okta +│ – +│ 1 /);
   expect(await runCommandLine(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
     ...{ code: 0, out: 'forgotten\n' },
   });

@@ -3,6 +3,7 @@ import { ensureConnection } from '../../src/store/connections.ts';
 import { auditLog } from '../../src/store/credentials/audit-log.ts';
 import { people } from '../../src/store/identities/people.ts';
 import { shadowPlans } from '../../src/store/identities/shadow-plans.ts';
+import { groupPages } from '../../src/store/lists/group-pages.ts';
 import { countByState } from '../../src/store/queues/reconcile-queue.ts';
 import { plansOf } from '../fixtures/query-plans.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
@@ -51,5 +52,24 @@ test('a page of the plans in shadow mode is read along the index of userNames, w
     expect.stringMatching(
       /^SEARCH identity USING INDEX \w+ \(account=\? AND connection_id=\? AND .*user_name_key/,
     ),
+  ]);
+});
+
+test('groups, their members and the numbers of these are read along indexes, without sorting them', async () => {
+  const database = await databases.open();
+  await ensureConnection(database, { id: 'okta', account: 'acme' });
+  const page = { search: 'a', limit: 50 };
+  expect(
+    await plansOf(database, (spied) =>
+      groupPages(spied).listGroups('okta', { ...page, after: 'sales' }, () => true),
+    ),
+  ).toEqual([
+    'SEARCH scim_group USING INDEX sqlite_autoindex_scim_group_2 (account=? AND connection_id=? AND display_name_key>?)',
+  ]);
+  expect(
+    await plansOf(database, (spied) => groupPages(spied).listMembers('okta', 'g', { ...page, after: 7 })),
+  ).toEqual([
+    'SEARCH member USING INDEX group_member_position (account=? AND connection_id=? AND group_id=? AND position>?)',
+    'SEARCH person USING INDEX sqlite_autoindex_identity_1 (account=? AND connection_id=? AND id=?) LEFT-JOIN',
   ]);
 });

@@ -103,10 +103,12 @@ describe('a replica', () => {
 
   it('records at once that it serves other connections, and repeats that with each heartbeat', async () => {
     const live = await join();
-    await live.recordServed(['okta', 'demo']);
+    await live.recordServed('demo', true);
     expect(served).toEqual([['okta'], ['okta', 'demo']]);
     await nextHeartbeat();
     expect(served.at(-1)).toEqual(['okta', 'demo']);
+    await live.recordServed('demo', false);
+    expect(served.at(-1)).toEqual(['okta']);
     await live.stop();
   });
 
@@ -114,7 +116,7 @@ describe('a replica', () => {
     const live = await join('only');
     await nextHeartbeat();
     expect(served).toEqual(['reset', ['okta']]);
-    await live.recordServed(['okta', 'demo']);
+    await live.recordServed('demo', true);
     expect(served.at(-1)).toEqual(['okta', 'demo']);
     await live.stop();
     expect(left.at(-1)).toBe(beats[0]);
@@ -128,7 +130,7 @@ describe('a replica', () => {
 
   it('is not recorded if it is a command', async () => {
     const live = await join('command');
-    await live.recordServed(['okta']);
+    await live.recordServed('okta', true);
     await live.stop();
     expect([served, live.count()]).toEqual([[], 1]);
   });

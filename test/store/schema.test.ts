@@ -146,6 +146,7 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     create table request_log (seq integer primary key);
     insert into request_log values (1);
     alter table connection drop column mode;
+    alter table connection drop column settings;
     alter table connection drop column paused_at;
     alter table rules_in_force drop column put_back_since;
     drop index identity_decided_at;

@@ -8,7 +8,10 @@ const connection = z
     id,
     scimUrl: z.string().meta({ description: 'The SCIM base URL as clients use it' }),
     travelApi: z.string().meta({ description: '`embedded`, or the URL of a travel API' }),
-    policies: z.array(z.string()).meta({ description: 'The policies for its travelers, in words' }),
+    source: z.enum(['file', 'database', 'demoDay']).meta({
+      description:
+        'file: the settings file fixes it; database: it was added on the page, and can be changed there',
+    }),
     hasEnvironmentToken: z
       .boolean()
       .meta({ description: 'True if an environment variable gives it a token, which is in no list' }),
@@ -70,6 +73,9 @@ export const connectContract = {
     summary: 'List the connections with the URLs that an identity provider needs',
     result: z.object({
       connections: z.array(connection),
+      unserved: z
+        .array(z.object({ id, problems: z.array(z.string()) }))
+        .meta({ description: 'Connections of the database that this replica does not serve, and why' }),
       tokenEndpoint: z.string().meta({ description: 'The URL at which OAuth clients get tokens' }),
     }),
   },

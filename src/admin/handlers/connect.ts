@@ -1,6 +1,5 @@
 import type { LoggedExchange } from '../../log/exchange.ts';
 import { keysUrlProblem, parseJwks } from '../../oauth/clients.ts';
-import type { Policies } from '../../provisioning/policies.ts';
 import type { connectContract } from '../contract/connect.ts';
 import type { HandlerRequest, Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
@@ -8,6 +7,7 @@ import type { AdminDeps } from '../deps.ts';
 import { invalidField, noSuch } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 import type { ListedClient } from '../scim-credentials.ts';
+import { findUnserved } from './connections.ts';
 
 /** Handles the connections, their credentials, and the newest requests of identity providers. */
 export function connectHandlers(deps: AdminDeps): Handlers<typeof connectContract, AdminContext> {
@@ -16,11 +16,11 @@ export function connectHandlers(deps: AdminDeps): Handlers<typeof connectContrac
     listConnections: async (_request, { response }) => {
       const url = deps.publicUrl(response.req);
       return {
-        connections: deps.connections.map(({ settings: { id, policies, scimToken, travelApi } }) => ({
-          ...{ id, scimUrl: `${url}/scim/v2`, travelApi: travelApi.url },
-          policies: policyTexts(policies),
+        connections: deps.connections.map(({ settings: { id, source, scimToken, travelApi } }) => ({
+          ...{ id, source, scimUrl: `${url}/scim/v2`, travelApi: travelApi.url },
           hasEnvironmentToken: scimToken !== undefined,
         })),
+        unserved: await findUnserved(deps),
         tokenEndpoint: `${url}/oauth/token`,
       };
     },
@@ -45,59 +45,6 @@ export function connectHandlers(deps: AdminDeps): Handlers<typeof connectContrac
     },
     listRecentAttempts: ({ query }) => listRecentAttempts(query, deps),
   };
-}
-
-/** Describes what the policies of a connection do with its travelers. */
-export function policyTexts(policies: Policies): string[] {
-  const { safetyValve: valve } = policies;
-  return [
-    {
-      link: 'A new user with the email address of an existing traveler is linked to it.',
-      refuse: 'A new user with the email address of an existing traveler is refused.',
-    }[policies.onExistingUser],
-    {
-      list: 'People whom no identity provider has written are listed, and can be imported and matched.',
-      match:
-        'People whom no identity provider has written are found by a search for one of them, and are not listed.',
-    }[policies.existingPeople],
-    {
-      hold: 'When somebody is deleted whom the identity provider has neither written nor searched, the traveler stays, and an admin decides.',
-      archive:
-        'When somebody is deleted whom the identity provider has neither written nor searched, the traveler is archived.',
-    }[policies.unclaimedDelete],
-    {
-      archive: 'When a user is deleted, the traveler is archived.',
-      delete: 'When a user is deleted, the traveler is deleted.',
-    }[policies.deprovision],
-    {
-      separate: 'Another person who takes the place of a leaver gets a new traveler.',
-      revive: 'Another person who takes the place of a leaver gets the traveler without its values.',
-      hold: 'Another person who takes the place of a leaver waits for an admin.',
-    }[policies.onReturn],
-    {
-      report: 'A field that was changed in the travel service stays, and is reported.',
-      correct: 'A field that was changed in the travel service is changed back.',
-    }[policies.drift],
-    {
-      keep: 'A manager who is deactivated stays the manager of the reports, with a finding.',
-      clear: 'A manager who is deactivated is removed from the reports.',
-    }[policies.inactiveManager],
-    {
-      keep: 'A role that a traveler had before it was granted stays when the identity provider takes it away.',
-      adopt:
-        'A role that a traveler had before it was granted is removed when the identity provider takes it away.',
-    }[policies.preexistingRoles],
-    policies.reclaimEmail
-      ? 'An archived traveler gives up its email address to a user who needs it.'
-      : 'An archived traveler keeps its email address.',
-    valve
-      ? `When more than ${valve.minimum} people and more than ${percentage(valve.share)} of all leave within ${valve.windowMs / 60_000} minutes, the others wait for an admin.`
-      : 'Any number of people may leave at once.',
-  ];
-}
-
-function percentage(share: number): string {
-  return `${Math.round(share * 1000) / 10} %`;
 }
 
 type Input<Name extends keyof typeof connectContract> = HandlerRequest<(typeof connectContract)[Name]>;

@@ -130,8 +130,11 @@ function textOf(mapping: unknown): string {
   return `${JSON.stringify(mapping, null, 2)}\n`;
 }
 
-/** Throws 503 with the reason if the lookups were never read. */
-async function currentRules(connection: Connection, { provisioning }: AdminDeps): Promise<RulesSnapshot> {
+/** Returns the rules in force of a connection, with its lookups. Throws 503 with the reason if these were never read. */
+export async function currentRules(
+  connection: Connection,
+  { provisioning }: AdminDeps,
+): Promise<RulesSnapshot> {
   const current = await provisioning.currentRules(connection);
   if (!('kind' in current)) return current;
   throw new AdminError('unavailable', `The travel API cannot be read: ${describeTravelFailure(current)}.`);

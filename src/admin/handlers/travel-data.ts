@@ -33,10 +33,12 @@ interface TravelDataDeps {
 
 /** Handles the trips, invoices and sample data of the embedded travel service. All lists begin with the newest. */
 export function travelDataHandlers(parts: AdminDeps): Handlers<typeof travelDataContract, AdminContext> {
-  const own = parts.settings.connections.filter(({ travelApi }) => travelApi.url === 'embedded');
-  const accounts = [...new Set(own.map(({ account }) => account))];
+  const accounts = () => {
+    const own = parts.connections.filter(({ settings }) => settings.travelApi.url === 'embedded');
+    return [...new Set(own.map(({ settings }) => settings.account))];
+  };
   const deps = () => ({
-    ...{ travel: requireEmbedded(parts).travel, identities: parts.store.identities, accounts },
+    ...{ travel: requireEmbedded(parts).travel, identities: parts.store.identities, accounts: accounts() },
   });
   return {
     listTravelTrips: async ({ query }) => listTrips(deps(), query),

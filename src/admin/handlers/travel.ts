@@ -34,9 +34,12 @@ export function travelHandlers(deps: AdminDeps): TravelHandlers {
   return {
     describeTravelService: async () => ({
       embedded: deps.embedded !== undefined,
-      others: deps.settings.connections
-        .filter(({ travelApi }) => travelApi.url !== 'embedded')
-        .map(({ id, travelApi: { url } }) => ({ connection: id, url: hideUrlCredentials(url) })),
+      others: deps.connections
+        .filter(({ settings: { travelApi } }) => travelApi.url !== 'embedded')
+        .map(({ settings: { id, travelApi } }) => ({
+          connection: id,
+          url: hideUrlCredentials(travelApi.url),
+        })),
       admins: deps.embedded ? await listAdmins(deps.embedded.travel.store) : [],
       eventKinds: deps.embedded ? [...eventKinds] : [],
     }),

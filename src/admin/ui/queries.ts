@@ -58,7 +58,8 @@ export function usePages<Name extends PagedOperation>(
   { cursor = 'after', ...options }: PageOptions<Result<Name>> & { cursor?: 'before' | 'after' } = {},
 ) {
   return useInfiniteQuery<Result<Name>, Error, InfiniteData<Result<Name>>, QueryKey, string>({
-    queryKey: [name, input],
+    // A single page of the same list may be read elsewhere.
+    queryKey: [name, input, 'pages'],
     queryFn: ({ pageParam }) => request(name, { ...input, [cursor]: pageParam || undefined }),
     initialPageParam: '',
     // Every page of these operations has `next`, which the compiler does not see in all of them at once.

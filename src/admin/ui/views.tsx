@@ -5,6 +5,7 @@ import {
   IconGhost2,
   IconHandStop,
   IconHistory,
+  IconList,
   IconPlane,
   IconPlugConnected,
   IconUserShield,
@@ -57,6 +58,13 @@ export const views: View[] = [
     key: 'm',
     icon: IconArrowsExchange,
     content: lazyView(async () => (await import('./views/mappings/mappings.tsx')).MappingsView),
+  },
+  {
+    path: '/lists',
+    label: 'Lists',
+    key: 'l',
+    icon: IconList,
+    content: lazyView(async () => (await import('./views/lists/lists.tsx')).ListsView),
   },
   {
     path: '/traffic',

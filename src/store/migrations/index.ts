@@ -10,6 +10,7 @@ import { indexHeldPeople } from './0008-held-people.ts';
 import { addPutBack } from './0009-put-back.ts';
 import { addDeletedMembers } from './0010-deleted-members.ts';
 import { addHeldChanges } from './0011-held-changes.ts';
+import { addConnectionSettings } from './0012-stored-connections.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** The name of the migration that deletes the entries of the former logs. */
@@ -32,6 +33,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0009-put-back': addPutBack(types),
     '0010-deleted-members': addDeletedMembers(types),
     '0011-held-changes': addHeldChanges(types),
+    '0012-stored-connections': addConnectionSettings(types),
   };
   return Object.fromEntries(Object.entries(statements).map(([name, all]) => [name, toMigration(all)]));
 }

@@ -17,8 +17,8 @@ export interface LiveReplicas {
   count(): number;
   /** Calls the listener when another replica has died. */
   onDeath(listener: () => void): void;
-  /** Records the connections that this process serves from now on. */
-  recordServed(connections: string[]): Promise<void>;
+  /** Records that this process serves a connection from now on, or no longer. */
+  recordServed(connection: string, isServed: boolean): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -71,9 +71,11 @@ export async function joinReplicas(deps: LiveReplicasDeps): Promise<LiveReplicas
   return {
     count: () => state.alive,
     onDeath: (listener) => void state.listeners.push(listener),
-    recordServed: (served) => {
-      state.connections = served;
-      return beat();
+    recordServed: async (connection, isServed) => {
+      if (state.connections.includes(connection) === isServed) return;
+      const others = state.connections.filter((one) => one !== connection);
+      state.connections = isServed ? [...others, connection] : others;
+      await beat();
     },
     stop: async () => {
       stop.abort();

@@ -16,6 +16,7 @@ import type {
   followedColumns,
   rulesDecisionColumns,
 } from '../migrations/0011-held-changes.ts';
+import type { connectionSettingsColumns } from '../migrations/0012-stored-connections.ts';
 import type { adminTables } from '../migrations/admin-tables.ts';
 import type { RowOf, RowsOf } from '../migrations/columns.ts';
 import type { connectionTables } from '../migrations/connection-tables.ts';
@@ -49,6 +50,7 @@ type Declared = RowsOf<
 /** Tables with columns that a later migration has added, or whose values are a closed list. */
 interface Refined {
   connection: Declared['connection'] &
+    RowOf<typeof connectionSettingsColumns> &
     Omit<RowOf<typeof connectionModeColumns>, 'mode'> & { mode: Generated<'live' | 'paused' | 'shadow'> };
   list_counter: Omit<Declared['list_counter'], 'kind'> & { kind: CounterKind };
   rules_in_force: Omit<Declared['rules_in_force'], 'source'> & { source: MappingSource } & RowOf<

@@ -1,4 +1,4 @@
-import type { Json } from '../../schema/resource.ts';
+import { isObject, type Json } from '../../schema/resource.ts';
 import { settingSources } from '../compiled-fields.ts';
 import { type Field, findField } from '../fields.ts';
 import type { Rule, Rules } from '../rules.ts';
@@ -44,13 +44,57 @@ export function checkNames(rules: Rules, lookups: Lookups): NameFault[] {
 }
 
 function checkDefault(field: Field, { mapping }: Rules, lookups: Lookups): NameFault[] {
+  return checkConstants(defaultsOf(field, mapping), constantCheck(field, lookups));
+}
+
+function defaultsOf(field: Field, mapping: Rules['mapping']): Reading[] {
   const user = toSourceUser({});
-  const readings = settingSources(field, mapping).flatMap(({ mappingPath, valuesOf }) =>
+  return settingSources(field, mapping).flatMap(({ mappingPath, valuesOf }) =>
     valuesOf(user).map(
       (value): Reading => ({ value, ...(mappingPath === undefined ? {} : { mappingPath }) }),
     ),
   );
-  return checkConstants(readings, constantCheck(field, lookups));
+}
+
+/**
+ * Returns the places of the mapping that name a cost center, billing profile, travel policy, custom field or option of the travel service, by
+ * its id. The custom fields of rules of the collection have the name of their row.
+ */
+export function findNamedResources(rules: Rules, lookups: Lookups): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const add = (id: string, path: string) => found.set(id, [...(found.get(id) ?? []), path]);
+  const addConstants = (constants: Reading[], { read }: ConstantCheck) => {
+    for (const constant of constants) {
+      if ('fault' in constant || constant.mappingPath === undefined) continue;
+      const reading = read(constant.value, constantContext(lookups));
+      if ('value' in reading) for (const id of idsIn(reading.value)) add(id, constant.mappingPath);
+    }
+  };
+  for (const field of rules.fields.filter(({ refersTo }) => refersTo !== undefined))
+    addConstants(defaultsOf(field, rules.mapping), constantCheck(field, lookups));
+  for (const { target, targetPath, constants } of rules.rules) {
+    if (target.kind === 'field') {
+      const field = findField(target.field, rules.fields);
+      if (field?.refersTo !== undefined) addConstants(constants(), constantCheck(field, lookups));
+    } else {
+      const field = findCustomField(target, lookups.customFields);
+      if ('code' in field) continue;
+      add(field.id, targetPath);
+      if (field.options.length > 0)
+        addConstants(constants(), { read: customFieldReader(field, targetPath), known: [], lookups });
+    }
+  }
+  return found;
+}
+
+/** Returns the id of a resource, or those of the options in the value of a custom field. */
+function idsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value];
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((one) => {
+    const option = isObject(one) ? one.customFieldOptionId : undefined;
+    return typeof option === 'string' ? [option] : [];
+  });
 }
 
 function checkRule(
@@ -91,8 +135,7 @@ function constantCheck({ read, refersTo }: Field, lookups: Lookups): ConstantChe
 const readAnything: Reader = (value) => ({ value });
 
 function checkConstants(constants: Reading[], { read, known, lookups }: ConstantCheck): NameFault[] {
-  // A national phone number may belong to any country: that depends on the address of each user.
-  const context = { lookups, references: new Map(), applied: {}, phoneCountries: allPhoneCountries };
+  const context = constantContext(lookups);
   // Only rules of the mapping file have transforms, and only transforms contain constants.
   const origin = 'file';
   return constants.flatMap((constant): NameFault[] => {
@@ -107,6 +150,11 @@ function checkConstants(constants: Reading[], { read, known, lookups }: Constant
     if (mappingPath === undefined || 'value' in reading) return [];
     return [{ path: mappingPath, ...describeFault(reading.fault, { value, known }), origin }];
   });
+}
+
+/** A national phone number may belong to any country: that depends on the address of each user. */
+function constantContext(lookups: Lookups) {
+  return { lookups, references: new Map(), applied: {}, phoneCountries: allPhoneCountries };
 }
 
 /** Describes a fault for the author of the mapping, and suggests the known name that was probably meant. */

@@ -18,14 +18,28 @@ import {
 export function groupTest(rules: Rules): GroupTest | undefined {
   const known = compiled.get(rules);
   if (known) return known.test;
-  const tests = [
-    ...conditionTests(rules.scope),
-    ...rules.rules.flatMap((rule) => [...conditionTests(rule.condition), ...inputTests(rule)]),
-  ];
+  const readers = groupReaders(rules);
   const test: GroupTest | undefined =
-    tests.length === 0 ? undefined : (group) => tests.some((one) => one(group));
+    readers.length === 0 ? undefined : (group) => readers.some((reader) => reader.test(group));
   compiled.set(rules, { test });
   return test;
+}
+
+/** A rule that reads groups, or the scope of the mapping (`rule` is undefined), with the test for the groups that it reads. */
+export interface GroupReader {
+  rule: Rule | undefined;
+  test: GroupTest;
+}
+
+/** Returns the scope and the rules that read groups. */
+export function groupReaders({ scope, rules }: Rules): GroupReader[] {
+  const all = [
+    { rule: undefined, tests: conditionTests(scope) },
+    ...rules.map((rule) => ({ rule, tests: [...conditionTests(rule.condition), ...inputTests(rule)] })),
+  ];
+  return all.flatMap(({ rule, tests }) =>
+    tests.length === 0 ? [] : [{ rule, test: (group) => tests.some((test) => test(group)) }],
+  );
 }
 
 /** Caches the test of each version of the rules. Rules never change. */

@@ -1,11 +1,17 @@
-import { Card, SimpleGrid, Text, Title } from '@mantine/core';
+import { Alert, Card, Group, SimpleGrid, Text, Title } from '@mantine/core';
 import { Link, Redirect, Route, Switch } from 'wouter';
 import type { Connection } from '../../../contract/connect.ts';
+import type { Result } from '../../api.ts';
 import { Copyable } from '../../components/copyable.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
+import { ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
+import { AddConnection } from './add-connection.tsx';
+import { ConnectionView } from './connection.tsx';
 import { Credentials } from './credentials.tsx';
 import { type ProviderKey, providers } from './providers.ts';
 import { Wizard } from './wizard.tsx';
@@ -24,8 +30,13 @@ export function ConnectView() {
               <Wizard providerKey={key} {...data} />
             </Route>
           ))}
+          <Route path="/connections/:id">
+            {({ id }) => (
+              <ConnectionView id={id} connection={data.connections.find((one) => one.id === id)} />
+            )}
+          </Route>
           <Route path="/">
-            <Start connections={data.connections} />
+            <Start {...data} />
           </Route>
           <Redirect to="/" replace />
         </Switch>
@@ -34,7 +45,8 @@ export function ConnectView() {
   );
 }
 
-function Start({ connections }: { connections: Connection[] }) {
+function Start({ connections, unserved }: Result<'listConnections'>) {
+  const canChange = useIsAdmin();
   return (
     <>
       <ViewHead title="Connect">Which identity provider sends its people here?</ViewHead>
@@ -48,9 +60,19 @@ function Start({ connections }: { connections: Connection[] }) {
           </Card>
         ))}
       </SimpleGrid>
-      <Title order={2} size="h5" mt="lg" mb="xs">
-        Connections
-      </Title>
+      <Group justify="space-between" mt="lg" mb="xs">
+        <Title order={2} size="h5">
+          Connections
+        </Title>
+        {canChange && (
+          <DialogButton label="Add a connection">{(close) => <AddConnection onClose={close} />}</DialogButton>
+        )}
+      </Group>
+      {unserved.map(({ id, problems }) => (
+        <Alert key={id} color="red" mb="sm" title={`✗ The stored connection ${id} is not served`}>
+          {problems.join(' ')}
+        </Alert>
+      ))}
       <Rows label="Connections" rows={connections} keyOf={({ id }) => id} columns={columns} empty="" />
       <Credentials
         withEnvironmentToken={connections
@@ -61,8 +83,18 @@ function Start({ connections }: { connections: Connection[] }) {
   );
 }
 
+const sourceTexts: Record<Connection['source'], string> = {
+  file: 'the settings file',
+  database: 'this page',
+  demoDay: 'the demo day',
+};
+
 const columns: Column<Connection>[] = [
-  { label: 'Name', cell: ({ id }) => id },
+  {
+    label: 'Name',
+    cell: ({ id }) => <ViewLink href={`/connections/${encodeURIComponent(id)}`}>{id}</ViewLink>,
+  },
+  { label: 'From', cell: ({ source }) => sourceTexts[source] },
   {
     label: 'SCIM base URL',
     cell: ({ scimUrl }) => <Copyable name="the SCIM base URL" text={scimUrl} />,
@@ -70,18 +102,5 @@ const columns: Column<Connection>[] = [
   {
     label: 'Travel API',
     cell: ({ travelApi }) => (travelApi === 'embedded' ? 'the embedded service' : travelApi),
-  },
-  {
-    label: 'Policies',
-    cell: ({ policies }) => (
-      <details>
-        <summary>{policies.length} policies</summary>
-        {policies.map((policy) => (
-          <Text key={policy} size="sm">
-            {policy}
-          </Text>
-        ))}
-      </details>
-    ),
   },
 ];

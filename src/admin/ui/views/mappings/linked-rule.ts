@@ -11,13 +11,13 @@ export interface LinkedRule {
   when: string | null;
 }
 
-/** The address of a rule of a person: Mappings with the person as the example, and the table at the rule. */
+/** The address of a rule: Mappings with the table at the rule, and with a person as the example if there is one. */
 export function ruleHref(
-  { connection, id }: { connection: string; id: string },
+  { connection, id }: { connection: string; id?: string },
   { field, origin, when }: Pick<AppliedRule, 'origin' | 'when'> & { field: string },
 ): string {
   const query = new URLSearchParams({
-    person: `${connection}/${id}`,
+    ...(id === undefined ? { connection } : { person: `${connection}/${id}` }),
     ...{ field, origin },
     ...(when === undefined ? {} : { when }),
   });

@@ -1,0 +1,203 @@
+import { Alert, Code, Group, Stack, Text } from '@mantine/core';
+import { useLocation } from 'wouter';
+import type { Connection } from '../../../contract/connect.ts';
+import type { ConnectionDetails, Policy } from '../../../contract/connections.ts';
+import { call } from '../../api.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { Copyable } from '../../components/copyable.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
+import { Loaded } from '../../components/loading.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { Dim, Section, ViewLink } from '../../components/text.tsx';
+import { countText } from '../../components/texts.ts';
+import { ViewHead } from '../../components/view-head.tsx';
+import { useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
+import { useOverview } from '../overview/query.ts';
+import { ModeButton } from '../shadow/mode.tsx';
+import { modeTexts } from '../shadow/texts.ts';
+import { PolicyForm } from './policy-form.tsx';
+
+/** A connection: what the settings say about it, and its policies with what they do. */
+export function ConnectionView({ id, connection }: { id: string; connection: Connection | undefined }) {
+  const details = useRead('describeConnection', { id });
+  const canChange = useIsAdmin();
+  return (
+    <>
+      <ViewLink href="/">← Connect</ViewLink>
+      <ViewHead
+        title={`Connection ${id}`}
+        actions={canChange && details.data?.source === 'database' && <RemoveButton id={id} />}
+      >
+        {connection && (
+          <>
+            SCIM base URL <Copyable name="the SCIM base URL" text={connection.scimUrl} />
+          </>
+        )}
+      </ViewHead>
+      <Loaded query={details}>
+        {(data) => (
+          <Stack gap="lg">
+            <Source {...data} />
+            <ConnectionMode id={id} />
+            <Section title="Policies">
+              <Rows
+                label="Policies"
+                rows={data.policies}
+                keyOf={({ name }) => name}
+                columns={
+                  canChange && data.source === 'database'
+                    ? [...policyColumns, changeColumn(id)]
+                    : policyColumns
+                }
+                empty=""
+              />
+            </Section>
+            <Section title="Travel API">
+              <Rows
+                label="Travel API"
+                rows={data.travelApi}
+                keyOf={({ name }) => name}
+                columns={settingColumns}
+                empty=""
+              />
+            </Section>
+          </Stack>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+/** The mode, which everybody sees and admins change. */
+function ConnectionMode({ id }: { id: string }) {
+  const mode = useOverview().data?.connections.find((one) => one.id === id)?.mode;
+  if (!mode) return null;
+  return (
+    <Section title="Mode">
+      <Group justify="space-between">
+        <Text size="sm">
+          <b>{modeTexts[mode].label}</b>: {modeTexts[mode].does}
+        </Text>
+        <ModeButton id={id} mode={mode} />
+      </Group>
+    </Section>
+  );
+}
+
+function Source({ source, isShadowed }: Pick<ConnectionDetails, 'source' | 'isShadowed'>) {
+  return (
+    <Alert color="gray" p="xs">
+      {sourceTexts[source]}
+      {isShadowed &&
+        ' The database has a connection of this name too, which is not served: the settings file takes precedence.'}
+    </Alert>
+  );
+}
+
+const sourceTexts: Record<ConnectionDetails['source'], string> = {
+  file: 'The settings file fixes this connection. Change it there, and restart the service.',
+  database:
+    'This connection was added on this page. Its policies can be changed here, and take effect at once; its travel API stays.',
+  demoDay: 'This is the connection of the demo day, and goes with it.',
+};
+
+const policyColumns: Column<Policy>[] = [
+  {
+    label: 'Policy',
+    width: '18%',
+    cell: ({ name, value }) => (
+      <>
+        <b>{name}</b> <Code>{typeof value === 'object' ? 'set' : String(value)}</Code>
+      </>
+    ),
+  },
+  {
+    label: 'What it does',
+    width: '37%',
+    cell: ({ text, description }) => <span title={description}>{text}</span>,
+  },
+  {
+    label: 'What else could be chosen',
+    width: '35%',
+    cell: ({ name, value, choices }) =>
+      choices.length === 0 ? (
+        <Dim>{name === 'safetyValve' && 'Other numbers, or no limit'}</Dim>
+      ) : (
+        choices
+          .filter((choice) => choice.value !== String(value))
+          .map((choice) => (
+            <Text key={choice.value} size="sm" c="dimmed">
+              <Code>{choice.value}</Code> {choice.text}
+            </Text>
+          ))
+      ),
+  },
+];
+
+function changeColumn(connection: string): Column<Policy> {
+  return {
+    label: 'Action',
+    width: '10%',
+    cell: (policy) => (
+      <DialogButton label="Change…" name={`Change ${policy.name}`} size="compact-xs">
+        {(close) => <PolicyForm connection={connection} policy={policy} onClose={close} />}
+      </DialogButton>
+    ),
+  };
+}
+
+type Setting = ConnectionDetails['travelApi'][number];
+
+const settingColumns: Column<Setting>[] = [
+  { label: 'Setting', width: '18%', cell: ({ name }) => <b>{name}</b> },
+  {
+    label: 'Value',
+    width: '27%',
+    cell: ({ value }) => (
+      <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {typeof value === 'string' ? value : JSON.stringify(value)}
+      </Text>
+    ),
+  },
+  { label: 'Meaning', width: '55%', cell: ({ description }) => <Dim>{description}</Dim> },
+];
+
+/** Asks before a connection goes, and says in numbers what goes with it. */
+function RemoveButton({ id }: { id: string }) {
+  const [, navigate] = useLocation();
+  return (
+    <ConfirmButton
+      label="Remove…"
+      title={`Remove the connection ${id}?`}
+      action={`Remove ${id}`}
+      change={() => call('removeConnection', { id })}
+      refreshes="all"
+      isDestructive
+      onDone={() => navigate('/')}
+    >
+      <Consequence id={id} />
+    </ConfirmButton>
+  );
+}
+
+function Consequence({ id }: { id: string }) {
+  const records = useRead('countRecords', { id }, { staleTime: 0 });
+  return (
+    <Loaded query={records}>
+      {({ people, tombstones, groups, linked }) => (
+        <Group gap="xs">
+          <Text>
+            {countText(people, 'person', 'people')}, {countText(tombstones, 'deleted user')} and{' '}
+            {countText(groups, 'group')} go, with the tokens and OAuth clients of the connection: its identity
+            provider is refused from now on. This cannot be undone.
+          </Text>
+          <Text>
+            {countText(linked, 'traveler stays', 'travelers stay')} as {linked === 1 ? 'it is' : 'they are'},
+            and can be linked by other connections of the account.
+          </Text>
+        </Group>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,96 @@
+import { Select, Tabs } from '@mantine/core';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { Loaded } from '../../components/loading.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { useRead } from '../../queries.ts';
+import { Groups } from './groups.tsx';
+import { Resources } from './resources.tsx';
+import { kindOfPath, resourceKinds } from './texts.ts';
+
+/** What mappings name: the resources of the travel service, and the groups of the identity provider. */
+export function ListsView() {
+  const connections = useRead('listConnections', {});
+  return (
+    <Loaded query={connections}>
+      {({ connections: all }) => (
+        <Switch>
+          <Route path="/:connection/:part/:id?">
+            {({ connection, part, id }) => {
+              const chosen = all.find((one) => one.id === connection);
+              if (!chosen) return <Redirect to="/" replace />;
+              return (
+                <Lists
+                  key={connection}
+                  part={part}
+                  item={id}
+                  connections={all.map((one) => one.id)}
+                  {...chosen}
+                />
+              );
+            }}
+          </Route>
+          <Redirect to={`/${all[0]?.id ?? 'none'}/cost-centers`} replace />
+        </Switch>
+      )}
+    </Loaded>
+  );
+}
+
+function Lists({
+  id: connection,
+  travelApi,
+  connections,
+  part,
+  item,
+}: {
+  id: string;
+  travelApi: string;
+  connections: string[];
+  part: string;
+  /** The custom field or group that the address names. */
+  item: string | undefined;
+}) {
+  const [, navigate] = useLocation();
+  const kind = kindOfPath(part);
+  const content = kind ? (
+    <Resources key={kind.list} {...{ connection, travelApi, kind }} field={item} />
+  ) : (
+    <Groups connection={connection} id={item} />
+  );
+  return (
+    <>
+      <ViewHead
+        title="Lists"
+        actions={
+          connections.length > 1 && (
+            <Select
+              size="xs"
+              aria-label="Connection"
+              data={connections}
+              value={connection}
+              allowDeselect={false}
+              onChange={(chosen) => chosen && navigate(`/${chosen}/${part}`)}
+            />
+          )
+        }
+      >
+        What the rules of a mapping can name, as the bridge knows it.
+      </ViewHead>
+      <Tabs
+        value={kind?.path ?? 'groups'}
+        onChange={(chosen) => navigate(`/${connection}/${chosen}`)}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {resourceKinds.map(({ path, label }) => (
+            <Tabs.Tab key={path} value={path}>
+              {label}
+            </Tabs.Tab>
+          ))}
+          <Tabs.Tab value="groups">Groups</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value={kind?.path ?? 'groups'}>{content}</Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

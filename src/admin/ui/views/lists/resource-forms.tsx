@@ -1,0 +1,168 @@
+import { Alert, Select, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { NamedResource } from '../../../contract/lists.ts';
+import { call, faultOf } from '../../api.ts';
+import { FormDialog } from '../../components/creation-dialog.tsx';
+import { useChange } from '../../queries.ts';
+import type { ListPlace } from './resources.tsx';
+import { placesText } from './texts.ts';
+
+/** The operations whose results show the lists. */
+const refreshes = ['listNamedResources', 'listMappingNames'] as const;
+
+/** Creates an entry of a list in the embedded travel service. */
+export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: () => void }) {
+  const { list, field, one } = kind;
+  const [name, setName] = useState('');
+  const [others, setOthers] = useState(firstValues[list] ?? {});
+  const creation = useChange(
+    () => call('createNamedResource', { list, name, ...others, ...(field && { field }) }),
+    { refreshes: [...refreshes], onDone: onClose },
+  );
+  const { error } = creation;
+  const fault = (member: string) => faultOf(error, member);
+  const choose = (member: string) => (value: string | null) =>
+    setOthers({ ...others, [member]: value ?? '' });
+  return (
+    <FormDialog
+      title={`Create: ${one}`}
+      action={`Create the ${one}`}
+      onSubmit={creation.mutate}
+      isPending={creation.isPending}
+      error={isShownByField(error) ? null : error}
+      noValidate
+      onClose={onClose}
+    >
+      <NameInput value={name} onChange={setName} error={error} />
+      {'email' in others && (
+        <TextInput
+          label="Email"
+          description="Invoices are sent there"
+          type="email"
+          value={others['email']}
+          onChange={(event) => choose('email')(event.currentTarget.value)}
+          error={fault('email')}
+          required
+        />
+      )}
+      {Object.entries(choices[list] ?? {}).map(([member, { label, data }]) => (
+        <Select
+          key={member}
+          {...{ label, data }}
+          value={others[member] ?? null}
+          onChange={choose(member)}
+          error={fault(member)}
+          allowDeselect={false}
+        />
+      ))}
+    </FormDialog>
+  );
+}
+
+type PerList<T> = Partial<Record<ListPlace['list'], T>>;
+
+/** What a new entry has besides its name. */
+const firstValues: PerList<Record<string, string>> = {
+  billingProfiles: { email: '', lang: 'en' },
+  travelPolicies: { control: 'none' },
+  customFields: { dataType: 'text' },
+};
+
+const choices: PerList<Record<string, { label: string; data: { value: string; label: string }[] }>> = {
+  billingProfiles: {
+    lang: {
+      label: 'Language of invoices',
+      data: [
+        { value: 'en', label: 'English' },
+        { value: 'fr', label: 'French' },
+      ],
+    },
+  },
+  travelPolicies: {
+    control: {
+      label: 'Approval of bookings',
+      data: [
+        { value: 'none', label: 'No booking needs one' },
+        { value: 'notif', label: 'No booking needs one; the approver is notified' },
+        { value: 'smart', label: 'Bookings need one by the rules of the policy' },
+        { value: 'full', label: 'Each booking needs one' },
+      ],
+    },
+  },
+  customFields: {
+    dataType: {
+      label: 'Values',
+      data: [
+        { value: 'text', label: 'A text' },
+        { value: 'option', label: 'One of several options' },
+        { value: 'optionsList', label: 'Any number of options' },
+      ],
+    },
+  },
+};
+
+/** Names an entry of a list otherwise. */
+export function RenameResource({
+  kind: { list, field, one },
+  resource,
+  onClose,
+}: {
+  kind: ListPlace;
+  resource: NamedResource;
+  onClose: () => void;
+}) {
+  const { id, name: before, placeCount } = resource;
+  const [name, setName] = useState(before);
+  const renaming = useChange(() => call('updateNamedResource', { id, list, name, ...(field && { field }) }), {
+    refreshes: [...refreshes],
+    onDone: onClose,
+  });
+  return (
+    <FormDialog
+      title={`Rename the ${one} ${before}`}
+      action="Rename"
+      onSubmit={renaming.mutate}
+      isPending={renaming.isPending}
+      error={isShownByField(renaming.error) ? null : renaming.error}
+      noValidate
+      onClose={onClose}
+    >
+      <NameInput value={name} onChange={setName} error={renaming.error} />
+      <Text size="sm">
+        Travelers who have it keep it. Values of the identity provider that say “{before}” no longer find it
+        for others.
+      </Text>
+      {placeCount > 0 && (
+        <Alert color="orange" title="⚠ The mapping names it">
+          Change the mapping too where it says “{before}”: {placesText(resource)}
+        </Alert>
+      )}
+    </FormDialog>
+  );
+}
+
+/** The travel API calls the name of an option `data`. */
+function isShownByField(error: Error | null): boolean {
+  return ['name', 'data', 'email', 'lang', 'control', 'dataType'].some((field) => faultOf(error, field));
+}
+
+function NameInput({
+  value,
+  onChange,
+  error,
+}: {
+  value: string;
+  onChange: (name: string) => void;
+  error: Error | null;
+}) {
+  return (
+    <TextInput
+      label="Name"
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      error={faultOf(error, 'name') ?? faultOf(error, 'data')}
+      required
+      data-autofocus
+    />
+  );
+}

@@ -1,0 +1,132 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { StoredConnections } from '../admin/deps.ts';
+import { type Fault, faultLine } from '../config/faults.ts';
+import type { ConnectionSettings } from '../config/settings.ts';
+import { NOT_SERVED, withStoredConnections } from '../config/stored-connections.ts';
+import { deleteConnection } from '../store/connections.ts';
+import { readStoredSettings } from '../store/stored-connections.ts';
+import type { OpenProvisioning } from './open-provisioning.ts';
+import type { ServerDeps } from './open-store.ts';
+
+/** The interval at which a replica looks for connections that another one has changed, in milliseconds. */
+const FOLLOW_MS = 1_000;
+
+interface StoredConnectionsDeps
+  extends Pick<ServerDeps, 'settings' | 'database' | 'store' | 'runtime' | 'live' | 'embedded'>,
+    Pick<OpenProvisioning, 'connections' | 'serveConnection' | 'endConnection'> {
+  log: { error(fields: object, message: string): void; warn(fields: object, message: string): void };
+}
+
+/** The connections of the database, as this process serves them. */
+export interface ServedStoredConnections extends StoredConnections {
+  /** Follows the changes of other processes, if others use the database. */
+  follow(): void;
+  stop(): Promise<void>;
+}
+
+/** Serves the connections that are stored in the database as long as they are. The start has opened those that were stored then. */
+export function storedConnections(deps: StoredConnectionsDeps): ServedStoredConnections {
+  const { database, runtime, log } = deps;
+  const end = new AbortController();
+  const report = faultReporter(log);
+  let last = Promise.resolve();
+  const sync = () => {
+    // One after the other, because each acts on what it has read.
+    const syncOnce = () => syncConnections(deps, report);
+    last = last.then(syncOnce, syncOnce);
+    return last;
+  };
+  const follow = async () => {
+    while (!end.signal.aborted) {
+      await sync().catch((error: unknown) =>
+        log.warn({ err: error }, 'the stored connections could not be read; retrying'),
+      );
+      await runtime.wait(FOLLOW_MS, end.signal);
+    }
+  };
+  const forgotten = new Map<string, Promise<void>>();
+  let following: Promise<void> | undefined;
+  return {
+    sync,
+    isBeingForgotten: (id) => forgotten.has(id),
+    forget: (id) => {
+      const work = forget(deps, id, end.signal)
+        .catch((error: unknown) =>
+          log.error(
+            { err: error, connection: id },
+            `a removed connection was not forgotten; run ${REPAIR} ${id}`,
+          ),
+        )
+        .finally(() => forgotten.delete(id));
+      forgotten.set(id, work);
+    },
+    follow: () => {
+      following = database.dialect.isShared ? follow() : undefined;
+    },
+    stop: async () => {
+      end.abort();
+      await Promise.all([following, last.catch(() => {}), ...forgotten.values()]);
+    },
+  };
+}
+
+const REPAIR = 'npx jetbridge connections forget';
+
+/** Logs the faults of each stored connection once, until they are others. */
+function faultReporter(log: StoredConnectionsDeps['log']): (id: string, faults: Fault[]) => void {
+  const reported = new Map<string, string>();
+  return (connection, faults) => {
+    const lines = faults.map(faultLine);
+    if (reported.get(connection) === lines.join('\n')) return;
+    reported.set(connection, lines.join('\n'));
+    log.error({ connection, faults: lines }, NOT_SERVED);
+  };
+}
+
+async function syncConnections(
+  deps: StoredConnectionsDeps,
+  onFaults: (id: string, faults: Fault[]) => void,
+): Promise<void> {
+  const { settings, database, live, connections } = deps;
+  const ofFile = settings.connections.filter(({ source }) => source === 'file');
+  const stored = await readStoredSettings(database);
+  const all = withStoredConnections({ ...settings, connections: ofFile }, stored, { onFaults });
+  const wanted = all.connections.filter(({ source }) => source === 'database');
+  for (const { id, source } of connections.map((served) => served.settings)) {
+    if (source !== 'database' || wanted.some((one) => one.id === id)) continue;
+    await deps.endConnection(id);
+    await live.recordServed(id, false);
+  }
+  for (const one of wanted) await serve(deps, one);
+}
+
+/** Serves a connection as it is stored now. Its policies change in place, so that its requests and its work go on. */
+async function serve(deps: StoredConnectionsDeps, wanted: ConnectionSettings): Promise<void> {
+  const { id, account, travelApi, policies } = wanted;
+  const served = deps.connections.find(({ settings }) => settings.id === id)?.settings;
+  if (served && served.account === account && isDeepStrictEqual(served.travelApi, travelApi)) {
+    Object.assign(served.policies, policies);
+    return;
+  }
+  // The embedded service runs only if a connection uses it when the process starts.
+  if (travelApi.url === 'embedded' && !deps.embedded) return;
+  if (served) await deps.endConnection(id);
+  deps.database.scopes.add({ account, connection: id });
+  await deps.live.recordServed(id, true);
+  // Nothing may be sent for a connection that begins in shadow mode.
+  await deps.store.modes.refresh(deps.runtime.now());
+  deps.serveConnection(wanted);
+}
+
+/** Deletes a connection that is no longer stored, once no process serves it. */
+async function forget(
+  { database, runtime }: StoredConnectionsDeps,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    if ((await readStoredSettings(database)).some((stored) => stored.id === id)) return;
+    if ((await deleteConnection(database, { connection: id, now: runtime.now() })) === 'done') return;
+    await runtime.wait(FOLLOW_MS, signal);
+  }
+}

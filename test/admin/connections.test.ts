@@ -1,0 +1,181 @@
+import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
+
+const key = 'b6f1c2d3e4f5a6978899aabbccddeeff';
+
+let fixture: AdminFixture;
+beforeAll(async () => {
+  fixture = await startAdmin({
+    ...{ OTHER_KEY: key, OTHER_KEY_URL: 'http://127.0.0.1:1', NOT_SET_URL: 'https://travel.example.com' },
+    ...{ PLAIN_KEY: key, PLAIN_KEY_URL: 'http://travel.example.com' },
+  });
+});
+afterAll(() => fixture.close());
+
+const embedded = { url: 'embedded' };
+
+function add(name: string, body: object = {}) {
+  return fixture.admin('POST', '/connections', { body: { name, travelApi: embedded, ...body } });
+}
+
+async function listed(): Promise<{ id: string; source: string }[]> {
+  return (await fixture.viewer('GET', '/connections')).body.connections;
+}
+
+/** Creates a token of a connection, and a SCIM client that has it. */
+async function clientOf(connection: string): Promise<ScimClient> {
+  const { status, body } = await fixture.admin('POST', '/tokens', { body: { connection, name: 'idp' } });
+  expect(status).toBe(200);
+  return scimClient(fixture.service.url, body.token);
+}
+
+async function policyOf(connection: string, name: string) {
+  const { body } = await fixture.viewer('GET', `/connections/${connection}`);
+  return body.policies.find((policy: { name: string }) => policy.name === name);
+}
+
+test('a connection of the settings file is shown with its policies and travel API, and cannot be changed', async () => {
+  const { admin, viewer } = fixture;
+  const { body } = await viewer('GET', '/connections/default');
+  expect(body).toMatchObject({ source: 'file', isShadowed: false });
+  expect(await policyOf('default', 'deprovision')).toEqual({
+    name: 'deprovision',
+    description: expect.stringMatching(/^Effect of a SCIM DELETE on the traveler\./),
+    value: 'archive',
+    text: 'When a user is deleted, the traveler is archived.',
+    choices: [
+      { value: 'archive', text: 'When a user is deleted, the traveler is archived.' },
+      { value: 'delete', text: 'When a user is deleted, the traveler is deleted.' },
+    ],
+  });
+  expect((await policyOf('default', 'safetyValve')).value).toEqual({
+    ...{ share: 0.05, minimum: 20, windowMinutes: 60 },
+  });
+  expect(body.travelApi).toContainEqual({
+    ...{ name: 'keyEnv', value: 'TRAVEL_API_KEY' },
+    description: 'The environment variable with the credential of the travel API.',
+  });
+  for (const change of [
+    await admin('PATCH', '/connections/default/policies', { body: { policies: { drift: 'correct' } } }),
+    await admin('DELETE', '/connections/default'),
+  ])
+    expect([change.status, change.body.message]).toEqual([
+      409,
+      'The settings file has the connection default. Change it there, and restart.',
+    ]);
+  expect((await add('default')).status).toBe(409);
+});
+
+test('an added connection is served at once: a token of it provisions a traveler', async () => {
+  expect((await add('subsidiary')).status).toBe(204);
+  expect(await listed()).toContainEqual(expect.objectContaining({ id: 'subsidiary', source: 'database' }));
+  const { send } = await clientOf('subsidiary');
+  const { body } = await send('POST', '/Users', {
+    userName: 'ada@corp.example',
+    name: { givenName: 'Ada', familyName: 'King' },
+  });
+  await eventually(async () => {
+    const person = await fixture.viewer('GET', `/people/subsidiary/${body.id}`);
+    expect(person.body.verdict.status).toBe('synced');
+  });
+  const { body: audit } = await fixture.viewer('GET', '/audit?action=addConnection&limit=1');
+  expect(audit.entries[0].details).toEqual({
+    ...{ connection: 'subsidiary', account: 'embedded', travelApi: embedded, policies: {} },
+  });
+  expect((await add('subsidiary')).body.message).toBe('There is a connection subsidiary already.');
+});
+
+test('a changed policy takes effect with the next request, and the others stay', async () => {
+  await add('policies', { policies: { drift: 'correct' } });
+  const { send } = await clientOf('policies');
+  const create = async (userName: string) =>
+    (await send('POST', '/Users', { userName, name: { givenName: 'Grace', familyName: 'Hopper' } })).body;
+  const remove = async (userName: string, status: string) => {
+    const { id } = await create(userName);
+    await send('DELETE', `/Users/${id}`);
+    await eventually(async () => {
+      const { body } = await fixture.viewer('GET', `/people/policies/${id}`);
+      expect(body.verdict.status).toBe(status);
+    });
+  };
+  const path = '/connections/policies/policies';
+  const change = (policies: object) => fixture.admin('PATCH', path, { body: { policies } });
+  await remove('archived@corp.example', 'archived');
+  expect((await change({ deprovision: 'delete' })).status).toBe(204);
+  expect(await policyOf('policies', 'deprovision')).toMatchObject({ value: 'delete' });
+  expect(await policyOf('policies', 'drift')).toMatchObject({ value: 'correct' });
+  await remove('deleted@corp.example', 'noTraveler');
+  const headers = { Authorization: `Bearer ${fixture.service.travelApiKey}` };
+  const users = await fetch(`${fixture.service.url}/api/users?limit=100`, { headers });
+  const emails = Object(await users.json()).data.map(({ email }: { email: string }) => email);
+  expect(emails).toContain('archived@corp.example');
+  expect(emails).not.toContain('deleted@corp.example');
+  const valve = { share: 0.5, minimum: 3, windowMinutes: 30 };
+  expect((await change({ safetyValve: valve })).status).toBe(204);
+  expect(await policyOf('policies', 'safetyValve')).toMatchObject({ value: valve });
+});
+
+test.each([
+  [{ name: 'Big Name' }, 'name', /^is no name of a connection\. Write at most 40/],
+  [{ name: 'demo' }, 'name', /demo day/],
+  [{ travelApi: { url: 'ftp://x' } }, 'travelApi.url', /^is no URL/],
+  [
+    { travelApi: { url: 'https://travel.example.com', keyEnv: 'NOT_SET' } },
+    'travelApi.keyEnv',
+    /names NOT_SET, which is not set/,
+  ],
+  [{ travelApi: { url: 'http://travel.example.com', keyEnv: 'PLAIN_KEY' } }, 'travelApi.url', /plain HTTP/],
+  [
+    { travelApi: { url: 'https://collector.example.com', keyEnv: 'OTHER_KEY' } },
+    'travelApi.url',
+    /^is not where the credential in OTHER_KEY belongs\. .* or set OTHER_KEY_URL to this URL/,
+  ],
+  [
+    { travelApi: { url: 'https://ada:secret@travel.example.com', keyEnv: 'OTHER_KEY' } },
+    'travelApi.url',
+    /^has a user name or a password/,
+  ],
+  [{ policies: { drift: 'never' } }, 'policies.drift', /correct/],
+  [{ policies: { nosuch: 1 } }, 'policies.nosuch', /./],
+  [{ travelApi: { ...embedded, mapping: 'x' } }, 'travelApi.mapping', /./],
+])('a faulty connection is refused as in the settings file: %j', async (body, field, message) => {
+  const { status, body: refusal } = await add('faulty', body);
+  expect(status).toBe(422);
+  expect(refusal.faults).toEqual([{ field, message: expect.stringMatching(message) }]);
+  expect((await listed()).map(({ id }) => id)).not.toContain('faulty');
+});
+
+test('a connection may use the travel API that the environment names for its credential', async () => {
+  const travelApi = { url: 'http://127.0.0.1:1', keyEnv: 'OTHER_KEY', account: 'other' };
+  expect((await add('elsewhere', { travelApi })).status).toBe(204);
+  expect(await listed()).toContainEqual(
+    expect.objectContaining({ id: 'elsewhere', travelApi: 'http://127.0.0.1:1' }),
+  );
+});
+
+test('a removed connection goes with its people and tokens, and its travelers stay', async () => {
+  await add('leaving');
+  const { send } = await clientOf('leaving');
+  const { body } = await send('POST', '/Users', {
+    userName: 'linus@corp.example',
+    name: { givenName: 'Linus', familyName: 'T' },
+  });
+  await eventually(async () => {
+    const records = await fixture.viewer('GET', '/connections/leaving/records');
+    // The travelers that an import has listed are people, too.
+    expect(records.body).toMatchObject({ tombstones: 0, groups: 0, linked: 1 });
+  });
+  const travelId = (await fixture.viewer('GET', `/people/leaving/${body.id}`)).body.travelId;
+  expect((await fixture.admin('DELETE', '/connections/leaving')).status).toBe(204);
+  expect((await listed()).map(({ id }) => id)).not.toContain('leaving');
+  expect((await send('GET', '/Users?count=1')).status).toBe(401);
+  await eventually(async () => {
+    expect((await fixture.viewer('GET', '/connections/leaving/records')).status).toBe(404);
+  });
+  const headers = { Authorization: `Bearer ${fixture.service.travelApiKey}` };
+  const traveler = await fetch(`${fixture.service.url}/api/users/${travelId}`, { headers });
+  expect(Object(await traveler.json()).data).toMatchObject({ email: 'linus@corp.example', archived: false });
+  await eventually(async () => expect((await add('leaving')).status).toBe(204));
+  expect((await fixture.admin('DELETE', '/connections/nosuch')).status).toBe(404);
+});
