@@ -1,3 +1,5 @@
+import type { AdminDeps } from '../../src/admin/deps.ts';
+import { peopleHandlers } from '../../src/admin/handlers/people.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
@@ -109,6 +111,30 @@ test('everybody whom filters select is reconciled, and the audit log says by whi
   expect(changed.map(([userName]) => userName)).toEqual(['ada@corp.example', 'bob@corp.example']);
   const { body } = await fixture.viewer('GET', '/audit?limit=1');
   expect(body.entries[0]).toMatchObject({ action: 'reconcilePeople', details: { ...filters, people: 2 } });
+});
+
+test('more than 10,000 people are counted up to there, and not reconciled', async () => {
+  const person = { connection: 'okta', id: 'a', userName: 'a', name: '', state: 'synced', lastModified: 0 };
+  const page = {
+    people: Array.from({ length: 500 }, () => ({
+      ...person,
+      isActive: true,
+      isDeleted: false,
+      findings: [],
+    })),
+    next: { key: 'a', id: 'a' },
+  };
+  const marked: string[][] = [];
+  const reconcileQueue = { markDirty: async (_: string, ids: string[]) => marked.push(ids) };
+  const store = { people: { findPage: async () => page }, reconcileQueue };
+  const handlers = peopleHandlers({ store, connectionIds: () => ['okta'] } as unknown as AdminDeps);
+  const context = { caller: undefined, address: '', response: Object(undefined), note: () => {} };
+  const [query, body] = [{}, {}];
+  const counted = await handlers.countSelectedPeople({ params: {}, query, body: {} }, context);
+  expect(counted).toMatchObject({ people: 10_000, isMore: true });
+  const refused = handlers.reconcilePeople({ params: {}, query: {}, body }, context);
+  await expect(refused).rejects.toThrow('More than 10,000 people match these filters.');
+  expect(marked).toEqual([]);
 });
 
 test('held people are downloaded by connection and cause', async () => {

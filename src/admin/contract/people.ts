@@ -185,7 +185,7 @@ export const peopleContract = {
       values: z.array(findingValue),
       isCut: z.boolean().meta({
         description:
-          'True if only the first 20,000 people with findings were counted, or only the 1,000 most frequent values are listed',
+          'True if only the first 10,000 people with findings were counted, or only the 1,000 most frequent values are listed',
       }),
     }),
   },

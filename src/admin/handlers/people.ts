@@ -14,7 +14,7 @@ import {
 } from '../../provisioning/people/people.ts';
 import { reconcilePeople } from '../../provisioning/people/reconcile-people.ts';
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
-import { batches } from '../../store/sql/queries.ts';
+import { batches, yieldToEventLoop } from '../../store/sql/queries.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { peopleContract } from '../contract/people.ts';
 import { type AdminDeps, chosenConnections } from '../deps.ts';
@@ -28,7 +28,7 @@ export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract,
     downloadPeople: async ({ query }) => selectPeople(query, deps),
     listFindingValues: ({ query }) => listFindingValues(query, deps),
     downloadFindingValues: ({ query }) => downloadFindingValues(query, deps),
-    countSelectedPeople: ({ query }) => countSelected(query, deps),
+    countSelectedPeople: ({ query }) => readSelection(query, deps),
     reconcilePeople: ({ body }, { note }) => reconcileSelected(body, note, deps),
     countPeople: async () => ({ connections: (await deps.peopleSummaries.read()).map(toCounts) }),
     findPeople: async ({ query: { text } }) => ({ people: await search(text, deps) }),
@@ -121,8 +121,8 @@ function selectWithFindings({ connection, finding }: FindingFilters, deps: Admin
   return listPeople(deps.store.people, chosenConnections(deps, connection), filter);
 }
 
-/** The pages of people with findings that one request counts: 20,000 people. */
-const MAX_PAGES = 40;
+/** The pages of people with findings that one request counts: 10,000 people, so that it ends soon. */
+const MAX_PAGES = 20;
 const MAX_FINDING_VALUES = 1_000;
 
 async function listFindingValues(query: FindingFilters, deps: AdminDeps) {
@@ -155,21 +155,30 @@ async function downloadFindingValues(query: FindingFilters, deps: AdminDeps) {
 /** The people whom one request reconciles at most. */
 const MAX_RECONCILED = 10_000;
 
-async function countSelected(filters: Filters, deps: AdminDeps) {
+/** Reads the people whom filters select; only their number if they are too many to be reconciled. */
+async function readSelection(filters: Filters, deps: AdminDeps) {
+  const pages: ListedPerson[][] = [];
   let people = 0;
   for await (const page of selectPeople(filters, deps)) {
     people += page.length;
-    if (people > MAX_RECONCILED) return { people: MAX_RECONCILED, isMore: true };
+    if (people > MAX_RECONCILED) return { pages: [], people: MAX_RECONCILED, isMore: true };
+    pages.push(page);
   }
-  return { people, isMore: false };
+  return { pages, people, isMore: false };
 }
 
 async function reconcileSelected(filters: Filters, note: AdminContext['note'], deps: AdminDeps) {
   note(filters);
-  const { isMore } = await countSelected(filters, deps);
+  const { pages, people, isMore } = await readSelection(filters, deps);
   if (isMore)
     throw new AdminError('conflict', 'More than 10,000 people match these filters. Choose narrower ones.');
-  const people = await reconcilePeople(deps.store.reconcileQueue, selectPeople(filters, deps), deps.now);
+  async function* inTurns() {
+    for (const page of pages) {
+      yield page;
+      await yieldToEventLoop();
+    }
+  }
+  await reconcilePeople(deps.store.reconcileQueue, inTurns(), deps.now);
   note({ people });
   deps.provisioning.wake();
   return { people };
