@@ -3,6 +3,7 @@ import { connectionSchema } from '../../src/config/schema.ts';
 import { type ConnectionSettings, readSettings } from '../../src/config/settings.ts';
 import { start } from '../../src/server/start.ts';
 import { storedConnections } from '../../src/server/stored-connections.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { addStoredConnection, replaceStoredSettings } from '../../src/store/stored-connections.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
@@ -21,6 +22,7 @@ async function follower(environment: Record<string, string> = {}) {
   const recorded: [string, boolean][] = [];
   const followed = storedConnections({
     ...{ settings, database, connections: connections as never, embedded: {} as never },
+    store: provisioningStore(database),
     runtime: { now: () => 0, wait: async () => {} } as never,
     live: {
       recordServed: async (id: string, isServed: boolean) => void recorded.push([id, isServed]),
