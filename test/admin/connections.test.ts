@@ -81,7 +81,7 @@ test('an added connection is served at once: a token of it provisions a traveler
   });
   const { body: audit } = await fixture.viewer('GET', '/audit?action=addConnection&limit=1');
   expect(audit.entries[0].details).toEqual({
-    ...{ connection: 'subsidiary', account: 'embedded', travelApi: embedded, policies: {} },
+    ...{ connection: 'subsidiary', account: 'embedded', travelApi: embedded, policies: {}, mode: 'live' },
   });
   expect((await add('subsidiary')).body.message).toBe('There is a connection subsidiary already.');
 });

@@ -148,6 +148,6 @@ test('the commands show the report, in sums and as CSV, and go live', async () =
     'No connection is in shadow mode. To begin: npx jetbridge connections mode NAME shadow',
   );
   expect(await command('connections', 'mode', 'default', 'paused', '--yes')).toMatchObject({ code: 0 });
-  expect((await command('connections', 'list')).out).toMatch(/default +│ yes +│ paused/);
+  expect((await command('connections', 'list')).out).toMatch(/default +│ settings file +│ paused/);
   expect(await command('connections', 'mode', 'default', 'asleep')).toMatchObject({ code: 2 });
 });

@@ -66,6 +66,8 @@ export interface HistoryRecord {
   purged: Set<string>;
   /** Travelers of leavers that an admin has given to another user. */
   given: Set<string>;
+  /** Travelers of admins of the travel service whose archive an admin has approved since the last check. */
+  approvedGuarded: Set<string>;
   isPaused: boolean;
   /** The people whom an IdP has written since the last restore or pause. */
   written: Set<number>;
@@ -149,6 +151,7 @@ export function newHistoryRecord(
       uncertain: new Set(),
       purged: new Set(),
       given: new Set(),
+      approvedGuarded: new Set(),
     },
     ...{ leftAs: new Map(), disobedient: new Set(), restored: new Map() },
   };
@@ -253,6 +256,7 @@ export function rememberState(state: ObservedState): void {
   record.changedRules.clear();
   for (const id of links.values()) record.uncertain.delete(id);
   record.disobedient.clear();
+  record.approvedGuarded.clear();
   rememberStated(record, people, links);
   for (const person of people) {
     const traveler = links.get(person.index) ?? '';

@@ -355,3 +355,23 @@ test('two people swap their addresses although unknown travelers have their user
     expect(await emailOf(fixture, ada)).toBe(addressOf('Bob'));
     expect(await emailOf(fixture, bob)).toBe(addressOf('Ada'));
   }));
+
+test('a traveler that leaves its parking address for one that a stranger has stays where it is, without a call for nothing', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const eve = await bridge.users.create(users, personWithPlainUserName('Eve'));
+    const pair = await createPair(fixture);
+    await failHalfway(fixture, pair);
+    const [former] = [addressOf('Ada'), addressOf('Bob')].filter(
+      (email) => ![...travel.travelers.values()].some((traveler) => traveler.email === email),
+    );
+    travel.addTraveler({ email: former ?? '' });
+    travel.faultFor = () => undefined;
+    // Both want the address of a third person, so that there is nothing left to exchange.
+    for (const id of pair) await patch(id, emailsOf(addressOf('Eve')));
+    await reconcileUntilIdle(fixture);
+    travel.calls.length = 0;
+    await reconcileUntilIdle(fixture);
+    expect(travel.calls.filter(({ verb }) => verb === 'patch')).toEqual([]);
+    expect((await fixture.traveler(eve.id))?.email).toBe(addressOf('Eve'));
+  }));

@@ -1,4 +1,6 @@
 import { type Explanation, readExplanation } from '../../src/provisioning/people/explain-person.ts';
+import { foldCase } from '../../src/schema/case-fold.ts';
+import type { Json } from '../../src/schema/resource.ts';
 import { readField, type TravelUser } from '../../src/translator/traveler.ts';
 import { isEqualJson } from '../../src/translator/values/values.ts';
 import type { ObservedState } from '../histories/record.ts';
@@ -34,13 +36,19 @@ function statusViolations({ verdict: { status, because } }: Explanation, travele
   return fits ? [] : [`is shown as ${status} (${because}): ${JSON.stringify(traveler)}`];
 }
 
+/** Reads of one text that differ only in case are one value. */
+function isSameValue(one: Json, other: Json): boolean {
+  const areTexts = typeof one === 'string' && typeof other === 'string';
+  return isEqualJson(one, other) || (areTexts && foldCase(one) === foldCase(other));
+}
+
 function fieldViolations({ fields }: Explanation, traveler: TravelUser | undefined): string[] {
   if (!traveler) return [];
   return fields.flatMap(({ field, standing, observed, sent, answered }) => {
     const is = readField(traveler, field);
     if (!isEqualJson(observed ?? null, is ?? null))
       return [`${field} is shown as ${JSON.stringify(observed)}, and is ${JSON.stringify(is)}`];
-    const isAsSent = isEqualJson(answered ?? sent ?? null, is ?? null);
+    const isAsSent = isSameValue(answered ?? sent ?? null, is ?? null);
     const isTrue = standing === 'same' ? isAsSent : standing !== 'drift' || !isAsSent;
     return isTrue ? [] : [`${field} is shown as ${standing}: ${JSON.stringify({ sent, answered, is })}`];
   });

@@ -40,6 +40,8 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
       // What had been sent for the person before depends on when the return was held.
       record.uncertain.add(given);
     }
+    if (hold.cause === 'guarded' && answer === 'approved' && identity?.travelId !== undefined)
+      record.approvedGuarded.add(identity.travelId);
     if (identity?.travelId !== undefined && !isInactive(identity) && isDepartureCause(hold.cause)) {
       // The scope leaves the person out.
       if (answer === 'discarded') record.keptOutOfScope.add(identity.travelId);

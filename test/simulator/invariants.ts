@@ -32,7 +32,7 @@ export async function readDecided(
     .execute();
   const decided = {
     keptActive: new Set(record.keptOutOfScope),
-    aboutGuarded: new Set<string>(),
+    aboutGuarded: new Set(record.approvedGuarded),
     withoutReturn: new Set<number>(),
     withoutLink: new Set<number>(),
     withoutRules: await findWithoutRules(world, people),

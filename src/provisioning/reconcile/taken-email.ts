@@ -44,14 +44,20 @@ export function* withoutTakenEmail(
   return { draft: withEmailWait(draft, email, finding), fields: { ...fields, email: { kind: 'kept' } } };
 }
 
-/** Returns the wanted address, if the refused one is a userName that the traveler was to have while it waits. */
+/**
+ * Returns the wanted address, if the refused one is the userName that the traveler was to have while it waits. A traveler with a parking address
+ * has what it needs for that.
+ */
 function awaitedInPlaceOf(
-  { connection, translation }: ReconcileContext,
+  { connection, translation: { fields, fallbackEmail } }: ReconcileContext,
   { draft }: SendableFields,
   email: string,
 ): string | undefined {
-  const wanted = translation.fields.email;
-  if (wanted?.kind !== 'value' || typeof wanted.value !== 'string') return undefined;
-  const isTemporary = draft.waitingFor === addressKey(wanted.value) && addressKey(email) !== draft.waitingFor;
-  return isTemporary && !isParkingAddress(connection, email) ? wanted.value : undefined;
+  const wanted = fields.email;
+  if (wanted?.kind !== 'value' || typeof wanted.value !== 'string' || fallbackEmail === undefined)
+    return undefined;
+  const isUserName = addressKey(email) === addressKey(fallbackEmail);
+  const isParked = draft.observed !== undefined && isParkingAddress(connection, draft.observed.email);
+  const isAwaited = draft.waitingFor === addressKey(wanted.value) && draft.waitingFor !== addressKey(email);
+  return isUserName && isAwaited && !isParked ? wanted.value : undefined;
 }

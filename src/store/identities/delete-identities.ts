@@ -178,14 +178,21 @@ async function expireTombstones(
   return expired.length;
 }
 
-/** Marks the identities dirty that wait for one of these addresses. The addresses are given by search key. */
+/**
+ * Marks the identities dirty that wait for one of these addresses, and those without a traveler that could take one of them, because it is
+ * their userName. The addresses are given by search key.
+ */
 export async function markWaitersDirty(tx: Kysely<Tables>, account: string, keys: string[]): Promise<void> {
   if (keys.length === 0) return;
-  await tx
+  const waiting = tx
     .updateTable('identity')
     .set((row) => ({ state: 'dirty', next_attempt_at: 0, revision: row('revision', '+', 1) }))
-    .where('account', '=', account)
-    .where('waiting_for', 'in', keys)
+    .where('account', '=', account);
+  await waiting.where('waiting_for', 'in', keys).execute();
+  await waiting
+    .where('waiting_for', 'is not', null)
+    .where('travel_id', 'is', null)
+    .where('user_name_key', 'in', keys)
     .execute();
 }
 
