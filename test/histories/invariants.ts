@@ -32,6 +32,7 @@ export const promises = {
   toldTruly: 'What an admin reads about a person is so: the status, and the values of the traveler.',
   ownUserStays: 'The person whose credential the bridge uses is never changed or ended.',
   pauseHolds: 'A paused connection sends nothing but what the IdP writes meanwhile.',
+  shadowHolds: 'A connection in shadow mode sends nothing.',
 } as const;
 
 /** Describes each violation in a settled state: the person or the traveler, what is wrong, and the promise that it breaks. */

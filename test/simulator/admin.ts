@@ -7,6 +7,7 @@ import { type MappingName, toMappingFile } from '../histories/mappings.ts';
 import { type HistoryRecord, recordRules } from '../histories/record.ts';
 import { decideOnce } from './holds.ts';
 import { MODES_MS } from './replica.ts';
+import { enterShadow, leaveShadow } from './shadow.ts';
 import type { World } from './world.ts';
 
 /** What admins of the bridge do. */
@@ -22,7 +23,10 @@ export type AdminAct =
   | { kind: 'restore' }
   /** The command that pauses all connections. */
   | { kind: 'pause' }
-  | { kind: 'resume'; connection: ConnectionName };
+  | { kind: 'resume'; connection: ConnectionName }
+  | { kind: 'shadow'; connection: ConnectionName }
+  /** An admin goes live with the plan of the moment. */
+  | { kind: 'goLive'; connection: ConnectionName };
 
 const BACKUP = 'backup';
 /** More people than a change of rules may concern without an approval. */
@@ -54,6 +58,12 @@ export async function actAsAdmin(
       break;
     case 'resume':
       await resume(world, act.connection);
+      break;
+    case 'shadow':
+      await enterShadow(world, act.connection);
+      break;
+    case 'goLive':
+      await leaveShadow(world, act.connection);
   }
 }
 

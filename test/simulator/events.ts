@@ -92,7 +92,11 @@ function randomAct(random: Random, people: number): AdminAct | ProviderAct {
   if (kind < 29) return { kind: 'purge', connection: random.pick(connections) };
   if (kind < 33) return { kind: 'backup' };
   if (kind < 35) return { kind: 'restore' };
-  return random.below(2) === 0 ? { kind: 'pause' } : { kind: 'resume', connection: random.pick(connections) };
+  if (kind < 37)
+    return random.below(2) === 0
+      ? { kind: 'pause' }
+      : { kind: 'resume', connection: random.pick(connections) };
+  return { kind: random.below(2) === 0 ? 'shadow' : 'goLive', connection: random.pick(connections) };
 }
 
 const groupActs = ['add', 'add', 'add', 'remove', 'replace', 'rename', 'put', 'empty', 'delete'] as const;

@@ -23,6 +23,7 @@ import { ownUserViolations } from './own-user.ts';
 import { comeToRest } from './rest.ts';
 import { listViolations } from './scim-lists.ts';
 import { type Setup, toSetupLine } from './setup.ts';
+import { endShadow } from './shadow.ts';
 import { travelAdmin, travelersOf } from './travel-admin.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -208,6 +209,8 @@ function beginEvent(player: Player, { what }: Event): void {
     case 'restore':
     case 'pause':
     case 'resume':
+    case 'shadow':
+    case 'goLive':
       beginAct(player, what);
       break;
     default:
@@ -249,7 +252,7 @@ async function restAndCheck(
   for (const person of context.people) player.begin([person.index], async () => {});
   if (!(await time.runUntil(isAnswered, ANSWER_MS))) return ['a write of the IdP is never answered'];
   if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
-  const sent = await endPause(world, context.record);
+  const sent = [...(await endPause(world, context.record)), ...(await endShadow(world))];
   if (sent.length > 0) return sent;
   // The bridge finds out by itself what has become of its calls. Only changes by hand, and a restored database, need a feed or an import.
   const isForeign = travel.handChanges() > player.handChanges || context.record.isRestored;

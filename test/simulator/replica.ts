@@ -201,7 +201,7 @@ function isChangingCall(port: string): boolean {
 }
 
 /** The functions of the store that answer from memory. */
-const SYNCHRONOUS = new Set(['modes.pausedAt']);
+const SYNCHRONOUS = new Set(['modes.pausedAt', 'modes.shadowSince']);
 
 function gatedStore(store: ProvisioningStore, gate: Gate): ProvisioningStore {
   const gated = Object.entries(store).map(([part, functions]) => [

@@ -9,6 +9,7 @@ import type { MappingName } from '../histories/mappings.ts';
 import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
 import { type Kill, type Replica, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
+import { newShadowWatch, noteShadowCall, type ShadowWatch } from './shadow.ts';
 import { newStory, type Story } from './story.ts';
 import { type SimulatedTravel, simulatedTravel } from './travel-api.ts';
 import { type VirtualTime, virtualTime } from './virtual-time.ts';
@@ -37,6 +38,7 @@ export interface World {
   /** The mapping that was in force at the backup; undefined if there is no backup. */
   backupMapping: MappingName | undefined;
   pauseWatch: PauseWatch;
+  shadowWatch: ShadowWatch;
   /** Returns a process that runs, once there is one. */
   runningReplica(): Promise<Replica>;
   /** Ends all processes, lets `change` do something with the database, and starts processes again. */
@@ -70,10 +72,15 @@ export async function openWorld(
   const { habits } = setup;
   const travel = simulatedTravel({ time, random, story, habits, connection: LIMITS });
   const pauseWatch: PauseWatch = { isOn: false, sent: new Map() };
-  const connections = connectionNames.map((id) => connectionOf(id, setup, { travel, pauseWatch }));
+  const shadowWatch = newShadowWatch();
+  const connections = connectionNames.map((id) => {
+    const note = (call: string) => noteShadowCall(shadowWatch, id, call, time.now());
+    return connectionOf(id, setup, { travel, pauseWatch, note });
+  });
   const store = provisioningStore(database);
   const world: World = {
-    ...{ time, random, story, travel, database, connections, store, pauseWatch, backupMapping: undefined },
+    ...{ time, random, story, travel, database, connections, store, backupMapping: undefined },
+    ...{ pauseWatch, shadowWatch },
     ...processes({ time, random, story, travel, database, connections, store }, setup),
     reader: provisioningService({
       ...{ store, connections, writeBudgetMs: 0 },
@@ -90,22 +97,34 @@ export async function openWorld(
 
 const LIMITS = { callTimeoutMs: 10_000, lateMs: 30_000 };
 
+/** The travel API of a connection, and who sees its calls with an effect. */
+interface WatchedTravel {
+  travel: SimulatedTravel;
+  pauseWatch: PauseWatch;
+  note(call: string): void;
+}
+
 function connectionOf(
   id: string,
   { policies, hasFeed }: Setup,
-  { travel, pauseWatch }: { travel: SimulatedTravel; pauseWatch: PauseWatch },
+  { travel, pauseWatch, note }: WatchedTravel,
 ): Connection {
   return {
     ...{ id, account: ACCOUNT, mapping: undefined, policies, ...LIMITS },
     ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0, maxImported: undefined, tombstoneDays: 400 },
-    ...{ isImported: true, travel: watchedUsers(travel, pauseWatch), lookups: travel.newLookups() },
+    ...{ isImported: true, travel: watchedUsers({ travel, pauseWatch, note }), lookups: travel.newLookups() },
     feed: hasFeed ? { everyMs: FEED_MS, source: travel.feed } : undefined,
   };
 }
 
-/** Returns the travel API with a note of each write during the pause after a restore. */
-function watchedUsers({ users, fake }: SimulatedTravel, watch: PauseWatch): TravelUsers {
+/** Returns the travel API with a note of each write during the pause after a restore, and in shadow mode. */
+function watchedUsers({
+  travel: { users, fake },
+  pauseWatch: watch,
+  note: noteCall,
+}: WatchedTravel): TravelUsers {
   const note = (id: string, after?: unknown) => {
+    noteCall(id);
     if (!watch.isOn) return;
     const names = [fake.travelers.get(id)?.lastName, after].filter((name) => typeof name === 'string');
     watch.sent.set(id, new Set([...(watch.sent.get(id) ?? []), ...names]));

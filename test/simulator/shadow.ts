@@ -1,0 +1,68 @@
+import { goLive } from '../../src/provisioning/shadow/go-live.ts';
+import { planPages, shadowSummary, toShadowPerson } from '../../src/provisioning/shadow/report.ts';
+import { type ConnectionName, connections } from '../histories/identity-providers.ts';
+import { promises } from '../histories/invariants.ts';
+import { MODES_MS } from './replica.ts';
+import type { World } from './world.ts';
+
+/** An attempt that has begun before the mode was known goes on: it may wait for its calls, and its process may be frozen meanwhile. */
+const IN_FLIGHT_MS = 180_000;
+
+/** The calls with an effect of connections that have been in shadow mode for longer than an attempt may take. */
+export interface ShadowWatch {
+  /** The time at which shadow mode began, by connection. */
+  since: Map<string, number>;
+  sent: string[];
+}
+
+export function newShadowWatch(): ShadowWatch {
+  return { since: new Map(), sent: [] };
+}
+
+/** Notes a call with an effect. */
+export function noteShadowCall(watch: ShadowWatch, connection: string, call: string, now: number): void {
+  const since = watch.since.get(connection);
+  if (since !== undefined && now > since + IN_FLIGHT_MS) watch.sent.push(`${connection}: ${call}`);
+}
+
+/** An admin puts a connection into shadow mode. */
+export async function enterShadow(world: World, connection: ConnectionName): Promise<void> {
+  const { store, time, shadowWatch } = world;
+  if (!(await store.modes.change(connection, { to: 'shadow', now: time.now() }))) return;
+  shadowWatch.since.set(connection, time.now());
+  world.story.tell(`connection ${connection} is in shadow mode`);
+}
+
+/** An admin goes live with the plan of a report, if the connection is in shadow mode. Returns false if it is not. */
+export async function leaveShadow(world: World, connection: ConnectionName): Promise<boolean> {
+  const { store, time, shadowWatch } = world;
+  const since = (await store.modes.list()).find(
+    (one) => one.connection === connection && one.mode === 'shadow',
+  )?.since;
+  if (since === undefined) return false;
+  const summary = shadowSummary(time.now());
+  for await (const people of planPages(store.shadowPlans.findPage, connection))
+    for (const identity of people) summary.add(toShadowPerson(identity, since));
+  const { digest, people } = summary.end();
+  const request = {
+    connection,
+    digest,
+    acceptedChanges: Number.MAX_SAFE_INTEGER,
+    by: 'admin',
+    fourEyes: false,
+  };
+  const result = await goLive(store, { ...request, now: time.now() });
+  shadowWatch.since.delete(connection);
+  world.story.tell(`connection ${connection} goes live: ${JSON.stringify([people, result.outcome])}`);
+  for (const { service } of world.replicas()) service.wake();
+  return true;
+}
+
+/** An admin goes live with all connections. Returns what was sent in shadow mode. */
+export async function endShadow(world: World): Promise<string[]> {
+  const left: boolean[] = [];
+  for (const connection of connections) left.push(await leaveShadow(world, connection));
+  if (left.includes(true)) await world.time.run(MODES_MS);
+  const { sent } = world.shadowWatch;
+  return sent.splice(0).map((line) => `${line} was sent in shadow mode [${promises.shadowHolds}]`);
+}
