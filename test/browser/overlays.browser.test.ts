@@ -39,7 +39,7 @@ const openers: Record<string, string[]> = {
   '/admin/people': [...ofFrame, 'State', 'Finding'],
   '/admin/mappings': ['Versions', 'Add a rule', 'Add a rule > Sets *', 'Add a rule > Reads *', 'Person'],
   '/admin/traffic': ['Keep bodies of reads…', 'Save as scenario', 'Direction', 'Method', 'Status'],
-  '/admin/connect': ['Revoke first token'],
+  '/admin/connect': ['Add a connection', 'Revoke first token'],
   '/admin/travel': [...['Create an API key', 'Create an API key > Acts for', 'Revoke first key']],
   '/admin/travel/webhooks': ['Create a webhook', 'Create a webhook > Events'],
   '/admin/audit': ['Who', 'What'],
@@ -97,7 +97,7 @@ test(
     });
     await signInOnPage(page, fixture.password);
     await open(page, '/admin/connect');
-    const names = [...ofFrame, 'More', 'Revoke first token'];
+    const names = [...ofFrame, 'More', 'Add a connection', 'Revoke first token'];
     expect(await visitAll(page, page.locator('body'), names)).toEqual({ names, faults: [] });
     await page.context().close();
   },

@@ -102,11 +102,11 @@ test('all connections in the database are listed, whether or not the settings ha
       .slice(1, -1)
       .map((cell) => cell.trim());
   expect(cells(head)).toEqual([
-    ...['connection', 'from', 'people', 'tombstones', 'groups', 'travelers linked'],
+    ...['connection', 'from', 'mode', 'people', 'tombstones', 'groups', 'travelers linked'],
   ]);
   expect(rows.map(cells)).toEqual([
-    ['entra', 'settings file', '0', '0', '0', '0'],
-    ['okta', '–', '1', '1', '0', '2'],
+    ['entra', 'settings file', 'live', '0', '0', '0', '0'],
+    ['okta', '–', 'live', '1', '1', '0', '2'],
   ]);
 });
 
@@ -264,7 +264,7 @@ test('without a terminal the numbers are printed, and it exits with 2 unless --y
   );
   const listed = await runCommandLine(['connections', 'list'], env);
   expect(listed).toMatchObject({ code: 0, err: '' });
-  expect(listed.out).toMatch(/okta +│ – +│ 1 /);
+  expect(listed.out).toMatch(/okta +│ – +│ live +│ 1 /);
   expect(await runCommandLine(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
     ...{ code: 0, out: 'forgotten\n' },
   });
