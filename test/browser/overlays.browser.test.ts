@@ -114,7 +114,7 @@ test('the keys open views, the search and their own list, and do nothing while s
   await page.keyboard.press('Shift+?');
   const keys = page.getByRole('dialog', { name: 'Keys' });
   await keys.waitFor();
-  expect(await keys.getByRole('row').count()).toBe(11);
+  expect(await keys.getByRole('row').count()).toBe(13);
   await page.keyboard.press('g');
   await page.keyboard.press('p');
   await page.keyboard.press('Escape');

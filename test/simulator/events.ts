@@ -39,12 +39,18 @@ export interface Event {
 /** The kinds of events that come from the histories of processes. */
 const ABOUT_PROCESSES = ['trouble', 'kill', 'restart', 'jump'] as const;
 
+/** In the histories of seeds from this one on, connections also go into shadow mode and live. */
+export const SHADOW_SEEDS = 10_000;
+
 /** The event at a position of a history. It depends on seed and position only, so that others can be left out. */
 export function eventAt(seed: number, position: number, people: number): Event {
   const random = seededRandom(Math.imul(seed, 7_368_787) + position * 104_729);
   random.below(2);
   const isTrouble = random.below(5) === 0;
-  if (random.below(6) === 0) return { what: randomAct(random, people), pause: randomPause(random) };
+  if (random.below(6) === 0) {
+    const act = randomAct(random, { people, hasShadow: seed >= SHADOW_SEEDS });
+    return { what: act, pause: randomPause(random) };
+  }
   // Only the last of the people becomes an admin of the travel service, so that it may happen often.
   if (random.below(50) === 0) return { what: { kind: 'guard' }, pause: 0 };
   // Without the kinds about processes, the others are left.
@@ -80,7 +86,10 @@ function randomTrouble(random: Random): Trouble {
   return { kind: 'import' };
 }
 
-function randomAct(random: Random, people: number): AdminAct | ProviderAct {
+function randomAct(
+  random: Random,
+  { people, hasShadow }: { people: number; hasShadow: boolean },
+): AdminAct | ProviderAct {
   if (random.below(2) === 0) return randomGroupAct(random, people);
   const kind = 10 + random.below(30);
   if (kind < 17) {
@@ -92,7 +101,7 @@ function randomAct(random: Random, people: number): AdminAct | ProviderAct {
   if (kind < 29) return { kind: 'purge', connection: random.pick(connections) };
   if (kind < 33) return { kind: 'backup' };
   if (kind < 35) return { kind: 'restore' };
-  if (kind < 37)
+  if (kind < 37 || !hasShadow)
     return random.below(2) === 0
       ? { kind: 'pause' }
       : { kind: 'resume', connection: random.pick(connections) };
