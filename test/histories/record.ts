@@ -233,6 +233,15 @@ export function recordRestore({ record, people, links, travelers }: Omit<Observe
   }
 }
 
+/** Notes travelers that calls have changed which were sent before the restore, and carried out after it: the database does not know these calls. */
+export function recordLateCalls(
+  { isRestored, restored }: HistoryRecord,
+  late: ReadonlyMap<string, TravelUser>,
+): void {
+  if (!isRestored) return;
+  for (const [id, traveler] of late) if (restored.has(id)) restored.set(id, traveler);
+}
+
 /** Remembers a state without violations, and forgets the events that led to it. */
 export function rememberState(state: ObservedState): void {
   const { record, travelers, links, people } = state;

@@ -71,6 +71,7 @@ async function restoreBackup({ world, context, groups }: ActContext): Promise<vo
   }
   await groups.readAgain();
   recordRestore({ record, people, links, travelers: travelersOf(world.travel) });
+  world.travel.late.clear();
 }
 
 async function isReadAgain(

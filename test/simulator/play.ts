@@ -4,6 +4,7 @@ import { promises } from '../histories/invariants.ts';
 import {
   newHistoryRecord,
   type ObservedState,
+  recordLateCalls,
   recordRulesDecision,
   rememberState,
 } from '../histories/record.ts';
@@ -268,6 +269,8 @@ async function restAndCheck(
   } while (isMembershipEnding(player, CHECK_MS));
   for (const traveler of travel.disobedient) context.record.disobedient.add(traveler);
   travel.disobedient.clear();
+  recordLateCalls(context.record, travel.late);
+  travel.late.clear();
   recordRulesDecision(context.record, await areRulesDiscarded(world));
   const state = await observe(player);
   const broken = [...(await brokenPromises(world, state)), ...ownUserViolations(world)];

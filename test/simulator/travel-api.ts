@@ -37,6 +37,8 @@ export interface SimulatedTravel {
   faults: (Fault | undefined)[];
   /** The travelers of which a change was answered and not carried out. */
   disobedient: Set<string>;
+  /** The travelers that PATCHes have changed which were carried out late, as they were then, by their ids. */
+  late: Map<string, TravelUser>;
   /** The number of calls that could change something. */
   writes(): number;
   /** The number of all calls about travelers. */
@@ -73,6 +75,12 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   const feed = fakeFeed();
   const faults: SimulatedTravel['faults'] = [];
   const disobedient = new Set<string>();
+  const late = new Map<string, TravelUser>();
+  const noteLate = (text: string) => {
+    const [, id = ''] = /^(?:patch |PUT \S*\/)(\S+)/.exec(text) ?? [];
+    const traveler = fake.travelers.get(id);
+    if (traveler) late.set(id, { ...traveler });
+  };
   let writes = 0;
   let calls = 0;
   let handChanges = 0;
@@ -108,6 +116,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
         later(random.below(timeoutMs + lateMs - 2_000), async () => {
           story.tell(`  carried out late: ${text}`);
           await carryOut();
+          noteLate(text);
         });
         await time.wait(timeoutMs);
         return unanswered;
@@ -192,6 +201,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
       faults,
       users,
       disobedient,
+      late,
       writes: () => writes,
       calls: () => calls,
       handChanges: () => handChanges,
