@@ -24,11 +24,14 @@ export function recordedProviders({ call, record, people, note }: Deps): Identit
       // A traveler that no IdP has created may have the address, whatever address it was created with.
       (record.policies.onExistingUser === 'refuse' && record.strangers.size > 0) ||
       people.some(
-        ({ index, current }) =>
+        ({ index, current, unanswered }) =>
           index !== person.index &&
-          current !== undefined &&
-          current.connection !== connection &&
-          addressesOf(wanted).some((address) => record.emails.get(index)?.has(address)),
+          // A write that is not answered yet may be committed.
+          [current, unanswered].some((one) => one !== undefined && one.connection !== connection) &&
+          addressesOf(wanted).some(
+            (address) =>
+              record.emails.get(index)?.has(address) || addressesOf(unanswered?.wanted).includes(address),
+          ),
       ),
   });
 }

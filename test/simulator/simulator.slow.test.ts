@@ -1,10 +1,14 @@
+import { SHADOW_SEEDS } from './events.ts';
 import { type MemoryDatabase, openSimulator } from './memory-database.ts';
 import { historyOf, play } from './play.ts';
 import { brokenInSeeds, brokenInSequences, brokenInVariety } from './played.ts';
 import { setupOf } from './setup.ts';
 
 /** A sample that takes about 120 s of one core; `simulator.exhaustive.test.ts` plays more. */
-const SEEDS = Array.from({ length: 8 }, (_, index) => index + 1);
+const SEEDS = [
+  ...Array.from({ length: 8 }, (_, index) => index + 1),
+  ...Array.from({ length: 3 }, (_, index) => SHADOW_SEEDS + index),
+];
 const SEQUENCES = { length: 2, step: 23 };
 const TIME_MS = 1_200_000;
 
