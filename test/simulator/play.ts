@@ -24,7 +24,7 @@ import { ownUserViolations } from './own-user.ts';
 import { comeToRest } from './rest.ts';
 import { listViolations } from './scim-lists.ts';
 import { type Setup, toSetupLine } from './setup.ts';
-import { endShadow } from './shadow.ts';
+import { delayShadowWatch, endShadow } from './shadow.ts';
 import { travelAdmin, travelersOf } from './travel-admin.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -229,9 +229,11 @@ function makeTrouble(world: World, trouble: Trouble): void {
       break;
     case 'freeze':
       world.freeze(trouble.replica, trouble.ms);
+      delayShadowWatch(world.shadowWatch, trouble.ms);
       break;
     case 'sleep':
       world.time.jump(trouble.ms);
+      delayShadowWatch(world.shadowWatch, trouble.ms);
       break;
     case 'wallClock':
       world.shiftWallClock(trouble.ms);

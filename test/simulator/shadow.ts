@@ -5,8 +5,8 @@ import { promises } from '../histories/invariants.ts';
 import { MODES_MS } from './replica.ts';
 import type { World } from './world.ts';
 
-/** An attempt that has begun before the mode was known goes on: it may wait for its calls, and its process may be frozen meanwhile. */
-const IN_FLIGHT_MS = 180_000;
+/** An attempt that has begun before the mode was known goes on: it may wait for calls that are not answered, at most for this time. */
+const IN_FLIGHT_MS = 15_000;
 
 /** The calls with an effect of connections that have been in shadow mode for longer than an attempt may take. */
 export interface ShadowWatch {
@@ -23,6 +23,11 @@ export function newShadowWatch(): ShadowWatch {
 export function noteShadowCall(watch: ShadowWatch, connection: string, call: string, now: number): void {
   const since = watch.since.get(connection);
   if (since !== undefined && now > since + IN_FLIGHT_MS) watch.sent.push(`${connection}: ${call}`);
+}
+
+/** While processes stand still, so do the attempts that have begun before. */
+export function delayShadowWatch({ since }: ShadowWatch, ms: number): void {
+  for (const [connection, time] of since) since.set(connection, time + ms);
 }
 
 /** An admin puts a connection into shadow mode. */
