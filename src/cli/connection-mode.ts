@@ -1,8 +1,7 @@
 import { type ConnectionMode, connectionModeNames } from '../provisioning/policies.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { replicas } from '../store/queues/replicas.ts';
 import { withAuditEntry } from './audit.ts';
-import { findConnections, withDatabase } from './database.ts';
+import { databaseTime, findConnections, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
 import { type ChangeFlags, unconfirmed } from './holds/paused-connections.ts';
 import { confirm, escapeLine, printJson, type Shell } from './output.ts';
@@ -34,8 +33,7 @@ export function changeMode(
         `To approve the plan that a report shows instead: npx jetbridge shadow go-live --connection ${name}`,
       );
     await confirm(shell, `Put ${name} into the mode ${to}?`, { yes, ...unconfirmed });
-    // The servers compare times by the clock of the database.
-    const now = await replicas(database).time(Date.now());
+    const now = await databaseTime(database);
     const entry = { action: 'changeConnectionMode', details: { connection: name, mode: to } };
     await withAuditEntry(database, entry, () => modes.change(name, { to, now }), Boolean);
     if (json) printJson(shell, { connection: name, mode: to });

@@ -1,6 +1,7 @@
 import { readSettings, type Settings } from '../config/settings.ts';
 import { withStoredConnections } from '../config/stored-connections.ts';
 import { ensureConnection } from '../store/connections.ts';
+import { replicas } from '../store/queues/replicas.ts';
 import type { Database } from '../store/sql/database.ts';
 import { withDatabaseAt } from '../store/sql/open-database.ts';
 import { readStoredSettings } from '../store/stored-connections.ts';
@@ -25,6 +26,11 @@ export function withDatabase(
     };
     return withDatabaseAt(settings, workWithAll, options);
   });
+}
+
+/** Returns the time by the clock of the database, by which the servers compare times. */
+export function databaseTime(database: Database): Promise<number> {
+  return replicas(database).time(Date.now());
 }
 
 /** Finds a connection of the settings and the database. Throws if they have none of that name. */

@@ -14,11 +14,10 @@ import {
   toShadowPerson,
 } from '../provisioning/shadow/report.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
-import { replicas } from '../store/queues/replicas.ts';
 import type { Database } from '../store/sql/database.ts';
 import { refuseUnknownCommands } from './arguments.ts';
 import { withAuditEntry } from './audit.ts';
-import { findConnections, withDatabase } from './database.ts';
+import { databaseTime, findConnections, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
 import { examples } from './help.ts';
 import {
@@ -232,11 +231,6 @@ async function showPlan(
   const names = await readNames(store.rules, shadow.connection);
   printSums({ ...shell, print: shell.printError }, shadow, { sums, names });
   return sums.digest;
-}
-
-/** The servers compare times by the clock of the database. */
-function databaseTime(database: Database): Promise<number> {
-  return replicas(database).time(Date.now());
 }
 
 const refusals: Record<Exclude<GoLiveResult['outcome'], 'live'>, (connection: string) => string> = {

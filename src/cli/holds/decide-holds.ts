@@ -17,10 +17,9 @@ import {
 } from '../../provisioning/holds/holds.ts';
 import type { Decision } from '../../provisioning/identity.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
-import { replicas } from '../../store/queues/replicas.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { withAuditEntry } from '../audit.ts';
-import { withDatabase } from '../database.ts';
+import { databaseTime, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
 import { fieldName } from '../mapping/preview.ts';
 import { confirm, countText, escapeLine, printJson, type Shell } from '../output.ts';
@@ -146,8 +145,7 @@ async function saveDecisions(
   choice: Pick<DecidingAdmin, 'answer' | 'fourEyes'>,
 ): Promise<SavedDecisions> {
   const by = currentUser();
-  // The servers compare times by the clock of the database.
-  const now = await replicas(database).time(Date.now());
+  const now = await databaseTime(database);
   const admin = { ...choice, by, approver: by, now, mayReverse: true };
   const saved: SavedDecisions = { people: [], rules: [], requested: 0, repeated: 0 };
   const add = async (subject: DecisionSubject) => {

@@ -3,10 +3,9 @@ import type { Settings } from '../../config/settings.ts';
 import { lastImportOf } from '../../provisioning/import/import.ts';
 import type { PausedConnection } from '../../store/connection-modes.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
-import { replicas } from '../../store/queues/replicas.ts';
 import { pauseAfterRestore } from '../../store/restore/restore-watch.ts';
 import type { Database } from '../../store/sql/database.ts';
-import { withDatabase } from '../database.ts';
+import { databaseTime, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
 import { examples } from '../help.ts';
 import {
@@ -80,11 +79,6 @@ export async function printPaused(
 ): Promise<void> {
   for (const paused of await provisioningStore(database).modes.listPaused())
     if (connections.some(({ id }) => id === paused.connection)) shell.print(pausedText(paused));
-}
-
-/** The servers compare times by the clock of the database. */
-function databaseTime(database: Database): Promise<number> {
-  return replicas(database).time(Date.now());
 }
 
 function pausedText({ connection, since, people }: PausedConnection): string {

@@ -4,8 +4,7 @@ import { findPeople } from '../../provisioning/people/explain-person.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/people/join-people.ts';
 import { timeOrderedId } from '../../server/ids.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
-import { replicas } from '../../store/queues/replicas.ts';
-import { withDatabase } from '../database.ts';
+import { databaseTime, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
 import { examples } from '../help.ts';
 import { type Action, confirm, escapeLine, printJson, type Shell } from '../output.ts';
@@ -55,8 +54,7 @@ export function joinPeopleNamed(
       throw new Refused('The two people belong to different travel accounts.');
     const text = `${nameOf(newcomer)} gets ${'id' in leaver ? `the traveler of ${nameOf(leaver)}` : `the archived traveler ${escapeLine(leaver.travelId)}`}${newcomer.travelId === undefined ? '' : '; the own traveler is archived'}`;
     await confirm(shell, `${text}. Go on?`, { yes, declined: 'Nothing was changed.' });
-    // The servers compare times by the clock of the database.
-    const time = await replicas(database).time(Date.now());
+    const time = await databaseTime(database);
     const runtime = { now: () => time, wallClock: () => time, newId: timeOrderedId };
     const result = await joinPeople({ identities: store.identities, runtime }, { leaver, newcomer });
     if (result !== 'joined')

@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { listPeople } from '../../provisioning/people/people.ts';
 import { reconcilePeople } from '../../provisioning/people/reconcile-people.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
-import { replicas } from '../../store/queues/replicas.ts';
 import { withAuditEntry } from '../audit.ts';
-import { findConnections, withDatabase } from '../database.ts';
+import { databaseTime, findConnections, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
 import { examples } from '../help.ts';
 import { type ChangeFlags, unconfirmed } from '../holds/paused-connections.ts';
@@ -46,8 +45,7 @@ export function reconcileSelected(
     if (count === 0) throw new Refused('There are no such people.');
     const question = `Reconcile ${countText(count, 'person', 'people')} of connection ${connection}?`;
     await confirm(shell, question, { yes, ...unconfirmed });
-    // The servers compare times by the clock of the database.
-    const time = await replicas(database).time(Date.now());
+    const time = await databaseTime(database);
     const details: Record<string, unknown> = { connection, ...filter };
     await withAuditEntry(
       database,
