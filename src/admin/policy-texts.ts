@@ -3,7 +3,7 @@ import type { Policies, policyChoices } from '../provisioning/policies.ts';
 
 type Choices = typeof policyChoices;
 
-/** What each choice of a policy does. */
+/** The effect of each choice of a policy. */
 const choiceTexts: { [Name in keyof Choices]: Record<Choices[Name][number], string> } = {
   onExistingUser: {
     link: 'A new user with the email address of an existing traveler is linked to it.',
@@ -51,7 +51,7 @@ const reclaimTexts = {
 /** A policy with its value as in the settings file, what that does, and what else could be chosen. */
 interface DescribedPolicy {
   name: string;
-  /** What the settings say about it. */
+  /** The description in the schema of the settings. */
   description: string;
   value: unknown;
   text: string;

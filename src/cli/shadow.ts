@@ -3,15 +3,13 @@ import { namesById } from '../provisioning/people/explain-fields.ts';
 import { type GoLiveResult, goLive } from '../provisioning/shadow/go-live.ts';
 import {
   fieldName,
-  planPages,
+  type Shadow,
   type ShadowOutcome,
-  type ShadowPerson,
   type ShadowSums,
   shadowColumns,
   shadowOutcomes,
   shadowRowPages,
-  shadowSummary,
-  toShadowPerson,
+  summarizeShadow,
 } from '../provisioning/shadow/report.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
@@ -69,12 +67,6 @@ interface ReportFlags {
   json?: true;
 }
 
-/** A connection in shadow mode, and the time at which that began. */
-interface Shadow {
-  connection: string;
-  since: number;
-}
-
 /** Returns the connections in shadow mode, or the chosen one. Throws if there are none. */
 async function findShadows(
   database: Database,
@@ -100,28 +92,13 @@ function showReport(shell: Shell, { connection, csv, json }: ReportFlags): Promi
     const now = await databaseTime(database);
     if (csv) return printReport(shell, store, shadows);
     for (const shadow of shadows) {
-      const sums = await readSums(store, shadow, now, (people) => {
+      const sums = await summarizeShadow(store.shadowPlans.findPage, shadow, now, (people) => {
         if (json) for (const person of people) shell.print(jsonLine(person));
       });
       if (json) printJson(shell, { connection: shadow.connection, since: toIsoTime(shadow.since), ...sums });
       else printSums(shell, shadow, { sums, names: await readNames(store.rules, shadow.connection) });
     }
   });
-}
-
-async function readSums(
-  { shadowPlans }: ProvisioningStore,
-  { connection, since }: Shadow,
-  now: number,
-  see: (people: ShadowPerson[]) => void = () => {},
-): Promise<ShadowSums> {
-  const summary = shadowSummary(now);
-  for await (const identities of planPages(shadowPlans.findPage, connection)) {
-    const people = identities.map((identity) => toShadowPerson(identity, since));
-    for (const person of people) summary.add(person);
-    see(people);
-  }
-  return summary.end();
 }
 
 /** Returns the names in the lookups that are in force. */
@@ -227,7 +204,7 @@ async function showPlan(
   store: ProvisioningStore,
   { shadow, database }: { shadow: Shadow; database: Database },
 ): Promise<string> {
-  const sums = await readSums(store, shadow, await databaseTime(database));
+  const sums = await summarizeShadow(store.shadowPlans.findPage, shadow, await databaseTime(database));
   const names = await readNames(store.rules, shadow.connection);
   printSums({ ...shell, print: shell.printError }, shadow, { sums, names });
   return sums.digest;

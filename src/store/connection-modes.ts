@@ -51,6 +51,14 @@ export function connectionModes(database: Database) {
     const found = waiting.get(connection);
     return found?.mode === mode ? found.since : undefined;
   };
+  const change = async (
+    connection: string,
+    { from, to, now }: { from?: ConnectionMode; to: ConnectionMode; now: number },
+  ): Promise<boolean> => {
+    const isChanged = await changeMode(database, database.scopeOf(connection), { from, to, now });
+    await refresh(now);
+    return isChanged;
+  };
   return {
     /** Returns the start of the pause, as last read; undefined unless the connection is paused. */
     pausedAt: (connection: string): number | undefined => sinceOf(connection, 'paused'),
@@ -67,20 +75,14 @@ export function connectionModes(database: Database) {
      * Puts a connection into another mode. Where it goes live, the travelers of all people with waiting changes are read again before
      * anything is sent. Returns false if it is in that mode already, or not in the mode `from`.
      */
-    change: async (
-      connection: string,
-      { from, to, now }: { from?: ConnectionMode; to: ConnectionMode; now: number },
-    ): Promise<boolean> => {
-      const isChanged = await changeMode(database, database.scopeOf(connection), { from, to, now });
-      await refresh(now);
-      return isChanged;
-    },
+    change,
     /** Lets a paused connection go on. Returns false if it is not paused. */
-    resume: async (connection: string, now: number): Promise<boolean> => {
-      const change = { from: 'paused', to: 'live', now } as const;
-      const isResumed = await changeMode(database, database.scopeOf(connection), change);
-      await refresh(now);
-      return isResumed;
+    resume: (connection: string, now: number): Promise<boolean> =>
+      change(connection, { from: 'paused', to: 'live', now }),
+    /** Reads the time at which shadow mode began; undefined in the other modes. */
+    readShadowSince: async (connection: string): Promise<number | undefined> => {
+      const found = (await readWaiting(db)).find(({ id }) => id === connection);
+      return found?.mode === 'shadow' ? found.since : undefined;
     },
     /** Returns the mode of each connection of the database. */
     list: (): Promise<ListedMode[]> => readModes(database),

@@ -1,5 +1,5 @@
 import { goLive } from '../../src/provisioning/shadow/go-live.ts';
-import { planPages, shadowSummary, toShadowPerson } from '../../src/provisioning/shadow/report.ts';
+import { summarizeShadow } from '../../src/provisioning/shadow/report.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
 import { MODES_MS } from './replica.ts';
@@ -41,14 +41,13 @@ export async function enterShadow(world: World, connection: ConnectionName): Pro
 /** An admin goes live with the plan of a report, if the connection is in shadow mode. Returns false if it is not. */
 export async function leaveShadow(world: World, connection: ConnectionName): Promise<boolean> {
   const { store, time, shadowWatch } = world;
-  const since = (await store.modes.list()).find(
-    (one) => one.connection === connection && one.mode === 'shadow',
-  )?.since;
+  const since = await store.modes.readShadowSince(connection);
   if (since === undefined) return false;
-  const summary = shadowSummary(time.now());
-  for await (const people of planPages(store.shadowPlans.findPage, connection))
-    for (const identity of people) summary.add(toShadowPerson(identity, since));
-  const { digest, people } = summary.end();
+  const { digest, people } = await summarizeShadow(
+    store.shadowPlans.findPage,
+    { connection, since },
+    time.now(),
+  );
   const request = {
     connection,
     digest,

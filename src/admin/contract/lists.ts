@@ -73,7 +73,7 @@ const unread = z
 const name = z.string().max(1_000);
 const tag = 'Lists';
 
-/** What mappings name: resources of the travel service, and groups. */
+/** The operations on resources of the travel service, and on groups, that mappings name. */
 export const listsContract = {
   listNamedResources: {
     ...{ method: 'get', path: '/lists/{connection}/resources', tag, access: 'viewer' },

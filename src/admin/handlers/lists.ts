@@ -65,7 +65,7 @@ interface ResourceKind {
   name: 'name' | 'data';
   /** The member that archives; undefined: it cannot be archived. */
   archived: 'archived' | 'disabled' | undefined;
-  /** What a new one has besides what an admin gives. */
+  /** The members of a new resource besides those that an admin gives. */
   fixed?: object;
 }
 

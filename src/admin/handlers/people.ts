@@ -9,7 +9,6 @@ import {
   type ListedPerson,
   listPeople,
   type PeopleFilter,
-  type PersonPlace,
   toListedPerson,
 } from '../../provisioning/people/people.ts';
 import { reconcilePeople } from '../../provisioning/people/reconcile-people.ts';
@@ -18,7 +17,8 @@ import { batches, yieldToEventLoop } from '../../store/sql/queries.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { peopleContract } from '../contract/people.ts';
 import { type AdminDeps, chosenConnections } from '../deps.ts';
-import { AdminError, invalidField } from '../errors.ts';
+import { AdminError } from '../errors.ts';
+import { type Place, parsePlace, placeText } from '../person-place.ts';
 import type { AdminContext } from '../router.ts';
 
 /** Handles lists of people, the search for them, and what is known about one. */
@@ -68,12 +68,6 @@ async function join(newcomer: Identity, deps: AdminDeps): Promise<void> {
     'conflict',
     result === 'stale' ? 'One of the two has just changed; look again.' : result.refused,
   );
-}
-
-/** The place after which a page begins: in a connection, or at its beginning. */
-interface Place {
-  connection: string;
-  after: PersonPlace | undefined;
 }
 
 /** The number of pages of the store that one request reads at most, so that it ends soon if few people match. */
@@ -194,28 +188,6 @@ function toCounts({ connection, states, findings, areFindingsCut }: PeopleSummar
 
 function placeAt(connection: string | undefined): Place | undefined {
   return connection === undefined ? undefined : { connection, after: undefined };
-}
-
-function placeText({ connection, after }: Place): string {
-  const parts = [connection, ...(after ? [after.key, after.id] : [])];
-  return Buffer.from(JSON.stringify(parts)).toString('base64url');
-}
-
-function parsePlace(text: string, connections: string[]): Place {
-  const [connection, key, id] = parseTexts(Buffer.from(text, 'base64url').toString());
-  if (connection === undefined || !connections.includes(connection))
-    throw invalidField('after', 'is not the end of a page of this list');
-  return { connection, after: key === undefined || id === undefined ? undefined : { key, id } };
-}
-
-/** Parses a JSON array of strings; returns an empty one for any other text. */
-function parseTexts(text: string): string[] {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) && parsed.every((one) => typeof one === 'string') ? parsed : [];
-  } catch {
-    return [];
-  }
 }
 
 /** The number of people that a search returns. */

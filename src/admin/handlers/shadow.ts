@@ -1,19 +1,18 @@
-import { z } from 'zod';
 import { namesById, usedNames } from '../../provisioning/people/explain-fields.ts';
 import type { PersonPlace } from '../../provisioning/people/people.ts';
 import { goLive } from '../../provisioning/shadow/go-live.ts';
 import {
-  planPages,
   type ShadowOutcome,
   type ShadowPerson,
   shadowRowPages,
-  shadowSummary,
+  summarizeShadow,
   toShadowPerson,
 } from '../../provisioning/shadow/report.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { shadowContract } from '../contract/shadow.ts';
 import { type AdminDeps, findConnection } from '../deps.ts';
-import { AdminError, invalidField } from '../errors.ts';
+import { AdminError } from '../errors.ts';
+import { parsePlace, placeText } from '../person-place.ts';
 import type { AdminContext } from '../router.ts';
 
 /** Handles the modes of connections, and what those in shadow mode plan. */
@@ -28,13 +27,13 @@ export function shadowHandlers(deps: AdminDeps): Handlers<typeof shadowContract,
     },
     listShadowPeople: async ({ params: { id }, query: { outcome, after, limit } }) => {
       const since = await shadowSince(deps, id);
-      const place = after === undefined ? undefined : parsePlace(after);
+      const place = after === undefined ? undefined : parsePlace(after, [id]).after;
       const { people, next } = await readPeople(deps, { id, since, outcome, place, limit });
       const shown = people.map(({ fields }) => fields);
       return {
         people,
         names: await readNames(deps, id, shown),
-        next: next && JSON.stringify([next.key, next.id]),
+        next: next && placeText({ connection: id, after: next }),
       };
     },
     summarizeShadow: ({ params: { id } }) => summarize(deps, id),
@@ -50,10 +49,8 @@ export function shadowHandlers(deps: AdminDeps): Handlers<typeof shadowContract,
 
 async function summarize(deps: AdminDeps, id: string) {
   const since = await shadowSince(deps, id);
-  const summary = shadowSummary(deps.runtime.now());
-  for await (const people of planPages(deps.store.shadowPlans.findPage, id))
-    for (const identity of people) summary.add(toShadowPerson(identity, since));
-  const sums = summary.end();
+  const shadow = { connection: id, since };
+  const sums = await summarizeShadow(deps.store.shadowPlans.findPage, shadow, deps.runtime.now());
   const { fourEyes } = deps.settings;
   return { since, fourEyes, ...sums, names: await readNames(deps, id, sums.fields) };
 }
@@ -88,9 +85,9 @@ function notInShadow(): AdminError {
 
 async function shadowSince(deps: AdminDeps, id: string): Promise<number> {
   findConnection(deps, id);
-  const found = (await deps.store.modes.list()).find(({ connection }) => connection === id);
-  if (found?.mode !== 'shadow' || found.since === undefined) throw notInShadow();
-  return found.since;
+  const since = await deps.store.modes.readShadowSince(id);
+  if (since === undefined) throw notInShadow();
+  return since;
 }
 
 interface PageRequest {
@@ -119,22 +116,3 @@ async function readPeople(
   }
   return { people, next: after };
 }
-
-function parsePlace(text: string): PersonPlace {
-  const parsed = placeSchema.safeParse(text);
-  if (!parsed.success) throw invalidField('after', 'is not the end of a page of this list');
-  const [key, id] = parsed.data;
-  return { key, id };
-}
-
-const placeSchema = z
-  .string()
-  .transform((text, context) => {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      context.addIssue('is no JSON');
-      return z.NEVER;
-    }
-  })
-  .pipe(z.tuple([z.string(), z.string()]));

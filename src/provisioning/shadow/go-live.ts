@@ -46,9 +46,7 @@ const STORING_MS = 5_000;
 /** Ends shadow mode with the plan of a report. People whose plan has changed since are treated as in any live connection. */
 export async function goLive(store: GoLiveStore, request: GoLiveRequest): Promise<GoLiveResult> {
   const { connection, digest, acceptedChanges = 0, by, now } = request;
-  const since = (await store.modes.list()).find(
-    (one) => one.connection === connection && one.mode === 'shadow',
-  )?.since;
+  const since = await store.modes.readShadowSince(connection);
   if (since === undefined) return { outcome: 'notInShadow' };
   const shownAt = timeOfDigest(digest);
   if (shownAt === undefined || shownAt < since) return { outcome: 'outdated' };

@@ -7,7 +7,7 @@ import { shadowCalls } from '../findings.ts';
 import { type Identity, isLive, type ShadowPlan, userNameOf } from '../identity.ts';
 import { displayNameOf, type PersonPlace } from '../people/people.ts';
 
-/** What going live does with a person, in the order of the report. */
+/** The outcomes of going live for a person, in the order of the report. */
 export const shadowOutcomes = [
   'create',
   'link',
@@ -103,6 +103,28 @@ export interface ShadowSums {
   digest: string;
 }
 
+/** A connection in shadow mode, and the time at which that began. */
+export interface Shadow {
+  connection: string;
+  since: number;
+}
+
+/** Sums up the report of a connection as it is at a time. `see` gets the people, page by page. */
+export async function summarizeShadow(
+  read: ReadPlans,
+  { connection, since }: Shadow,
+  shownAt: number,
+  see: (people: ShadowPerson[]) => void = () => {},
+): Promise<ShadowSums> {
+  const summary = shadowSummary(shownAt);
+  for await (const identities of planPages(read, connection)) {
+    const people = identities.map((identity) => toShadowPerson(identity, since));
+    for (const person of people) summary.add(person);
+    see(people);
+  }
+  return summary.end();
+}
+
 /** Adds people to the sums of a report. */
 export function shadowSummary(shownAt: number) {
   const people = Object.fromEntries(shadowOutcomes.map((outcome) => [outcome, 0])) as ShadowSums['people'];
@@ -162,7 +184,7 @@ function shadowRows({ fields, findings, ...person }: ShadowPerson, names: Names)
 /** Yields the rows of everybody in a connection, page by page. */
 export async function* shadowRowPages(
   read: ReadPlans,
-  { connection, since, names }: { connection: string; since: number; names: Names },
+  { connection, since, names }: Shadow & { names: Names },
 ): AsyncGenerator<ShadowRow[]> {
   for await (const people of planPages(read, connection))
     yield people.flatMap((identity) => shadowRows(toShadowPerson(identity, since), names));

@@ -3,7 +3,7 @@ import type { ShadowPerson } from '../../../contract/shadow.ts';
 
 type Outcome = ShadowPerson['outcome'];
 
-/** What going live does with a person, in the order of the report. */
+/** The outcomes of going live for a person, in the order of the report. */
 export const outcomeMarks: Record<Outcome, { symbol: string; label: string; color: string; text: string }> = {
   create: { symbol: '+', label: 'create', color: 'blue', text: 'A traveler is created.' },
   link: { symbol: '→', label: 'link', color: 'blue', text: 'Linked to a traveler that exists.' },
@@ -32,7 +32,7 @@ export const outcomeMarks: Record<Outcome, { symbol: string; label: string; colo
 
 export type Mode = ConnectionHealth['mode'];
 
-/** What each mode does, and what changes when a connection is put into it. */
+/** The effect of each mode, and the change when a connection is put into it. */
 export const modeTexts: Record<Mode, { label: string; does: string; change: string }> = {
   live: {
     label: 'live',
