@@ -74,7 +74,7 @@ export function provisioningService(options: ServiceOptions) {
       return result;
     },
     /** Returns the rules in force of a connection, and its lookups. */
-    currentRules: (connection: Connection) => deps.rulesSnapshots.current(stateOf(connection).connection),
+    currentRules: (connection: Connection) => deps.rulesSnapshots.inForce(stateOf(connection).connection),
     /** Reconciles every identity that is due, until none is left, and returns the number of attempts. */
     reconcileDue: async (): Promise<number> => {
       let attempts = 0;

@@ -268,6 +268,32 @@ describe('the lookups in force', () => {
       expect(await refresh(quick)).toBe('3 nickName');
     }));
 
+  test('are those of the last reading, also if a mapping has come into force while they were read', () =>
+    withFixture(async (fixture) => {
+      const replica = replicaOf(fixture, undefined);
+      await refresh(replica);
+      const { lookups } = replica.connection;
+      lookups.current = async () => {
+        addCostCenter(fixture, 'Finance');
+        const answer = await lookups.refresh();
+        lookups.current = async () => answer;
+        await applyByCommand(fixture, fileX);
+        await replica.groupRules(replica.connection, 3);
+        return answer;
+      };
+      const snapshot = await snapshotOf(replica.current(replica.connection));
+      expect([snapshot.generation, costCentersOf(snapshot)]).toEqual([4, ['Finance']]);
+    }));
+
+  test('are those in force at this moment on the page, also after a command of another replica', () =>
+    withFixture(async (fixture) => {
+      const replica = replicaOf(fixture, undefined);
+      await refresh(replica);
+      await applyByCommand(fixture, fileX);
+      expect(await snapshotOf(replica.current(replica.connection))).toMatchObject({ generation: 2 });
+      expect(await snapshotOf(replica.inForce(replica.connection))).toMatchObject({ generation: 3 });
+    }));
+
   test('serve a replica that has just started and cannot read them', () =>
     withFixture(async (fixture) => {
       addCostCenter(fixture, 'Finance');

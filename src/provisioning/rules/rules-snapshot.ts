@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
 import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
 import {
@@ -101,22 +102,9 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
     // A reading that began earlier may have missed the generation.
     return shared.inForce.generation >= generation ? shared : reload(connection);
   };
-  const followReading = async (
-    connection: Connection,
-    before: LoadedRules,
-    answer: TravelAnswer<Lookups>,
-  ): Promise<RulesSnapshot | TravelFailure> => {
-    // If the rules have changed since the reading began, it may be older than the lookups in force, so it is dropped.
-    const isCurrent = state.loaded.get(connection.id) === before;
-    if (isCurrent && answer.kind === 'ok' && before.reading !== answer.value && isUsable(before.inForce)) {
-      const isReplaced = await saveReading(state, connection, { before, reading: answer.value });
-      if (!isReplaced) await load(connection, before.inForce.generation + 1);
-    }
-    const { snapshot, inForce } = state.loaded.get(connection.id) ?? before;
-    if (snapshot) return snapshot;
-    if (!isUsable(inForce)) return otherVersion;
-    return answer.kind === 'ok' ? changedMeanwhile : answer;
-  };
+  /** Reads the lookups, and puts them in force if they differ. Reads them again if the rules have changed meanwhile. */
+  const follow = (connection: Connection, known: LoadedRules, read: () => Promise<TravelAnswer<Lookups>>) =>
+    followReading({ state, load }, connection, { known, read });
   return {
     /**
      * Returns the recent snapshot, of this generation or a later one; a failure only if the lookups were never read, or if
@@ -124,15 +112,18 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
      */
     current: async (connection: Connection, generation = 0) => {
       const known = await load(connection, generation);
-      return followReading(connection, known, await connection.lookups.current());
+      return follow(connection, known, connection.lookups.current);
     },
+    /** Returns the snapshot of the rules that are in force at this moment; otherwise as `current`. */
+    inForce: async (connection: Connection) =>
+      follow(connection, await reload(connection), connection.lookups.current),
     /**
      * Reads the lookups and the rules in force again, and returns the new snapshot. A mapping file that has changed comes
      * into force.
      */
     refresh: async (connection: Connection) => {
       const known = await reload(connection);
-      return followReading(connection, known, await connection.lookups.refresh());
+      return follow(connection, known, connection.lookups.refresh);
     },
     /**
      * Returns the last snapshot without a call to the travel API; before the first reading, a snapshot of the mapping
@@ -156,6 +147,31 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
     /** Forgets what was loaded for a connection that no longer exists. */
     forget: (id: string): void => forget(state, id),
   };
+}
+
+/** Reads the lookups, and puts them in force if they differ. Reads again if the rules have changed meanwhile. */
+async function followReading(
+  {
+    state,
+    load,
+  }: { state: State; load: (connection: Connection, generation: number) => Promise<LoadedRules> },
+  connection: Connection,
+  { known, read }: { known: LoadedRules; read: () => Promise<TravelAnswer<Lookups>> },
+): Promise<RulesSnapshot | TravelFailure> {
+  let before = known;
+  let answer = await read();
+  for (;;) {
+    const reading = answer.kind === 'ok' && isUsable(before.inForce) ? answer.value : before.reading;
+    let now = state.loaded.get(connection.id) ?? before;
+    // The reading is saved only if no rules have come into force since it began: their lookups may be later.
+    if (now === before && reading && reading !== before.reading) {
+      const isSaved = await saveReading(state, connection, { before, reading });
+      if (!isSaved) now = await load(connection, before.inForce.generation + 1);
+    }
+    if (now === before) return snapshotOf(state.loaded.get(connection.id) ?? before, answer);
+    before = now;
+    answer = await connection.lookups.current();
+  }
 }
 
 /** What the rules in force say of groups. `inScope`: the groups that the scope names by equality. */
@@ -194,6 +210,15 @@ const otherVersion: TravelFailure = {
   text: 'the rules in force belong to another version of Jetbridge',
 };
 const changedMeanwhile: TravelFailure = { kind: 'unavailable', text: 'the rules have just changed' };
+
+function snapshotOf(
+  { inForce, snapshot }: LoadedRules,
+  answer: TravelAnswer<Lookups>,
+): RulesSnapshot | TravelFailure {
+  if (snapshot) return snapshot;
+  if (!isUsable(inForce)) return otherVersion;
+  return answer.kind === 'ok' ? changedMeanwhile : answer;
+}
 
 /**
  * False for rules that a replica with another edition of the code has put in force. This replica would translate with
@@ -326,7 +351,9 @@ function useRules(state: State, connection: Connection, inForce: RulesInForce): 
   const known = state.loaded.get(connection.id);
   if (known?.inForce.generation === inForce.generation) return known;
   const { lookups, generation } = inForce;
-  if (lookups) connection.lookups.adopt(lookups, known !== undefined);
+  // Lookups that came into force before say nothing new: what was read or has changed since stays.
+  if (lookups && !isDeepStrictEqual(lookups, known?.inForce.lookups))
+    connection.lookups.adopt(lookups, known !== undefined);
   const mapping = isUsable(inForce) ? parseMappingOfAnySize(inForce.mapping, storedMappingSchema) : undefined;
   const isKnown = lookups && mapping && 'mapping' in mapping;
   const { putBackSince } = inForce;
