@@ -328,7 +328,7 @@ export interface Identity {
   refused: RefusedFields;
   /** The traveler as last read; undefined if it must be read before the next plan. */
   observed: TravelUser | undefined;
-  /** The reserved email address of a create whose outcome is not known. */
+  /** The reserved email address of a create that will be sent, or whose outcome is not known (then `progress.reservation` is set). */
   creating: string | undefined;
   /** The wanted address as `addressKey` returns it, while another traveler has that address. */
   waitingFor: string | undefined;

@@ -1,5 +1,5 @@
 /** Named points in the code at which a crash could lose or repeat work; tests kill the process there. */
-export type Checkpoint = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterSend' | 'beforeOutcome';
+export type Checkpoint = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterAnswer' | 'beforeOutcome';
 
 /** Time, randomness, the log and the crash points. Tests replace them. */
 export interface Runtime {

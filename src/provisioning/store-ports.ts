@@ -314,7 +314,7 @@ export interface Leases {
 /** The queue of dirty identities. Marking an identity dirty raises its revision, not its version. */
 export interface ReconcileQueue {
   /**
-   * Returns identities without a lease that are due for an attempt or for a check for late calls. Identities whose
+   * Returns identities without a lease that are due for an attempt or for a check of the traveler (`nextCheckAt`). Identities whose
    * traveler must be archived or deleted come first, then those that have waited longest. Each identity is returned
    * once.
    */

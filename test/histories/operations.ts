@@ -62,7 +62,7 @@ export type Operation =
   | { kind: 'guard' }
   | { kind: 'lookup'; costCenter: 'CC-1' | 'CC-2' };
 
-type Point = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterSend' | 'beforeOutcome';
+type Point = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterAnswer' | 'beforeOutcome';
 export type Kind = Operation['kind'];
 /** A kind of operation that a history can leave out; `other` stands for returns under another externalId. */
 export type OmittedKind = Kind | 'other';
@@ -178,7 +178,7 @@ const operationMakers: { [K in Kind]: (random: Random, people: number) => Extrac
                 'beforeCommit',
                 'afterCommit',
                 'beforeSend',
-                'afterSend',
+                'afterAnswer',
                 'beforeOutcome',
               ]),
               passings: 1 + random.below(4),

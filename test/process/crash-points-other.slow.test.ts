@@ -1,4 +1,4 @@
 import { describeCrashPoints } from './crash-points.ts';
 
 describe('a bridge in front of a travel API of another kind', () =>
-  describeCrashPoints('other', ['beforeSend', 'afterSend']));
+  describeCrashPoints('other', ['beforeSend', 'afterAnswer']));

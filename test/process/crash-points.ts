@@ -10,7 +10,7 @@ import {
 import { newIdpUser, userStateOf, type Write } from '../fixtures/remembering-idp.ts';
 
 /** Starting processes takes long on a busy machine. Failed expectations are reported earlier, because each wait has its own limit. */
-const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterSend', 'beforeOutcome'] as const;
+const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterAnswer', 'beforeOutcome'] as const;
 
 /** Kills the bridge at each crash point of each kind of write and restarts it on the same data (docs/architecture.md, Promises). */
 export function describeCrashPoints(arrangement: Arrangement, chosen: readonly Checkpoint[] = points): void {
@@ -24,7 +24,7 @@ export function describeCrashPoints(arrangement: Arrangement, chosen: readonly C
       const ada = newIdpUser('ada');
       const hire: Write = { verb: 'hire', person: ada, wish: userStateOf(ada) };
       await crashInWrite('beforeSend', await fixture.startBridge(), hire);
-      for (const point of ['beforeSend', 'afterSend', 'beforeOutcome'] as const) {
+      for (const point of ['beforeSend', 'afterAnswer', 'beforeOutcome'] as const) {
         // Pending work is resumed without a further request.
         await expectDeath(await fixture.startBridge({ point, passings: 1 }));
       }

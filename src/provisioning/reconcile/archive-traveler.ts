@@ -35,10 +35,10 @@ import { withDriftMarked } from './ownership.ts';
 import { leaseDuration } from './run/lease.ts';
 import { referenceValuesOf } from './run/notify-dependents.ts';
 import {
+  announceAndPatch,
   announceCall,
   handlePatchFailure,
   leaseLostFailure,
-  patchTraveler,
   readTraveler,
   withObservedTraveler,
   withoutLink,
@@ -276,7 +276,10 @@ function* sendArchive(
       },
       'synced',
     );
-  const sent = yield* patchTraveler(context, draft, { travelId, plan: { ...emptyPlan, set: { archived } } });
+  const sent = yield* announceAndPatch(context, draft, {
+    travelId,
+    plan: { ...emptyPlan, set: { archived } },
+  });
   if (!('failure' in sent)) return endInState({ ...sent.draft, creating: undefined }, 'synced');
   return handlePatchFailure(sent, (known) =>
     endInState(withFinding(known, findings.forbidden('archived')), 'refused'),
@@ -345,7 +348,7 @@ function* sendEmail(
   { travelId, email: value }: { travelId: string; email: string },
 ): Program<ReconcileResult> {
   const plan: Plan = { ...emptyPlan, set: { email: { value, source: value } } };
-  const sent = yield* patchTraveler(context, draft, { travelId, plan });
+  const sent = yield* announceAndPatch(context, draft, { travelId, plan });
   if (!('failure' in sent)) return { draft: { ...sent.draft, creating: undefined }, end };
   return handlePatchFailure(sent, (known) => ({ draft: withRefusedEmail(context, known, value), end }));
 }

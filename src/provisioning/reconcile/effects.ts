@@ -48,11 +48,12 @@ export interface Effects {
   readTraveler(id: string): TravelAnswer<TravelUser>;
   /** The key is equal if the same create is repeated. A profile whose travel API knows such keys sends it, and the others do not. */
   createTraveler(traveler: TravelerChange, key: string): TravelAnswer<TravelUser>;
+  /** Sends the change. It commits nothing: `announceAndPatch` does so before. */
   patchTraveler(id: string, change: TravelerChange): TravelAnswer<TravelUser>;
   removeTraveler(id: string): TravelAnswer<unknown>;
 
   // Writes of the store.
-  /** Commits a call before it is sent (`Leases.announce`). `lost` also means that the commit took too long, and the call must not be sent. */
+  /** Commits a call before it is sent: with the write of the IdP if that is not committed yet, else by `Leases.announce`. `lost` also means that the commit took too long, and the call must not be sent. */
   announce(announcement: Announcement): 'done' | 'lost' | 'taken';
   /** Saves at once that this identity waits for the address: from then on, freeing the address makes it dirty. */
   waitForEmail(email: string): void;

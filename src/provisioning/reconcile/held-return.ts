@@ -14,7 +14,7 @@ import {
 import type { Program } from './effects.ts';
 import { admitDeparture, holdDeparture, isGuarded, isKeptActive, refuseOwnUser } from './guard.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
-import { handlePatchFailure, patchTraveler, readTraveler, withoutLink } from './traveler-calls.ts';
+import { announceAndPatch, handlePatchFailure, readTraveler, withoutLink } from './traveler-calls.ts';
 import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
 
 /** Holds the return of a user without a traveler: the leaver keeps the traveler until an admin decides. */
@@ -116,7 +116,7 @@ function* archiveAndHold(
   travelId: string,
 ): Program<ReconcileResult> {
   const plan = { ...emptyPlan, set: { archived } };
-  const sent = yield* patchTraveler(context, draft, { travelId, plan });
+  const sent = yield* announceAndPatch(context, draft, { travelId, plan });
   if (!('failure' in sent)) return endArchived(context, sent.draft);
   if (sent.failure.kind === 'notFound')
     return holdReturn(context, withoutLink(sent.draft), predecessorOf(context.identity, sent.draft));

@@ -60,7 +60,7 @@ export type PatchResult =
   | { draft: OutcomeDraft; failure: TravelFailure; change: TravelerChange };
 
 /** Announces a PATCH of the traveler and sends it. */
-export function* patchTraveler(
+export function* announceAndPatch(
   context: ReconcileContext,
   before: OutcomeDraft,
   { travelId, plan, omit = [] }: Patch,

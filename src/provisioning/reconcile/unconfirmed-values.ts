@@ -1,3 +1,5 @@
+// Values that the travel API has accepted and then not shown. Calls without an answer are in late-calls.ts.
+
 import type { Json } from '../../schema/resource.ts';
 import { mayBeRespelled, showsOtherValue } from '../../translator/confirmation.ts';
 import { isDrift, type Plan } from '../../translator/plan.ts';

@@ -50,7 +50,7 @@ import {
 } from './ownership.ts';
 import { withPutBack } from './replaced-values.ts';
 import { withoutTakenEmail } from './taken-email.ts';
-import { patchTraveler, readTraveler } from './traveler-calls.ts';
+import { announceAndPatch, readTraveler } from './traveler-calls.ts';
 import {
   isSpellingCheckDue,
   isValueCheckDue,
@@ -260,7 +260,7 @@ function* sendPatch(
   { travelId, plan: next }: { travelId: string; plan: Plan },
 ): Program<ReconcileResult | TravelerGone | UpdateRound> {
   const { draft, fields, omit } = sending;
-  const sent = yield* patchTraveler(context, draft, { travelId, plan: next, omit });
+  const sent = yield* announceAndPatch(context, draft, { travelId, plan: next, omit });
   if (!('failure' in sent)) {
     // The answer is the whole traveler, so it also shows changes made in the travel service meanwhile.
     const answered = withDriftMarked(context, sent.draft);

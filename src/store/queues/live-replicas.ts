@@ -123,7 +123,7 @@ async function sendHeartbeat(
     log.info({ replicas: heartbeat.alive }, 'the number of live replicas has changed');
   state.alive = heartbeat.alive;
   if (heartbeat.died === 0) return;
-  log.warn({ died: heartbeat.died }, 'a replica has died; its work is taken over');
+  log.warn({ died: heartbeat.died }, 'a replica has died; its work is taken over when its leases end');
   for (const listener of state.listeners) listener();
 }
 

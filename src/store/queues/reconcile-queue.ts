@@ -116,7 +116,7 @@ function selectDueDirty(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {
 }
 
 /**
- * Selects identities that are due for a check for late calls. Dirty identities are excluded, because their next attempt
+ * Selects identities that are due for a check of the traveler (`nextCheckAt`). Dirty identities are excluded, because their next attempt
  * includes the check.
  */
 function selectDueChecks(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {

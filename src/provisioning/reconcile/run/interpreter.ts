@@ -178,7 +178,7 @@ function calls(
     call(async () => {
       checkpoint('beforeSend');
       const answer = await send();
-      checkpoint('afterSend');
+      checkpoint('afterAnswer');
       return answer;
     });
   return {

@@ -56,8 +56,17 @@ export type Reconciler = ReturnType<typeof reconciler>;
 /**
  * Creates the reconciler that every path uses: writes of an IdP, the queue, approvals. It is level-triggered, holds a lease
  * on the identity while it works, and can run any number of times. If its process ends, the background loop of any process finds the
- * identity in the queue once the lease has ended, because it is still dirty; so it does when a check for late calls is due
+ * identity in the queue once the lease has ended, because it is still dirty; so it does when a check is due
  * (`ReconcileQueue.findDue`).
+ *
+ * If the process ends after a call was sent and before its answer was handled:
+ * 1. The commit before the call has the write, the lease, the announced fields and the latest end of the call (`commitWrite`, `announce`).
+ * 2. The lease ends: by time, or at the start of a process that alone uses its database.
+ * 3. Any process takes the lease and reads the traveler (`readTraveler` in traveler-calls.ts; a create is searched by its address,
+ *    `linkOwnCreate`).
+ * 4. The announced fields become applied ones or are sent again, as the traveler shows (`resolveAnnounced`).
+ * 5. Until a call can no longer arrive, it is kept in `progress.late`.
+ * 6. Then the traveler is read once more, and what a late call has changed is sent again (`finishLateCheck`).
  */
 export function reconciler(reconcileDeps: ReconcileDeps) {
   const deps: ReconcilerState = { ...reconcileDeps, unsaved: new Map(), leaseHolders: new LeaseHolders() };

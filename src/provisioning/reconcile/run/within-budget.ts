@@ -101,7 +101,7 @@ async function commitAndAttempt(
   { write: computed, afterCommit }: { write: PendingWrite; afterCommit: () => Promise<void> },
 ): Promise<BudgetedAttempt | 'stale'> {
   const write = withPauseNoted(computed, deps.modes.pausedAt(connection.id));
-  // If a next attempt is scheduled, a call may still be in flight; the background loop reconciles the identity then.
+  // Only a returning leaver has a scheduled attempt here, because any other write clears it. Its call may still be in flight; the background loop reconciles the identity then.
   if (write.identity.nextAttemptAt !== undefined || isBreakerOpen(deps, connection)) {
     const committed = await commitWrite(deps, write);
     if (isStale(committed)) return 'stale';
