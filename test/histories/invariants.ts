@@ -28,6 +28,7 @@ export const invariants = {
 export const promises = {
   nothingLost: 'Nothing that was acknowledged is lost: SCIM shows every user and group as written.',
   noNeedlessCall: 'No call for nothing: another look at everything sends no write.',
+  attemptsEnd: 'Nobody is tried again and again: attempts follow a change, or the intervals after failures.',
   holdsEnd: 'Every hold has an end: with the decisions of an admin, all work is done.',
   toldTruly: 'What an admin reads about a person is so: the status, and the values of the traveler.',
   ownUserStays: 'The person whose credential the bridge uses is never changed or ended.',

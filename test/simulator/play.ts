@@ -252,8 +252,11 @@ async function restAndCheck(
   const reads = quietReads(world.reader);
   travel.faults.length = 0;
   await world.recover();
+
   for (const person of context.people) player.begin([person.index], async () => {});
   if (!(await time.runUntil(isAnswered, ANSWER_MS))) return ['a write of the IdP is never answered'];
+  const endless = world.attempts.endless();
+  if (endless.length > 0) return [`tried again and again: ${endless.join()} [${promises.attemptsEnd}]`];
   if (failures.length > 0) return failures.map((error) => String((error as Error).stack ?? error));
   const sent = [...(await endPause(world, context.record)), ...(await endShadow(world))];
   if (sent.length > 0) return sent;

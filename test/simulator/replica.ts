@@ -3,6 +3,7 @@ import type { Connection } from '../../src/provisioning/connection.ts';
 import { type ProvisioningService, provisioningService } from '../../src/provisioning/service.ts';
 import { type ProvisioningStore, provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Random } from '../fixtures/seeded.ts';
+import type { AttemptWatch } from './attempts.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import type { Story } from './story.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -43,6 +44,7 @@ export interface ReplicaDeps {
   time: VirtualTime;
   random: Random;
   story: Story;
+  attempts: AttemptWatch;
   /** Milliseconds by which the wall clock differs from the other one. */
   clockShift(): number;
   newId(): string;
@@ -63,7 +65,7 @@ export async function startReplica(deps: ReplicaDeps, name: string): Promise<Rep
   const realStore = provisioningStore(deps.database);
   await realStore.modes.refresh(time.now());
   const idling = newIdling(deps);
-  const store = idling.watched(gatedStore(realStore, gate));
+  const store = idling.watched(deps.attempts.watched(gatedStore(realStore, gate)));
   const wait = async (ms: number, signal?: AbortSignal, isNeeded = () => true) => {
     await time.wait(ms, signal, () => !gate.isAlive() || isNeeded());
     await gate.pass();

@@ -6,6 +6,7 @@ import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { connections as connectionNames } from '../histories/identity-providers.ts';
 import type { MappingName } from '../histories/mappings.ts';
+import { type AttemptWatch, newAttemptWatch } from './attempts.ts';
 import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
 import { type Kill, type Replica, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
@@ -27,6 +28,7 @@ export interface World {
   time: VirtualTime;
   random: Random;
   story: Story;
+  attempts: AttemptWatch;
   travel: SimulatedTravel;
   database: MemoryDatabase;
   connections: Connection[];
@@ -78,10 +80,11 @@ export async function openWorld(
     return connectionOf(id, setup, { travel, pauseWatch, note });
   });
   const store = provisioningStore(database);
+  const attempts = newAttemptWatch(time.now);
   const world: World = {
-    ...{ time, random, story, travel, database, connections, store, backupMapping: undefined },
+    ...{ time, random, story, attempts, travel, database, connections, store, backupMapping: undefined },
     ...{ pauseWatch, shadowWatch },
-    ...processes({ time, random, story, travel, database, connections, store }, setup),
+    ...processes({ time, random, story, attempts, travel, database, connections, store }, setup),
     reader: provisioningService({
       ...{ store, connections, writeBudgetMs: 0 },
       runtime: {
@@ -161,11 +164,11 @@ type Processes = Pick<
 
 type Surroundings = Pick<
   World,
-  'time' | 'random' | 'story' | 'travel' | 'database' | 'connections' | 'store'
+  'time' | 'random' | 'story' | 'attempts' | 'travel' | 'database' | 'connections' | 'store'
 >;
 
 function processes(
-  { time, random, story, travel, database, connections, store }: Surroundings,
+  { time, random, story, attempts, travel, database, connections, store }: Surroundings,
   { replicas: count }: Setup,
 ): Processes {
   const replicas: Replica[] = [];
@@ -189,7 +192,7 @@ function processes(
     started += 1;
     const replica = await startReplica(
       {
-        ...{ database, time, random, story, newId, isStoreRemote, clockShift: () => shift },
+        ...{ database, time, random, story, attempts, newId, isStoreRemote, clockShift: () => shift },
         connections: () => connections.map((one) => ({ ...one, lookups: travel.newLookups() })),
       },
       `r${started}`,

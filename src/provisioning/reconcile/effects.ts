@@ -62,7 +62,8 @@ export interface Effects {
   /** Counts a person for whom a change of groups clears or replaces a value; false if it must be held. */
   admitMembershipChange(limit: { people: number; windowMs: number }): boolean;
   noteSuccessor(note: Extract<IdentityChange, { kind: 'noteSuccessor' }>): void;
-  markDirty(identity: Pick<Identity, 'connection' | 'id'>): void;
+  /** Has an identity tried whose traveler has an address that this one needs (`ReconcileQueue.askForEmail`). */
+  askForEmail(holder: Pick<Identity, 'connection' | 'id'>): void;
   /** Saves the values by which others name the user as their manager (`Identities.saveNamingValues`). */
   saveNamingValues(naming: { attribute: string; values: string[] }): void;
   /** Makes these identities of the connection dirty, in batches. */

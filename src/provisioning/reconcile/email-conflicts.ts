@@ -155,7 +155,7 @@ function* letAnotherMemberStepAside(
 ): Program<OutcomeDraft> {
   const other = members.find(({ observed }) => observed && !isAdministrator(observed));
   if (!other) return withFinding(draft, findings.swapBlocked(email, members.map(userNameOf)));
-  yield* perform('markDirty', other);
+  yield* perform('askForEmail', other);
   return draft;
 }
 
@@ -267,7 +267,7 @@ export function* withEmailWaitForHolder(
 ): Program<OutcomeDraft> {
   if (!isInactive(holder)) return withEmailWait(draft, email);
   if (context.connection.policies.reclaimEmail || holder.origin.givesEmailUp)
-    yield* perform('markDirty', holder);
+    yield* perform('askForEmail', holder);
   return withEmailWait(draft, email, findings.heldByLeaver(email));
 }
 

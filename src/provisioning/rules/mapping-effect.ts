@@ -177,7 +177,7 @@ function readOnlyHandlers(deps: StoreReadDeps, account: string, identity: Identi
     ...storeReads(deps, account, identity),
     waitForEmail: () => {},
     admitDeparture: () => true,
-    markDirty: () => {},
+    askForEmail: () => {},
     saveReferences: () => {},
     linkReferences: (found) =>
       withoutCycles((id) => deps.references.findRows(identity.connection, id), identity.id, found),

@@ -11,6 +11,13 @@ export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
   return {
     findDue: (now, limit, connections) => findDue(db, { now, limit, scopes: connections.map(scopeOf) }),
     markDirty: (connection, ids, now) => markDirty(db, scopeOf(connection), { ids, now }),
+    askForEmail: async ({ connection, id }, now) => {
+      await updateToDirty(db, now)
+        .where(inScope(scopeOf(connection)))
+        .where('id', '=', id)
+        .where((row) => row.not(isRetryScheduled(row, now)))
+        .execute();
+    },
     markEmailWaitersDirty: async (account, email, now, except) => {
       const key = caseFoldedKey(email);
       const all = updateToDirty(db, now).where('account', '=', account);
@@ -135,6 +142,15 @@ function selectUnleased(db: Kysely<Tables>, now: number) {
     .selectFrom('identity')
     .select(['connection_id', 'id', 'active', 'deleted_at'])
     .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]));
+}
+
+/** True for a dirty identity that waits for its next attempt. An attempt that runs may have begun before the reason for another one. */
+function isRetryScheduled(row: ExpressionBuilder<Tables, 'identity'>, now: number) {
+  return row.and([
+    row('state', '=', 'dirty'),
+    row('next_attempt_at', '>', now),
+    row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]),
+  ]);
 }
 
 function updateToDirty(db: Kysely<Tables>, now: number) {

@@ -180,6 +180,21 @@ export function describeReconcileQueue(open: OpenDatabase): void {
       ]);
     });
 
+    it('for an address hastens nobody who waits for the next attempt, unless an attempt runs', async () => {
+      const { add, leases, reconcileQueue, read } = await fixture(open);
+      const nextAttemptAt = NOW + 60;
+      await add(
+        person('a', { state: 'synced' }),
+        person('b', { nextAttemptAt }),
+        person('c', { nextAttemptAt }),
+      );
+      await leases.acquire('okta', 'c', { token: 'k', ms: 9, now: NOW });
+      for (const id of ['a', 'b', 'c']) await reconcileQueue.askForEmail({ connection: 'okta', id }, NOW);
+      expect(await read('a')).toMatchObject({ state: 'dirty', revision: 2 });
+      expect(await read('b')).toMatchObject({ state: 'dirty', revision: 1, nextAttemptAt });
+      expect(await read('c')).toMatchObject({ state: 'dirty', revision: 2, nextAttemptAt: NOW });
+    });
+
     it('works for any number of identities', async () => {
       const { add, reconcileQueue } = await fixture(open);
       await add(person('a', { state: 'synced' }));

@@ -31,7 +31,7 @@ export interface InterpreterDeps {
   references: References;
   memberships: Pick<Memberships, 'findOf' | 'findUnknownNames'>;
   holds: Pick<Holds, 'admitDeparture' | 'admitMembershipChange'>;
-  reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'askForEmail'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
   /** Wakes the background loop that reconciles dirty identities. */
@@ -219,7 +219,11 @@ function storeWrites(
       afterCommit(async () => {
         await identities.commit(note.connection, [note]);
       }),
-    markDirty: (other) => afterCommit(() => markDirty(deps, other.connection, [other.id])),
+    askForEmail: (holder) =>
+      afterCommit(async () => {
+        await deps.reconcileQueue.askForEmail(holder, now());
+        deps.wake();
+      }),
     saveNamingValues: (naming) => afterCommit(() => identities.saveNamingValues(connection.id, id, naming)),
     markReportsDirty: (ids) => afterCommit(() => markDirty(deps, connection.id, ids)),
     saveReferences: (rows) => afterCommit(() => references.save(connection.id, id, rows)),

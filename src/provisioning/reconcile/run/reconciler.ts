@@ -45,7 +45,7 @@ export interface WriteAttempt {
 
 /** Dependencies of the reconciler. */
 export interface ReconcileDeps extends InterpreterDeps {
-  reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty' | 'askForEmail'>;
   modes: Pick<ConnectionModes, 'pausedAt' | 'shadowSince'>;
   foreignValues?: Pick<ForeignValues, 'observe'> | undefined;
   runtime: Runtime;
