@@ -1,8 +1,8 @@
 import type { ProvisioningStore } from '../../src/store/provisioning-store.ts';
 
 const MINUTE_MS = 60_000;
-/** More attempts at one identity within a minute have no cause outside: identities wake each other without end. */
-const MAX_PER_MINUTE = 100;
+/** More attempts at one identity than this within a minute have no cause outside: identities wake each other without end. */
+const MAX_PER_MINUTE = 30;
 
 /** Counts the attempts at each identity, by all processes. */
 export interface AttemptWatch {
@@ -28,9 +28,10 @@ export function newAttemptWatch(now: () => number): AttemptWatch {
       ...store,
       leases: {
         ...store.leases,
-        acquire: (connection, id, ...others) => {
-          note(id);
-          return store.leases.acquire(connection, id, ...others);
+        acquire: async (connection, id, lease) => {
+          const acquired = await store.leases.acquire(connection, id, lease);
+          if (acquired) note(id);
+          return acquired;
         },
       },
     }),
