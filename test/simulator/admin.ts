@@ -7,7 +7,7 @@ import { type MappingName, toMappingFile } from '../histories/mappings.ts';
 import { type HistoryRecord, recordRules } from '../histories/record.ts';
 import { decideOnce } from './holds.ts';
 import { MODES_MS } from './replica.ts';
-import { enterShadow, leaveShadow } from './shadow.ts';
+import { enterShadow, followRestoredModes, leaveShadow } from './shadow.ts';
 import type { World } from './world.ts';
 
 /** What admins of the bridge do. */
@@ -102,6 +102,7 @@ export async function restore(world: World, record: HistoryRecord): Promise<void
   await world.replaceDatabase(async () => {
     database.putBack(BACKUP);
     await store.modes.pauseAll(time.now());
+    await followRestoredModes(world);
   });
   Object.assign(pauseWatch, { isOn: true, sent: new Map() });
   record.written.clear();
