@@ -46,7 +46,10 @@ function linkedViolations(
   return [`has ${has}, which nobody ever wanted for them; ${wanted} is taken`];
 }
 
-/** The scope leaves a person out: the traveler keeps the address, unless it was another one while the person was in scope, or set by hand. */
+/**
+ * The scope leaves a person out: the traveler keeps the address, unless it was another one while the person was in scope, or set by hand. A parking
+ * address, which receives no mail, gives way to an own one.
+ */
 function leftOutViolations(
   person: Person,
   { id, email }: TravelUser,
@@ -59,6 +62,8 @@ function leftOutViolations(
       event.kind === 'edit' && event.traveler === id && event.field === 'email' && event.value === email,
   );
   const wasIn = !memory.has(id) || scopesSince(person, all).some((scope) => scope !== 'out');
+  const isOwn = emails.get(person.index)?.has(has) || has === key(person.current?.wanted.userName ?? '');
+  if (PARKING.test(memory.get(id)?.email ?? '') && isOwn) return [];
   if (isSame || isEdited || record.uncertain.has(id)) return [];
   if (wasIn && (emails.get(person.index)?.has(has) || PARKING.test(has))) return [];
   return [`has ${has} and is out of scope; the address was ${memory.get(id)?.email}`];
