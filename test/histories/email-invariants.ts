@@ -40,7 +40,8 @@ function linkedViolations(
   if (!holder) return [`has ${has} and wants ${wanted}, which is free`];
   const ring = findSwapCycle(person, state);
   if (ring) return [`has ${has} and wants ${wanted}, in the ring ${ring.map((one) => `p${one}`).join(' ')}`];
-  if (HAND.test(has)) return [];
+  // One that was set by hand, or sent since the backup of a restored database, stays while the wanted one is taken.
+  if (HAND.test(has) || state.record.restored.get(traveler.id)?.email === traveler.email) return [];
   const known = state.record.emails.get(person.index);
   if (known?.has(has) || has === key(current.wanted.userName) || PARKING.test(has)) return [];
   return [`has ${has}, which nobody ever wanted for them; ${wanted} is taken`];
