@@ -263,10 +263,7 @@ async function restAndCheck(
   player.handChanges = travel.handChanges();
   do {
     await letMembershipsEnd(player);
-    const left =
-      (await comeToRest(world, { withImport })) ??
-      (await decideHolds(world, context.record)) ??
-      (hasFeed || withImport ? undefined : await retryPending(world));
+    const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
     if (left !== undefined) return [`the work never ends: ${left} [${promises.holdsEnd}]`];
   } while (isMembershipEnding(player, CHECK_MS));
   for (const traveler of travel.disobedient) context.record.disobedient.add(traveler);
@@ -297,13 +294,6 @@ async function restAndCheck(
     ...shown.map((line) => `${line} [${promises.nothingLost}]`),
     ...told.map((line) => `${line} [${promises.toldTruly}]`),
   ];
-}
-
-/** Who waits for one of two addresses, and could have the other one since, is tried again by an import. */
-async function retryPending(world: World): Promise<string | undefined> {
-  const counts = await world.store.reconcileQueue.countByState();
-  const isPending = counts.some(({ state, count }) => state === 'pending' && count > 0);
-  return isPending ? comeToRest(world, { withImport: true }) : undefined;
 }
 
 /** The time within which a check is over, and the time in which a former membership must end to be waited for, in milliseconds. */
