@@ -115,14 +115,18 @@ function isAsRestored({ id, email }: TravelUser, { record }: ObservedState): boo
   return record.policies.drift === 'report' && record.restored.get(id)?.email === email;
 }
 
-/** The people of one connection who wait for each other's addresses in a cycle with this person. One whom discarded rules hold waits for nothing. */
+/**
+ * The people of one connection who wait for each other's addresses in a cycle with this person. One whom discarded rules hold waits for nothing,
+ * and neither does one to whom an admin refuses the traveler.
+ */
 function findSwapCycle(person: Person, state: ObservedState): number[] | undefined {
   const ring: number[] = [];
   for (let next: Person | undefined = person; next?.current; ) {
     if (next.current.connection !== person.current?.connection || ring.length > state.people.length)
       return undefined;
     const traveler = travelerOf(next, state);
-    if (!traveler || state.decided.withoutRules.has(next.index)) return undefined;
+    const { withoutRules, withoutReturn } = state.decided;
+    if (!traveler || withoutRules.has(next.index) || withoutReturn.has(next.index)) return undefined;
     if (state.record.guarded.has(traveler.id) || isAsRestored(traveler, state)) return undefined;
     if (scopeOfPerson(next, state.record) === 'out') return undefined;
     if (key(traveler.email) === key(next.current.wanted.email)) return undefined;
