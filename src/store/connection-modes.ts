@@ -101,7 +101,8 @@ export interface ListedMode {
 const SAME_RESTORE_MS = 10_000;
 
 /**
- * Pauses all connections, and returns the names of those whose pause begins now. A connection that was paused for an earlier restore is paused
+ * Pauses all connections that may send something, and returns the names of those whose pause begins now. One in shadow mode stays so: the end of
+ * a pause would let it send what nobody has approved. A connection that was paused for an earlier restore is paused
  * anew: what the IdP wrote in that pause may be older than the travel service now.
  */
 export async function pauseConnections(db: Kysely<Tables>, now: number): Promise<string[]> {
@@ -111,8 +112,10 @@ export async function pauseConnections(db: Kysely<Tables>, now: number): Promise
     .where((row) =>
       row.or([
         row('mode', '=', 'live'),
-        row('paused_at', '<', now - SAME_RESTORE_MS),
-        row('paused_at', '>', now + SAME_RESTORE_MS),
+        row.and([
+          row('mode', '=', 'paused'),
+          row.not(row.between('paused_at', now - SAME_RESTORE_MS, now + SAME_RESTORE_MS)),
+        ]),
       ]),
     )
     .returning('id')

@@ -40,13 +40,17 @@ function linkedViolations(
   if (!holder) return [`has ${has} and wants ${wanted}, which is free`];
   const ring = findSwapCycle(person, state);
   if (ring) return [`has ${has} and wants ${wanted}, in the ring ${ring.map((one) => `p${one}`).join(' ')}`];
-  if (HAND.test(has)) return [];
+  // One that was set by hand, or sent since the backup of a restored database, stays while the wanted one is taken.
+  if (HAND.test(has) || state.record.restored.get(traveler.id)?.email === traveler.email) return [];
   const known = state.record.emails.get(person.index);
   if (known?.has(has) || has === key(current.wanted.userName) || PARKING.test(has)) return [];
   return [`has ${has}, which nobody ever wanted for them; ${wanted} is taken`];
 }
 
-/** The scope leaves a person out: the traveler keeps the address, unless it was another one while the person was in scope, or set by hand. */
+/**
+ * The scope leaves a person out: the traveler keeps the address, unless it was another one while the person was in scope, or set by hand. A parking
+ * address, which receives no mail, gives way to an own one.
+ */
 function leftOutViolations(
   person: Person,
   { id, email }: TravelUser,
@@ -59,6 +63,8 @@ function leftOutViolations(
       event.kind === 'edit' && event.traveler === id && event.field === 'email' && event.value === email,
   );
   const wasIn = !memory.has(id) || scopesSince(person, all).some((scope) => scope !== 'out');
+  const isOwn = emails.get(person.index)?.has(has) || has === key(person.current?.wanted.userName ?? '');
+  if (PARKING.test(memory.get(id)?.email ?? '') && isOwn) return [];
   if (isSame || isEdited || record.uncertain.has(id)) return [];
   if (wasIn && (emails.get(person.index)?.has(has) || PARKING.test(has))) return [];
   return [`has ${has} and is out of scope; the address was ${memory.get(id)?.email}`];
@@ -109,14 +115,18 @@ function isAsRestored({ id, email }: TravelUser, { record }: ObservedState): boo
   return record.policies.drift === 'report' && record.restored.get(id)?.email === email;
 }
 
-/** The people of one connection who wait for each other's addresses in a cycle with this person. One whom discarded rules hold waits for nothing. */
+/**
+ * The people of one connection who wait for each other's addresses in a cycle with this person. One whom discarded rules hold waits for nothing,
+ * and neither does one to whom an admin refuses the traveler.
+ */
 function findSwapCycle(person: Person, state: ObservedState): number[] | undefined {
   const ring: number[] = [];
   for (let next: Person | undefined = person; next?.current; ) {
     if (next.current.connection !== person.current?.connection || ring.length > state.people.length)
       return undefined;
     const traveler = travelerOf(next, state);
-    if (!traveler || state.decided.withoutRules.has(next.index)) return undefined;
+    const { withoutRules, withoutReturn } = state.decided;
+    if (!traveler || withoutRules.has(next.index) || withoutReturn.has(next.index)) return undefined;
     if (state.record.guarded.has(traveler.id) || isAsRestored(traveler, state)) return undefined;
     if (scopeOfPerson(next, state.record) === 'out') return undefined;
     if (key(traveler.email) === key(next.current.wanted.email)) return undefined;

@@ -162,8 +162,8 @@ export function expectedValues(
   // Whether their value was sent, before an admin discarded rules, is not known: a value set by hand may be drift.
   if (first && first !== 'left' && isUndecided && memory && !memory.wanted.has(field))
     Object.assign(track, { wanted: first.value, isWantedAllowed: true });
-  // What they give is sent before the first event, if nobody holds them.
-  if (first && first !== 'left' && rule !== before) applyWanted(track, first.value);
+  // What they give is sent before the first event, if nobody holds them; and so may be the create of a traveler that was not there.
+  if (first && first !== 'left' && (rule !== before || !memory)) applyWanted(track, first.value);
   applyEvents(track, field, { traveler, person, history, apply });
   // A person who got the traveler without a POST, as the own one had vanished, may have had it reset, too.
   if (track.owner && (track.person !== person || memory?.isLeftBehind))

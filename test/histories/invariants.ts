@@ -55,7 +55,7 @@ function fieldViolations(state: ObservedState, isChecked: (field: Field) => bool
     if (!traveler) return [];
     return checked.flatMap((field) => {
       const allowed = allowedValues(field, traveler, person, state);
-      const value = presentValue(field, traveler, state);
+      const value = presentValue(field, traveler, person, state);
       if (allowed === 'any' || allowed.has(value)) return [];
       const right = [...allowed].map((one) => one ?? 'nothing').join(' or ');
       return [`p${person.index}: ${field} is ${value ?? 'nothing'}, not ${right} (traveler ${traveler.id})`];
@@ -91,12 +91,21 @@ function allowedValues(
   return new Set([costCenter, ...(isAsBefore ? [memory?.fields[field]] : [])]);
 }
 
-/** The value of a field. A cost center that is gone has the name that it had at the last check. */
-function presentValue(field: Field, traveler: TravelUser, state: ObservedState): string | undefined {
+/**
+ * The value of a field. The cost center of the last check has the name that it had then, if the name is gone, or if the person wants none and
+ * another one may have the name by now.
+ */
+function presentValue(
+  field: Field,
+  traveler: TravelUser,
+  person: Person,
+  state: ObservedState,
+): string | undefined {
   const { catalog, memory } = state.record;
   const name = memory.get(traveler.id)?.fields.costCenterId;
   const isGone = name !== undefined && !catalog.costCenters.has(name);
-  if (field === 'costCenterId' && isGone && hasSameCostCenter(traveler, state)) return name;
+  const isNameKept = isGone || costCenterOf(person, state) === undefined;
+  if (field === 'costCenterId' && isNameKept && hasSameCostCenter(traveler, state)) return name;
   return fieldValue(traveler, field, catalog);
 }
 
@@ -261,13 +270,7 @@ function strangerViolations(traveler: TravelUser, state: ObservedState): string[
     );
   // A person may have been linked to it, and have left again.
   if (!memory || memory.owner || !record.strangers.has(id) || isNeeded || isRegained) return [];
-  const { catalog, costCentersBefore } = record;
-  // The id of a cost center that is gone, or back, reads otherwise.
-  const isReadOtherwise = (field: Field) =>
-    field === 'costCenterId' &&
-    [...costCentersBefore].toSorted().join() !== [...catalog.costCenters.keys()].toSorted().join();
   const faults = fields
-    .filter((field) => !isReadOtherwise(field))
     // A leaver who is known since before a restore is kept active, and remembered as one who is to be archived.
     .filter((field) => !(field === 'archived' && (record.purged.has(id) || decided.keptActive.has(id))))
     .filter((field) => fieldValue(traveler, field, record.catalog) !== memory.fields[field])

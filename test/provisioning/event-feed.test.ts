@@ -136,6 +136,17 @@ test('a change by hand is applied later if reading the traveler fails', async ()
   expect(await fixture.findings(id)).toEqual(['firstName: drift']);
 });
 
+test('a person who was held because of an administrator gets the traveler once it has no such role any more', async () => {
+  const admin = fixture.travel.addTraveler({ email: addressOf('Ada'), roles: ['admin'] });
+  await fixture.importTravelers();
+  const { id } = await fixture.bridge.users.create('default', person('Ada', { userName: 'ada' }));
+  await beginAtEnd();
+  editByHand(admin.id, { roles: [] });
+  await following.follow();
+  await fixture.bridge.reconcileDue();
+  expect(await fixture.identity(id)).toMatchObject({ state: 'synced', travelId: admin.id });
+});
+
 test('an event that is older than the observed value changes nothing', async () => {
   const { id, travelId } = await createUser('Ada');
   await beginAtEnd();

@@ -227,3 +227,32 @@ test('a leaver whose address a traveler has that was made by hand is not sent it
     await settle(fixture);
     expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: true, email: addressOf('Ada') });
   }, reclaim));
+
+describe.each([true, false])(
+  'a leaver (after a DELETE: %s) whose traveler got another address by hand',
+  (isDeleted) => {
+    test.each([true, false])('gives it up to the newcomer who wants it (own address free: %s)', (isFree) =>
+      withFixture(async (fixture) => {
+        const { bridge, travel } = fixture;
+        const [ada = ''] = await createPeople(fixture, ['Ada']);
+        const travelId = await leave(fixture, ada, isDeleted);
+        const traveler = travel.travelers.get(travelId);
+        if (!traveler) throw new Error('there is no traveler');
+        travel.travelers.set(travelId, { ...traveler, email: addressOf('Bert') });
+        await fixture.importTravelers();
+        if (!isFree) travel.addTraveler({ email: addressOf('Ada') });
+        const newcomer = person('Bert', {
+          userName: 'bert',
+          name: { givenName: 'Bert', familyName: 'Quinn' },
+        });
+        const { id } = await bridge.users.create(users, newcomer);
+        await settle(fixture);
+        expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Bert'), archived: false });
+        expect(travel.travelers.get(travelId)).toMatchObject({
+          archived: true,
+          email: isFree ? addressOf('Ada') : expect.stringMatching(parking),
+        });
+      }),
+    );
+  },
+);

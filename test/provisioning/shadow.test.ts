@@ -191,6 +191,22 @@ describe('shadow mode', () => {
       expect((await report(fixture)).sums).toEqual({ same: 2 });
     }));
 
+  test('a restored database pauses a live connection, and leaves one in shadow mode', () =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, travel, store, clock } = fixture;
+        await toShadow(fixture);
+        const { id } = await bridge.users.create(users, person('Ada'));
+        clock.advance(HOUR_MS);
+        expect(await store.modes.pauseAll(clock.now())).toEqual(['second']);
+        expect(await store.modes.resume(users, clock.now())).toBe(false);
+        await fixture.reconcileAfter(HOUR_MS);
+        expect(travel.writes()).toEqual([]);
+        expect(await fixture.findings(id)).toEqual(['*: shadowCreate']);
+      },
+      { more: ['second'] },
+    ));
+
   test('a digest of an earlier time in shadow mode approves nothing', () =>
     withFixture(async (fixture) => {
       const { bridge, store, clock } = fixture;

@@ -113,6 +113,19 @@ describe('sixty concurrent writers of one group all succeed', () => {
     expect(valuesIn(await readGroup()).toSorted()).toEqual(names(60).toSorted());
   });
 
+  // RFC 7644 §3.5.2.2 has no error for a filter that selects nothing.
+  test('while they remove members by a filter whose users are deleted at the same moment', async () => {
+    const users = await Promise.all(
+      names(60).map(async (userName) => (await fixture.send('POST', '/Users', { userName })).body.id),
+    );
+    await createGroup([...users, 'other']);
+    const removals = users.map((id) => fixture.send('DELETE', `/Users/${id}`));
+    const writers = users.map((id) => patch(remove(id)));
+    expect(await statusesOf(removals)).toEqual([204]);
+    expect(await statusesOf([...writers, patch(remove('nobody'))])).toEqual([200]);
+    expect(valuesIn(await readGroup())).toEqual(['other']);
+  });
+
   test('or get 404 if they come after a DELETE', async () => {
     await createGroup();
     const before = names(30).map((one) => patch(add(one)));

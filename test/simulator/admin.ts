@@ -1,4 +1,5 @@
 import { findPredecessor, joinPeople } from '../../src/provisioning/people/join-people.ts';
+import { isObject } from '../../src/schema/resource.ts';
 import { parseMappingOfAnySize, storedMappingSchema } from '../../src/translator/mapping/mapping-file.ts';
 import type { HistoryContext } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
@@ -7,8 +8,8 @@ import { type MappingName, toMappingFile } from '../histories/mappings.ts';
 import { type HistoryRecord, recordRules } from '../histories/record.ts';
 import { decideOnce } from './holds.ts';
 import { MODES_MS } from './replica.ts';
-import { enterShadow, leaveShadow } from './shadow.ts';
-import type { World } from './world.ts';
+import { enterShadow, followRestoredModes, leaveShadow } from './shadow.ts';
+import type { SentInPause, World } from './world.ts';
 
 /** What admins of the bridge do. */
 export type AdminAct =
@@ -79,11 +80,13 @@ export async function resume(world: World, connection: ConnectionName): Promise<
 /** An admin lets all connections go on. Returns what was sent before for people whom no IdP had written since the restore. */
 export async function endPause(world: World, record: HistoryRecord): Promise<string[]> {
   const { pauseWatch } = world;
-  // Two people may have had the traveler: the one who was written has it now, or gives it up.
-  const unasked = [...pauseWatch.sent].filter(
-    ([id, names]) =>
-      !record.purged.has(id) && ![...names].some((name) => record.written.has(Number(name.slice(1)))),
-  );
+  const unasked: string[] = [];
+  for (const [traveler, sent] of pauseWatch.sent) {
+    const names = new Set([...sent.names, ...(await namesOf(world, sent.causes))]);
+    // Two people may have had the traveler: the one who was written has it now, or gives it up.
+    const isAsked = [...names].some((name) => record.written.has(Number(name.slice(1))));
+    if (!isAsked && !record.purged.has(traveler)) unasked.push(`${traveler} (${[...names].join(', ')})`);
+  }
   const resumed: boolean[] = [];
   for (const connection of connections) resumed.push(await resume(world, connection));
   // Until a process knows that the connection goes on, it takes a write for one of the pause.
@@ -91,9 +94,18 @@ export async function endPause(world: World, record: HistoryRecord): Promise<str
   Object.assign(pauseWatch, { isOn: false, sent: new Map() });
   record.written.clear();
   record.isPaused = false;
-  return unasked.map(
-    ([id, names]) => `${id} (${[...names].join(', ')}) was changed in a pause [${promises.pauseHolds}]`,
+  return unasked.map((line) => `${line} was changed in a pause [${promises.pauseHolds}]`);
+}
+
+/** The family names of the users who were reconciled. */
+async function namesOf({ store }: World, causes: SentInPause['causes']): Promise<string[]> {
+  const identities = await Promise.all(
+    causes.map(({ connection, id }) => store.identities.findById(connection, id)),
   );
+  return identities.flatMap((identity) => {
+    const { name } = identity?.desired ?? {};
+    return isObject(name) && typeof name.familyName === 'string' ? [name.familyName] : [];
+  });
 }
 
 /** Puts the database back to the backup. The processes start again, and find all connections paused. */
@@ -102,6 +114,7 @@ export async function restore(world: World, record: HistoryRecord): Promise<void
   await world.replaceDatabase(async () => {
     database.putBack(BACKUP);
     await store.modes.pauseAll(time.now());
+    await followRestoredModes(world);
   });
   Object.assign(pauseWatch, { isOn: true, sent: new Map() });
   record.written.clear();

@@ -60,8 +60,7 @@ interface Deps {
 /** Creates the IdPs as the owners of groups, whose changes are recorded. */
 export function simulatedGroups(deps: Deps): Groups {
   const { people, record, story, time } = deps;
-  const isCompared = (id: string) =>
-    people.some(({ current, isGuarded }) => current?.id === id && !isGuarded);
+  const isCompared = (id: string) => people.some(({ current }) => current?.id === id);
   const groupIn = ({ connection, names }: GroupSlot) =>
     record.groups.groups.find(
       (one) => one.connection === connection && names.some((name) => name === one.displayName),
@@ -85,8 +84,7 @@ export function simulatedGroups(deps: Deps): Groups {
     },
     violations: async () => {
       const broken: string[] = [];
-      // A user who is deleted is no member any more. One whose DELETE is refused gets back the memberships of before, also one whose removal by a
-      // filter was refused meanwhile, because there was no such member.
+      // A user who is deleted is no member any more.
       const comparable = (one: Omit<StatedGroup, 'id'> | undefined) =>
         one && JSON.stringify([one.displayName, one.members.filter(isCompared).toSorted()]);
       for (const connection of connections) {
@@ -171,11 +169,8 @@ async function change(deps: Deps, before: StatedGroup, act: GroupAct): Promise<S
   const { connection, id, displayName } = before;
   const path = `/Groups/${id}`;
   const members = idsOf(deps, connection, act.who);
-  const patch = (operation: object, repeated?: number) =>
-    send(deps, connection, {
-      ...{ method: 'PATCH', path, body: { Operations: [operation] } },
-      ...(repeated === undefined ? {} : { repeated }),
-    });
+  const patch = (operation: object) =>
+    send(deps, connection, { method: 'PATCH', path, body: { Operations: [operation] } });
   switch (act.act) {
     case 'delete':
       await send(deps, connection, { method: 'DELETE', path, repeated: 404 });
@@ -199,9 +194,8 @@ async function change(deps: Deps, before: StatedGroup, act: GroupAct): Promise<S
       await patch({ op: 'add', path: 'members', value: toValues(members) });
       return { ...before, members: [...new Set([...before.members, ...members])] };
     case 'remove': {
-      // A member who is deleted meanwhile is no target.
       for (const one of before.members.filter((member) => members.includes(member)))
-        await patch({ op: 'remove', path: `members[value eq "${one}"]` }, 400);
+        await patch({ op: 'remove', path: `members[value eq "${one}"]` });
       return { ...before, members: before.members.filter((one) => !members.includes(one)) };
     }
   }

@@ -55,14 +55,19 @@ export async function readDecided(
   return decided;
 }
 
-/** Finds the people whom discarded rules hold. One whose attempt came only after the decision needs none of its own. */
+/**
+ * Finds the people whom discarded rules hold, and those whom they concern who had no reason for an attempt since. One whose attempt came only
+ * after the decision needs none of its own.
+ */
 async function findWithoutRules({ store }: World, people: ObservedState['people']): Promise<Set<number>> {
   const held = await Promise.all(
     people.map(async ({ index, current }) => {
       const identity = current && (await store.identities.findById(current.connection, current.id));
-      if (identity?.hold?.cause !== 'rules') return [];
+      if (!identity) return [];
       const rules = await store.holds.findHeldRules(identity.connection);
-      return rules?.answer === 'discarded' ? [index] : [];
+      if (rules?.answer !== 'discarded') return [];
+      const isEarlier = identity.rulesGeneration > 0 && identity.rulesGeneration < rules.generation;
+      return identity.hold?.cause === 'rules' || isEarlier ? [index] : [];
     }),
   );
   return new Set(held.flat());

@@ -266,10 +266,7 @@ async function restAndCheck(
   player.handChanges = travel.handChanges();
   do {
     await letMembershipsEnd(player);
-    const left =
-      (await comeToRest(world, { withImport })) ??
-      (await decideHolds(world, context.record)) ??
-      (hasFeed || withImport ? undefined : await retryPending(world));
+    const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
     if (left !== undefined) return [`the work never ends: ${left} [${promises.holdsEnd}]`];
   } while (isMembershipEnding(player, CHECK_MS));
   for (const traveler of travel.disobedient) context.record.disobedient.add(traveler);
@@ -287,25 +284,19 @@ async function restAndCheck(
   for (const person of context.people) await during(time, context.providers.readBack(person));
   rememberState(state);
   if (!isRepeated) return [];
-  const writes = countWrites(player);
+  const writes = world.travel.fake.writes().length;
   time.jump(10 * 60_000);
   await comeToRest(world, { withImport: true });
   // A membership that has ended meanwhile is a reason to write.
   if (isMembershipEnding(player, 0)) return [];
-  if (countWrites(player) > writes) return [`at rest, a write was sent [${promises.noNeedlessCall}]`];
+  if (world.travel.fake.writes().length > writes)
+    return [`at rest, a write was sent [${promises.noNeedlessCall}]`];
   const shown = await listViolations(reads, state, { isImported: true });
   const told = await explanationViolations(world, state);
   return [
     ...shown.map((line) => `${line} [${promises.nothingLost}]`),
     ...told.map((line) => `${line} [${promises.toldTruly}]`),
   ];
-}
-
-/** Who waits for one of two addresses, and could have the other one since, is tried again by an import. */
-async function retryPending(world: World): Promise<string | undefined> {
-  const counts = await world.store.reconcileQueue.countByState();
-  const isPending = counts.some(({ state, count }) => state === 'pending' && count > 0);
-  return isPending ? comeToRest(world, { withImport: true }) : undefined;
 }
 
 /** The time within which a check is over, and the time in which a former membership must end to be waited for, in milliseconds. */
@@ -335,12 +326,6 @@ function endMemberships({ world: { time }, context: { record, people } }: Player
   if (next === record.groups) return false;
   recordGroups(record, people, next);
   return true;
-}
-
-/** With `refuse`, a person whose address an existing traveler has is tried again by each import, with a create that cannot succeed. */
-function countWrites({ world, context }: Player): number {
-  const isCreateTried = context.record.policies.onExistingUser === 'refuse';
-  return world.travel.fake.writes().filter(({ verb }) => !(isCreateTried && verb === 'create')).length;
 }
 
 /** Reads the links of the people, and the travelers. */

@@ -28,12 +28,17 @@ export async function comeToRest(
   // A poll of the feed may have failed once.
   if (world.connections.some(({ feed }) => feed)) await time.run(2 * FEED_MS);
   let open: OpenWork = { isBusy: true, nextAt: undefined, text: '' };
+  let areRulesReadAgain = false;
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     await time.run(LOOK_MS);
     open = await readOpenWork(world);
     if (open.isBusy || travel.areCallsOpen()) continue;
-    if (open.nextAt === undefined) return undefined;
-    time.jump(Math.max(0, open.nextAt - time.now()));
+    if (open.nextAt === undefined && areRulesReadAgain) return undefined;
+    if (open.nextAt === undefined) {
+      // While the circuit breaker paused the calls, the rules could not be read. The next reading of the loop is a minute later.
+      for (const replica of world.replicas()) replica.refreshRules();
+      areRulesReadAgain = true;
+    } else time.jump(Math.max(0, open.nextAt - time.now()));
   }
   return open.text;
 }

@@ -30,6 +30,13 @@ export function delayShadowWatch({ since }: ShadowWatch, ms: number): void {
   for (const [connection, time] of since) since.set(connection, time + ms);
 }
 
+/** After a restore, the connections are in shadow mode that were at the backup, and nothing is in flight. */
+export async function followRestoredModes({ store, time, shadowWatch: { since } }: World): Promise<void> {
+  since.clear();
+  for (const connection of connections)
+    if ((await store.modes.readShadowSince(connection)) !== undefined) since.set(connection, time.now());
+}
+
 /** An admin puts a connection into shadow mode. */
 export async function enterShadow(world: World, connection: ConnectionName): Promise<void> {
   const { store, time, shadowWatch } = world;

@@ -1,3 +1,4 @@
+import type { CallCause } from '../../src/log/exchange.ts';
 import type { Connection } from '../../src/provisioning/connection.ts';
 import type { Runtime } from '../../src/provisioning/runtime-ports.ts';
 import { type ProvisioningService, provisioningService } from '../../src/provisioning/service.ts';
@@ -55,11 +56,19 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** For whom a traveler was written. */
+export interface SentInPause {
+  /** The family names that it had before and after the writes. */
+  names: Set<string>;
+  /** The users who were reconciled: the traveler may have the name of a user who got it after the backup. */
+  causes: { connection: string; id: string }[];
+}
+
 /** The writes to the travel API since a restored database paused the connections. */
 interface PauseWatch {
   isOn: boolean;
-  /** The family names that each traveler had before and after the writes to it, by the id of the traveler or the name of a new one. */
-  sent: Map<string, Set<string>>;
+  /** What was written, by the id of the traveler or the name of a new one. */
+  sent: Map<string, SentInPause>;
 }
 
 /** Opens a world on an empty database. The seed decides everything that chance decides. */
@@ -115,36 +124,42 @@ function connectionOf(
   return {
     ...{ id, account: ACCOUNT, mapping: undefined, policies, ...LIMITS },
     ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0, maxImported: undefined, tombstoneDays: 400 },
-    ...{ isImported: true, travel: watchedUsers({ travel, pauseWatch, note }), lookups: travel.newLookups() },
+    ...{
+      isImported: true,
+      travel: watchedUsers(id, { travel, pauseWatch, note }),
+      lookups: travel.newLookups(),
+    },
     feed: hasFeed ? { everyMs: FEED_MS, source: travel.feed } : undefined,
   };
 }
 
 /** Returns the travel API with a note of each write during the pause after a restore, and in shadow mode. */
-function watchedUsers({
-  travel: { users, fake },
-  pauseWatch: watch,
-  note: noteCall,
-}: WatchedTravel): TravelUsers {
-  const note = (id: string, after?: unknown) => {
+function watchedUsers(
+  connection: string,
+  { travel: { users, fake }, pauseWatch: watch, note: noteCall }: WatchedTravel,
+): TravelUsers {
+  const note = (id: string, cause: CallCause | undefined, after?: unknown) => {
     noteCall(id);
     if (!watch.isOn) return;
-    const names = [fake.travelers.get(id)?.lastName, after].filter((name) => typeof name === 'string');
-    watch.sent.set(id, new Set([...(watch.sent.get(id) ?? []), ...names]));
+    const sent = watch.sent.get(id) ?? { names: new Set(), causes: [] };
+    watch.sent.set(id, sent);
+    for (const name of [fake.travelers.get(id)?.lastName, after])
+      if (typeof name === 'string') sent.names.add(name);
+    if (cause?.person !== undefined) sent.causes.push({ connection, id: cause.person });
   };
   return {
     ...users,
-    create: (traveler, key) => {
-      note(`new ${traveler.lastName}`, traveler.lastName);
-      return users.create(traveler, key);
+    create: (traveler, key, cause) => {
+      note(`new ${traveler.lastName}`, cause, traveler.lastName);
+      return users.create(traveler, key, cause);
     },
-    patch: (id, change) => {
-      note(id, change.lastName);
-      return users.patch(id, change);
+    patch: (id, change, cause) => {
+      note(id, cause, change.lastName);
+      return users.patch(id, change, cause);
     },
-    remove: (id) => {
-      note(id);
-      return users.remove(id);
+    remove: (id, cause) => {
+      note(id, cause);
+      return users.remove(id, cause);
     },
   };
 }

@@ -5,6 +5,7 @@ import type { TravelUser } from '../../translator/traveler.ts';
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import { addressKey, isParkingAddress } from '../reconcile/email-conflicts.ts';
+import { isAdministrator } from '../reconcile/guard.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { ReconcileQueue, References } from '../store-ports.ts';
@@ -70,7 +71,7 @@ export async function recordTravelers(
   await deps.imports.saveUnclaimed(newcomers, since);
   for (const traveler of others) {
     const before = known.get(traveler.id);
-    await notifyIfAddressFreed(deps, connection, { before, traveler });
+    await notifyIfAddressAvailable(deps, connection, { before, traveler });
     await notifyReports(deps, connection, { before, traveler });
   }
   const claimed = travelers.filter(isClaimed);
@@ -142,7 +143,7 @@ async function recordClaimed(
     }
     const { id, observed: known } = identity;
     await deps.imports.saveObserved(connection.id, [{ id, observed, before: known }], since);
-    if (observed) await notifyIfAddressFreed(deps, connection, { before: identity, traveler: observed });
+    if (observed) await notifyIfAddressAvailable(deps, connection, { before: identity, traveler: observed });
     deps.wake();
   }
   await deps.imports.markSeen(connection.id, seen, since);
@@ -161,15 +162,21 @@ async function notifyReports(
   deps.wake();
 }
 
-/** Makes the identities dirty that wait for an address which a traveler lost by a change in the travel service. */
-async function notifyIfAddressFreed(
+/**
+ * Makes the identities dirty that wait for an address which a traveler lost by a change in the travel service, or for the traveler of an
+ * administrator that is none any more.
+ */
+async function notifyIfAddressAvailable(
   deps: RecordDeps,
   connection: Connection,
   { before, traveler }: { before: KnownTraveler | undefined; traveler: TravelUser },
 ): Promise<void> {
-  const old = before?.observed?.email;
-  if (old === undefined || addressKey(old) === addressKey(traveler.email)) return;
-  await deps.reconcileQueue.markEmailWaitersDirty(connection.account, old, deps.runtime.now());
+  const known = before?.observed;
+  if (!known) return;
+  const isAddressKept = addressKey(known.email) === addressKey(traveler.email);
+  const isRoleKept = !isAdministrator(known) || isAdministrator(traveler);
+  if (isAddressKept && isRoleKept) return;
+  await deps.reconcileQueue.markEmailWaitersDirty(connection.account, known.email, deps.runtime.now());
   deps.wake();
 }
 

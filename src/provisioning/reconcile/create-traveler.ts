@@ -109,6 +109,10 @@ function* createTraveler(
   if (email === undefined) return endWithoutEmail(context, addressed);
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps refusing the create' });
+  if (free === undefined && wasLinkRefused(context, email)) {
+    const linked = yield* linkExisting(context, addressed, { email, create: undefined, rounds });
+    if (linked !== 'none') return linked;
+  }
   const wanted = wantedFieldsWithEmail(context, email);
   const next = makePlan({
     applied: {},
@@ -141,6 +145,34 @@ function* createTraveler(
     traveler,
     begunAt,
   });
+}
+
+/**
+ * True if the last attempt has found a traveler with the address that this identity may not have. A create would be in vain if it still has
+ * the address, so the traveler is searched first.
+ */
+function wasLinkRefused({ identity }: ReconcileContext, email: string): boolean {
+  const isRefusal = ({ code }: Finding) => code === 'existingUser' || code === 'privileged';
+  return identity.waitingFor === addressKey(email) && identity.findings.some(isRefusal);
+}
+
+/**
+ * Links the traveler that has the address, or goes on with the next address. Returns `none` if no traveler has the address. `create` is the
+ * create that got 409.
+ */
+function* linkExisting(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { email, create, rounds }: { email: string; create: UnconfirmedCreate | undefined; rounds: number },
+): Program<ReconcileResult | TravelerGone | 'none'> {
+  const linked = yield* linkExistingTraveler(context, draft, { email, create });
+  const next = { rounds: rounds - 1, free: undefined };
+  if (typeof linked === 'object' && 'freed' in linked)
+    return yield* createTraveler(context, linked.freed, { ...next, free: email });
+  if (linked === 'erased')
+    return yield* createTraveler(context, withTakenEmail(draft, email, findings.erasedTraveler(email)), next);
+  if (linked === 'taken') return yield* createTraveler(context, withTakenEmail(draft, email), next);
+  return linked;
 }
 
 /**
@@ -337,18 +369,7 @@ function* handleCreateConflict(
   }
   // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
   if (draft.waitingFor === undefined) yield* perform('waitForEmail', email);
-  const linked = yield* linkExistingTraveler(context, draft, refused);
-  if (typeof linked === 'object' && 'freed' in linked)
-    return yield* createTraveler(context, linked.freed, { rounds: rounds - 1, free: email });
-  if (linked === 'erased') {
-    const waiting = withTakenEmail(draft, email, findings.erasedTraveler(email));
-    return yield* createTraveler(context, waiting, { rounds: rounds - 1, free: undefined });
-  }
-  if (linked === 'taken')
-    return yield* createTraveler(context, withTakenEmail(draft, email), {
-      rounds: rounds - 1,
-      free: undefined,
-    });
+  const linked = yield* linkExisting(context, draft, { email, create: refused, rounds });
   if (linked !== 'none') return linked;
   // The other traveler may have just lost the address, or the traveler of our own create is not visible yet.
   const maxAttempts = unconfirmedCreatesFor(draft, email).length > 0 ? MAX_CONFLICT_ATTEMPTS : 2;

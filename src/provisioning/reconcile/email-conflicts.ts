@@ -296,8 +296,8 @@ export interface LeaverEmail {
 }
 
 /**
- * Chooses the address of the traveler of a leaver whose own address another identity has or needs: a parking address. Returns undefined if
- * the address is the leaver's, as that of a person whose departure is held or was discarded. The leaver then waits for the own address,
+ * Chooses the address of the traveler of a leaver whose address another identity has or needs: the own one if it has another one and that is free,
+ * else a parking address. Returns undefined if the address is the leaver's, as that of a person whose departure is held or was discarded. The leaver then waits for the own address,
  * without a finding.
  */
 export function* chooseLeaverEmail(
@@ -319,9 +319,23 @@ export function* chooseLeaverEmail(
   if (!(yield* isNeededByOthers(context, observed.email))) return undefined;
   // A traveler that gives up another address than the own one takes the own one, if that is free.
   const hasOwn = addressKey(observed.email) === addressKey(own);
-  if (!hasOwn && !(yield* mustWaitForOwnEmail(context, own))) return undefined;
+  if (!hasOwn && (yield* canTakeOwnEmail(context, own)))
+    return { draft: withEmailDoubted(draft), email: own };
   const email = yield* newParkingAddress(context, draft);
   return email === undefined ? undefined : { draft: waiting, email };
+}
+
+/** True if no other identity has or needs the own address of a leaver, and no traveler that the store does not know has it. */
+function* canTakeOwnEmail(context: ReconcileContext, own: string): Program<boolean> {
+  if (isParkingAddress(context.connection, own) || (yield* mustWaitForOwnEmail(context, own))) return false;
+  const found = yield* perform('findTravelers', [own]);
+  return found.kind !== 'ok' || found.value.length === 0;
+}
+
+/** Marks the address as unsure: the own one is sent also if it was sent before, and the travel service has replaced it. */
+function withEmailDoubted(draft: OutcomeDraft): OutcomeDraft {
+  const { email } = draft.applied;
+  return email ? { ...draft, applied: { ...draft.applied, email: { ...email, unsure: true } } } : draft;
 }
 
 /** True if others need the own address of a leaver. The wait is saved before the second look: freeing the address then makes it dirty. */

@@ -30,7 +30,7 @@ import {
   withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { newParkingAddress, withEmailWait } from './email-conflicts.ts';
+import { addressKey, newParkingAddress, withEmailWait } from './email-conflicts.ts';
 import { isAdministrator, isGuarded, isTakeoverApproved } from './guard.ts';
 import { holdReturn } from './held-return.ts';
 import {
@@ -92,18 +92,18 @@ export function* linkOwnCreate(
 }
 
 /**
- * After a create got 409, links the traveler that has the address, if it is available and the policies allow it. Otherwise returns the
- * reason: `none` if no traveler has the address, `taken` if the traveler belongs to another identity, `erased` if the data of its person
- * was erased. A gateway that sends the create twice returns the second answer only: the traveler is then that of the create.
+ * Links the traveler that has the address, if it is available and the policies allow it. Otherwise returns the reason: `none` if no traveler
+ * has the address, `taken` if the traveler belongs to another identity, `erased` if the data of its person was erased. `create` is the create
+ * that got 409. A gateway that sends it twice returns the second answer only: the traveler is then that of the create.
  */
 export function* linkExistingTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  create: UnconfirmedCreate,
+  { email, create }: { email: string; create: UnconfirmedCreate | undefined },
 ): Program<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | AddressFreed> {
-  const answer = yield* perform('findTravelers', [create.reservation.email]);
+  const answer = yield* perform('findTravelers', [email]);
   // The next attempt looks for the traveler of this create, even if it wants another address by then.
-  const unresolved = withAnnouncedCreate(draft, create);
+  const unresolved = create ? withAnnouncedCreate(draft, create) : draft;
   if (answer.kind !== 'ok') return endInFailure(unresolved, answer);
   let isErased = false;
   for (const traveler of answer.value) {
@@ -115,7 +115,7 @@ export function* linkExistingTraveler(
       return yield* announceLink(context, draft, { traveler, applied: {} });
     if (availability.value.is !== 'free') continue;
     const { leaver } = availability.value;
-    const isOwn = !leaver && isOwnCreate(context, traveler, create);
+    const isOwn = !leaver && create !== undefined && isOwnCreate(context, traveler, create);
     const linked = isOwn
       ? yield* announceOwnLink(context, draft, { traveler, create })
       : yield* linkIfAllowed(context, draft, { traveler, leaver });
@@ -217,11 +217,16 @@ function* linkIfAllowed(
   draft: OutcomeDraft,
   { traveler, leaver }: Candidate,
 ): Program<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
-  const reserved = { ...draft, creating: undefined };
+  // Once the traveler has another address, or no administrator role any more, this identity is reconciled again.
+  const waiting = {
+    ...draft,
+    creating: undefined,
+    waitingFor: draft.waitingFor ?? addressKey(traveler.email),
+  };
   if (!leaver && context.connection.policies.onExistingUser === 'refuse')
-    return endInState(withFinding(reserved, findings.existingUser(traveler.email)), 'pending');
+    return endInState(withFinding(waiting, findings.existingUser(traveler.email)), 'pending');
   if (isGuarded(traveler, leaver?.applied ?? {}) && !isTakeoverApproved(context.identity))
-    return endInState(withHold(context, withFinding(reserved, findings.privileged()), 'guarded'), 'held');
+    return endInState(withHold(context, withFinding(waiting, findings.privileged()), 'guarded'), 'held');
   if (leaver) return yield* takePlaceOfLeaver(context, draft, { traveler, leaver });
   if (traveler.archived) return yield* takeArchivedTraveler(context, draft, traveler);
   return yield* announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
@@ -283,7 +288,9 @@ function* judgementOn(
   if (known?.id === leaver.id && known.connection === leaver.connection) return known;
   const holders = yield* findNumberHolders(identity.desired);
   const isNumberShared = isNumberSharedBy(holders, leaver, identity);
-  return judgeNewcomer(leaver, { newcomer: identity, now: time.wallClock, isNumberShared });
+  // A user who is held because of the traveler has waited for it since the hold only.
+  const newcomer = identity.hold?.cause === 'guarded' ? { ...identity, waitingFor: undefined } : identity;
+  return judgeNewcomer(leaver, { newcomer, now: time.wallClock, isNumberShared });
 }
 
 /**
