@@ -3,7 +3,7 @@ import { setTimeout as abortableTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 
-const get = { method: 'GET', path: '/api/whoami' } as const;
+const get = { method: 'GET', path: '/api/whoami', operation: 'readOwnUser' } as const;
 const body = <T>(value: T): T => value;
 
 describe('the client of the travel API', () => {
@@ -39,7 +39,13 @@ describe('the client of the travel API', () => {
     const client = server.client();
     await client.call({ ...get, cause: { person: 'p', requestId: 'okta-1' } }, body);
     await client.call(
-      { method: 'PATCH', path: '/api/users/1', body: {}, cause: { requestId: 'okta-2' } },
+      {
+        method: 'PATCH',
+        path: '/api/users/1',
+        operation: 'updateTraveler',
+        body: {},
+        cause: { requestId: 'okta-2' },
+      },
       body,
     );
     await client.call({ ...get, cause: { person: 'p' } }, body);
@@ -130,7 +136,10 @@ describe('the client of the travel API', () => {
     server = await travelServer((_, response) => json(response, 200, { data: {} }));
     const client = server.client();
     await client.call(get, body);
-    await client.call({ method: 'POST', path: '/api/users', body: { data: { email: 'é' } } }, body);
+    await client.call(
+      { method: 'POST', path: '/api/users', operation: 'createTraveler', body: { data: { email: 'é' } } },
+      body,
+    );
     expect(server.requests.map(({ headers }) => headers)).toMatchObject([
       {
         authorization: 'Bearer key-1',
@@ -158,7 +167,9 @@ describe('the client of the travel API', () => {
       arrived.open(open.length);
     });
     const client = server.client({ concurrency: 2 });
-    const calls = [0, 1, 2, 3].map((n) => client.call({ method: 'GET', path: `/api/users/${n}` }, body));
+    const calls = [0, 1, 2, 3].map((n) =>
+      client.call({ method: 'GET', operation: 'readTraveler', path: `/api/users/${n}` }, body),
+    );
 
     await arrived.reached(2);
     expect(open).toHaveLength(2);
@@ -216,8 +227,19 @@ describe('the client of the travel API', () => {
   describe('after a PATCH was refused for its media type (415)', () => {
     const merge = 'application/merge-patch+json';
     const mediaTypes = ['application/json', merge];
-    const post = { method: 'POST', path: '/api/users', body: { email: 'ada@corp.example' } } as const;
-    const patch = { method: 'PATCH', path: '/api/users/u1', body: { lang: 'fr' }, mediaTypes } as const;
+    const post = {
+      method: 'POST',
+      path: '/api/users',
+      operation: 'createTraveler',
+      body: { email: 'ada@corp.example' },
+    } as const;
+    const patch = {
+      method: 'PATCH',
+      path: '/api/users/u1',
+      operation: 'updateTraveler',
+      body: { lang: 'fr' },
+      mediaTypes,
+    } as const;
     const types = () => server.requests.map(({ headers }) => headers['content-type']);
 
     test.each([
