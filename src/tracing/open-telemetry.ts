@@ -35,11 +35,12 @@ const LOG_MS = 60_000;
  */
 export function openTelemetry({ url }: { url: string }, { log, now, wait }: OpenTracingDeps): OpenTracing {
   let loggedAt = Number.NEGATIVE_INFINITY;
-  setGlobalErrorHandler((error) => {
+  const report = (error: unknown) => {
     if (now() - loggedAt < LOG_MS) return;
     loggedAt = now();
     log.warn({ err: error }, 'traces could not be sent; spans are lost');
-  });
+  };
+  setGlobalErrorHandler(report);
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'jetbridge' }))
@@ -51,7 +52,7 @@ export function openTelemetry({ url }: { url: string }, { log, now, wait }: Open
     close: async () => {
       const timer = new AbortController();
       // A collector that does not answer must not delay the stop.
-      const flushed = provider.shutdown().catch(() => {});
+      const flushed = provider.shutdown().catch(report);
       await Promise.race([flushed, wait(CLOSE_MS, timer.signal)]);
       timer.abort();
     },
