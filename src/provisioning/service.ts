@@ -1,5 +1,5 @@
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
-import type { Tracing } from '../tracing/tracing.ts';
+import { runOutside, type Tracing } from '../tracing/tracing.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import {
   type Background,
@@ -101,7 +101,8 @@ export function provisioningService(options: ServiceOptions) {
     /** Serves one more connection, in the background too if the loops have been started. */
     addConnection: (connection: Connection): void => {
       states.add(connection);
-      loops?.add(stateOf(connection).protectedConnection);
+      const addLoops = () => loops?.add(stateOf(connection).protectedConnection);
+      runOutside(deps.tracing, addLoops);
     },
     /** Serves a connection no longer; resolves when the loops have ended their work for it. */
     removeConnection: async (id: string): Promise<void> => {

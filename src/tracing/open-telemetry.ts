@@ -79,6 +79,7 @@ function createTracing(provider: BasicTracerProvider): Tracing {
   // The span in which code runs, through all that it awaits.
   const current = new AsyncLocalStorage<Context>();
   return {
+    runOutside: (work) => current.exit(work),
     startSpan: ({ name, kind, attributes = {}, parent, isRoot = false }) => {
       const surrounding = isRoot ? ROOT_CONTEXT : (current.getStore() ?? ROOT_CONTEXT);
       const context = parent ? propagator.extract(ROOT_CONTEXT, parent, getter) : surrounding;

@@ -7,6 +7,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 export interface Tracing {
   /** Begins a span. Its parent is the span in which the caller runs, unless the span has a parent of its own or is a root. */
   startSpan(span: NewSpan): Span;
+  /** Runs work in no span. */
+  runOutside(work: () => void): void;
 }
 
 /** Facts about a span. They contain no personal data: no ids, addresses, paths or texts of errors. */
@@ -49,6 +51,12 @@ export async function traceWork<T>(
     span.end({ attributes: { 'jetbridge.result': 'error' }, isFailed: true });
     throw error;
   }
+}
+
+/** Starts work that goes on after the request which starts it, so that its spans are no children of that of the request. */
+export function runOutside(tracing: Tracing | undefined, work: () => void): void {
+  if (tracing) tracing.runOutside(work);
+  else work();
 }
 
 /** What came of background work. */

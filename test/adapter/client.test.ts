@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as abortableTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import type { EndedMeasurement } from '../../src/adapter/measured-call.ts';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 
 const get = { method: 'GET', path: '/api/whoami', operation: 'readOwnUser' } as const;
@@ -16,6 +17,28 @@ describe('the client of the travel API', () => {
     for (let call = 0; call < 5; call += 1) await client.call(get, body);
     expect(server.requests).toHaveLength(5);
     expect(server.sockets).toHaveLength(1);
+  });
+
+  test('measures each call by its operation and outcome, without the wait for a free slot', async () => {
+    const answers = [
+      (response: ServerResponse) => json(response, 200, { data: {} }),
+      (response: ServerResponse) => json(response, 401, {}),
+      (response: ServerResponse) => json(response, 404, { code: 'notFound' }),
+      (response: ServerResponse) => response.writeHead(429).end(),
+      (response: ServerResponse) => response.writeHead(500).end(),
+      (response: ServerResponse) => response.destroy(),
+    ];
+    const calls: EndedMeasurement[] = [];
+    server = await travelServer((_, response) => answers.shift()?.(response));
+    const client = server.client({ onCall: (call) => calls.push(call) });
+    for (let left = answers.length; left > 0; left -= 1) await client.call(get, body);
+    // It is never sent.
+    await client.call({ ...get, deadline: { signal: AbortSignal.abort(), ms: 0 } }, body);
+    const outcomes = ['ok', 'unauthorized', 'notFound', 'throttled', 'unavailable', 'unanswered'];
+    expect(calls).toEqual([
+      ...outcomes.map((outcome) => ({ operation: 'readOwnUser', outcome, seconds: expect.any(Number) })),
+      { operation: 'readOwnUser', outcome: 'unavailable', seconds: undefined },
+    ]);
   });
 
   test('reuses its socket after an error response', async () => {
