@@ -211,6 +211,7 @@ export async function reconcileDue(
   const queue = due.map(({ id }) => id);
   let attempts = 0;
   let unsaved = 0;
+  const span = { name: 'reconcile', attributes: connectionAttribute(connection), resultOf: attemptResult };
   const worker = async (): Promise<void> => {
     for (let id = queue.shift(); id !== undefined && !signal?.aborted; id = queue.shift()) {
       // A few identities may fail for reasons of their own, such as a broken row. Stop only after as many failures as
@@ -218,11 +219,6 @@ export async function reconcileDue(
       if (unsaved >= CONCURRENCY || !breaker.admit(now())) return;
       attempts += 1;
       const isProbe = breaker.pauseReason() !== undefined;
-      const span = {
-        name: 'reconcile',
-        attributes: connectionAttribute(connection),
-        resultOf: attemptResult,
-      };
       const attempt = await traceWork(deps.tracing, span, () => deps.reconciler.reconcile(connection, id));
       if (attempt.result === 'unsaved') unsaved += 1;
       if (isProbe) breaker.endAttempt(now());
@@ -369,16 +365,12 @@ async function pollFeed(deps: BackgroundDeps, connection: Connection, signal: Ab
 async function followFeed(deps: BackgroundDeps, { connection, state }: LeasedTask): Promise<TaskResult> {
   const { feed } = connection;
   if (!feed) return { state, dueMs: FEED_RECHECK_MS };
-  const {
-    position,
-    pauseMs: pause,
-    readAt: before,
-  }: FeedState = readFeedState(state) ?? { pauseMs: feed.everyMs };
-  const follower = deps.feedFollowerOf(connection, feed.source, position);
+  const before: FeedState = readFeedState(state) ?? { pauseMs: feed.everyMs };
+  const follower = deps.feedFollowerOf(connection, feed.source, before.position);
   const result = await follower.follow();
   if (result === 'lost') deps.importSignalOf(connection).wake();
-  const pauseMs = nextPollDelay(result, { pause, everyMs: feed.everyMs });
-  const readAt = result === 'followed' || result === 'lost' ? deps.runtime.wallClock() : before;
+  const pauseMs = nextPollDelay(result, { pause: before.pauseMs, everyMs: feed.everyMs });
+  const readAt = result === 'followed' || result === 'lost' ? deps.runtime.wallClock() : before.readAt;
   return { state: { position: follower.position(), pauseMs, readAt } satisfies FeedState, dueMs: pauseMs };
 }
 

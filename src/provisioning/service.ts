@@ -101,8 +101,7 @@ export function provisioningService(options: ServiceOptions) {
     /** Serves one more connection, in the background too if the loops have been started. */
     addConnection: (connection: Connection): void => {
       states.add(connection);
-      const addLoops = () => loops?.add(stateOf(connection).protectedConnection);
-      runOutside(deps.tracing, addLoops);
+      runOutside(deps.tracing, () => loops?.add(stateOf(connection).protectedConnection));
     },
     /** Serves a connection no longer; resolves when the loops have ended their work for it. */
     removeConnection: async (id: string): Promise<void> => {
