@@ -135,6 +135,14 @@ describe('/metrics of a running service', () => {
   });
 });
 
+test('an expression with unknown names is found', () => {
+  expect(
+    unknownIn('sum by (way, part) (rate(jetbridge_http_requests_total{area="scim",code="1"}[5m]))'),
+  ).toEqual(['jetbridge_http_requests_total{code}', 'way', 'part']);
+  expect(unknownIn('jetbridge_nothing > 1')).toEqual(['jetbridge_nothing']);
+  expect(() => unknownIn('sum by (area (jetbridge_held)')).toThrow('cannot be parsed');
+});
+
 test('the dashboard names only metrics and labels that exist', () => {
   const expressions = [...JSON.stringify(dashboard).matchAll(/"expr":("(?:[^"\\]|\\.)*")/g)].map(
     ([, json = '']): string => JSON.parse(json),
