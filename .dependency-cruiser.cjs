@@ -48,6 +48,7 @@ module.exports = {
       'oauth',
       'adapter',
       'travel',
+      'tracing',
       'store',
       'log',
       'http',
@@ -70,6 +71,8 @@ module.exports = {
     folder('contract', 'schema/resource.ts$'),
     folder('travel', 'contract/|http/|schema/(case-fold|json-depth|pattern-size).ts$'),
     folder('(http|adapter)', 'schema/json-depth.ts$'),
+    // Spans are made by what they measure; `server` alone opens the traces of a process.
+    folder('(http|adapter|provisioning)', 'tracing/tracing.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
     folder('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
     // What is recorded, and what is read of it.
@@ -113,7 +116,7 @@ module.exports = {
     ),
     folder(
       'server',
-      'admin/|alerts/|demo-day/|config/|scim/|oauth/|travel/|adapter/|store/|log/|http/|provisioning/',
+      'admin/|alerts/|demo-day/|config/|scim/|oauth/|travel/|tracing/|adapter/|store/|log/|http/|provisioning/',
     ),
     // The checks open what they ask as the server does.
     folder(
@@ -138,6 +141,7 @@ module.exports = {
     packages('travel/', 'express|@types/express|zod|re2js|ipaddr.js|standardwebhooks|i18n-iso-countries'),
     packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose|helmet'),
     packages('provisioning/', 'pino'),
+    packages('tracing/', '@opentelemetry/(api|core|exporter-trace-otlp-http|resources|sdk-trace-base)'),
     packages('adapter/', 'axios|undici'),
     packages('store/', 'kysely|@photostructure/sqlite'),
     packages('log/', 'kysely'),
@@ -158,6 +162,7 @@ module.exports = {
     builtin('travel/', 'crypto|events|http|https|net|util'),
     builtin('http/', 'crypto|dns|http|https|net|querystring|stream/promises'),
     builtin('adapter/', 'url|util|zlib'),
+    builtin('tracing/', 'async_hooks|http'),
     builtin('log/', 'crypto'),
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),

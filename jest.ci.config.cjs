@@ -13,6 +13,7 @@ const postgres = {
   testMatch: [
     '**/test/{store,idp}/*.test.ts',
     '**/test/log/exchange-log.test.ts',
+    '**/test/docs/metrics.test.ts',
     '**/test/provisioning/{background-*,bare-answers,event-feed,hold-alarms,import*,pause,reconcile,replicas,rules*,safety-valve,shadow}.test.ts',
     '**/test/provisioning/{email-conflicts,group*,held-departures,moving-between-connections,references,returns,scan-queue,strangers,unconfirmed-values,writes}.test.ts',
     '**/test/scim/{filter-equivalence,group-concurrency,lists}.test.ts',

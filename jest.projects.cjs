@@ -17,16 +17,18 @@ function isUsable(folder) {
   }
 }
 
+const compiledPackages = '(jose|openid-client|oauth4webapi|@faker-js|@opentelemetry/otlp-exporter-base)';
+
 /** What all tests share. Sources are compiled by swc, which checks no types: `npm run check` does. */
 const common = {
   rootDir: __dirname,
   testEnvironment: 'node',
   // The sources too, so that jest finds the tests that a change concerns (--changedSince, --findRelatedTests).
   roots: ['<rootDir>/src', '<rootDir>/test'],
-  // These packages are ES modules only; jest loads them when they are compiled like our sources.
-  transformIgnorePatterns: ['/node_modules/(?!(jose|openid-client|oauth4webapi|@faker-js)/)'],
+  // These packages are ES modules only, or use `import()`; jest loads them when they are compiled like our sources.
+  transformIgnorePatterns: [`/node_modules/(?!${compiledPackages}/)`],
   transform: {
-    '^.+/node_modules/(jose|openid-client|oauth4webapi|@faker-js)/.+\\.js$': [
+    [`^.+/node_modules/${compiledPackages}/.+\\.js$`]: [
       '@swc/jest',
       { module: { type: 'commonjs' } },
     ],

@@ -13,10 +13,16 @@ import {
 import { type CallRecorder, type EndedCall, recordCall } from './exchanges.ts';
 import { acceptEncoding, httpAdapter } from './http-adapter.ts';
 import type { JsonRecord } from './json.ts';
+import {
+  type CallMeasurement,
+  type MeasuredCall,
+  measureCall,
+  type TravelOperation,
+} from './measured-call.ts';
 import type { Query, TravelProfile } from './profile.ts';
 
 /** The address and credential of the travel API, and the limits for its use. */
-export interface ClientSettings {
+export interface ClientSettings extends CallMeasurement {
   /** The base URL, to which paths such as `/api/users` are added. */
   url: string;
   token: string;
@@ -38,6 +44,8 @@ export interface ClientSettings {
 export interface TravelRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
+  /** The name of the call in metrics and traces. */
+  operation: TravelOperation;
   query?: Query;
   /** The JSON body. */
   body?: object;
@@ -93,14 +101,15 @@ export function travelClient(settings: ClientSettings): TravelClient {
   const exchange = createExchange();
   let clockOffset: number | undefined;
   const newDeadline = (ms = timeoutMs): Deadline => ({ signal: AbortSignal.timeout(ms), ms });
-  const exchangeInTime = async (request: TravelRequest, name: string) => {
+  const exchangeInTime = async (request: TravelRequest, name: string, measured: MeasuredCall) => {
     const { signal: deadline, ms } = request.deadline ?? newDeadline();
     let isSent = false;
     try {
       return await exchange(request, (type) =>
         limit(deadline, () => {
           isSent = true;
-          return send(request, { type, deadline });
+          measured.begin();
+          return send(request, { type, deadline, traceHeaders: measured.headers() });
         }),
       );
     } catch (error) {
@@ -112,9 +121,14 @@ export function travelClient(settings: ClientSettings): TravelClient {
     deadline: newDeadline,
     call: async (request, read) => {
       const name = `${request.method} ${request.path}`;
-      const response = await exchangeInTime(request, name);
-      if ('kind' in response) return response;
+      const measured = measureCall(settings, request);
+      const response = await exchangeInTime(request, name, measured);
+      if ('kind' in response) {
+        measured.end(response, undefined);
+        return response;
+      }
       const answer = toAnswer(settings, request, response, read);
+      measured.end(answer, response);
       const date = Date.parse(response.date ?? '');
       // Error pages may come from a gateway, which may have another clock: its time only counts while there is no other.
       const isReliable = answer.kind !== 'unavailable' || clockOffset === undefined;
@@ -143,7 +157,7 @@ function toAnswer<T>(
 /** Sends one request. The media type is that of its body. */
 type Send = (
   request: TravelRequest,
-  options: { type: string; deadline: AbortSignal },
+  options: { type: string; deadline: AbortSignal; traceHeaders: Record<string, string> },
 ) => Promise<HttpResponse>;
 
 /** Makes the function that sends requests. It calls the adapter directly, because no interceptor or transform of axios is used. */
@@ -156,7 +170,7 @@ function createSender({ url, token, recorder, clock }: ClientSettings, adapter: 
     'Accept-Encoding': acceptEncoding,
     'User-Agent': 'jetbridge',
   };
-  return async (request, { type, deadline }) => {
+  return async (request, { type, deadline, traceHeaders }) => {
     const { method, path, query, headers, cause } = request;
     const body = request.body && { type, text: JSON.stringify(request.body) };
     const began = clock.now();
@@ -173,6 +187,7 @@ function createSender({ url, token, recorder, clock }: ClientSettings, adapter: 
           ...(body && { 'Content-Type': type }),
           ...common,
           ...headers,
+          ...traceHeaders,
           // The logs of both sides can be joined by it.
           ...(cause?.requestId !== undefined && { 'X-Request-Id': cause.requestId }),
         }),

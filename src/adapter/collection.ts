@@ -3,6 +3,7 @@ import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import { toCollectionAnswer } from './answers.ts';
 import type { Deadline, TravelClient } from './client.ts';
 import type { JsonRecord } from './json.ts';
+import type { TravelOperation } from './measured-call.ts';
 import type { PageStart, Query } from './profile.ts';
 
 /** Items per request when a whole collection is read. */
@@ -43,6 +44,7 @@ export interface Page<T> {
 
 interface PageRequest<T> {
   path: string;
+  operation: TravelOperation;
   limit: number;
   /** Where the page begins; undefined for a search, whose result is one page. */
   start?: PageStart;
@@ -58,10 +60,10 @@ export async function readPage<T>(
   client: TravelClient,
   request: PageRequest<T>,
 ): Promise<TravelAnswer<Page<T>>> {
-  const { path, limit, start, search, deadline, cause } = request;
+  const { path, operation, limit, start, search, deadline, cause } = request;
   const query = { ...search, ...client.profile.pages.query(limit, start) };
   const answer = await client.call(
-    { method: 'GET', path, query, deadline, cause },
+    { method: 'GET', path, operation, query, deadline, cause },
     (body) => body && parsePage(client, body, request),
   );
   return toCollectionAnswer(`GET ${path}`, answer);
@@ -132,7 +134,8 @@ async function readPages<T>(
   const totals = new Set<number>();
   let start: PageStart = { offset: 0 };
   while (start.offset < MAX_ITEMS && budget.left > 0) {
-    const answer = await readPage(client, { path, limit: PAGE_SIZE, start, read: (item) => ({ item }) });
+    const request = { path, limit: PAGE_SIZE, start, read: (item: unknown) => ({ item }) };
+    const answer = await readPage(client, { ...request, operation: 'readLookups' });
     if (answer.kind !== 'ok') return answer;
     const { items, length, total, isTotalGiven, isLast, nextToken } = answer.value;
     const before = raw.size;

@@ -10,6 +10,7 @@ export function travelFeed(client: TravelClient): TravelFeed | undefined {
       const request = {
         method: 'GET',
         path: feed.path,
+        operation: 'readEvents',
         query: feed.query(limit, from),
         isPolling: true,
       } as const;

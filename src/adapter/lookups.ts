@@ -233,7 +233,8 @@ function createOwnUserReader(client: TravelClient) {
   let reading: Promise<TravelAnswer<TravelUser>> | undefined;
   let isKnown = false;
   const read = async () => {
-    const answer = await client.call({ method: 'GET', path }, (body) => body && travelers.read(unwrap(body)));
+    const request = { method: 'GET', path, operation: 'readOwnUser' } as const;
+    const answer = await client.call(request, (body) => body && travelers.read(unwrap(body)));
     if (answer.kind === 'ok') isKnown = true;
     else reading = undefined;
     return toCollectionAnswer(`GET ${path}`, answer);

@@ -23,40 +23,55 @@ export function travelUsers(client: TravelClient): TravelUsers {
       const body = wrap(travelers.toResource(traveler, {}));
       const deadline = client.deadline();
       const request = { path, body, headers, change: traveler, deadline, cause, needsOwnError: true };
-      const created = await client.call({ method: 'POST', ...request }, readTraveler);
+      const created = await client.call(
+        { method: 'POST', operation: 'createTraveler', ...request },
+        readTraveler,
+      );
       if (created.kind !== 'ok' || !archiving || !traveler.archived)
         return toCollectionAnswer(`POST ${path}`, created);
       const archived = await changeTraveler(created.value.id, { archived: true }, { deadline, cause });
       // The traveler exists in any case. Its answer shows that it is not archived, and the reconciler archives it later.
       return archived.kind === 'ok' ? archived : created;
     },
-    read: (id, cause) => call(id, { method: 'GET', cause }, readTraveler),
+    read: (id, cause) => call(id, { method: 'GET', operation: 'readTraveler', cause }, readTraveler),
     patch: (id, changes, cause) => changeTraveler(id, changes, { deadline: client.deadline(), cause }),
-    remove: (id, cause) => call(id, { method: 'DELETE', cause }, (body) => (body ? unwrap(body) : {})),
-    findByEmails: async (emails, timeoutMs, cause) => {
-      if (emails.length === 0) return { kind: 'ok', value: [] };
-      const wanted = new Set(emails.map(foldCase));
-      const search = travelers.emailQuery([...new Set(emails.flatMap(spellingsOf))]);
-      const deadline = client.deadline(timeoutMs);
-      const request = { path, search, limit: 100, read: travelers.read, deadline, cause };
-      const answer = await readPage(client, request);
-      if (answer.kind !== 'ok') return answer;
-      // A travel API that ignores the filter returns all travelers; another person must not be linked.
-      const found = answer.value.items.filter(({ email }) => wanted.has(foldCase(email)));
-      // Travelers are sorted by the order of the addresses, because the first address is the preferred one.
-      const order = [...wanted];
-      const rank = ({ email }: TravelUser) => order.indexOf(foldCase(email));
-      return { kind: 'ok', value: found.sort((one, other) => rank(one) - rank(other)) };
-    },
+    remove: (id, cause) =>
+      call(id, { method: 'DELETE', operation: 'deleteTraveler', cause }, (body) =>
+        body ? unwrap(body) : {},
+      ),
+    findByEmails: async (emails, timeoutMs, cause) =>
+      emails.length === 0
+        ? { kind: 'ok', value: [] }
+        : searchByEmails(client, emails, { deadline: client.deadline(timeoutMs), cause }),
     readPage: async (offset, limit, token) => {
       const start = { offset, token };
-      const answer = await readPage(client, { path, limit, start, read: travelers.read });
+      const request = { path, limit, start, read: travelers.read };
+      const answer = await readPage(client, { ...request, operation: 'listTravelers' });
       if (answer.kind !== 'ok') return answer;
       const { items: users, unreadable, ...rest } = answer.value;
       return { kind: 'ok', value: { users, unreadable: unreadable.map(readId), ...rest } };
     },
     serverTime: client.serverTime,
   };
+}
+
+/** Searches for exact addresses without case. Travelers are sorted by the order of the addresses, because the first one is preferred. */
+async function searchByEmails(
+  client: TravelClient,
+  emails: string[],
+  context: CallContext,
+): Promise<TravelAnswer<TravelUser[]>> {
+  const { paths, travelers } = client.profile;
+  const wanted = new Set(emails.map(foldCase));
+  const search = travelers.emailQuery([...new Set(emails.flatMap(spellingsOf))]);
+  const request = { path: paths.users, search, limit: 100, read: travelers.read, ...context };
+  const answer = await readPage(client, { ...request, operation: 'searchTravelers' });
+  if (answer.kind !== 'ok') return answer;
+  // A travel API that ignores the filter returns all travelers; another person must not be linked.
+  const found = answer.value.items.filter(({ email }) => wanted.has(foldCase(email)));
+  const order = [...wanted];
+  const rank = ({ email }: TravelUser) => order.indexOf(foldCase(email));
+  return { kind: 'ok', value: found.sort((one, other) => rank(one) - rank(other)) };
 }
 
 /** Makes the calls about one traveler. */
@@ -75,8 +90,8 @@ function travelerCalls(client: TravelClient) {
   return { call, readTraveler };
 }
 
-/** The deadline of a change, and the request that caused it: all requests of the change have the same. */
-interface ChangeContext {
+/** The deadline of a call, and the request that caused it: all requests of a change have the same. */
+interface CallContext {
   deadline: Deadline;
   cause: CallCause | undefined;
 }
@@ -85,26 +100,28 @@ interface ChangeContext {
 function travelerChanges(client: TravelClient) {
   const { travelers, unwrap, wrap } = client.profile;
   const { update, archiving, toResource } = travelers;
+  const operation = 'updateTraveler';
   const { call, readTraveler } = travelerCalls(client);
-  const sendFields = async (id: string, change: TravelerChange, context: ChangeContext) => {
+  const sendFields = async (id: string, change: TravelerChange, context: CallContext) => {
     if (update.method === 'PATCH') {
       const body = wrap(toResource(change, {}));
-      return call(id, { ...update, body, change, ...context }, readTraveler);
+      return call(id, { ...update, operation, body, change, ...context }, readTraveler);
     }
-    const read = await call(id, { method: 'GET', ...context }, (body, etag) => {
+    const request = { method: 'GET', operation: 'readTraveler', ...context } as const;
+    const read = await call(id, request, (body, etag) => {
       const before = body && asObject(unwrap(body));
       return before && { before, headers: etag === undefined ? {} : { 'If-Match': etag } };
     });
     if (read.kind !== 'ok') return read;
     const { before, headers } = read.value;
     const body = wrap(toResource(change, before));
-    return call(id, { method: 'PUT', body, headers, change, ...context }, readTraveler);
+    return call(id, { method: 'PUT', operation, body, headers, change, ...context }, readTraveler);
   };
-  return async (id: string, change: TravelerChange, context: ChangeContext) => {
+  return async (id: string, change: TravelerChange, context: CallContext) => {
     const { archived, ...fields } = change;
     if (!archiving || archived === undefined) return sendFields(id, change, context);
     const segment = archived ? archiving.archive : archiving.restore;
-    const archive = () => call(id, { method: 'POST', segment, change, ...context }, readTraveler);
+    const archive = () => call(id, { method: 'POST', operation, segment, change, ...context }, readTraveler);
     if (Object.keys(fields).length === 0) return archive();
     const send = () => sendFields(id, fields, context);
     // A leaver loses access first. A person who returns gets it last: until then the traveler may have the values of somebody else.

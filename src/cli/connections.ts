@@ -211,7 +211,8 @@ export interface ImportFlags {
 export async function importTravelers(shell: Shell, flags: ImportFlags): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
   // Log nothing, because log lines would break the progress bars; the command prints every result itself.
-  const quiet = { ...settings, port: 0, host: '127.0.0.1', tls: undefined, logLevel: 'silent' } as const;
+  const local = { port: 0, host: '127.0.0.1', tls: undefined, traces: undefined } as const;
+  const quiet = { ...settings, ...local, logLevel: 'silent' } as const;
   const service = await start(quiet, { background: false, mayCreate: false });
   try {
     let exit: 0 | 1 = 0;

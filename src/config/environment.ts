@@ -160,13 +160,55 @@ const administration = {
     ),
 };
 
+const endpoint = z.url({
+  protocol: /^https?$/,
+  error: faultText('is no URL', 'Give e.g. http://localhost:4318.'),
+});
+
+const traces = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint
+    .optional()
+    .describe(
+      'The address of an OpenTelemetry collector for OTLP over HTTP, e.g. `http://localhost:4318`; `/v1/traces` is added. Without it there are no traces. See docs/operations/traces-and-dashboards.md.',
+    ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint
+    .optional()
+    .describe('The same with its path, in place of `OTEL_EXPORTER_OTLP_ENDPOINT`.'),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .optional()
+    .describe(
+      'Headers of the requests to the collector, such as a credential: `name=value`, separated by commas.',
+    ),
+  OTEL_SERVICE_NAME: z.string().default('jetbridge').describe('The name of the service in the traces.'),
+  OTEL_RESOURCE_ATTRIBUTES: z
+    .string()
+    .optional()
+    .describe('Attributes of all spans, e.g. `deployment.environment.name=production`, separated by commas.'),
+  OTEL_TRACES_SAMPLER: z
+    .string()
+    .default('parentbased_always_on')
+    .describe(
+      'Which traces are sent: `always_on`, `always_off`, `traceidratio`, or one of them with the prefix `parentbased_`, which follows the decision of the caller.',
+    ),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .optional()
+    .describe('The share of traces that `traceidratio` sends, from 0 to 1.'),
+  OTEL_TRACES_EXPORTER: z.string().default('otlp').describe('`none` turns traces off.'),
+  OTEL_SDK_DISABLED: yesOrNo.default(false).describe('`true` turns traces off.'),
+};
+
 /** The environment variables in groups, as docs/settings.md shows them. `defaultText` describes a default that is no value. */
 export const environmentGroups = {
   'Address and HTTPS': network,
   'Database and keys': storage,
   'The IdP and the travel API': connections,
   'Settings file, admin page, alerts and log': administration,
+  Traces: traces,
 };
 
 /** The environment variables. Empty ones must be removed first. */
-export const environmentSchema = z.object({ ...network, ...storage, ...connections, ...administration });
+export const environmentSchema = z.object({
+  ...{ ...network, ...storage, ...connections, ...administration, ...traces },
+});

@@ -85,6 +85,8 @@ export interface Settings extends TransportSettings, FileSettings {
   environment: Record<string, string | undefined>;
   /** The webhook for alerts; if undefined, alerts appear in the log and the metrics only. */
   alerts: AlertSettings | undefined;
+  /** The address that traces are sent to; undefined: there are none. */
+  traces: { url: string } | undefined;
   /** If undefined, only passwords open the admin page. */
   adminOpenid: AdminOpenidSettings | undefined;
 }
@@ -123,6 +125,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     previousKey: data.JETBRIDGE_KEY_PREVIOUS,
     adminPassword: data.ADMIN_PASSWORD,
     logLevel: data.LOG_LEVEL,
+    traces: traceSettings(data),
     connections: connections.map(({ settings }) => settings),
     environment: present,
     ...{ alerts, adminOpenid, ...transport },
@@ -237,6 +240,13 @@ export function plainTravelFaults(
 /** Returns true if calls to a travel API cross the network unencrypted. */
 export function isPlainTravelUrl(url: string): boolean {
   return url !== 'embedded' && !isSafeUrl(url);
+}
+
+function traceSettings(data: z.infer<typeof environmentSchema>): Settings['traces'] {
+  if (data.OTEL_SDK_DISABLED || data.OTEL_TRACES_EXPORTER === 'none') return undefined;
+  const base = data.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
+  const url = data.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base}/v1/traces`);
+  return url === undefined ? undefined : { url };
 }
 
 const webhookSecret = /^whsec_(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

@@ -3,10 +3,12 @@ import { parse } from 'node:querystring';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { RequestScope, requestScopeOf } from './log.ts';
 import type { MinuteQuota } from './minute-quota.ts';
 import type { HttpMetrics } from './monitoring.ts';
 import { type AddressPredicate, clientAddress } from './proxies.ts';
+import { beginRequestSpan, endRequestSpan } from './request-span.ts';
 
 /** The dependencies of the Express app. */
 export interface HttpDeps {
@@ -23,6 +25,8 @@ export interface HttpDeps {
   served?: string;
   /** The classes of the messages of the server that calls the app. Each server and app need their own. */
   messageClasses?: MessageClasses;
+  /** Undefined: requests have no spans. */
+  tracing?: Tracing | undefined;
 }
 
 /** Options of a Node server: the classes of its requests and responses. */
@@ -80,6 +84,7 @@ function addRequestScope({
   now,
   isTrusted = () => false,
   strangerLines,
+  tracing,
 }: HttpDeps): RequestHandler {
   return (request, response, next) => {
     const began = now();
@@ -90,15 +95,19 @@ function addRequestScope({
     response.setHeader('X-Request-Id', scope.id);
     for (const [name, value] of defaultHeaderEntries) response.setHeader(name, value);
     const { method, path } = request;
+    const area = routeGroupOf(path);
     const isQuery = request.url.includes('?');
     const { address } = scope;
+    const span = beginRequestSpan(tracing, request, area);
     // "close" is emitted once: after the response, or when the client disconnects before it.
     response.on('close', () => {
       const ms = now() - began;
       // A response that was cut off while it waited in one write counts as finished for Node.
       const isSent = response.writableFinished && scope.notes.cut !== 'notRead';
       const status = isSent ? response.statusCode : 499;
-      metrics.observe({ routeGroup: routeGroupOf(path), method, status, seconds: ms / 1000 });
+      const route = scope.route ?? routeOf(request, area);
+      metrics.observe({ area, route, method, status, seconds: ms / 1000 });
+      if (span) endRequestSpan(span, { method, route, status, connection: scope.notes.connection });
       scope.onEnd?.(request, response, { ms, status });
       const query = isQuery ? redactParameterNames(Object.keys(request.query)) : [];
       const isFound = (status >= 200 && status < 300) || status === 304;
@@ -115,7 +124,9 @@ function addRequestScope({
       const level = isRoutine || isSummedUp ? 'debug' : 'info';
       log[level]({ requestId: scope.id, ...facts, ...scope.notes }, 'request');
     });
-    next(hasOneHost(request) ? undefined : invalidHostError());
+    const error = hasOneHost(request) ? undefined : invalidHostError();
+    if (span) span.run(() => next(error));
+    else next(error);
   };
 }
 
@@ -177,6 +188,16 @@ const sendUnexpectedError: ErrorRequestHandler = (error, _request, response, nex
 function clientStatus(error: unknown): number | undefined {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   return status >= 400 && status < 500 ? status : undefined;
+}
+
+/**
+ * Returns the pattern of the route that has answered a request, with the prefix of its service. Requests without one have the area in
+ * place of it, because unknown paths must not grow the metrics, and may hold personal data.
+ */
+function routeOf({ baseUrl, route }: Pick<Request, 'baseUrl' | 'route'>, area: string): string {
+  const pattern: unknown = route?.path;
+  if (typeof pattern !== 'string') return area === 'other' ? '/*' : `/${area}/*`;
+  return `${baseUrl}${pattern}`.replace(/(?<=.)\/$/, '');
 }
 
 const routeGroups = ['scim', 'oauth', 'api', 'admin', 'healthz', 'readyz', 'metrics'] as const;

@@ -151,6 +151,8 @@ export class RequestScope {
   readonly notes: RequestNotes = {};
   /** True for the requests that monitoring repeats all day. If one succeeds, its log line has the level debug. */
   isRoutine = false;
+  /** The route with the prefix of its service, such as `/scim/v2/Users/:id`. Undefined: the route of Express is meant. */
+  route: string | undefined;
   /**
    * Called when the response has ended: `ms` is the duration, `status` 499 if the client closed the connection. It is one function
    * for all requests of a service, so that a request needs no closure and no second listener.

@@ -61,7 +61,10 @@ async function withinLimit<T>(check: Promise<T>, wait: HealthDeps['wait']): Prom
 
 /** The measurement of one request. */
 export interface RequestMeasurement {
-  routeGroup: string;
+  /** The interface, such as `scim`. */
+  area: string;
+  /** The pattern of the route, such as `/scim/v2/Users/:id`. */
+  route: string;
   method: string;
   status: number;
   seconds: number;
@@ -75,28 +78,28 @@ export interface HttpMetrics {
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Counts and times requests by route group, method and status. */
+/** Counts and times requests by area, route and method, and counts them by status. */
 export function httpMetrics(): HttpMetrics {
   const registry = new Registry();
   const requests = new Counter({
     name: 'jetbridge_http_requests_total',
     help: 'Requests answered.',
-    labelNames: ['area', 'method', 'status'],
+    labelNames: ['area', 'route', 'method', 'status'],
     registers: [registry],
   });
   const durations = new Histogram({
     name: 'jetbridge_http_request_duration_seconds',
     help: 'Time from the request to the end of its answer.',
-    labelNames: ['area', 'method'],
+    labelNames: ['area', 'route', 'method'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   });
   return {
     registry,
-    observe: ({ routeGroup, method, status, seconds }) => {
+    observe: ({ area, route, method, status, seconds }) => {
       const known = methods.includes(method) ? method : 'other';
-      requests.inc({ area: routeGroup, method: known, status });
-      durations.observe({ area: routeGroup, method: known }, seconds);
+      requests.inc({ area, route, method: known, status });
+      durations.observe({ area, route, method: known }, seconds);
     },
   };
 }

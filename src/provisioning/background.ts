@@ -1,18 +1,19 @@
 import type { ConnectionModes } from '../store/connection-modes.ts';
 import type { BackgroundTasks } from '../store/queues/background-tasks.ts';
+import { type Tracing, traceWork } from '../tracing/tracing.ts';
 import { type LeasedTask, runTask, type TaskResult } from './background-lease.ts';
 import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { Memberships } from './groups/group-ports.ts';
 import type { FeedFollower, FeedResult } from './import/event-feed.ts';
-import type { Importer } from './import/import.ts';
-import type { Reconciler } from './reconcile/run/reconciler.ts';
+import type { Importer, ImportResult } from './import/import.ts';
+import type { Attempt, Reconciler } from './reconcile/run/reconciler.ts';
 import type { ChangeDescriber } from './rules/describe-change.ts';
 import type { RulesChanges } from './rules/rules-change.ts';
 import type { RulesSnapshot, RulesSnapshots } from './rules/rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';
-import type { TravelFeed } from './travel-ports.ts';
+import type { TravelFailure, TravelFeed } from './travel-ports.ts';
 
 /** Identities of one connection that are reconciled at the same time. */
 const CONCURRENCY = 8;
@@ -57,6 +58,7 @@ export interface ReconcileDueDeps {
   reconciler: Pick<Reconciler, 'reconcile' | 'releaseUnsaved'>;
   circuitBreakerOf(connection: Connection): CircuitBreaker;
   runtime: Runtime;
+  tracing?: Tracing | undefined;
 }
 
 interface BackgroundDeps extends ReconcileDueDeps {
@@ -209,6 +211,7 @@ export async function reconcileDue(
   const queue = due.map(({ id }) => id);
   let attempts = 0;
   let unsaved = 0;
+  const span = { name: 'reconcile', attributes: connectionAttribute(connection), resultOf: attemptResult };
   const worker = async (): Promise<void> => {
     for (let id = queue.shift(); id !== undefined && !signal?.aborted; id = queue.shift()) {
       // A few identities may fail for reasons of their own, such as a broken row. Stop only after as many failures as
@@ -216,13 +219,22 @@ export async function reconcileDue(
       if (unsaved >= CONCURRENCY || !breaker.admit(now())) return;
       attempts += 1;
       const isProbe = breaker.pauseReason() !== undefined;
-      if ((await deps.reconciler.reconcile(connection, id)).result === 'unsaved') unsaved += 1;
+      const attempt = await traceWork(deps.tracing, span, () => deps.reconciler.reconcile(connection, id));
+      if (attempt.result === 'unsaved') unsaved += 1;
       if (isProbe) breaker.endAttempt(now());
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   if (unsaved > 0) throw new StoreUnwritable('leases or outcomes could not be saved');
   return attempts;
+}
+
+function attemptResult({ result }: Attempt) {
+  return { result, isFailed: result === 'failed' || result === 'unsaved' };
+}
+
+function connectionAttribute({ id }: Connection) {
+  return { 'jetbridge.connection': id };
 }
 
 /**
@@ -323,11 +335,19 @@ interface FeedState {
   position?: string | undefined;
   /** The delay after the last poll, in milliseconds. */
   pauseMs: number;
+  /** The time at which the feed was last read to its end, in epoch milliseconds. */
+  readAt?: number | undefined;
 }
 
 /** True if the position in the feed is known, so that changes in the travel service arrive. `state` is the state that polls have saved. */
 export function isFeedFollowed(state: unknown): boolean {
   return readFeedState(state)?.position !== undefined;
+}
+
+/** Returns the time at which the feed was last read to its end, in epoch milliseconds; undefined if its position is not known. */
+export function feedReadAt(state: unknown): number | undefined {
+  const { position, readAt } = readFeedState(state) ?? {};
+  return position === undefined ? undefined : readAt;
 }
 
 /** Polls the feed if it is due and no other replica polls it. */
@@ -345,12 +365,13 @@ async function pollFeed(deps: BackgroundDeps, connection: Connection, signal: Ab
 async function followFeed(deps: BackgroundDeps, { connection, state }: LeasedTask): Promise<TaskResult> {
   const { feed } = connection;
   if (!feed) return { state, dueMs: FEED_RECHECK_MS };
-  const { position, pauseMs: pause } = readFeedState(state) ?? { pauseMs: feed.everyMs };
-  const follower = deps.feedFollowerOf(connection, feed.source, position);
+  const before: FeedState = readFeedState(state) ?? { pauseMs: feed.everyMs };
+  const follower = deps.feedFollowerOf(connection, feed.source, before.position);
   const result = await follower.follow();
   if (result === 'lost') deps.importSignalOf(connection).wake();
-  const pauseMs = nextPollDelay(result, { pause, everyMs: feed.everyMs });
-  return { state: { position: follower.position(), pauseMs } satisfies FeedState, dueMs: pauseMs };
+  const pauseMs = nextPollDelay(result, { pause: before.pauseMs, everyMs: feed.everyMs });
+  const readAt = result === 'followed' || result === 'lost' ? deps.runtime.wallClock() : before.readAt;
+  return { state: { position: follower.position(), pauseMs, readAt } satisfies FeedState, dueMs: pauseMs };
 }
 
 /**
@@ -369,7 +390,8 @@ async function takeFeedPosition(
     if (known?.position !== undefined) return { state: known, dueMs: 0 };
     const follower = deps.feedFollowerOf(task.connection, feed.source, undefined);
     await follower.begin();
-    const next: FeedState = { position: follower.position(), pauseMs: feed.everyMs };
+    const readAt = deps.runtime.wallClock();
+    const next: FeedState = { position: follower.position(), pauseMs: feed.everyMs, readAt };
     return { state: next, dueMs: feed.everyMs };
   };
   while (!signal.aborted) {
@@ -404,7 +426,8 @@ async function importTravelers(
 ): Promise<TaskResult> {
   const { log } = deps.runtime;
   await takeFeedPosition(deps, connection, signal);
-  const imported = await deps.runImport(connection);
+  const span = { name: 'import', attributes: connectionAttribute(connection), resultOf: importResult };
+  const imported = await traceWork(deps.tracing, span, () => deps.runImport(connection));
   if ('kind' in imported) {
     log.warn(
       { connection: connection.id, failure: imported.kind },
@@ -414,6 +437,12 @@ async function importTravelers(
   }
   log.info({ connection: connection.id, read: imported.read }, 'imported the travelers');
   return { state: undefined, dueMs: IMPORT_MS };
+}
+
+function importResult(imported: ImportResult | TravelFailure) {
+  return 'kind' in imported
+    ? { result: imported.kind, isFailed: true }
+    : { result: 'imported', isFailed: false };
 }
 
 /** Deletes the tombstones that are older than `tombstoneDays`, in batches, then waits for the next time. */

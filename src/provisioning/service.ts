@@ -1,4 +1,5 @@
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
+import { runOutside, type Tracing } from '../tracing/tracing.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import {
   type Background,
@@ -42,6 +43,8 @@ interface ServiceOptions {
   onWrite?: () => void;
   /** Sees every identity as an attempt at it begins. */
   foreignValues?: Pick<ForeignValues, 'observe'>;
+  /** Undefined: background work has no spans. */
+  tracing?: Tracing | undefined;
 }
 
 export type ProvisioningService = ReturnType<typeof provisioningService>;
@@ -98,7 +101,7 @@ export function provisioningService(options: ServiceOptions) {
     /** Serves one more connection, in the background too if the loops have been started. */
     addConnection: (connection: Connection): void => {
       states.add(connection);
-      loops?.add(stateOf(connection).protectedConnection);
+      runOutside(deps.tracing, () => loops?.add(stateOf(connection).protectedConnection));
     },
     /** Serves a connection no longer; resolves when the loops have ended their work for it. */
     removeConnection: async (id: string): Promise<void> => {
@@ -163,12 +166,11 @@ interface ConnectionStates {
  * Each part takes the dependencies that it needs from one object. A part that calls the travel API gets a connection
  * with the circuit breaker that suits it.
  */
-function createDeps({ store, runtime, foreignValues }: ServiceOptions, states: ConnectionStates) {
+function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, states: ConnectionStates) {
   const stateOf = states.of;
   const shared = {
     ...store,
-    runtime,
-    foreignValues,
+    ...{ runtime, foreignValues, tracing },
     rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime }),
     scanQueue: scanQueue(runtime),
     ownUsers: states.ownUsers,

@@ -61,12 +61,14 @@ function prepareRequest(deps: ScimDeps, ownRoutes: RequestHandler): RequestHandl
   return async (request, response, next) => {
     const scope = requestScopeOf(response);
     scope.onEnd = observeEnd;
+    const endpoint = findEndpoint(request);
+    if (endpoint) scope.route = `/scim/v2${endpoint.route}`;
     const connection = await authenticateConnection(request, response, deps);
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const preconditions = parsePreconditions(request.headers);
     const context: ScimContext = { connection, base, users, groups, scope, response, preconditions, now };
     response.locals['scimContext'] = context;
-    const isOffered = checkEndpoint(request);
+    const isOffered = checkEndpoint(request, endpoint);
     const isBodyUnderWay = !request.complete;
     await readBody(request, response);
     // A client can send its body half a minute after the head, when its token has been revoked.
@@ -80,14 +82,33 @@ function prepareRequest(deps: ScimDeps, ownRoutes: RequestHandler): RequestHandl
 const readMethods = ['GET', 'HEAD'];
 
 /** The endpoints of RFC 7644 §3.2 that this service offers, with their methods. The first match is used. */
-const endpoints: [RegExp, string[]][] = [
-  [/^\/((Users|Groups)\/)?\.search\/?$/i, ['POST']],
-  [/^\/(Users|Groups)\/[^/]+\/?$/i, [...readMethods, 'PUT', 'PATCH', 'DELETE']],
-  [/^\/(Users|Groups)\/?$/i, [...readMethods, 'POST']],
-  [/^\/ServiceProviderConfig\/?$/i, readMethods],
-  [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, readMethods],
-  [/^\/$/, readMethods],
-];
+const endpoints = Object.entries({
+  '/.search': ['POST'],
+  '/Users/.search': ['POST'],
+  '/Groups/.search': ['POST'],
+  '/Users/:id': [...readMethods, 'PUT', 'PATCH', 'DELETE'],
+  '/Groups/:id': [...readMethods, 'PUT', 'PATCH', 'DELETE'],
+  '/Users': [...readMethods, 'POST'],
+  '/Groups': [...readMethods, 'POST'],
+  '/ServiceProviderConfig': readMethods,
+  '/ResourceTypes': readMethods,
+  '/ResourceTypes/:id': readMethods,
+  '/Schemas': readMethods,
+  '/Schemas/:id': readMethods,
+  '/': readMethods,
+}).map(([route, methods]) => ({ route, methods, pattern: patternOf(route) }));
+
+/** An identity provider may add a slash at the end, and Entra ID writes paths in other cases. */
+function patternOf(route: string): RegExp {
+  const path = route.replace('.', '\\.').replace(':id', '[^/]+');
+  return new RegExp(route === '/' ? '^/$' : `^${path}/?$`, 'i');
+}
+
+type Endpoint = (typeof endpoints)[number];
+
+function findEndpoint({ path }: Pick<Request, 'path'>): Endpoint | undefined {
+  return endpoints.find(({ pattern }) => pattern.test(path));
+}
 
 /** The path of a resource, or of all resources of a type. */
 const resourcePath = /^\/(Users|Groups)(\/(?!\.search)|$)/i;
@@ -102,13 +123,15 @@ const UNKNOWN_ENDPOINT =
  * Returns false for an endpoint that this service does not offer. Throws 400 for a path that cannot be decoded, 404 for an unknown
  * path, and 405 for a method.
  */
-function checkEndpoint({ path, method }: Pick<Request, 'path' | 'method'>): boolean {
+function checkEndpoint(
+  { path, method }: Pick<Request, 'path' | 'method'>,
+  endpoint: Endpoint | undefined,
+): boolean {
   if (!isDecodable(path)) throw badRequest('invalidSyntax', 'The path is not percent-encoded right.');
   if (notOffered.test(path)) return false;
-  const [, methods] = endpoints.find(([pattern]) => pattern.test(path)) ?? [];
-  if (!methods) throw new ScimError(404, undefined, UNKNOWN_ENDPOINT);
-  if (methods.includes(method)) return true;
-  const headers = { Allow: methods.join(', ') };
+  if (!endpoint) throw new ScimError(404, undefined, UNKNOWN_ENDPOINT);
+  if (endpoint.methods.includes(method)) return true;
+  const headers = { Allow: endpoint.methods.join(', ') };
   throw new ScimError(405, undefined, `The endpoint does not take ${method}.`, { headers });
 }
 

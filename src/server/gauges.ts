@@ -10,6 +10,17 @@ import type { LiveReplicas } from '../store/queues/live-replicas.ts';
 import type { WriteHealth } from '../store/sql/write-health.ts';
 import type { OpenConnection } from './open-connection.ts';
 
+/** Returns a function that reads, and that shares the reading with those who ask meanwhile, such as several gauges at one scrape. */
+export function joinReads<T>(read: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= read().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
 /** The value of one series. Its labels are members too; members that are no labels are ignored. */
 interface Row {
   count: number;
@@ -23,7 +34,10 @@ interface GaugeDefinition {
 }
 
 /** Registers a gauge whose series are read anew at each scrape. */
-function registerGauge({ registry }: HttpMetrics, { name, help, labels = [], read }: GaugeDefinition): void {
+export function registerGauge(
+  { registry }: HttpMetrics,
+  { name, help, labels = [], read }: GaugeDefinition,
+): void {
   new Gauge({
     ...{ name, help, labelNames: labels, registers: [registry] },
     async collect() {

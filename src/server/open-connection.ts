@@ -1,12 +1,14 @@
 import { travelClient } from '../adapter/client.ts';
 import { travelFeed } from '../adapter/events.ts';
 import { travelLookups } from '../adapter/lookups.ts';
+import type { CallMeasurement } from '../adapter/measured-call.ts';
 import { profiles } from '../adapter/profiles/profiles.ts';
 import { travelUsers } from '../adapter/users.ts';
 import type { ServedConnection } from '../admin/deps.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { steadyClock } from './runtime.ts';
 
 /** A connection with its client for the travel API. */
@@ -34,6 +36,9 @@ interface ConnectionDeps {
   sharers(): number;
   /** The log of exchanges; undefined disables it. */
   recorder?: ExchangeRecorder | undefined;
+  /** Called at the end of each call of the travel API. */
+  onCall?: CallMeasurement['onCall'];
+  tracing?: Tracing | undefined;
 }
 
 /**
@@ -42,7 +47,7 @@ interface ConnectionDeps {
  */
 export function openConnection(
   settings: ConnectionSettings,
-  { embeddedAddress, common, sharers, recorder }: ConnectionDeps,
+  { embeddedAddress, common, sharers, recorder, onCall, tracing }: ConnectionDeps,
   runtime: Runtime,
 ): OpenConnection {
   const { id, account, mapping, policies, travelApi } = settings;
@@ -55,7 +60,8 @@ export function openConnection(
   const client = travelClient({
     url: isEmbedded ? embeddedAddress.url : travelApi.url,
     token: isEmbedded ? embeddedAddress.key : (travelApi.key ?? ''),
-    ...{ profile, clock },
+    ...{ profile, clock, onCall, tracing },
+    connection: id,
     timeoutMs: travelApi.timeoutMs,
     concurrency: travelApi.concurrency,
     recorder: recorder && { recorder, connection: id },

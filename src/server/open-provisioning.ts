@@ -1,6 +1,7 @@
 import type { ConnectionSettings } from '../config/settings.ts';
 import { type ForeignValues, foreignValues } from '../provisioning/import/foreign-values.ts';
 import { type ProvisioningService, provisioningService } from '../provisioning/service.ts';
+import { countTravelCalls } from './call-metrics.ts';
 import { registerServiceGauges } from './gauges.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
 import type { ServerDeps } from './open-store.ts';
@@ -19,15 +20,17 @@ export interface OpenProvisioning {
 
 /** Opens the connections of the settings, each with its client for the travel API, and the provisioning service. */
 export function openProvisioning(
-  { settings, store, runtime, live, restoreWatch, recorder, http: { metrics } }: ServerDeps,
+  { settings, store, runtime, live, restoreWatch, recorder, http: { metrics, tracing } }: ServerDeps,
   embeddedAddress: EmbeddedAddress,
 ): OpenProvisioning {
+  const deps = { embeddedAddress, common: settings, sharers: live.count, recorder, tracing };
+  const countCall = countTravelCalls(metrics);
   const open = (connection: ConnectionSettings) =>
-    openConnection(connection, { embeddedAddress, common: settings, sharers: live.count, recorder }, runtime);
+    openConnection(connection, { ...deps, onCall: (call) => countCall(connection.id, call) }, runtime);
   const connections = settings.connections.map(open);
   const suspicion = foreignValues({ gapMs: restoreWatch.gapMs, runtime });
   const provisioning = provisioningService({
-    ...{ store, runtime },
+    ...{ store, runtime, tracing },
     connections: connections.map(({ connection }) => connection),
     writeBudgetMs: settings.writeBudgetMs,
     onWrite: restoreWatch.countWrite,

@@ -20,6 +20,7 @@ import { ensureConnection } from '../store/connections.ts';
 import { type ScimTokens, scimTokens } from '../store/credentials/credentials.ts';
 import { currentEncryptionKey, encryption, previousEncryptionKey } from '../store/credentials/encryption.ts';
 import { type TokenUses, writeTokenUses } from '../store/credentials/token-uses.ts';
+import { peopleSummaries } from '../store/identities/people-summaries.ts';
 import { ONE_LOG } from '../store/migrations/index.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
 import { joinReplicas, type LiveReplicas, sharedClock } from '../store/queues/live-replicas.ts';
@@ -33,12 +34,15 @@ import { WriteHealth } from '../store/sql/write-health.ts';
 import { readStoredSettings } from '../store/stored-connections.ts';
 import { deliveryQueue } from '../store/travel/delivery-queue.ts';
 import { hasSecrets, reencryptStoredSecrets } from '../store/travel/travel-secrets.ts';
+import type { OpenTracing } from '../tracing/open-telemetry.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
 import { LEASE_MS } from '../travel/webhooks/dispatcher.ts';
 import { refusalDeps } from './access.ts';
+import { registerDatabaseMetrics } from './call-metrics.ts';
 import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
 import { countLostExchanges, countRefusedSignIns, registerStoreGauges } from './gauges.ts';
 import { steadyClock, systemRuntime, wait } from './runtime.ts';
+import { registerPeopleGauges, registerReadingGauges, registerWebhookGauges } from './work-metrics.ts';
 
 /** Differences from production, for tests and commands. */
 export interface StartOptions {
@@ -164,7 +168,9 @@ async function openStores(
     ...{ database, modes: store.modes, file: writeFileOf(settings), runtime, log },
   });
   started.push(restoreWatch);
-  const http = createHttpDeps(settings, { log, runtime, store, writes });
+  const tracing = settings.traces && (await openTraces(settings.traces, log));
+  if (tracing) started.push(tracing);
+  const http = createHttpDeps(settings, { log, runtime, database, store, writes });
   const { metrics } = http;
   const exchanges = startExchangeLog(settings, {
     ...{ database, clock: strangerClock, log: runtime.log, onLoss: countLostExchanges(metrics) },
@@ -180,6 +186,7 @@ async function openStores(
     refusals: refusals.travel,
     onChange: (type) => embeddedChanges.listener(type),
   });
+  if (embedded) registerWebhookGauges(metrics, database, runtime.wallClock);
   const tokens = scimTokens(database);
   const tokenUses = writeTokenUses({ tokens, wait: runtime.wait, log });
   started.push(tokenUses);
@@ -191,8 +198,15 @@ async function openStores(
   started.push(lines, signIns);
   return {
     ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges, recorder },
-    ...{ restoreWatch, tokens, tokenUses, signIns, http: { ...http, strangerLines: lines.quota } },
+    ...{ restoreWatch, tokens, tokenUses, signIns },
+    http: { ...http, strangerLines: lines.quota, tracing: tracing?.tracing },
   };
+}
+
+/** The packages of OpenTelemetry are loaded only if there are traces. */
+async function openTraces(traces: NonNullable<Settings['traces']>, log: Logger): Promise<OpenTracing> {
+  const { openTelemetry } = await import('../tracing/open-telemetry.ts');
+  return openTelemetry(traces, { log, now: () => performance.now(), wait });
 }
 
 const UNREADABLE_LOG =
@@ -279,11 +293,21 @@ function maxDelays(connections: Settings['connections']): MaxDelays {
 
 function createHttpDeps(
   { trustedProxies }: Settings,
-  { log, runtime, store, writes }: Pick<ServerDeps, 'log' | 'runtime' | 'store' | 'writes'>,
+  {
+    log,
+    runtime,
+    database,
+    store,
+    writes,
+  }: Pick<ServerDeps, 'log' | 'runtime' | 'database' | 'store' | 'writes'>,
 ): HttpDeps {
   const metrics = httpMetrics();
   measureProcess(metrics);
   registerStoreGauges(metrics, store, writes);
+  registerDatabaseMetrics(metrics, database);
+  const { wallClock: now } = runtime;
+  registerPeopleGauges(metrics, { peopleSummaries: peopleSummaries(database), now });
+  registerReadingGauges(metrics, { tasks: store.tasks, now });
   const isTrusted = addressPredicate(trustedProxies);
   return { log, metrics, newId: runtime.newId, now: () => performance.now(), isTrusted };
 }

@@ -141,7 +141,7 @@ function resourceRouter(resource: Resource, deps: TravelDeps, admit: RequestHand
     });
     router.all(path, refuseMethod);
   }
-  router.all([resource.collectionPath, resource.itemPath], refuseMethod);
+  for (const path of [resource.collectionPath, resource.itemPath]) router.all(path, refuseMethod);
   return router;
 }
 

@@ -239,7 +239,12 @@ describe('the meaning of a response of the travel API (docs/architecture.md, Ans
 
   test.each(rows)('$title', async ({ answer, meaning, settings }) => {
     server = await travelServer((_, response) => answer(response));
-    const request = { method: 'PATCH', path: '/api/users/u1', body: { data: { firstName: 'Ada' } } } as const;
+    const request = {
+      method: 'PATCH',
+      path: '/api/users/u1',
+      operation: 'updateTraveler',
+      body: { data: { firstName: 'Ada' } },
+    } as const;
 
     expect(await server.client(settings).call(request, readBody)).toEqual(meaning);
 
@@ -270,7 +275,13 @@ describe('the meaning of a response of the travel API (docs/architecture.md, Ans
       server = await travelServer((_, response) =>
         json(response, 400, { code: 'badRequest', invalid: fields }),
       );
-      const request = { method: 'PATCH', path: '/api/users/u1', body: { data: change }, change } as const;
+      const request = {
+        method: 'PATCH',
+        path: '/api/users/u1',
+        operation: 'updateTraveler',
+        body: { data: change },
+        change,
+      } as const;
       expect(await server.client().call(request, (body) => body)).toEqual(
         refused
           ? { kind: 'invalid', fields: fields.filter(({ field }) => refused.includes(field)) }
@@ -282,7 +293,9 @@ describe('the meaning of a response of the travel API (docs/architecture.md, Ans
   test('a refused connection is unavailable', async () => {
     server = await travelServer(() => {});
     await server.close();
-    const answer = await server.client().call({ method: 'GET', path: '/api/whoami' }, (body) => body);
+    const answer = await server
+      .client()
+      .call({ method: 'GET', path: '/api/whoami', operation: 'readOwnUser' }, (body) => body);
     expect(answer).toEqual({
       kind: 'unavailable',
       text: 'GET /api/whoami: ECONNREFUSED',
@@ -292,13 +305,20 @@ describe('the meaning of a response of the travel API (docs/architecture.md, Ans
 
   test('a response that the reader cannot read is unavailable', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: 7 }));
-    const answer = await server.client().call({ method: 'GET', path: '/api/users/u1' }, () => undefined);
+    const answer = await server
+      .client()
+      .call({ method: 'GET', path: '/api/users/u1', operation: 'readTraveler' }, () => undefined);
     expect(answer).toEqual({ kind: 'unavailable', text: 'GET /api/users/u1: the answer cannot be read' });
   });
 
   test('the text of a failure contains no address, query or credential', async () => {
     server = await travelServer((_, response) => response.writeHead(500).end());
-    const request = { method: 'GET', path: '/api/users', query: { emails: 'ada@corp.example' } } as const;
+    const request = {
+      method: 'GET',
+      path: '/api/users',
+      operation: 'searchTravelers',
+      query: { emails: 'ada@corp.example' },
+    } as const;
     const answer = await server.client().call(request, (body) => body);
     expect(answer).toEqual({ kind: 'unavailable', text: 'GET /api/users: 500' });
     expect(server.requests[0]?.url).toBe('/api/users?emails=ada%40corp.example');

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as abortableTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import type { EndedMeasurement } from '../../src/adapter/measured-call.ts';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 
-const get = { method: 'GET', path: '/api/whoami' } as const;
+const get = { method: 'GET', path: '/api/whoami', operation: 'readOwnUser' } as const;
 const body = <T>(value: T): T => value;
 
 describe('the client of the travel API', () => {
@@ -16,6 +17,28 @@ describe('the client of the travel API', () => {
     for (let call = 0; call < 5; call += 1) await client.call(get, body);
     expect(server.requests).toHaveLength(5);
     expect(server.sockets).toHaveLength(1);
+  });
+
+  test('measures each call by its operation and outcome, without the wait for a free slot', async () => {
+    const answers = [
+      (response: ServerResponse) => json(response, 200, { data: {} }),
+      (response: ServerResponse) => json(response, 401, {}),
+      (response: ServerResponse) => json(response, 404, { code: 'notFound' }),
+      (response: ServerResponse) => response.writeHead(429).end(),
+      (response: ServerResponse) => response.writeHead(500).end(),
+      (response: ServerResponse) => response.destroy(),
+    ];
+    const calls: EndedMeasurement[] = [];
+    server = await travelServer((_, response) => answers.shift()?.(response));
+    const client = server.client({ onCall: (call) => calls.push(call) });
+    for (let left = answers.length; left > 0; left -= 1) await client.call(get, body);
+    // It is never sent.
+    await client.call({ ...get, deadline: { signal: AbortSignal.abort(), ms: 0 } }, body);
+    const outcomes = ['ok', 'unauthorized', 'notFound', 'throttled', 'unavailable', 'unanswered'];
+    expect(calls).toEqual([
+      ...outcomes.map((outcome) => ({ operation: 'readOwnUser', outcome, seconds: expect.any(Number) })),
+      { operation: 'readOwnUser', outcome: 'unavailable', seconds: undefined },
+    ]);
   });
 
   test('reuses its socket after an error response', async () => {
@@ -39,7 +62,13 @@ describe('the client of the travel API', () => {
     const client = server.client();
     await client.call({ ...get, cause: { person: 'p', requestId: 'okta-1' } }, body);
     await client.call(
-      { method: 'PATCH', path: '/api/users/1', body: {}, cause: { requestId: 'okta-2' } },
+      {
+        method: 'PATCH',
+        path: '/api/users/1',
+        operation: 'updateTraveler',
+        body: {},
+        cause: { requestId: 'okta-2' },
+      },
       body,
     );
     await client.call({ ...get, cause: { person: 'p' } }, body);
@@ -130,7 +159,10 @@ describe('the client of the travel API', () => {
     server = await travelServer((_, response) => json(response, 200, { data: {} }));
     const client = server.client();
     await client.call(get, body);
-    await client.call({ method: 'POST', path: '/api/users', body: { data: { email: 'é' } } }, body);
+    await client.call(
+      { method: 'POST', path: '/api/users', operation: 'createTraveler', body: { data: { email: 'é' } } },
+      body,
+    );
     expect(server.requests.map(({ headers }) => headers)).toMatchObject([
       {
         authorization: 'Bearer key-1',
@@ -158,7 +190,9 @@ describe('the client of the travel API', () => {
       arrived.open(open.length);
     });
     const client = server.client({ concurrency: 2 });
-    const calls = [0, 1, 2, 3].map((n) => client.call({ method: 'GET', path: `/api/users/${n}` }, body));
+    const calls = [0, 1, 2, 3].map((n) =>
+      client.call({ method: 'GET', operation: 'readTraveler', path: `/api/users/${n}` }, body),
+    );
 
     await arrived.reached(2);
     expect(open).toHaveLength(2);
@@ -216,8 +250,19 @@ describe('the client of the travel API', () => {
   describe('after a PATCH was refused for its media type (415)', () => {
     const merge = 'application/merge-patch+json';
     const mediaTypes = ['application/json', merge];
-    const post = { method: 'POST', path: '/api/users', body: { email: 'ada@corp.example' } } as const;
-    const patch = { method: 'PATCH', path: '/api/users/u1', body: { lang: 'fr' }, mediaTypes } as const;
+    const post = {
+      method: 'POST',
+      path: '/api/users',
+      operation: 'createTraveler',
+      body: { email: 'ada@corp.example' },
+    } as const;
+    const patch = {
+      method: 'PATCH',
+      path: '/api/users/u1',
+      operation: 'updateTraveler',
+      body: { lang: 'fr' },
+      mediaTypes,
+    } as const;
     const types = () => server.requests.map(({ headers }) => headers['content-type']);
 
     test.each([

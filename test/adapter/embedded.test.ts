@@ -48,7 +48,10 @@ async function build(): Promise<Fixture> {
   const client = travelClient({ ...unlimited, url: `http://127.0.0.1:${port}`, token: bridgeKey, clock });
   const lookups = travelLookups({ client, now: Date.now, log });
   const make = async (path: string, body: object) => {
-    const answer = await client.call({ method: 'POST', path, body: { data: body } }, (made) => made?.data);
+    const answer = await client.call(
+      { method: 'POST', path, operation: 'createTraveler', body: { data: body } },
+      (made) => made?.data,
+    );
     if (answer.kind !== 'ok') throw new Error(`${path}: ${JSON.stringify(answer)}`);
     return String(Object(answer.value).id);
   };

@@ -2,7 +2,14 @@ import { findingCodes } from '../../src/provisioning/people/people.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { readDocument } from '../fixtures/markdown.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
-import { findingCodesIn, itemsUnder, leadingCodes, sourcesBelow } from './documents.ts';
+import {
+  codesIn,
+  documentsBelow,
+  findingCodesIn,
+  itemsUnder,
+  leadingCodes,
+  sourcesBelow,
+} from './documents.ts';
 
 const statesAndFindings = readDocument('docs/operations/states-and-findings.md');
 
@@ -22,12 +29,46 @@ test('every state is explained, with what to do', () => {
   for (const item of items) expect(item).toMatch(/: .+ \*\*What to do\*\*: ./);
 });
 
-test('every log line that is explained is written by the source', () => {
-  const source = sourcesBelow('src').map(readDocument).join('\n');
-  const shown = itemsUnder(readDocument('docs/operations/logs.md'), 'Lines of the log').flatMap(leadingCodes);
-  expect(shown.length).toBeGreaterThan(40);
-  const parts = shown.flatMap((line) => line.split('…').map((part) => part.trim()));
-  expect(parts.filter((part) => !source.includes(part))).toEqual([]);
+describe('the log lines in the documents', () => {
+  /** The literal texts of the sources. In templates, `…` stands for what is computed. */
+  const texts = sourcesBelow('src')
+    .filter((file) => !file.startsWith('src/admin/ui/'))
+    .flatMap((file) => [...withoutComments(readDocument(file)).matchAll(/'((?:[^'\\\n]|\\.)*)'|`([^`]*)`/g)])
+    .map(([, quoted, template = '']) => quoted ?? template.replace(/\$\{[^}]*\}/g, '…'));
+
+  function withoutComments(source: string): string {
+    return source.replace(/^\s*(\/\*\*|\*|\/\/).*$/gm, '');
+  }
+
+  /** True if the sources have the line. Its first part begins a text; a line without `…` is a whole one. */
+  function isWritten(line: string): boolean {
+    const [first = '', ...others] = line.split('…').map((part) => part.trim());
+    const isBegun = texts.some((text) => (others.length > 0 ? text.startsWith(first) : text === first));
+    return isBegun && others.every((part) => texts.some((text) => text.includes(part)));
+  }
+
+  test('are messages of the sources, where they are explained', () => {
+    const shown = itemsUnder(readDocument('docs/operations/logs.md'), 'Lines of the log').flatMap(
+      leadingCodes,
+    );
+    expect(shown.length).toBeGreaterThan(60);
+    expect(shown.filter((line) => !isWritten(line))).toEqual([]);
+  });
+
+  test('are messages of the sources, where another page of operations quotes them', () => {
+    const pages = documentsBelow('docs/operations').filter((file) => !file.endsWith('/logs.md'));
+    const quotes = pages.flatMap((file) => [
+      ...readDocument(file)
+        .replaceAll(/\n */g, ' ')
+        // The texts that follow the word: the log says `…`, logs `…` and `…`, the lines of the [log](logs.md) `…`.
+        .matchAll(/\blogs?\b(?:\]\(logs\.md\))?[^.`]*((?:`[^`]+`(?:,| and|, and)? ?)+)/g),
+    ]);
+    const lines = quotes
+      .flatMap(([, quoted = '']) => codesIn(quoted))
+      .filter((code) => /^(?!npx )[a-z]+ [a-z]+ [a-z]/.test(code));
+    expect(lines.length).toBeGreaterThan(8);
+    expect(lines.filter((line) => !isWritten(line))).toEqual([]);
+  });
 });
 
 test('every table of the database has its contents and how long they are kept', async () => {

@@ -129,13 +129,17 @@ test('the log line of a request whose client disconnected has status 499', async
   expect(fixture.lines[0]).toMatchObject({ path: '/*', status: 499 });
 });
 
-test('requests are counted and timed by route group, method and status', async () => {
+test('requests are counted and timed by area, route, method and status, whatever ids they name', async () => {
+  await (await get('/api/users/u2')).text();
   await (await get('/api/users/u1')).text();
   await (await get('/nothing-of-ours')).text();
   const text = await fixture.metrics.registry.metrics();
-  expect(text).toContain('jetbridge_http_requests_total{area="api",method="GET",status="200"} 1');
-  expect(text).toContain('jetbridge_http_requests_total{area="other",method="GET",status="404"} 1');
-  expect(text).toContain('jetbridge_http_request_duration_seconds_count{area="api",method="GET"} 1');
+  const route = 'area="api",route="/api/users/:id",method="GET"';
+  expect(text).toContain(`jetbridge_http_requests_total{${route},status="200"} 2`);
+  expect(text).toContain(
+    'jetbridge_http_requests_total{area="other",route="/*",method="GET",status="404"} 1',
+  );
+  expect(text).toContain(`jetbridge_http_request_duration_seconds_count{${route}} 2`);
 });
 
 test('route groups are a closed list', () => {

@@ -1,4 +1,4 @@
-import type { Background } from '../../src/provisioning/background.ts';
+import { type Background, feedReadAt } from '../../src/provisioning/background.ts';
 import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
@@ -64,6 +64,19 @@ test('a traveler created by hand is known after the next poll, without an import
   const next = addTraveler('bob@corp.example');
   await advance(EVERY_MS);
   expect([await isKnown(next), countImports()]).toEqual([true, 1]);
+});
+
+test('the time of the last reading of the feed is kept while it cannot be read', async () => {
+  const readAt = async () =>
+    (await fixture.store.tasks.listStates('feed')).map(({ state }) => feedReadAt(state));
+  const began = fixture.clock.wallClock();
+  await start();
+  expect(await readAt()).toEqual([began]);
+  await advance(EVERY_MS);
+  expect(await readAt()).toEqual([began + EVERY_MS]);
+  feed.faultFor = () => ({ kind: 'unavailable', text: 'down' });
+  await advance(EVERY_MS);
+  expect(await readAt()).toEqual([began + EVERY_MS]);
 });
 
 test('each poll without events is one small request', async () => {

@@ -129,7 +129,7 @@ describe('an import that lists too few of the known travelers', () => {
       const { importer: own } = fixture.bridge;
       const importStates = () => fixture.store.tasks.listStates('import');
       const stateAfter = (read: number, isIncomplete: boolean) => [
-        { connection: users, state: { isIncomplete, at: fixture.clock.wallClock(), read } },
+        { connection: users, state: { isIncomplete, at: fixture.clock.wallClock(), ms: 0, read } },
       ];
       expect(await importStates()).toEqual(stateAfter(31, false));
       for (const { id } of people.slice(0, 20)) fixture.travel.travelers.delete(id);

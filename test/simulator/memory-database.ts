@@ -61,6 +61,7 @@ async function memoryDatabase(
     scopeOf: (connection) => scopes.of(connection),
     isDuplicate: sqlite.isDuplicate,
     onUnavailable: () => {},
+    onTransaction: () => {},
     probeWrite: async () => {},
     emptyLog: async () => true,
     ping: async () => {},

@@ -52,6 +52,16 @@ test('people whom an admin keeps active are counted, deleted ones included, and 
   expect(found.people.map(({ id }) => id)).toEqual(['a', 'b']);
 });
 
+test('the oldest change waits since it was written if its attempts fail, else since it is due', async () => {
+  const { add, summary } = await counted();
+  await add(person('a', { state: 'synced', lastModified: NOW - 9_000 }));
+  expect(await summary()).toMatchObject({ waitingSince: undefined });
+  await add(person('b', { state: 'dirty', nextAttemptAt: NOW - 3_000, lastModified: NOW - 8_000 }));
+  expect(await summary()).toMatchObject({ waitingSince: NOW - 3_000, failing: undefined });
+  await add(person('c', { state: 'dirty', attempts: 2, nextAttemptAt: NOW + 99, lastModified: NOW - 5_000 }));
+  expect(await summary()).toMatchObject({ waitingSince: NOW - 5_000, failing: { people: 1 } });
+});
+
 test('each outcome changes what is counted', async () => {
   const { add, leases, read, summary } = await counted();
   await add(importedIdentity('a', 't1'));

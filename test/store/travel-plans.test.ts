@@ -1,6 +1,7 @@
 import { apiKeys } from '../../src/store/credentials/credentials.ts';
 import { encryption } from '../../src/store/credentials/encryption.ts';
 import type { Database } from '../../src/store/sql/database.ts';
+import { countAllDeliveries } from '../../src/store/travel/delivery-counts.ts';
 import { deliveryQueue } from '../../src/store/travel/delivery-queue.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { webhookRecords } from '../../src/store/travel/webhook-deliveries.ts';
@@ -66,6 +67,17 @@ it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
     expect(plans.filter((plan) => slow.test(plan) && !walk?.test(plan))).toEqual([]);
   },
 );
+
+it('deliveries are counted from the counters of the webhooks and the first event of each', async () => {
+  const plans = await plansOf(await open(), countAllDeliveries);
+  expect(plans).toEqual([
+    expect.stringMatching(/^SCAN travel_delivery_queue$/),
+    expect.stringMatching(/^CORRELATED SCALAR SUBQUERY/),
+    expect.stringMatching(
+      /^SEARCH travel_delivery USING INDEX travel_delivery_next \(webhook_id=\? AND redelivery=\?\)$/,
+    ),
+  ]);
+});
 
 it('an API key is found by an index', async () => {
   const plans = await plansOf(await open(), (spied) => apiKeys(spied).findActive('h'));

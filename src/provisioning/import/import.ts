@@ -52,6 +52,8 @@ interface ImportState {
   isIncomplete: boolean;
   /** The end of the import, in epoch milliseconds. */
   at: number;
+  /** The duration in milliseconds; undefined for an import of an earlier version. */
+  ms?: number;
   /** The number of travelers listed. */
   read: number;
   /** The number of travelers at which the import has ended, although the list goes on. */
@@ -122,6 +124,7 @@ export function importer(deps: ImportDeps) {
       onPage?: ((read: number, total: number) => void) | undefined,
       { acceptMissing = false }: ImportOptions = {},
     ): Promise<ImportResult | TravelFailure> => {
+      const began = deps.runtime.now();
       const snapshot = await deps.rulesSnapshots.current(connection);
       if ('kind' in snapshot) return snapshot;
       // Before its person is listed. If the travel API does not tell it now, the last known one counts.
@@ -135,6 +138,7 @@ export function importer(deps: ImportDeps) {
       deps.wake();
       const state: ImportState = {
         ...{ isIncomplete: imported.incomplete !== undefined, at: deps.runtime.wallClock() },
+        ms: deps.runtime.now() - began,
         ...{ read: imported.read, ...(imported.maximum === undefined ? {} : { maximum }) },
       };
       await deps.tasks.saveState(connection.id, 'import', state);

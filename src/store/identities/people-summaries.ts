@@ -21,6 +21,11 @@ export interface PeopleSummary {
   keptActive: number;
   /** The people whose last attempt has failed, and when the oldest of their changes was written; among the first ones in the queue. */
   failing: { people: number; oldest: number } | undefined;
+  /**
+   * The time since when the oldest dirty person waits: when its change was written, or since when its attempt is due. Undefined if nobody
+   * waits.
+   */
+  waitingSince: number | undefined;
   /** False as long as all people were imported and none was written by an IdP. */
   hasUsers: boolean;
   /** The number of people with each kind of finding, by its code. */
@@ -54,7 +59,7 @@ async function readSummary(
   unsettled: { state: string; count: number }[],
 ): Promise<PeopleSummary> {
   const live = (await readCounter(db, scope, 'live')).count;
-  const { deleted, failing, oldest, claimed } = await readUnsettled(db, scope);
+  const { deleted, failing, oldest, due, claimed } = await readUnsettled(db, scope);
   await yieldToEventLoop();
   const findings = await countFindings(db, scope);
   await yieldToEventLoop();
@@ -72,6 +77,7 @@ async function readSummary(
     },
     keptActive: await countKeptActive(db, scope),
     failing: oldest === null ? undefined : { people: failing, oldest },
+    waitingSince: oldest === null ? (due ?? undefined) : Math.min(oldest, due ?? oldest),
     hasUsers: claimed > 0 || (await isAnySettledClaimed(db, scope)),
     ...findings,
   };
@@ -91,6 +97,8 @@ interface UnsettledCounts {
   /** The number of people whose last attempt failed; `oldest` is the time of the oldest change of one of them. */
   failing: number;
   oldest: number | null;
+  /** The time at which the first attempt at a dirty person is due. */
+  due: number | null;
   claimed: number;
 }
 
@@ -102,11 +110,12 @@ async function readUnsettled(db: Kysely<Tables>, scope: Scope): Promise<Unsettle
   const isFailing = sql`state = 'dirty' and attempts > 0`;
   const { rows } = await sql<UnsettledCounts>`
     select count(deleted_at) as deleted, count(case when ${isFailing} then 1 end) as failing,
-      min(case when ${isFailing} then last_modified end) as oldest, count(case when claimed = 1 then 1 end) as claimed
-    from (select state, attempts, last_modified, deleted_at, claimed from identity
+      min(case when ${isFailing} then last_modified end) as oldest,
+      min(case when state = 'dirty' then next_attempt_at end) as due, count(case when claimed = 1 then 1 end) as claimed
+    from (select state, attempts, last_modified, next_attempt_at, deleted_at, claimed from identity
       where ${inScope(scope)} and state in ('dirty', 'pending', 'refused', 'held') and state <> 'synced'
       limit ${sql.lit(MAX_UNSETTLED)}) as unsettled`.execute(db);
-  return rows[0] ?? { deleted: 0, failing: 0, oldest: null, claimed: 0 };
+  return rows[0] ?? { deleted: 0, failing: 0, oldest: null, due: null, claimed: 0 };
 }
 
 /** The second part of the condition is that of the index by rules. */

@@ -16,6 +16,10 @@ export interface Database {
    * own queries and, if it takes long, `yieldToEventLoop`: on SQLite nothing else reads or writes meanwhile.
    */
   transaction: RunTransaction;
+  /** Calls the listener with the duration of each transaction in milliseconds, failed ones included. */
+  onTransaction(listener: (ms: number) => void): void;
+  /** Returns the connections of this process to a database server, and how much work waits for one; undefined without a server. */
+  pool?: () => { used: number; idle: number; waiting: number };
   /** The connections of the database, as far as this process knows. */
   scopes: ConnectionScopes;
   /** Returns the key under which all rows of a connection are stored. Throws for a connection that does not exist. */

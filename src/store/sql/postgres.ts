@@ -10,6 +10,7 @@ import { ForeignTables, migrate, NoDatabase, UnknownSchema } from './migrate.ts'
 import { kyselyOn } from './postgres-driver.ts';
 import { DatabaseFault, displayUrl } from './postgres-faults.ts';
 import type { Tables } from './tables.ts';
+import { timedTransactions } from './transaction-times.ts';
 
 interface PostgresOptions {
   /** The maximum number of connections of this process. */
@@ -49,8 +50,13 @@ export async function openPostgres(
     const scopes = await readScopes(db);
     return {
       ...{ db, dialect, scopes, migrated },
-      transaction: (work, { durable = true, commitIf = () => true } = {}) =>
+      ...timedTransactions((work, { durable = true, commitIf = () => true } = {}) =>
         retry(() => commitOrRollBack(durable ? db : relaxed, work, commitIf)),
+      ),
+      pool: () => ({
+        used: pool.totalCount - pool.idleCount,
+        ...{ idle: pool.idleCount, waiting: pool.waitingCount },
+      }),
       scopeOf: (connection) => scopes.of(connection),
       isDuplicate: dialect.isDuplicate,
       onUnavailable: (listener) => void listeners.push(listener),

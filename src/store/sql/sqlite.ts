@@ -17,6 +17,7 @@ import { emptyLog, GroupCommit } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import { openSqlite, type SqliteFile } from './sqlite-file.ts';
 import type { Tables } from './tables.ts';
+import { timedTransactions } from './transaction-times.ts';
 
 /**
  * Opens the embedded database in `directory` and migrates it. Creates the directory if it is missing. With
@@ -37,7 +38,7 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     return {
       ...{ db, migrated },
       dialect: sqlite,
-      transaction: new GroupCommit(open).run,
+      ...timedTransactions(new GroupCommit(open).run),
       scopes,
       scopeOf: (connection) => scopes.of(connection),
       isDuplicate: sqlite.isDuplicate,

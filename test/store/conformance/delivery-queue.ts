@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { encryption } from '../../../src/store/credentials/encryption.ts';
 import { repairAfterSetBack } from '../../../src/store/sql/clock-repair.ts';
+import { countAllDeliveries } from '../../../src/store/travel/delivery-counts.ts';
 import { deliveryQueue } from '../../../src/store/travel/delivery-queue.ts';
 import { travelStore } from '../../../src/store/travel/travel-writes.ts';
 import { webhookRecords } from '../../../src/store/travel/webhook-deliveries.ts';
@@ -121,6 +122,37 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
   });
 
   describe('a delivery queue', () => {
+    it('is counted with all others, with the time of the oldest event that waits', async () => {
+      const { database, webhook, happen, queue, take } = await deliveryFixture(open);
+      expect(await countAllDeliveries(database)).toEqual({
+        byStatus: { pending: 0, succeeded: 0, failed: 0, canceled: 0 },
+        ...{ oldestPendingAt: undefined, failingWebhooks: 0 },
+      });
+      for (const id of ['some', 'all']) await webhook(id, '*');
+      await happen('a', 'e1', NOW - 9_000);
+      await happen('a', 'e2', NOW - 5_000);
+      const pendingOf = async () => {
+        const { byStatus, ...rest } = await countAllDeliveries(database);
+        return { pending: byStatus.pending, succeeded: byStatus.succeeded, ...rest };
+      };
+      const all = { pending: 4, succeeded: 0, oldestPendingAt: NOW - 9_000, failingWebhooks: 0 };
+      expect(await pendingOf()).toEqual(all);
+      for (const id of ['some', 'all']) {
+        const lease = await take(id);
+        const first = await queue.nextDelivery(id, NOW);
+        await queue.saveOutcome(lease, { id: first?.id ?? '', outcome: arrived() }, NOW);
+      }
+      expect(await pendingOf()).toEqual({ ...all, pending: 2, succeeded: 2, oldestPendingAt: NOW - 5_000 });
+      const next = await queue.nextDelivery('all', NOW);
+      const outcome = later(NOW, NOW + HOUR);
+      await queue.saveOutcome(
+        { webhookId: 'all', token: 'mine', ms: 1000 },
+        { id: next?.id ?? '', outcome },
+        NOW,
+      );
+      expect(await pendingOf()).toMatchObject({ pending: 2, failingWebhooks: 1 });
+    });
+
     it('returns its deliveries in order, one at a time, to the holder of the lease', async () => {
       const { webhook, happen, queue, take, states } = await deliveryFixture(open);
       await webhook('w', '*');

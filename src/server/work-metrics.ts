@@ -1,0 +1,123 @@
+import type { HttpMetrics } from '../http/monitoring.ts';
+import { feedReadAt, isFeedFollowed } from '../provisioning/background.ts';
+import { lastImportOf } from '../provisioning/import/import.ts';
+import type { PeopleSummaries } from '../store/identities/people-summaries.ts';
+import type { BackgroundTasks, TaskKind } from '../store/queues/background-tasks.ts';
+import type { Database } from '../store/sql/database.ts';
+import { countAllDeliveries } from '../store/travel/delivery-counts.ts';
+import { joinReads, registerGauge } from './gauges.ts';
+
+interface WorkDeps {
+  peopleSummaries: PeopleSummaries;
+  tasks: Pick<BackgroundTasks, 'listStates'>;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** Registers the metrics of people who need something: how long the oldest change waits, and the kinds of findings. */
+export function registerPeopleGauges(
+  metrics: HttpMetrics,
+  { peopleSummaries, now }: Omit<WorkDeps, 'tasks'>,
+): void {
+  const read = joinReads(peopleSummaries.read);
+  registerGauge(metrics, {
+    name: 'jetbridge_oldest_waiting_change_age_seconds',
+    help: 'Age of the oldest change that is on its way to the travel service, by connection; 0 while none is.',
+    labels: ['connection'],
+    read: async () =>
+      (await read()).map(({ connection, waitingSince }) => ({
+        connection,
+        count: waitingSince === undefined ? 0 : secondsBetween(waitingSince, now()),
+      })),
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_people_with_finding',
+    help: 'People with a finding, by connection and the code of the finding; of more than 20,000 with findings, the first ones are counted.',
+    labels: ['connection', 'code'],
+    read: async () =>
+      (await read()).flatMap(({ connection, findings }) =>
+        [...findings].map(([code, count]) => ({ connection, code, count })),
+      ),
+  });
+}
+
+/** Registers the metrics of what was last read of the travel services: by imports, and in event feeds. */
+export function registerReadingGauges(
+  metrics: HttpMetrics,
+  { tasks, now }: Omit<WorkDeps, 'peopleSummaries'>,
+): void {
+  const gaugeOf =
+    (states: () => ReturnType<WorkDeps['tasks']['listStates']>) =>
+    (name: string, help: string, value: (state: unknown) => number | undefined) =>
+      registerGauge(metrics, {
+        ...{ name, help, labels: ['connection'] },
+        read: async () =>
+          (await states()).flatMap(({ connection, state }) => {
+            const count = value(state);
+            return count === undefined ? [] : [{ connection, count }];
+          }),
+      });
+  const statesOf = (kind: TaskKind) => joinReads(() => tasks.listStates(kind));
+  const ofImport = gaugeOf(statesOf('import'));
+  ofImport(
+    'jetbridge_import_last_success_timestamp_seconds',
+    'The end of the last import that has succeeded, by connection.',
+    (state) => toSeconds(lastImportOf(state)?.at),
+  );
+  ofImport(
+    'jetbridge_import_duration_seconds',
+    'The duration of the last import that has succeeded, by connection.',
+    (state) => toSeconds(lastImportOf(state)?.ms),
+  );
+  ofImport(
+    'jetbridge_import_travelers',
+    'The travelers that the last import has listed, by connection.',
+    (state) => lastImportOf(state)?.read,
+  );
+  const ofFeed = gaugeOf(statesOf('feed'));
+  ofFeed(
+    'jetbridge_feed_followed',
+    '1 while the event feed of a connection is followed; 0 while its travel API has none, or its position is not known.',
+    (state) => (isFeedFollowed(state) ? 1 : 0),
+  );
+  ofFeed(
+    'jetbridge_feed_position_age_seconds',
+    'Time since the event feed of a connection was last read to its end.',
+    (state) => {
+      const at = feedReadAt(state);
+      return at === undefined ? undefined : secondsBetween(at, now());
+    },
+  );
+}
+
+/** Registers the metrics of the webhooks of the embedded travel service. */
+export function registerWebhookGauges(metrics: HttpMetrics, database: Database, now: WorkDeps['now']): void {
+  const read = joinReads(() => countAllDeliveries(database));
+  registerGauge(metrics, {
+    name: 'jetbridge_webhook_deliveries',
+    help: 'Deliveries of the webhooks of the embedded travel service that are kept, by status.',
+    labels: ['status'],
+    read: async () => Object.entries((await read()).byStatus).map(([status, count]) => ({ status, count })),
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_webhook_oldest_pending_age_seconds',
+    help: 'Age of the oldest event that waits for its delivery to a webhook; 0 while none waits.',
+    read: async () => {
+      const { oldestPendingAt } = await read();
+      return [{ count: oldestPendingAt === undefined ? 0 : secondsBetween(oldestPendingAt, now()) }];
+    },
+  });
+  registerGauge(metrics, {
+    name: 'jetbridge_webhooks_failing',
+    help: 'Webhooks whose deliveries have failed since their last success.',
+    read: async () => [{ count: (await read()).failingWebhooks }],
+  });
+}
+
+function toSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000;
+}
+
+function secondsBetween(start: number, end: number): number {
+  return Math.max(0, end - start) / 1000;
+}
