@@ -4,7 +4,8 @@ import type { DemoDay } from '../admin/demo-day.ts';
 import type { StoredConnections } from '../admin/deps.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
-import { alertSender } from '../alerts/alert-sender.ts';
+import { alertChannels, alertSender } from '../alerts/alert-sender.ts';
+import { toAlert } from '../alerts/to-alert.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { demoDay, type ServedDemoDay } from '../demo-day/demo-day.ts';
@@ -284,7 +285,9 @@ function startBackground(
   ).catch((error: unknown) => {
     log.error({ err: error }, 'the policy onReturn could not be announced; the next start repeats it');
   });
-  const alerts = alertSender(settings.alerts, { clock: runtime, log });
+  const channels = alertChannels(settings.alerts, { publicUrl: chosenUrl(settings), now: runtime.wallClock });
+  const sender = alertSender(channels, { clock: runtime, log });
+  const alerts = { send: (event: Parameters<typeof toAlert>[0]) => sender.send(toAlert(event)) };
   const countUnconfirmed = unconfirmedPeople(database, runtime.now);
   registerUnconfirmed(http.metrics, countUnconfirmed);
   const countHolds = async () => [
@@ -311,7 +314,7 @@ function startBackground(
     importAgain: loops.importAgain,
     retryUnresolved: loops.retryUnresolved,
     stop: async () => {
-      await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), alerts.close()]);
+      await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), sender.close()]);
     },
   };
 }

@@ -66,7 +66,7 @@ function anchorsOf(file: string): string[] {
   return [...readText(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
-      .replace(/[^\p{L}\p{N} -]/gu, '')
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
       .replaceAll(' ', '-'),
   );
 }
