@@ -4,6 +4,7 @@ import type { DemoDay } from '../admin/demo-day.ts';
 import type { StoredConnections } from '../admin/deps.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
+import { documentPages } from '../admin/page.ts';
 import { alertChannels, alertSender } from '../alerts/alert-sender.ts';
 import { toAlert } from '../alerts/to-alert.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
@@ -105,9 +106,11 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     openScimServer: () => openLoopbackServer(deps.http, (app) => app.use('/scim/v2', scimApp(scim))),
   });
   const stored = storedConnections({ ...deps, ...opened });
-  const { page, mappingProgram: program, mappingLimits: limits } = options;
+  const { page, documents, mappingProgram: program, mappingLimits: limits } = options;
   const tasks = mappingThread({ program, limits, wait });
-  const app = createApp(deps, { ...servers, ...opened, scim, demoDay: demo, stored, tasks, page });
+  const app = createApp(deps, {
+    ...{ ...servers, ...opened, scim, demoDay: demo, stored, tasks, page, documents },
+  });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, opened);
   demo.follow();
@@ -224,6 +227,7 @@ function createApp(
     stored,
     tasks,
     page,
+    documents,
   }: Servers &
     OpenProvisioning & {
       scim: ScimDeps;
@@ -231,6 +235,7 @@ function createApp(
       stored: StoredConnections;
       tasks: MappingThread;
       page: string | undefined;
+      documents: string | undefined;
     },
 ): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
@@ -255,6 +260,7 @@ function createApp(
     const exchanges = exchangeReader(deps.database, exchangeKeys(settings));
     app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, exchanges }));
     app.get('/', (_request, response) => response.redirect('/admin'));
+    if (documents !== undefined) app.use('/docs', documentPages(documents));
     app.use(
       '/oauth/token',
       oauthRoutes(

@@ -62,7 +62,7 @@ export function brokenLinks(file: string): string[] {
 }
 
 /** Returns the names by which GitHub links to the headings of a document. */
-function anchorsOf(file: string): string[] {
+export function anchorsOf(file: string): string[] {
   return [...readText(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
