@@ -121,6 +121,8 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   deps.embeddedChanges.listener = (type) => {
     if (isLookedUp(type)) rereadLookups(connections, background);
   };
+  // What the caller prints next stands below the lines of the start.
+  deps.log.flush();
   return {
     url,
     makeSecrets: async () => ({
