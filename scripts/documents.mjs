@@ -1,4 +1,4 @@
-// Renders the Markdown documents as the pages that the server has at /docs.
+// Renders the documents of the package as the pages that the server has at /docs.
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,15 +10,16 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const named = {
   'docs/README.md': 'index.html',
   'README.md': 'readme.html',
-  'CONTRIBUTING.md': 'contributing.html',
   'CHANGELOG.md': 'changelog.html',
 };
 
-/** Writes all documents to a folder as pages, with their images and a style sheet. */
+/** Writes the documents that the package contains to a folder as pages, with their images and a style sheet. */
 export function renderDocuments(folder) {
-  const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
-  const files = below.filter((file) => file.endsWith('.md')).map((file) => posix.join('docs', file));
-  const pages = new Map(files.map((file) => [file, posix.relative('docs', file).replace(/\.md$/, '.html')]));
+  const packed = packedFiles();
+  const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .map((file) => posix.join('docs', file))
+    .filter((file) => file.endsWith('.md') && packed.test(file));
+  const pages = new Map(below.map((file) => [file, posix.relative('docs', file).replace(/\.md$/, '.html')]));
   for (const [file, page] of Object.entries(named)) pages.set(file, page);
   for (const [file, page] of pages) {
     mkdirSync(join(folder, dirname(page)), { recursive: true });
@@ -30,6 +31,18 @@ export function renderDocuments(folder) {
   cpSync(join(root, 'docs/images'), join(folder, 'images'), { recursive: true });
   cpSync(join(root, 'scripts/documents.css'), join(folder, 'style.css'));
   cpSync(join(root, 'src/admin/ui/icon.svg'), join(folder, 'icon.svg'));
+}
+
+/** Returns a pattern of the files that `files` of package.json names, or that are below the folders that it names. */
+function packedFiles() {
+  const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const patterns = files.map((pattern) =>
+    pattern
+      .replaceAll('.', '\\.')
+      .replaceAll('*', '[^/]*')
+      .replace(/\{(.+)\}/, (_braces, names) => `(${names.replaceAll(',', '|')})`),
+  );
+  return new RegExp(`^(${patterns.join('|')})(/|$)`);
 }
 
 /** Returns a document as a page. HTML in the document is shown as text, except for line breaks; comments are left out. */
