@@ -107,7 +107,7 @@ module.exports = {
     // An alert is signed like a message of a webhook.
     folder(
       'alerts',
-      'config/settings.ts$|provisioning/(runtime-ports|holds/hold-alarms|import/foreign-values).ts$|admin/refused-sign-ins.ts$|travel/webhooks/attempt.ts$',
+      'config/alert-settings.ts$|http/proxies.ts$|provisioning/(runtime-ports|holds/hold-alarms|import/foreign-values).ts$|admin/refused-sign-ins.ts$|travel/webhooks/attempt.ts$',
     ),
     // The demo day is played through the SCIM interface of the running service, and removed below HTTP.
     folder(
@@ -130,7 +130,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(audit-entries|open-decisions|passwords|scim-credentials|contract/operation).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/(caused-by|decide|holds|held-people|rules-effect)|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|reconcile-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(audit-entries|open-decisions|passwords|scim-credentials|contract/operation).ts$|alerts/(alert|alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/(caused-by|decide|holds|held-people|rules-effect)|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|reconcile-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -149,6 +149,7 @@ module.exports = {
     packages('contract/', 'zod'),
     packages('replay/', 'zod|@faker-js/faker'),
     packages('config/', 'zod'),
+    packages('alerts/', 'nodemailer'),
     packages('admin/', 'express|@types/express|zod|helmet|@zxcvbn-ts/language-common'),
     packages('admin/openid/', 'openid-client'),
     packages('checks/', 'express|@types/express'),

@@ -5,6 +5,7 @@ import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { renderDocuments } from './documents.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -18,6 +19,7 @@ compile('tsconfig.commonjs.json', join(building, 'commonjs'));
 writeFileSync(join(building, 'commonjs/package.json'), '{ "type": "commonjs" }\n');
 // The admin page.
 run('vite', 'bin/vite.js', ['build', '--logLevel', 'warn', '--outDir', join(building, 'admin/ui')]);
+renderDocuments(join(building, 'docs'));
 chmodSync(join(building, 'main.js'), 0o755);
 rmSync(dist, { recursive: true, force: true });
 renameSync(building, dist);

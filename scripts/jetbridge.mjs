@@ -10,8 +10,8 @@ const newest = (folder) =>
     .reduce((time, entry) => Math.max(time, statSync(join(entry.parentPath, entry.name)).mtimeMs), 0);
 
 const built = join(root, 'dist/main.js');
-const sources = join(root, 'src');
-if (!existsSync(built) || (existsSync(sources) && newest(sources) > statSync(built).mtimeMs)) {
+const sources = ['src', 'docs'].map((folder) => join(root, folder)).filter(existsSync);
+if (!existsSync(built) || Math.max(...sources.map(newest)) > statSync(built).mtimeMs) {
   process.stderr.write('Building Jetbridge, which takes a few seconds …\n');
   await import('./build.mjs');
 }

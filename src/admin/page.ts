@@ -20,9 +20,19 @@ export function adminPage(folder: string): Router {
     routine,
     express.static(join(folder, 'assets'), { index: false, redirect: false, setHeaders }),
   );
-  router.get(['/', '/*view'], isNavigation, setNonce, pageHeaders, (_request, response) => {
+  router.get(['/', '/*view'], isNavigation, ...pageHeaders, (_request, response) => {
     response.type('html').send(document.replaceAll(NONCE_PLACEHOLDER, nonceOf(response)));
   });
+  return router;
+}
+
+/**
+ * Creates the routes of the documents, to be mounted under /docs: the folder `docs` that `npm run build` makes. They need no sign-in,
+ * because they say nothing about the installation.
+ */
+export function documentPages(folder: string): Router {
+  const router = Router({ caseSensitive: true });
+  router.use(routine, pageHeaders, express.static(folder, { extensions: ['html'] }));
   return router;
 }
 
@@ -52,23 +62,26 @@ const isNavigation: RequestHandler = ({ path }, _response, next) => {
 };
 
 /** Nothing from elsewhere, no inline script, no frame. */
-const pageHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'", (_request, response) => `'nonce-${nonceOf(response)}'`],
-      imgSrc: ["'self'", 'data:'],
-      fontSrc: ["'self'"],
-      connectSrc: ["'self'"],
-      formAction: ["'self'"],
-      baseUri: ["'none'"],
-      frameAncestors: ["'none'"],
+const pageHeaders: RequestHandler[] = [
+  setNonce,
+  helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'", (_request, response) => `'nonce-${nonceOf(response)}'`],
+        imgSrc: ["'self'", 'data:'],
+        fontSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        formAction: ["'self'"],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
     },
-  },
-  // For browsers that do not know `frame-ancestors`.
-  xFrameOptions: { action: 'deny' },
-  // Set for every path where HTTPS is in use.
-  strictTransportSecurity: false,
-});
+    // For browsers that do not know `frame-ancestors`.
+    xFrameOptions: { action: 'deny' },
+    // Set for every path where HTTPS is in use.
+    strictTransportSecurity: false,
+  }),
+];

@@ -1,121 +1,102 @@
 import { randomUUID } from 'node:crypto';
-import type { SignInBurst } from '../admin/refused-sign-ins.ts';
-import type { AlertSettings } from '../config/settings.ts';
-import type { HoldAlert } from '../provisioning/holds/hold-alarms.ts';
-import type { RestoreAlert } from '../provisioning/import/foreign-values.ts';
+import type { AlertSettings } from '../config/alert-settings.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
-import { failureText, signatureHeaders } from '../travel/webhooks/attempt.ts';
+import type { Alert } from './alert.ts';
+import type { Channel, ChannelDeps } from './channel.ts';
+import { emailChannel } from './email-channel.ts';
+import { signedWebhook, slackChannel, teamsChannel } from './http-channels.ts';
 
-const TIMEOUT_MS = 10_000;
 /** Waits between the attempts to deliver one alert, in milliseconds; after the last attempt the alert is dropped. */
 const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
-/** The maximum number of alerts that wait while the receiver does not answer. Then the oldest is dropped. */
+/** The maximum number of alerts that wait while the receiver of a channel does not answer. Then the oldest is dropped. */
 const QUEUE_LIMIT = 100;
 
-/** Sends alerts in the background, one after the other, until it is closed. */
+/** Sends alerts in the background until it is closed: on each channel one after the other, and no channel waits for another one. */
 export interface AlertSender {
   /** Returns at once and never fails. */
   send(alert: Alert): void;
-  /** Aborts the running delivery and drops the waiting alerts. */
+  /** Aborts the running deliveries and drops the waiting alerts. */
   close(): Promise<void>;
 }
 
-type Alert = HoldAlert | RestoreAlert | SignInBurst;
-
 interface Deps {
-  clock: Pick<Runtime, 'now' | 'wait'>;
+  clock: Pick<Runtime, 'wait'>;
   log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** Returns a sender of signed alerts (Standard Webhooks). Without settings it sends nothing. */
-export function alertSender(settings: AlertSettings | undefined, deps: Deps): AlertSender {
+/** Returns the channels that the settings configure. */
+export function alertChannels(
+  { webhook, slackUrl, teamsUrl, email }: AlertSettings,
+  deps: ChannelDeps,
+): Channel[] {
+  return [
+    ...(webhook ? [signedWebhook(webhook, deps)] : []),
+    ...(slackUrl ? [slackChannel(slackUrl, deps)] : []),
+    ...(teamsUrl ? [teamsChannel(teamsUrl, deps)] : []),
+    ...(email ? [emailChannel(email, deps)] : []),
+  ];
+}
+
+/** Returns a sender on these channels. Without any it sends nothing. */
+export function alertSender(channels: Channel[], deps: Deps): AlertSender {
   const stop = new AbortController();
-  const waiting: Alert[] = [];
-  let sending = Promise.resolve();
-  let isSending = false;
-  const sendAll = async (to: AlertSettings) => {
-    isSending = true;
-    for (let alert = waiting.shift(); alert && !stop.signal.aborted; alert = waiting.shift())
-      await deliver(deps, to, { alert, signal: stop.signal });
-    isSending = false;
-  };
+  const queues = channels.map((channel) => alertQueue(channel, deps, stop.signal));
   return {
     send: (alert) => {
-      if (!settings || stop.signal.aborted) return;
-      waiting.push(alert);
-      if (waiting.length > QUEUE_LIMIT) waiting.shift();
-      if (!isSending) sending = sendAll(settings);
+      if (!stop.signal.aborted) for (const queue of queues) queue.add(alert);
     },
     close: async () => {
       stop.abort();
-      await sending;
+      await Promise.all(queues.map((queue) => queue.sent()));
     },
   };
 }
 
-interface Delivery {
-  alert: Alert;
-  signal: AbortSignal;
+/** The alerts that wait for one channel. */
+function alertQueue(channel: Channel, deps: Deps, signal: AbortSignal) {
+  const waiting: Alert[] = [];
+  let sending = Promise.resolve();
+  let isSending = false;
+  const sendAll = async () => {
+    isSending = true;
+    for (let alert = waiting.shift(); alert && !signal.aborted; alert = waiting.shift())
+      await deliver(deps, channel, { alert, signal });
+    isSending = false;
+  };
+  return {
+    add: (alert: Alert) => {
+      waiting.push(alert);
+      if (waiting.length > QUEUE_LIMIT) waiting.shift();
+      if (!isSending) sending = sendAll();
+    },
+    /** Resolves when nothing is sent any more. */
+    sent: () => sending,
+  };
 }
 
-/** All attempts carry the same id, so that a receiver recognises an alert that it has received before. */
+/** Makes attempts until the receiver accepts the alert. A receiver that asks for a longer wait gets it. */
 async function deliver(
   { clock, log }: Deps,
-  settings: AlertSettings,
-  { alert, signal }: Delivery,
+  channel: Channel,
+  { alert, signal }: { alert: Alert; signal: AbortSignal },
 ): Promise<void> {
-  const id = `msg_${randomUUID()}`;
-  const body = alertBody(alert);
+  const message = { id: newAlertId(), alert };
   for (const waitMs of [...RETRY_DELAYS_MS, undefined]) {
-    const headers = signatureHeaders({ id, at: clock.now(), body }, [settings.secret]);
-    const failure = await post(settings.webhookUrl, { headers, body, signal });
-    if (failure === undefined || signal.aborted) return;
+    const delivery = await channel.deliver(message, signal);
+    if ('answer' in delivery || signal.aborted) return;
+    const { failure, retryAfterMs } = delivery;
+    const fields = { type: alert.type, channel: channel.name, failure };
     if (waitMs === undefined) {
-      log.error({ type: alert.type, failure }, 'an alert could not be delivered; giving up');
+      log.error(fields, 'an alert could not be delivered; giving up');
       return;
     }
-    log.warn({ type: alert.type, failure }, 'an alert could not be delivered; retrying');
-    await clock.wait(waitMs, signal);
+    log.warn(fields, 'an alert could not be delivered; retrying');
+    await clock.wait(Math.max(waitMs, retryAfterMs), signal);
     if (signal.aborted) return;
   }
 }
 
-function alertBody(alert: Alert): string {
-  const { type, at } = alert;
-  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data: dataOf(alert) });
-}
-
-function dataOf(alert: Alert): object {
-  if ('attempts' in alert) return { attempts: alert.attempts };
-  if (!('hold' in alert)) return { connection: alert.connection, people: alert.people };
-  const { connection, cause, count, since } = alert.hold;
-  return { connection, cause, count, since: new Date(since).toISOString() };
-}
-
-/** Returns the reason of a failure, or undefined if the receiver accepted the alert. The reason omits the URL, which may be a secret. */
-async function post(
-  url: string,
-  { headers, body, signal }: { headers: Record<string, string>; body: string; signal: AbortSignal },
-): Promise<string | undefined> {
-  try {
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': 'Jetbridge', ...headers },
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-    await answer.body?.cancel();
-    return answer.ok ? undefined : `status ${answer.status}`;
-  } catch (error) {
-    return fetchFailureText(error);
-  }
-}
-
-/** Describes a failure of `fetch`, whose cause holds the error of the connection. */
-function fetchFailureText(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return 'the request failed';
-  if ('name' in error && error.name === 'TimeoutError')
-    return `no answer within ${TIMEOUT_MS / 1000} seconds`;
-  return failureText('cause' in error ? error.cause : error);
+/** Returns the id of a new message. */
+export function newAlertId(): string {
+  return `msg_${randomUUID()}`;
 }

@@ -12,63 +12,72 @@ export interface CreatedSecrets {
 
 type ShownSettings = Pick<Settings, 'connections' | 'data' | 'postgres' | 'publicUrl' | 'passwordSignIn'>;
 
-/** The text that `serve` prints when it listens at `url`: the addresses, the credentials, where the data is, and a next step. */
+/**
+ * The text that `serve` prints when it listens at `url`: the addresses, where the data is, a next step, and last the secrets that this start
+ * has created.
+ */
 export function bannerText(settings: ShownSettings, url: string, created: CreatedSecrets): string {
   const publicUrl = settings.publicUrl?.replace(/\/+$/, '') ?? url;
-  const rows: [string, string][] = [
+  const rows: Row[] = [
     ['SCIM base URL', `${publicUrl}/scim/v2`],
-    ['SCIM token', created.scimToken ?? tokenText(settings.connections)],
-    ...travelRows(settings.connections, publicUrl, created.travelApiKey),
+    ...(created.scimToken === undefined ? [tokenRow(settings.connections)] : []),
+    ...travelRows(settings.connections, publicUrl, created),
     ['admin page', `${publicUrl}/admin`],
-    ...adminRows(created.adminPassword, settings),
+    ['documents', `${publicUrl}/docs`],
     settings.postgres ? ['database', displayLocation(settings)] : ['data folder', resolve(settings.data)],
     ['next step', '"npx jetbridge doctor" tries all of it; README.md shows how to provision a first person'],
   ];
   return [
     `Jetbridge serves on ${url}`,
-    ...rows.map(([name, value]) => `  ${name.padEnd(15)} ${value}`),
-    ...secretsLines(created),
+    ...rows.map(rowText),
+    ...secretsLines(created, settings.passwordSignIn),
   ].join('\n');
 }
 
-/** Says that the secrets are shown once, and how each is replaced. */
-function secretsLines({ scimToken, travelApiKey, adminPassword }: CreatedSecrets): string[] {
-  const commands = [
-    ...(scimToken === undefined ? [] : ['"npx jetbridge tokens create"']),
-    ...(travelApiKey === undefined ? [] : ['"npx jetbridge api-keys create --user EMAIL"']),
-    ...(adminPassword === undefined ? [] : ['"npx jetbridge admins reset admin"']),
-  ];
-  if (commands.length === 0) return [];
-  return [
-    'Keep these secrets: they were made at this first start and are shown only now.',
-    `If one is lost: ${commands.join(', ')}.`,
-  ];
+type Row = [name: string, value: string];
+
+function rowText([name, value]: Row): string {
+  return `  ${name.padEnd(15)} ${value}`;
 }
 
-function adminRows(
-  password: string | undefined,
-  { passwordSignIn }: Pick<Settings, 'passwordSignIn'>,
-): [string, string][] {
-  if (password === undefined) return [];
+/** The secrets that were created, each with the command that replaces it. */
+function secretsLines(
+  { scimToken, travelApiKey, adminPassword }: CreatedSecrets,
+  passwordSignIn: boolean,
+): string[] {
   const note = passwordSignIn ? '' : ', once adminPage.passwordSignIn is removed from the settings';
-  return [['sign in with', `admin, password ${password}${note}`]];
+  const secrets: [name: string, secret: string | undefined, replacement: string][] = [
+    ['SCIM token', scimToken, CREATE_TOKEN],
+    ['travel API key', travelApiKey, CREATE_KEY],
+    [
+      'sign in with',
+      adminPassword && `admin, password ${adminPassword}${note}`,
+      'npx jetbridge admins reset admin',
+    ],
+  ];
+  const lines = secrets.flatMap(([name, secret, replacement]) =>
+    secret === undefined
+      ? []
+      : [rowText([name, secret]), rowText(['', `if it is lost: "${replacement}" makes another`])],
+  );
+  if (lines.length === 0) return [];
+  return ['', 'Keep these secrets: they were made at this first start and are shown only now.', ...lines];
 }
 
-function tokenText(connections: ConnectionSettings[]): string {
-  const create = `npx jetbridge tokens create${connections.length > 1 ? ' --connection NAME' : ''}`;
+const CREATE_TOKEN = 'npx jetbridge tokens create';
+const CREATE_KEY = 'npx jetbridge api-keys create --user EMAIL';
+
+function tokenRow(connections: ConnectionSettings[]): Row {
+  const create = `${CREATE_TOKEN}${connections.length > 1 ? ' --connection NAME' : ''}`;
   const isSet = connections.some(({ scimToken }) => scimToken !== undefined);
-  return `${isSet ? 'as set in the environment' : 'as before'}; "${create}" makes another`;
+  return ['SCIM token', `${isSet ? 'as set in the environment' : 'as before'}; "${create}" makes another`];
 }
 
-function travelRows(
-  connections: ConnectionSettings[],
-  publicUrl: string,
-  createdKey: string | undefined,
-): [string, string][] {
+function travelRows(connections: ConnectionSettings[], publicUrl: string, created: CreatedSecrets): Row[] {
   const urls = [...new Set(connections.map(({ travelApi }) => travelApi.url))];
-  return urls.flatMap((url): [string, string][] => {
+  return urls.flatMap((url): Row[] => {
     const sharers = connections.filter(({ travelApi }) => travelApi.url === url);
-    if (url === 'embedded') return embeddedRows(sharers, publicUrl, createdKey);
+    if (url === 'embedded') return embeddedRows(sharers, publicUrl, created);
     const names = sharers.map(({ id }) => id).join(', ');
     return [['travel API', connections.length > 1 ? `${url} (${names})` : url]];
   });
@@ -77,12 +86,11 @@ function travelRows(
 function embeddedRows(
   connections: ConnectionSettings[],
   publicUrl: string,
-  createdKey: string | undefined,
-): [string, string][] {
+  { travelApiKey }: CreatedSecrets,
+): Row[] {
   const isSet = connections.some(({ travelApi }) => travelApi.key !== undefined);
   const known = isSet ? 'as set in the environment' : 'as before';
-  return [
-    ['travel service', `${publicUrl}/api, described at ${publicUrl}/api/docs`],
-    ['travel API key', createdKey ?? `${known}; "npx jetbridge api-keys create --user EMAIL" makes another`],
-  ];
+  const key: Row[] =
+    travelApiKey === undefined ? [['travel API key', `${known}; "${CREATE_KEY}" makes another`]] : [];
+  return [['travel service', `${publicUrl}/api, described at ${publicUrl}/api/docs`], ...key];
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { openExchangeLog } from '../log/open-log.ts';
 import { addAdminCommands } from './admins.ts';
+import { addAlertCommands } from './alerts.ts';
 import { addAuditCommand } from './audit.ts';
 import { addCheckCommand } from './check.ts';
 import { addConnectionCommands, addImportCommand } from './connections.ts';
@@ -73,6 +74,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addClientCommands,
   addAdminCommands,
   addAuditCommand,
+  addAlertCommands,
   addHoldCommands,
   addConnectionCommands,
   addShadowCommands,

@@ -30,6 +30,7 @@ export async function serve({ environment, home, printError: complain }: Shell):
   const settings = readSettings(environment, home);
   const service = await start(settings, {
     page: join(home, 'dist/admin/ui'),
+    documents: join(home, 'dist/docs'),
     demo: join(home, 'demo'),
     mappingProgram: join(home, 'dist/admin/mapping-thread/worker.js'),
   });

@@ -147,6 +147,24 @@ const administration = {
     .describe(
       'The secret that signs alerts, `whsec_` and base64. `alerts.secretEnv` may name another variable.',
     ),
+  ALERTS_SLACK_URL: z
+    .string()
+    .optional()
+    .describe(
+      'The URL of the incoming webhook of Slack that gets alerts. `alerts.slack.urlEnv` may name another variable.',
+    ),
+  ALERTS_TEAMS_URL: z
+    .string()
+    .optional()
+    .describe(
+      'The URL of the workflow of Microsoft Teams that gets alerts. `alerts.teams.urlEnv` may name another variable.',
+    ),
+  ALERTS_SMTP_URL: z
+    .string()
+    .optional()
+    .describe(
+      'The URL of the mail server that takes alerts, e.g. `smtps://user:password@mail.example.com`. `alerts.email.smtpUrlEnv` may name another variable.',
+    ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: faultText(

@@ -424,7 +424,48 @@ const receiverFault = {
   error: faultText('is no URL without a password', 'Give e.g. "https://alerts.example.com/jetbridge".'),
 };
 
+const mailAddress = z
+  .string()
+  .regex(
+    /^[^\s@<>()[\],;:"]{1,64}@[^\s@<>()[\],;:"]{1,255}$/,
+    faultText('is no address of mail', 'Write one without a name, e.g. "on-call@corp.example".'),
+  );
+
+const slackAlerts = z
+  .strictObject({
+    urlEnv: variableName
+      .default('ALERTS_SLACK_URL')
+      .describe('The environment variable with the URL of the incoming webhook, which is a secret.'),
+  })
+  .describe('A channel of Slack that gets alerts. See docs/operations/alerts.md.');
+
+const teamsAlerts = z
+  .strictObject({
+    urlEnv: variableName
+      .default('ALERTS_TEAMS_URL')
+      .describe('The environment variable with the URL of the workflow, which is a secret.'),
+  })
+  .describe('A channel or chat of Microsoft Teams that gets alerts. See docs/operations/alerts.md.');
+
+const emailAlerts = z
+  .strictObject({
+    smtpUrlEnv: variableName
+      .default('ALERTS_SMTP_URL')
+      .describe(
+        'The environment variable with the URL of the mail server, with user and password: smtps:// for TLS from the start, smtp:// for STARTTLS.',
+      ),
+    from: mailAddress.describe('The address of the sender.'),
+    to: z
+      .array(mailAddress)
+      .min(1, faultText('has no address', 'Write at least one, e.g. ["on-call@corp.example"].'))
+      .describe('The addresses of the recipients.'),
+  })
+  .describe('People who get alerts by mail. See docs/operations/alerts.md.');
+
 const alerts = z.strictObject({
+  after: wholeNumber(1, 1_440, 5)
+    .default(5)
+    .describe('An outage of the travel API is an alert when it has lasted this long, in minutes.'),
   webhookUrl: z
     .url({ protocol: /^https?$/, ...receiverFault })
     .refine(
@@ -436,6 +477,9 @@ const alerts = z.strictObject({
   secretEnv: variableName
     .default('ALERTS_WEBHOOK_SECRET')
     .describe('The environment variable with the secret that signs alerts, "whsec_" and base64.'),
+  slack: slackAlerts.optional(),
+  teams: teamsAlerts.optional(),
+  email: emailAlerts.optional(),
 });
 
 const holds = z.strictObject({
@@ -487,7 +531,7 @@ export const settingsSchema = z.strictObject({
     .describe('The name of `requestLog` in earlier versions.'),
   alerts: alerts
     .prefault({})
-    .describe('Alerts about changes that wait for an admin. See docs/operations/held-changes.md.'),
+    .describe('Alerts about conditions that need an operator. See docs/operations/alerts.md.'),
   holds: holds.prefault({}).describe('Decisions about held changes. See docs/operations/held-changes.md.'),
   adminPage: adminPage.prefault({}).describe('The admin page.'),
   oauthClients: oauthClients.prefault({}),

@@ -11,6 +11,7 @@ import {
   parseMapping,
   parseMappingOfAnySize,
 } from '../translator/mapping/mapping-file.ts';
+import { type AlertSettings, alertSettings } from './alert-settings.ts';
 import { environmentSchema } from './environment.ts';
 import {
   type ConnectionCredentials,
@@ -19,7 +20,6 @@ import {
   type Fault,
   readJsonFile,
   SettingsFault,
-  secretWeakness,
   unsetVariableFault,
 } from './faults.ts';
 import { type connectionSchema, settingsSchema } from './schema.ts';
@@ -46,12 +46,6 @@ export interface ConnectionSettings {
   policies: Policies;
   /** The mode in which the connection begins when it is new. */
   mode: ConnectionEntry['mode'];
-}
-
-/** The webhook that receives alerts, and the secret that signs them. */
-export interface AlertSettings {
-  webhookUrl: string;
-  secret: string;
 }
 
 /** The OpenID provider of the admin page, and the secret of the client that is registered there. */
@@ -83,10 +77,10 @@ export interface Settings extends TransportSettings, FileSettings {
   connections: ConnectionSettings[];
   /** The environment variables that are set. Connections that are stored in the database name those with their secrets. */
   environment: Record<string, string | undefined>;
-  /** The webhook for alerts; if undefined, alerts appear in the log and the metrics only. */
-  alerts: AlertSettings | undefined;
   /** The address that traces are sent to; undefined: there are none. */
   traces: { url: string } | undefined;
+  /** The channels of alerts. Without any, alerts appear in the log, the metrics and the page only. */
+  alerts: AlertSettings;
   /** If undefined, only passwords open the admin page. */
   adminOpenid: AdminOpenidSettings | undefined;
 }
@@ -114,7 +108,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   const publicUrl = faulty.includes('PUBLIC_URL') ? '' : data.PUBLIC_URL;
   const adminOpenid =
     openid && adminOpenidSettings(openid, { file: displayPath(file), present, publicUrl, faults });
-  if (faults.length > 0 || !written) throw new SettingsFault(faults);
+  if (faults.length > 0 || !written || !alerts) throw new SettingsFault(faults);
   return {
     port: data.PORT,
     host: data.HOST,
@@ -247,29 +241,6 @@ function traceSettings(data: z.infer<typeof environmentSchema>): Settings['trace
   const base = data.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
   const url = data.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base}/v1/traces`);
   return url === undefined ? undefined : { url };
-}
-
-const webhookSecret = /^whsec_(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-/** Faults never contain the secret, not even an invalid one. */
-function alertSettings(
-  { webhookUrl, secretEnv }: z.infer<typeof settingsSchema>['alerts'],
-  { file, present, faults }: { file: string; present: Record<string, string | undefined>; faults: Fault[] },
-): AlertSettings | undefined {
-  if (webhookUrl === undefined) return undefined;
-  const secret = present[secretEnv];
-  const remedy = 'Set it to "whsec_" and what "openssl rand -base64 32" prints.';
-  if (secret === undefined) {
-    const problem = `names ${secretEnv}, which is not set`;
-    faults.push({ file, path: 'alerts.secretEnv', problem, remedy });
-    return undefined;
-  }
-  const weakness = secretWeakness(secret.replace(/^whsec_/, ''));
-  const problem = webhookSecret.test(secret)
-    ? weakness && `${weakness}, so it could be guessed`
-    : 'is no secret of a webhook';
-  if (problem !== undefined) faults.push({ file: 'environment', path: secretEnv, problem, remedy });
-  return { webhookUrl, secret };
 }
 
 function adminOpenidSettings(

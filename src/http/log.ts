@@ -96,7 +96,7 @@ process.once('exit', () => {
  * Writes lines in batches, since a write costs more than creating a line. The last batch is written when the process
  * exits.
  */
-function bufferLines(out: DestinationStream): DestinationStream {
+function bufferLines(out: DestinationStream): DestinationStream & { flush(done: () => void): void } {
   let waiting = '';
   const flush = () => {
     const lines = waiting;
@@ -105,6 +105,10 @@ function bufferLines(out: DestinationStream): DestinationStream {
     if (lines !== '') out.write(lines);
   };
   return {
+    flush: (done) => {
+      flush();
+      done();
+    },
     write: (line) => {
       if (waiting === '') {
         pendingFlushes.add(flush);

@@ -52,6 +52,8 @@ export interface StartOptions {
   mayCreate?: boolean;
   /** The folder of the built admin page; without it only the API of the page is served. */
   page?: string;
+  /** The folder of the documents as pages; without it there are none at /docs. */
+  documents?: string;
   /**
    * The program of the thread that computes with mappings (`admin/mapping-thread/worker.ts`); without it the admin API checks, previews and
    * applies none.

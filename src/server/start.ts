@@ -4,7 +4,9 @@ import type { DemoDay } from '../admin/demo-day.ts';
 import type { StoredConnections } from '../admin/deps.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
-import { alertSender } from '../alerts/alert-sender.ts';
+import { documentPages } from '../admin/page.ts';
+import { alertChannels, alertSender } from '../alerts/alert-sender.ts';
+import { toAlert } from '../alerts/to-alert.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { demoDay, type ServedDemoDay } from '../demo-day/demo-day.ts';
@@ -104,9 +106,11 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     openScimServer: () => openLoopbackServer(deps.http, (app) => app.use('/scim/v2', scimApp(scim))),
   });
   const stored = storedConnections({ ...deps, ...opened });
-  const { page, mappingProgram: program, mappingLimits: limits } = options;
+  const { page, documents, mappingProgram: program, mappingLimits: limits } = options;
   const tasks = mappingThread({ program, limits, wait });
-  const app = createApp(deps, { ...servers, ...opened, scim, demoDay: demo, stored, tasks, page });
+  const app = createApp(deps, {
+    ...{ ...servers, ...opened, scim, demoDay: demo, stored, tasks, page, documents },
+  });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, opened);
   demo.follow();
@@ -117,6 +121,8 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   deps.embeddedChanges.listener = (type) => {
     if (isLookedUp(type)) rereadLookups(connections, background);
   };
+  // What the caller prints next stands below the lines of the start.
+  deps.log.flush();
   return {
     url,
     makeSecrets: async () => ({
@@ -223,6 +229,7 @@ function createApp(
     stored,
     tasks,
     page,
+    documents,
   }: Servers &
     OpenProvisioning & {
       scim: ScimDeps;
@@ -230,6 +237,7 @@ function createApp(
       stored: StoredConnections;
       tasks: MappingThread;
       page: string | undefined;
+      documents: string | undefined;
     },
 ): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
@@ -254,6 +262,7 @@ function createApp(
     const exchanges = exchangeReader(deps.database, exchangeKeys(settings));
     app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, exchanges }));
     app.get('/', (_request, response) => response.redirect('/admin'));
+    if (documents !== undefined) app.use('/docs', documentPages(documents));
     app.use(
       '/oauth/token',
       oauthRoutes(
@@ -284,7 +293,9 @@ function startBackground(
   ).catch((error: unknown) => {
     log.error({ err: error }, 'the policy onReturn could not be announced; the next start repeats it');
   });
-  const alerts = alertSender(settings.alerts, { clock: runtime, log });
+  const channels = alertChannels(settings.alerts, { publicUrl: chosenUrl(settings), now: runtime.wallClock });
+  const sender = alertSender(channels, { clock: runtime, log });
+  const alerts = { send: (event: Parameters<typeof toAlert>[0]) => sender.send(toAlert(event)) };
   const countUnconfirmed = unconfirmedPeople(database, runtime.now);
   registerUnconfirmed(http.metrics, countUnconfirmed);
   const countHolds = async () => [
@@ -311,7 +322,7 @@ function startBackground(
     importAgain: loops.importAgain,
     retryUnresolved: loops.retryUnresolved,
     stop: async () => {
-      await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), alerts.close()]);
+      await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), sender.close()]);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { helpPages } from '../../src/admin/ui/help.ts';
 import { accessibilityFaults, pageFixture, signInOnPage, takeScreenshot } from '../fixtures/browser.ts';
 import { playDay, scenariosOf } from '../fixtures/recorded-days.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
@@ -58,6 +59,34 @@ test.each(looks)(
     await page.context().close();
   },
   120_000,
+);
+
+test('each view has a link to its document', async () => {
+  const { page } = await fixture.signIn();
+  for (const href of views) {
+    await page.goto(href);
+    const help = page.getByRole('link', { name: 'Help' });
+    await help.waitFor();
+    const address = Object.entries(helpPages).find(([path]) => href === `/admin${path}`)?.[1];
+    expect([href, await help.getAttribute('href')]).toEqual([href, `/docs/${address}`]);
+  }
+  await page.context().close();
+});
+
+test.each(looks)(
+  'a document has no serious fault of accessibility, and fits $width pixels in $colorScheme',
+  async ({ width, height, colorScheme }) => {
+    const { page, faults } = await fixture.open({ viewport: { width, height }, colorScheme });
+    for (const name of ['index', 'operations/alerts', 'operations/somebody-has-no-traveler', 'settings']) {
+      await page.goto(`/docs/${name}.html`);
+      expect([name, await accessibilityFaults(page)]).toEqual([name, []]);
+      const isTooWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+      expect([name, isTooWide]).toEqual([name, false]);
+      await takeScreenshot(page, `docs-${name.replace('/', '-')}-${width}-${colorScheme}`);
+    }
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
 );
 
 test('on a narrow screen the less frequent views are in a menu', async () => {

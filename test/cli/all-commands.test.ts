@@ -109,7 +109,7 @@ describe('without data', () => {
   /** Commands that create the data. */
   const creating = ['serve', 'sample-data'];
   /** Commands that need no data, or that tell of its absence among other things. */
-  const independent = ['check', 'doctor', 'mapping check', 'replay', 'openapi'];
+  const independent = ['check', 'doctor', 'mapping check', 'replay', 'openapi', 'alerts test'];
   /** It has a data folder of its own, and is tested in test/cli/cli.slow.test.ts. */
   const temporary = ['demo'];
   const others = leafCommands().filter(({ path }) => ![...creating, ...temporary].includes(path));
@@ -227,6 +227,7 @@ describe('--json', () => {
     'admins reset': { args: () => ['ada'], member: 'password' },
     'admins revoke': { args: () => ['ada'], member: 'revoked' },
     audit: { member: 'action' },
+    'alerts test': { code: 1 },
     'holds list': {},
     'holds show': { args: () => ['ada@corp.example'], member: 'state' },
     'holds approve': { args: () => ['--all', '--yes'], code: 1 },

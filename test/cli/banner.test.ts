@@ -16,7 +16,7 @@ function banner(environment: Record<string, string>, created = none, connections
 }
 
 describe('the banner of serve', () => {
-  it('shows what an IdP needs, the travel service, the data folder, a next step, and created secrets once', () => {
+  it('shows what an IdP needs, the travel service, the data folder, a next step, and last the created secrets with their replacements', () => {
     expect(
       banner(
         { JETBRIDGE_DATA: './data' },
@@ -24,15 +24,19 @@ describe('the banner of serve', () => {
       ),
     ).toBe(`Jetbridge serves on http://127.0.0.1:8080
   SCIM base URL   http://127.0.0.1:8080/scim/v2
-  SCIM token      scim_abc
   travel service  http://127.0.0.1:8080/api, described at http://127.0.0.1:8080/api/docs
-  travel API key  travel_xyz
   admin page      http://127.0.0.1:8080/admin
-  sign in with    admin, password abcde-fghjk
+  documents       http://127.0.0.1:8080/docs
   data folder     ${resolve('data')}
   next step       "npx jetbridge doctor" tries all of it; README.md shows how to provision a first person
+
 Keep these secrets: they were made at this first start and are shown only now.
-If one is lost: "npx jetbridge tokens create", "npx jetbridge api-keys create --user EMAIL", "npx jetbridge admins reset admin".`);
+  SCIM token      scim_abc
+                  if it is lost: "npx jetbridge tokens create" makes another
+  travel API key  travel_xyz
+                  if it is lost: "npx jetbridge api-keys create --user EMAIL" makes another
+  sign in with    admin, password abcde-fghjk
+                  if it is lost: "npx jetbridge admins reset admin" makes another`);
   });
 
   it('tells at a later start how to get a token and a key, without a secret', () => {

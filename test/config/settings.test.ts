@@ -51,6 +51,11 @@ function alarmed(webhookUrl: string, secretEnv?: string): object {
   return { ...Object(one({})['settings.json']), alerts: { webhookUrl, secretEnv } };
 }
 
+/** Returns settings with these channels of alerts. */
+function alerting(alerts: object): Record<string, unknown> {
+  return { ...mapped({}), 'settings.json': { ...Object(one({})['settings.json']), alerts } };
+}
+
 /** An OpenID provider of the admin page. */
 const openidOfPage = {
   ...{ label: 'Okta', issuer: 'https://idp.example', clientId: 'x' },
@@ -63,6 +68,26 @@ function mapped(mapping: unknown): Record<string, unknown> {
 }
 
 describe('settings without a fault', () => {
+  it('may have every channel of alerts, whose URLs come from the environment', () => {
+    const email = { from: 'a@corp.example', to: ['b@corp.example'] };
+    const files = fixture({
+      files: alerting({ after: 15, slack: {}, teams: { urlEnv: 'ACME_TEAMS' }, email }),
+      environment: {
+        ALERTS_SLACK_URL: 'https://hooks.slack.com/services/T0/B0/x',
+        ACME_TEAMS: 'https://prod.example.com/workflows/1/triggers/manual/paths/invoke?sig=x',
+        ALERTS_SMTP_URL: 'smtps://user:pass%2Fword@mail.example.com',
+      },
+    });
+    expect(readSettings(files.environment, home).alerts).toEqual({
+      afterMs: 15 * 60_000,
+      webhook: undefined,
+      slackUrl: 'https://hooks.slack.com/services/T0/B0/x',
+      teamsUrl: 'https://prod.example.com/workflows/1/triggers/manual/paths/invoke?sig=x',
+      email: { ...email, smtpUrl: 'smtps://user:pass%2Fword@mail.example.com' },
+    });
+    files.remove();
+  });
+
   it.each([
     ['on this machine by plain HTTP', 'http://127.0.0.1:8081', undefined],
     ['on this machine by its name', 'http://localhost:8081', undefined],
@@ -235,6 +260,59 @@ describe('a fault is one line: file, place, problem, remedy', () => {
           'Give e.g. "https://alerts.example.com/jetbridge".',
       ],
     ),
+    [
+      'alerts to Slack without the URL',
+      { files: alerting({ slack: {} }) },
+      'settings.json alerts.slack.urlEnv: names ALERTS_SLACK_URL, which is not set. ' +
+        'Set it to the URL that Slack shows, e.g. https://hooks.slack.com/services/….',
+    ],
+    ...['http://hooks.slack.com/services/secret', 'hooks.slack.com', 'https://a:b@hooks.slack.com/x'].map(
+      (url): [string, Given, string] => [
+        `alerts to Slack at ${url}`,
+        { files: alerting({ slack: { urlEnv: 'ACME_SLACK' } }), environment: { ACME_SLACK: url } },
+        'environment ACME_SLACK: is no URL of an incoming webhook. ' +
+          'Set it to the URL that Slack shows, e.g. https://hooks.slack.com/services/….',
+      ],
+    ),
+    [
+      'alerts to Teams by plain HTTP',
+      {
+        files: alerting({ teams: {} }),
+        environment: { ALERTS_TEAMS_URL: 'http://teams.example.com/secret' },
+      },
+      'environment ALERTS_TEAMS_URL: is no URL of a workflow. ' +
+        'Set it to the https URL that Teams shows after the workflow is made.',
+    ],
+    ...[
+      'https://mail.example.com',
+      'smtp:user@mail.example.com',
+      'smtps://mail.example.com?logger=true',
+      'smtp://user:pass/word@mail.example.com',
+    ].map((url): [string, Given, string] => [
+      `a mail server at ${url}`,
+      {
+        files: alerting({ email: { from: 'a@corp.example', to: ['b@corp.example'] } }),
+        environment: { ALERTS_SMTP_URL: url },
+      },
+      'environment ALERTS_SMTP_URL: is no URL of a mail server. Set it to e.g. smtps://user:password@mail.example.com ' +
+        'or smtp://mail.example.com:587, with @, : and / in the password as %40, %3A and %2F.',
+    ]),
+    [
+      'alerts to nobody',
+      {
+        files: alerting({ email: { from: 'a@corp.example', to: [] } }),
+        environment: { ALERTS_SMTP_URL: 'smtp://mail.example.com' },
+      },
+      'settings.json alerts.email.to: has no address. Write at least one, e.g. ["on-call@corp.example"].',
+    ],
+    [
+      'alerts to two addresses in one text',
+      {
+        files: alerting({ email: { from: 'a@corp.example', to: ['b@corp.example,c@corp.example'] } }),
+        environment: { ALERTS_SMTP_URL: 'smtp://mail.example.com' },
+      },
+      'settings.json alerts.email.to[0]: is no address of mail. Write one without a name, e.g. "on-call@corp.example".',
+    ],
     [
       'a permission that is neither yes nor no',
       {

@@ -62,11 +62,11 @@ export function brokenLinks(file: string): string[] {
 }
 
 /** Returns the names by which GitHub links to the headings of a document. */
-function anchorsOf(file: string): string[] {
+export function anchorsOf(file: string): string[] {
   return [...readText(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
-      .replace(/[^\p{L}\p{N} -]/gu, '')
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
       .replaceAll(' ', '-'),
   );
 }

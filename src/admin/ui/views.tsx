@@ -12,12 +12,13 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { type ComponentType, lazy } from 'react';
+import type { ViewPath } from './help.ts';
 import { useHeldCount } from './views/held/query.ts';
 
 /** A view with an address of its own. */
 export interface View {
   /** Below /admin. */
-  path: string;
+  path: ViewPath;
   label: string;
   /** The key that opens the view after `g`. */
   key: string;

@@ -136,7 +136,7 @@ export function nextOutcome(
  * Parses Retry-After: "a non-negative decimal integer, representing time in seconds", or a date (RFC 9110 §10.2.3).
  * Anything else is 0.
  */
-function retryAfterMs(retryAfter: string | undefined, now: number): number {
+export function retryAfterMs(retryAfter: string | undefined, now: number): number {
   if (retryAfter === undefined) return 0;
   const asked = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * SECOND : Date.parse(retryAfter) - now;
   return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), MAX_RETRY_AFTER_MS);

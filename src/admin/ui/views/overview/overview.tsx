@@ -1,5 +1,6 @@
 import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { HelpLink } from '../../components/help-link.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Dim, ViewLink } from '../../components/text.tsx';
 import { numberText, toWords } from '../../components/texts.ts';
@@ -86,6 +87,7 @@ function StateSentence({ state, sentence }: Overview) {
       <Title order={1} size="h3" fw={600} aria-live="polite">
         {sentence}
       </Title>
+      <HelpLink />
     </Group>
   );
 }

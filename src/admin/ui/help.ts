@@ -1,0 +1,23 @@
+/** The document about each view, below /docs: its page, and the heading if it is not the whole page. */
+export const helpPages = {
+  '/overview': 'admin-page.html#overview',
+  '/people': 'operations/somebody-has-no-traveler.html',
+  '/mappings': 'operations/change-a-mapping.html#on-the-admin-page',
+  '/lists': 'operations/lists-and-files.html',
+  '/traffic': 'operations/requests.html',
+  '/held': 'operations/held-changes.html#deciding',
+  '/shadow': 'operations/shadow-mode.html',
+  '/connect': 'operations/connections.html#on-the-admin-page',
+  '/travel': 'admin-page.html#travel-service',
+  '/audit': 'admin-page.html#audit',
+  '/accounts': 'operations/admin-accounts.html',
+};
+
+/** The path of a view, below /admin. */
+export type ViewPath = keyof typeof helpPages;
+
+/** Returns the address of the document about the view at a path below /admin; undefined if no view is there. */
+export function helpAddress(path: string): string | undefined {
+  const view = Object.entries(helpPages).find(([start]) => path === start || path.startsWith(`${start}/`));
+  return view && `/docs/${view[1]}`;
+}

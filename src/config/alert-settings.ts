@@ -1,0 +1,104 @@
+import type { z } from 'zod';
+import { isSafeUrl } from '../http/proxies.ts';
+import { type Fault, secretWeakness, unsetVariableFault } from './faults.ts';
+import type { settingsSchema } from './schema.ts';
+
+/** The channels of alerts, with the secrets of the environment. */
+export interface AlertSettings {
+  /** An outage is an alert when it has lasted this long, in milliseconds. */
+  afterMs: number;
+  webhook: { url: string; secret: string } | undefined;
+  slackUrl: string | undefined;
+  teamsUrl: string | undefined;
+  email: { smtpUrl: string; from: string; to: string[] } | undefined;
+}
+
+interface Context {
+  /** The settings file, as a path for messages. */
+  file: string;
+  /** The environment variables that are set. */
+  present: Record<string, string | undefined>;
+  faults: Fault[];
+}
+
+/** Reads the secrets of the channels. Faults never contain a secret, not even an invalid one. */
+export function alertSettings(
+  { after, webhookUrl, secretEnv, slack, teams, email }: z.infer<typeof settingsSchema>['alerts'],
+  context: Context,
+): AlertSettings {
+  const secret = webhookUrl && webhookSecret(secretEnv, context);
+  const smtpUrl = email && secretUrl('email.smtpUrlEnv', email.smtpUrlEnv, { ...mailServer, context });
+  return {
+    afterMs: after * 60_000,
+    webhook: webhookUrl && secret ? { url: webhookUrl, secret } : undefined,
+    slackUrl: slack && secretUrl('slack.urlEnv', slack.urlEnv, { ...slackWebhook, context }),
+    teamsUrl: teams && secretUrl('teams.urlEnv', teams.urlEnv, { ...teamsWebhook, context }),
+    email: email && smtpUrl ? { smtpUrl, from: email.from, to: email.to } : undefined,
+  };
+}
+
+const signingSecret = /^whsec_(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function webhookSecret(secretEnv: string, { file, present, faults }: Context): string | undefined {
+  const secret = present[secretEnv];
+  const remedy = 'Set it to "whsec_" and what "openssl rand -base64 32" prints.';
+  if (secret === undefined) {
+    faults.push(unsetVariableFault({ file, path: 'alerts' }, 'secretEnv', secretEnv, remedy));
+    return undefined;
+  }
+  const weakness = secretWeakness(secret.replace(/^whsec_/, ''));
+  const problem = signingSecret.test(secret)
+    ? weakness && `${weakness}, so it could be guessed`
+    : 'is no secret of a webhook';
+  if (problem !== undefined) faults.push({ file: 'environment', path: secretEnv, problem, remedy });
+  return secret;
+}
+
+/** A kind of URL that is a secret. */
+interface SecretUrlKind {
+  isValid(url: string): boolean;
+  problem: string;
+  remedy: string;
+}
+
+const slackWebhook: SecretUrlKind = {
+  isValid: isWebhookUrl,
+  problem: 'is no URL of an incoming webhook',
+  remedy: 'Set it to the URL that Slack shows, e.g. https://hooks.slack.com/services/….',
+};
+
+const teamsWebhook: SecretUrlKind = {
+  isValid: isWebhookUrl,
+  problem: 'is no URL of a workflow',
+  remedy: 'Set it to the https URL that Teams shows after the workflow is made.',
+};
+
+const mailServer: SecretUrlKind = {
+  isValid: isMailServerUrl,
+  problem: 'is no URL of a mail server',
+  remedy:
+    'Set it to e.g. smtps://user:password@mail.example.com or smtp://mail.example.com:587, with @, : and / in the password as %40, %3A and %2F.',
+};
+
+function secretUrl(
+  key: string,
+  variable: string,
+  { isValid, problem, remedy, context }: SecretUrlKind & { context: Context },
+): string | undefined {
+  const { file, present, faults } = context;
+  const url = present[variable];
+  if (url === undefined) faults.push(unsetVariableFault({ file, path: 'alerts' }, key, variable, remedy));
+  else if (!isValid(url)) faults.push({ file: 'environment', path: variable, problem, remedy });
+  return url;
+}
+
+function isWebhookUrl(url: string): boolean {
+  return isSafeUrl(url) && new URL(url).username + new URL(url).password === '';
+}
+
+/** Parameters are refused, because those of nodemailer could write the traffic to the log. */
+function isMailServerUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname, pathname, search, hash } = new URL(url);
+  return /^smtps?:$/.test(protocol) && hostname !== '' && /^\/?$/.test(pathname) && search + hash === '';
+}
