@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { SignInBurst } from '../admin/refused-sign-ins.ts';
 import type { AlertSettings } from '../config/settings.ts';
-import type { HoldAlert } from '../provisioning/holds/hold-alarms.ts';
-import type { RestoreAlert } from '../provisioning/import/foreign-values.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
 import { failureText, signatureHeaders } from '../travel/webhooks/attempt.ts';
+import type { Alert } from './alert.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Waits between the attempts to deliver one alert, in milliseconds; after the last attempt the alert is dropped. */
@@ -19,8 +17,6 @@ export interface AlertSender {
   /** Aborts the running delivery and drops the waiting alerts. */
   close(): Promise<void>;
 }
-
-type Alert = HoldAlert | RestoreAlert | SignInBurst;
 
 interface Deps {
   clock: Pick<Runtime, 'now' | 'wait'>;
@@ -80,16 +76,8 @@ async function deliver(
   }
 }
 
-function alertBody(alert: Alert): string {
-  const { type, at } = alert;
-  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data: dataOf(alert) });
-}
-
-function dataOf(alert: Alert): object {
-  if ('attempts' in alert) return { attempts: alert.attempts };
-  if (!('hold' in alert)) return { connection: alert.connection, people: alert.people };
-  const { connection, cause, count, since } = alert.hold;
-  return { connection, cause, count, since: new Date(since).toISOString() };
+function alertBody({ type, at, data }: Alert): string {
+  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
 }
 
 /** Returns the reason of a failure, or undefined if the receiver accepted the alert. The reason omits the URL, which may be a secret. */

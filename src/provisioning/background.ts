@@ -5,7 +5,7 @@ import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { Memberships } from './groups/group-ports.ts';
 import type { FeedFollower, FeedResult } from './import/event-feed.ts';
-import type { Importer } from './import/import.ts';
+import { type Importer, withFailedImport } from './import/import.ts';
 import type { Reconciler } from './reconcile/run/reconciler.ts';
 import type { ChangeDescriber } from './rules/describe-change.ts';
 import type { RulesChanges } from './rules/rules-change.ts';
@@ -399,10 +399,10 @@ function nextPollDelay(result: FeedResult, { pause, everyMs }: { pause: number; 
 
 async function importTravelers(
   deps: BackgroundDeps,
-  { connection }: LeasedTask,
+  { connection, state }: LeasedTask,
   signal: AbortSignal,
 ): Promise<TaskResult> {
-  const { log } = deps.runtime;
+  const { log, wallClock } = deps.runtime;
   await takeFeedPosition(deps, connection, signal);
   const imported = await deps.runImport(connection);
   if ('kind' in imported) {
@@ -410,7 +410,7 @@ async function importTravelers(
       { connection: connection.id, failure: imported.kind },
       'the import failed; retrying in a minute',
     );
-    return { state: undefined, dueMs: IMPORT_RETRY_MS };
+    return { state: withFailedImport(state, wallClock()), dueMs: IMPORT_RETRY_MS };
   }
   log.info({ connection: connection.id, read: imported.read }, 'imported the travelers');
   return { state: undefined, dueMs: IMPORT_MS };

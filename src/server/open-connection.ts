@@ -7,6 +7,7 @@ import type { ServedConnection } from '../admin/deps.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { TravelOutage } from '../provisioning/travel-ports.ts';
 import { steadyClock } from './runtime.ts';
 
 /** A connection with its client for the travel API. */
@@ -15,6 +16,8 @@ export interface OpenConnection extends ServedConnection {
   findRefusedKey(): Promise<string | undefined>;
   /** The travel API's clock in epoch milliseconds; undefined before its first response. */
   serverTime(): number | undefined;
+  /** Since when the travel API gives no usable answers; undefined while it gives some, and before the first call. */
+  outage(): TravelOutage | undefined;
   close(): void;
 }
 
@@ -83,6 +86,7 @@ export function openConnection(
       return kind === 'unauthorized' ? travelApi.keyEnv : undefined;
     },
     serverTime: client.serverTime,
+    outage: client.outage,
     close: client.close,
   };
 }

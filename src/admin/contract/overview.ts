@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { pauseReasons } from '../../provisioning/circuit-breaker.ts';
+import { conditionKinds } from '../../provisioning/conditions/conditions.ts';
 import { holdCauses } from '../../provisioning/identity.ts';
 import { connectionModeNames } from '../../provisioning/policies.ts';
 import type { Contract } from './operation.ts';
@@ -61,6 +62,23 @@ const connection = z
   .meta({ id: 'ConnectionHealth' });
 export type ConnectionHealth = z.input<typeof connection>;
 
+const condition = z
+  .object({
+    kind: z.enum(conditionKinds),
+    connection: z.string().optional().meta({ description: 'Absent if it concerns the whole service' }),
+    subject: z.string().optional().meta({
+      description: 'The cause of holds, the code of findings, or the name of a token',
+    }),
+    severity: z.enum(['failing', 'warning']),
+    since: time.optional(),
+    people: count.optional(),
+    text: z.string().meta({ description: 'One sentence. Its times are like 2026-11-20T14:02Z' }),
+    path: z.string().optional().meta({ description: 'The path of the page that shows it, below /admin' }),
+    command: z.string().optional().meta({ description: 'The command that shows or remedies it' }),
+  })
+  .meta({ id: 'Condition' });
+export type OpenCondition = z.input<typeof condition>;
+
 const activityCounts = z
   .object({
     from: time.meta({ description: 'The beginning of the span; it ends where the next one begins' }),
@@ -95,7 +113,10 @@ export const overviewContract = {
     summary: 'Tell the state of the service in one sentence and in numbers',
     result: z.object({
       state: z.enum(['inStep', 'working', 'attention', 'failing', 'empty']),
-      sentence: z.string(),
+      sentence: z.string().meta({ description: 'Times in it are like 2026-11-20T14:02Z' }),
+      conditions: z
+        .array(condition)
+        .meta({ description: 'What needs attention now; what fails comes first' }),
       people: z.object({
         total: count,
         ...{ synced: count, dirty: count, pending: count, refused: count, held: count },

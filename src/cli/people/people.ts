@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { readConditions } from '../../checks/conditions.ts';
+import { describeState } from '../../provisioning/conditions/describe-state.ts';
 import {
   codesOf,
   type ListedPerson,
@@ -8,7 +10,7 @@ import {
 } from '../../provisioning/people/people.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
 import { choiceOption, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
-import { findConnections, withDatabase } from '../database.ts';
+import { databaseTime, findConnections, withDatabase } from '../database.ts';
 import { examples } from '../help.ts';
 import {
   type Action,
@@ -85,8 +87,10 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
 
 /** Prints the matching people. Works while a server runs, and reads page by page. */
 export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async (database, settings) => {
     const connections = findConnections(database, flags.connection);
+    const { conditions, facts } = await readConditions(settings, database, await databaseTime(database));
+    shell.printError(describeState({ ...facts, conditions }).sentence);
     const { format = 'table', limit = format === 'table' ? TABLE_ROWS : undefined } = flags;
     const store = provisioningStore(database);
     let count = 0;
