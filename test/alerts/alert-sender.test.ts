@@ -1,16 +1,16 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import type { Alert } from '../../src/alerts/alert.ts';
 import { type AlertSender, alertSender } from '../../src/alerts/alert-sender.ts';
-import type { HoldAlert } from '../../src/provisioning/holds/hold-alarms.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';
 
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
-const alert: HoldAlert = {
-  type: 'hold.opened',
-  at: Date.UTC(2026, 10, 20, 10),
-  hold: { connection: 'default', cause: 'safetyValve', count: 3, since: Date.UTC(2026, 10, 20, 9) },
+const alert: Alert = {
+  ...{ type: 'hold.opened', at: Date.UTC(2026, 10, 20, 10), severity: 'warning', path: '/held' },
+  text: 'Changes of 3 people are held.',
+  data: { connection: 'default', cause: 'safetyValve', count: 3, since: '2026-11-20T09:00:00.000Z' },
 };
 
 interface Received {
@@ -74,7 +74,7 @@ async function failed(count: number): Promise<void> {
 }
 
 test('an alert of refused sign-ins tells their number', async () => {
-  sender.send({ type: 'signIns.refused', at: Date.UTC(2026, 10, 20, 10), attempts: 50 });
+  sender.send({ ...alert, type: 'signIns.refused', data: { attempts: 50 } });
   await arrived(1);
   expect(JSON.parse(received[0]?.body ?? '')).toEqual({
     type: 'signIns.refused',

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { pauseReasons } from '../../provisioning/circuit-breaker.ts';
 import { conditionKinds } from '../../provisioning/conditions/conditions.ts';
 import { holdCauses } from '../../provisioning/identity.ts';
 import { connectionModeNames } from '../../provisioning/policies.ts';
@@ -28,10 +27,6 @@ const connection = z
     waiting: count.meta({ description: 'People with changes that are not in the travel service yet' }),
     lastRequest: exchange.optional().meta({ description: 'Of the identity provider, within a day' }),
     lastCall: exchange.optional().meta({ description: 'Of the travel API, within a day' }),
-    pause: z.enum(pauseReasons).optional().meta({
-      description:
-        'The reason for which this replica makes no calls of the travel API at present; absent while it does',
-    }),
     paused: z
       .object({
         since: time,

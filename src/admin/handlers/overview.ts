@@ -106,7 +106,7 @@ async function readOverview(deps: AdminDeps, reader: ActivityReader) {
 async function readConnections(deps: AdminDeps, summaries: PeopleSummary[], reader: ActivityReader) {
   const { tasks, modes } = deps.store;
   const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
-  const [pauses, faults] = [deps.provisioning.pauses(), deps.provisioning.mappingFaults()];
+  const faults = deps.provisioning.mappingFaults();
   const [listed, paused] = [await modes.list(), await modes.listPaused()];
   // The last one, because it begins to count what is old in the background.
   const activity = await reader.read();
@@ -124,7 +124,6 @@ async function readConnections(deps: AdminDeps, summaries: PeopleSummary[], read
       ...{ people: sum(Object.values(states ?? {})), waiting: states?.dirty ?? 0 },
       lastRequest: toLastExchange(activity.findLast(id, 'scim')),
       lastCall: toLastExchange(activity.findLast(id, 'travel')),
-      pause: pauses.find(ofThis)?.reason,
       paused: restored && { ...restored, isImported: (lastImport?.at ?? 0) > restored.since },
       lastImport: lastImport && { ...lastImport, isIncomplete: isIncompleteImport(importState) },
       feed: source ? feed : ('off' as const),
