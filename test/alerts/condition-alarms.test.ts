@@ -3,17 +3,18 @@ import { conditionAlarms } from '../../src/alerts/condition-alarms.ts';
 import { findConditions } from '../../src/provisioning/conditions/conditions.ts';
 import type { LocalFact, StoredFacts } from '../../src/provisioning/conditions/facts.ts';
 import type { AlarmCount } from '../../src/provisioning/holds/holds.ts';
-import { conditionFactReader } from '../../src/store/condition-facts.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { reportedConditions } from '../../src/store/queues/reported-conditions.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
+import { soundFacts, summaryOf } from '../provisioning/conditions/facts.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
+const summaries = [summaryOf('default'), summaryOf('second')];
 const databases = temporaryDatabases('jetbridge-alarms-');
 let database: Database;
 let time: Clock;
@@ -47,25 +48,27 @@ interface Replica {
 
 /** Starts the alarms of one replica. */
 async function startAlarms(): Promise<Replica> {
-  const stored = conditionFactReader(database, time.now);
+  const reported = reportedConditions(database);
+  const replica: Replica = { local: [], stop: async () => {} };
   const log = (level: string) => (fields: object, message: string) =>
     void logged.push({ level, fields, message });
   const read = async () => {
     if (failure) throw failure;
     const own = { now: time.now(), local: replica.local, storeFault };
-    const facts = { ...(await stored.read()), counts, ...more, ...own };
+    const shared = (await reported.list()).flatMap(({ seen }) => (seen ? [seen] : []));
+    const facts = { ...soundFacts, summaries, counts, ...more, shared, ...own };
     return { conditions: findConditions(facts), facts };
   };
   const alarms = conditionAlarms({
     conditions: { read },
-    reported: reportedConditions(database),
+    reported,
     alerts: { send: (alert) => void alerts.push(alert) },
     afterMs: 5 * MINUTE_MS,
     runtime: { ...time, log: { info: log('info'), warn: log('warn'), error: log('error') } },
   });
-  const replica: Replica = { local: [], stop: alarms.stop };
+  replica.stop = alarms.stop;
   running.push(replica);
-  await waitUntilIdle(20);
+  await waitUntilIdle(40);
   return replica;
 }
 
@@ -76,7 +79,7 @@ async function stopAlarms(): Promise<void> {
 async function advance(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += SECOND_MS) {
     time.advance(SECOND_MS);
-    await waitUntilIdle(20);
+    await waitUntilIdle(40);
   }
 }
 
@@ -313,17 +316,16 @@ test('a burst of refused sign-ins, which is told by itself, is told as ended', a
 });
 
 test('a finding that concerns many is told again when they have doubled', async () => {
-  const summary = async (people: number) => {
-    const [first] = (await conditionFactReader(database, time.now).read()).summaries;
-    const states = { synced: 100, dirty: 0, pending: 0, refused: 0, held: 0 };
-    if (first) more = { summaries: [{ ...first, states, findings: new Map([['phoneUnreadable', people]]) }] };
+  const find = (people: number) => {
+    const [states, findings] = [{ synced: 100 }, new Map([['phoneUnreadable', people]])];
+    more = { summaries: [summaryOf('default', { states, findings })] };
   };
-  await summary(20);
+  find(20);
   await advance(SECOND_MS);
-  await summary(39);
+  find(39);
   await advance(11 * MINUTE_MS);
   expect(sentTypes()).toEqual(['findings.opened']);
-  await summary(40);
+  find(40);
   await advance(SECOND_MS);
   expect(sentTypes()).toEqual(['findings.opened', 'findings.grew']);
   expect(logged[0]).toMatchObject({

@@ -72,7 +72,6 @@ const condition = z
     command: z.string().optional().meta({ description: 'The command that shows or remedies it' }),
   })
   .meta({ id: 'Condition' });
-export type OpenCondition = z.input<typeof condition>;
 
 const activityCounts = z
   .object({
