@@ -56,8 +56,10 @@ const outage = `The travel API answers 503 ${since}; 2 changes wait, the oldest 
 test('a sound service has no conditions, and everybody is in step', async () => {
   await post('ada');
   await eventually(async () => {
-    const { state, conditions } = await read('/overview');
+    const { state, conditions, connections } = await read('/overview');
     expect([state, conditions]).toEqual(['inStep', []]);
+    // An import that an outage ends is tried again after a minute.
+    expect(connections[0].lastImport).toBeDefined();
   });
   expect(await readMetric()).toEqual([]);
   expect(await readPublic()).toEqual({ status: 'ready', writes: 'ok', conditions: [] });
