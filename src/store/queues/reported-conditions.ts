@@ -30,7 +30,13 @@ export type ReportedConditions = ReturnType<typeof reportedConditions>;
 export function reportedConditions({ db }: Database) {
   return {
     list: async (): Promise<ReportedCondition[]> => {
-      const rows = await db.selectFrom('reported_condition').selectAll().execute();
+      const rows = await db
+        .selectFrom('reported_condition')
+        .selectAll()
+        .orderBy('connection_id')
+        .orderBy('kind')
+        .orderBy('subject')
+        .execute();
       return rows.map(toReportedCondition);
     },
     /** Records that this process has seen a fact by itself; at 0 that it sees it no longer. */
