@@ -87,12 +87,12 @@ module.exports = {
     ),
     types(
       'store',
-      'admin/contract/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|holds/(holds|rules-effect)|identity|people/people|policies)|translator/(mapping/mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|json-depth)',
+      'admin/contract/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|conditions/(conditions|facts)|holds/(holds|rules-effect)|identity|people/people|policies)|translator/(mapping/mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|json-depth)',
     ),
     // The types of what the store's modules return; `server` hands the modules over.
     types(
       '(provisioning|admin)',
-      'store/(queues/(background-tasks|hold-alarms|holds|replicas|rules-in-force)|identities/(imports|shadow-plans)|connection-modes|provisioning-store)',
+      'store/(queues/(background-tasks|holds|replicas|rules-in-force)|identities/(imports|people-summaries|shadow-plans)|connection-modes|provisioning-store)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder(
@@ -107,7 +107,7 @@ module.exports = {
     // An alert is signed like a message of a webhook.
     folder(
       'alerts',
-      'config/alert-settings.ts$|http/proxies.ts$|provisioning/(runtime-ports|holds/hold-alarms|import/foreign-values).ts$|admin/refused-sign-ins.ts$|travel/webhooks/attempt.ts$',
+      'config/alert-settings.ts$|http/proxies.ts$|provisioning/(runtime-ports|conditions/(conditions|facts)).ts$|store/queues/reported-conditions.ts$|travel/webhooks/attempt.ts$',
     ),
     // The demo day is played through the SCIM interface of the running service, and removed below HTTP.
     folder(
@@ -121,7 +121,7 @@ module.exports = {
     // The checks open what they ask as the server does.
     folder(
       'checks',
-      'admin/(first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|log/(exchange-store|open-log).ts$|provisioning/(service|runtime-ports|travel-ports).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
+      'admin/(first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|log/(exchange-store|open-log).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -130,7 +130,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(audit-entries|open-decisions|passwords|scim-credentials|contract/operation).ts$|alerts/(alert|alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(holds/(caused-by|decide|holds|held-people|rules-effect)|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|reconcile-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(audit-entries|open-decisions|passwords|scim-credentials|contract/operation).ts$|alerts/(alert|alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(caused-by|decide|holds|held-people|rules-effect)|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|reconcile-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 

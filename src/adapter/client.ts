@@ -1,7 +1,7 @@
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse } from 'axios';
 import type { CallCause } from '../log/exchange.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
-import type { TravelAnswer } from '../provisioning/travel-ports.ts';
+import type { TravelAnswer, TravelOutage } from '../provisioning/travel-ports.ts';
 import type { TravelerChange } from '../translator/traveler.ts';
 import {
   type HttpResponse,
@@ -19,6 +19,7 @@ import {
   measureCall,
   type TravelOperation,
 } from './measured-call.ts';
+import { outageRecord } from './outage.ts';
 import type { Query, TravelProfile } from './profile.ts';
 
 /** The address and credential of the travel API, and the limits for its use. */
@@ -85,6 +86,8 @@ export interface TravelClient {
   deadline(ms?: number): Deadline;
   /** The travel API's clock in epoch milliseconds, from the last `Date` header; undefined before the first one. */
   serverTime(): number | undefined;
+  /** Returns since when the travel API gives no usable answers; undefined while it gives some, and before the first call. */
+  outage(): TravelOutage | undefined;
   /** Closes all sockets. Calls under way end without a response. */
   close(): void;
 }
@@ -99,6 +102,7 @@ export function travelClient(settings: ClientSettings): TravelClient {
   const send = createSender(settings, adapter.send);
   const limit = createLimiter({ concurrency, perSecond, sharers, clock });
   const exchange = createExchange();
+  const outage = outageRecord(clock.wallClock);
   let clockOffset: number | undefined;
   const newDeadline = (ms = timeoutMs): Deadline => ({ signal: AbortSignal.timeout(ms), ms });
   const exchangeInTime = async (request: TravelRequest, name: string, measured: MeasuredCall) => {
@@ -125,10 +129,12 @@ export function travelClient(settings: ClientSettings): TravelClient {
       const response = await exchangeInTime(request, name, measured);
       if ('kind' in response) {
         measured.end(response, undefined);
+        if (!isShort(request, settings)) outage.record(response, { name, status: undefined });
         return response;
       }
       const answer = toAnswer(settings, request, response, read);
       measured.end(answer, response);
+      outage.record(answer, { name, status: response.status });
       const date = Date.parse(response.date ?? '');
       // Error pages may come from a gateway, which may have another clock: its time only counts while there is no other.
       const isReliable = answer.kind !== 'unavailable' || clockOffset === undefined;
@@ -136,8 +142,14 @@ export function travelClient(settings: ClientSettings): TravelClient {
       return answer;
     },
     serverTime: () => (clockOffset === undefined ? undefined : clock.now() + clockOffset),
+    outage: outage.current,
     close: adapter.close,
   };
+}
+
+/** A call with less time than others does not show that the travel API is down. */
+function isShort({ deadline }: TravelRequest, { timeoutMs }: ClientSettings): boolean {
+  return deadline !== undefined && deadline.ms < timeoutMs;
 }
 
 function toAnswer<T>(

@@ -29,8 +29,6 @@ export interface Activity {
   completeSince: number;
   /** The newest exchange of a connection in a direction. */
   findLast(connection: string, direction: ExchangeDirection): LoggedExchange | undefined;
-  /** Returns the time of the last usable answer of a connection's travel API. An answer about a fault of the request counts. Undefined if the time is not known. */
-  findLastAnswer(connection: string): number | undefined;
 }
 
 /**
@@ -53,7 +51,6 @@ interface Gap {
 interface State {
   minutes: Map<number, ActivityCounts>;
   last: Map<string, LoggedExchange>;
-  lastAnswer: Map<string, number>;
   /** The newest first. */
   gaps: Gap[];
   /** The position of the newest exchange. */
@@ -70,7 +67,7 @@ interface ActivityDeps {
 /** Creates the reader of one process. It keeps one row of numbers for each minute of the day in memory. */
 export function activityReader(deps: ActivityDeps): ActivityReader {
   const state: State = {
-    ...{ minutes: new Map(), last: new Map(), lastAnswer: new Map() },
+    ...{ minutes: new Map(), last: new Map() },
     ...{ gaps: [], newest: 0, isFilling: false },
   };
   let reading: Promise<void> | undefined;
@@ -86,7 +83,6 @@ export function activityReader(deps: ActivityDeps): ActivityReader {
         minutes: state.minutes,
         completeSince: state.gaps[0]?.countedSince ?? deps.now() - DAY_MS,
         findLast: (connection, direction) => state.last.get(`${direction} ${connection}`),
-        findLastAnswer: (connection) => state.lastAnswer.get(connection),
       };
     },
   };
@@ -139,8 +135,6 @@ function count(state: State, exchange: LoggedExchange): void {
   if (connection === undefined) return;
   const key = `${direction} ${connection}`;
   if (Number(state.last.get(key)?.position ?? 0) < Number(position)) state.last.set(key, exchange);
-  if (direction === 'travel' && !isOutage(exchange))
-    state.lastAnswer.set(connection, Math.max(state.lastAnswer.get(connection) ?? 0, at));
 }
 
 /** Returns counts of nothing. */
@@ -151,9 +145,4 @@ export function emptyCounts(): ActivityCounts {
 /** True for an exchange that was answered with an error, or not at all. */
 export function isFailed({ status }: Pick<LoggedExchange, 'status'>): boolean {
   return status === undefined || status >= 400;
-}
-
-/** True for a call whose failure lies with the travel API or the credential, and not with the person whom it concerns. */
-export function isOutage({ status }: Pick<LoggedExchange, 'status'>): boolean {
-  return status === undefined || status >= 500 || status === 429 || status === 401 || status === 403;
 }

@@ -1,15 +1,15 @@
 import type { Request } from 'express';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { ExchangeLog } from '../log/exchange.ts';
+import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
 import type { Connection } from '../provisioning/connection.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { AdminAccounts } from '../store/credentials/admins.ts';
-import type { PeopleSummaries } from '../store/identities/people-summaries.ts';
+import type { PeopleSummaries, PeopleSummary } from '../store/identities/people-summaries.ts';
 import type { GroupPages } from '../store/lists/group-pages.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
-import type { WriteHealth } from '../store/sql/write-health.ts';
 import type { TravelDeps } from '../travel/collection.ts';
 import type { Webhooks } from '../travel/webhooks/webhooks.ts';
 import type { DemoDay } from './demo-day.ts';
@@ -56,12 +56,17 @@ export interface AdminParts {
   connections: readonly ServedConnection[];
   storedConnections: StoredConnections;
   demoDay: DemoDay;
+  /** What needs attention. Summaries of people that the caller has just read are not read again. */
+  conditions: {
+    read(summaries: PeopleSummary[]): Promise<FoundConditions>;
+    /** Says why the travel API of a connection cannot be used; undefined while it can. */
+    findOutage(connection: string): Promise<string | undefined>;
+  };
   /** Computes with mappings, beside the requests that do not. */
   tasks: Pick<MappingThread, 'run'>;
   /** Undefined if no connection uses the embedded travel service. */
   embedded: EmbeddedService | undefined;
   exchanges: ExchangeLog;
-  writes: Pick<WriteHealth, 'failure'>;
   limit: SignInLimit;
   refusedSignIns: RefusedSignIns;
   /** 32 bytes that encrypt the cookies of sign-ins. */

@@ -25,10 +25,9 @@ export interface RefusedSignIn {
 
 /** A number of refused sign-ins that is no longer an accident. */
 export interface SignInBurst {
-  type: 'signIns.refused';
   /** Epoch milliseconds. */
   at: number;
-  /** The refusals within the last ten minutes. */
+  /** The refusals within the ten minutes before. */
   attempts: number;
 }
 
@@ -40,6 +39,8 @@ export interface RefusedSignIns {
   record(refused: RefusedSignIn): Promise<void>;
   /** Calls the listener for each burst that is reported. */
   onBurst(listener: (burst: SignInBurst) => void): void;
+  /** Returns the last burst for an hour, in which no other one is reported. */
+  lastBurst(): SignInBurst | undefined;
   /** Writes the sums of the last minute, and stops. */
   close(): Promise<void>;
 }
@@ -110,6 +111,7 @@ export function recordRefusedSignIns(deps: RefusedSignInsDeps): RefusedSignIns {
       await sum.position;
     },
     onBurst: burst.onBurst,
+    lastBurst: burst.last,
     close: async () => {
       end.abort();
       await flushing;
@@ -155,9 +157,13 @@ function detailsOf({ first, attempts, accounts }: Sum): Record<string, unknown> 
 /** Counts refusals by minutes, and reports when there are too many. */
 function burstDetector({ clock, log }: Pick<RefusedSignInsDeps, 'clock' | 'log'>) {
   let minutes = [0];
-  let reportedAt = Number.NEGATIVE_INFINITY;
+  let reported: SignInBurst | undefined;
+  // The absolute difference is compared, because the clock can be set back.
+  const last = () =>
+    reported && Math.abs(clock.now() - reported.at) < REPORT_EVERY_MS ? reported : undefined;
   let listener: (burst: SignInBurst) => void = () => {};
   return {
+    last,
     onBurst: (added: (burst: SignInBurst) => void) => {
       listener = added;
     },
@@ -167,12 +173,10 @@ function burstDetector({ clock, log }: Pick<RefusedSignInsDeps, 'clock' | 'log'>
     count: () => {
       minutes[0] = (minutes[0] ?? 0) + 1;
       const attempts = minutes.reduce((sum, one) => sum + one, 0);
-      const at = clock.now();
-      // The absolute difference is compared, because the clock can be set back.
-      if (attempts < BURST || Math.abs(at - reportedAt) < REPORT_EVERY_MS) return;
-      reportedAt = at;
+      if (attempts < BURST || last()) return;
+      reported = { at: clock.now(), attempts };
       log.warn({ attempts }, 'many sign-ins to the admin page were refused within ten minutes');
-      listener({ type: 'signIns.refused', at, attempts });
+      listener(reported);
     },
   };
 }

@@ -3,17 +3,18 @@ import { types } from 'node:util';
 import { adminPasswordWeakness } from '../admin/first-admin.ts';
 import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import { certificateWarning } from '../config/transport.ts';
 import { hasExchanges } from '../log/exchange-store.ts';
 import { isExchangeLogReadable } from '../log/open-log.ts';
+import type { Condition, ConditionKind, FoundConditions } from '../provisioning/conditions/conditions.ts';
+import { localKinds } from '../provisioning/conditions/facts.ts';
 import { adminTokens } from '../store/credentials/admins.ts';
 import { oauthClients, scimTokens } from '../store/credentials/credentials.ts';
 import { encryption, existingEncryptionKey, KeyFileFault } from '../store/credentials/encryption.ts';
-import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { databaseFacts } from '../store/sql/database-facts.ts';
 import { displayLocation, openExistingDatabase } from '../store/sql/open-database.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel/travel-secrets.ts';
+import { readConditions } from './conditions.ts';
 import { checkMapping } from './connection.ts';
 import { translateSample } from './mapping.ts';
 import { operatorMessage } from './operator-message.ts';
@@ -30,9 +31,6 @@ export interface DoctorResult {
 
 type Finding = Omit<DoctorResult, 'check'>;
 
-const DAY_MS = 24 * 60 * 60_000;
-/** Certificates and tokens that expire within this time are reported, in milliseconds. */
-const SOON_MS = 30 * DAY_MS;
 const MEGABYTE = 1024 * 1024;
 const LITTLE_SPACE = 1024 * MEGABYTE;
 const NO_SPACE = 100 * MEGABYTE;
@@ -52,16 +50,18 @@ export async function runDoctor(
 ): Promise<DoctorResult[]> {
   const { results, database } = await openForChecks(settings);
   try {
+    const found = await readConditions(settings, database, now);
     results.push(
       ...toResults('database connection', checkEncryption(settings)),
       ...toResults('data folder', checkFolder(settings, measureFreeSpace)),
-      ...toResults('certificate', checkCertificate(settings, now)),
+      ...toResults('certificate', certificateFindings(settings, found.conditions)),
       ...toResults('OpenID provider', await checkOpenid(settings)),
       ...toResults('ADMIN_PASSWORD', await checkAdminPassword(settings)),
     );
     if (database)
       for (const { check, run } of databaseChecks)
-        results.push(...toResults(check, await run({ settings, database, now })));
+        results.push(...toResults(check, await run({ settings, database, now, ...found })));
+    if (database) results.push(...conditionResults(found));
     for (const connection of settings.connections)
       results.push(...(await connectionResults(settings, connection, database)));
     return results;
@@ -150,15 +150,6 @@ function folderFindings(data: string, { mode, free }: { mode: number; free: numb
   return findings.length > 0 ? findings : [ok(`${data} is private, ${megabytes(free)} are free`)];
 }
 
-function checkCertificate({ tls }: Settings, now: number): Finding[] {
-  if (!tls) return [];
-  const invalid = certificateWarning(tls.certificate, now);
-  const remedy = 'Renew it in the files of TLS_CERT and TLS_KEY, then send SIGHUP to the server.';
-  if (invalid !== undefined) return [{ state: 'fault', text: invalid, remedy }];
-  const text = `the certificate in TLS_CERT ends on ${new Date(tls.certificate.validTo).toISOString()}`;
-  return [tls.certificate.validTo - now < SOON_MS ? { state: 'warning', text, remedy } : ok(text)];
-}
-
 /** Not a fault while the provider is away, if passwords open the page. */
 async function checkOpenid({ adminOpenid, passwordSignIn }: Settings): Promise<Finding[]> {
   if (!adminOpenid) return [];
@@ -184,13 +175,13 @@ interface DatabaseCheckContext {
   settings: Settings;
   database: Database;
   now: number;
+  conditions: Condition[];
 }
 
 const databaseChecks: { check: string; run(context: DatabaseCheckContext): Promise<Finding[]> }[] = [
   { check: 'encryption key', run: checkKey },
   { check: 'tokens', run: checkTokens },
   { check: 'admin tokens', run: checkAdminTokens },
-  { check: 'held changes', run: checkHolds },
 ];
 
 async function checkKey({ settings, database, now }: DatabaseCheckContext): Promise<Finding[]> {
@@ -230,23 +221,24 @@ function readKey(settings: Settings): Uint8Array | KeyFileFault | undefined {
   }
 }
 
-async function checkTokens({ settings, database, now }: DatabaseCheckContext): Promise<Finding[]> {
+async function checkTokens({
+  settings,
+  database,
+  now,
+  conditions,
+}: DatabaseCheckContext): Promise<Finding[]> {
   const tokens = (await scimTokens(database).list()).filter(({ revokedAt }) => revokedAt === undefined);
   const clients = (await oauthClients(database).list()).filter(({ revokedAt }) => revokedAt === undefined);
   const findings = settings.connections.flatMap(({ id, scimToken }): Finding[] => {
     const own = tokens.filter(({ connection }) => connection === id);
-    const active = own.filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > now);
+    const isActive = own.some(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > now);
     const hasClient = clients.some(({ grant }) => grant.kind === 'scim' && grant.connection === id);
     const remedy = `Run: npx jetbridge tokens create --connection ${id}`;
-    if (scimToken === undefined && active.length === 0 && !hasClient)
+    if (scimToken === undefined && !isActive && !hasClient)
       return [{ state: 'fault', text: `no valid credential opens the connection ${id}`, remedy }];
-    return active
-      .filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt - now < SOON_MS)
-      .map(({ name, expiresAt = now }) => {
-        const text = `the token "${name}" of the connection ${id} ends on ${new Date(expiresAt).toISOString()}`;
-        return { state: 'warning', text, remedy };
-      });
+    return [];
   });
+  findings.push(...conditionFindings(conditions, tokenKinds));
   return findings.length > 0 ? findings : [ok('no token ends within 30 days')];
 }
 
@@ -263,13 +255,52 @@ async function checkAdminTokens({ database }: DatabaseCheckContext): Promise<Fin
   });
 }
 
-async function checkHolds({ database }: DatabaseCheckContext): Promise<Finding[]> {
-  const counts = await provisioningStore(database).holds.countHolds();
-  if (counts.length === 0) return [ok('no change waits for an approval')];
-  return counts.map(({ connection, cause, count }) => {
-    const text = `changes of ${peopleText(count)} of the connection ${connection} wait for an approval (${cause})`;
-    return { state: 'warning', text, remedy: 'See them with: npx jetbridge holds list' };
+/** The checks that have nothing but conditions, and what each says without any. The others are in the checks of the same subject. */
+const conditionChecks: { check: string; kinds: readonly ConditionKind[]; otherwise: string }[] = [
+  {
+    check: 'held changes',
+    kinds: ['hold', 'pausedConnection'],
+    otherwise: 'no change waits for an approval',
+  },
+  {
+    check: 'imports',
+    kinds: ['importFailed', 'importIncomplete', 'importMaximum'],
+    otherwise: 'the last ones have ended well',
+  },
+  {
+    check: 'people',
+    kinds: ['notArchived', 'unclearAnswer', 'refusedPeople', 'findings'],
+    otherwise: 'no fault concerns many of them',
+  },
+  { check: 'running servers', kinds: localKinds, otherwise: 'none has reported a fault' },
+];
+
+function conditionResults({ conditions }: FoundConditions): DoctorResult[] {
+  return conditionChecks.flatMap(({ check, kinds, otherwise }) => {
+    const found = conditionFindings(conditions, kinds);
+    return toResults(check, found.length > 0 ? found : [ok(otherwise)]);
   });
+}
+
+function conditionFindings(conditions: Condition[], kinds: readonly ConditionKind[]): Finding[] {
+  const meant = conditions.filter(({ kind }) => kinds.includes(kind));
+  return meant.map(({ kind, severity, text, subject, command }) => ({
+    state: severity === 'failing' ? 'fault' : 'warning',
+    // The names of tokens are in no other sentence.
+    text:
+      subject !== undefined && tokenKinds.includes(kind) ? `${text.replace(/\.$/, '')} ("${subject}")` : text,
+    ...(command === undefined || command === 'npx jetbridge doctor' ? {} : { remedy: `Run: ${command}` }),
+  }));
+}
+
+const tokenKinds: ConditionKind[] = ['tokenEnds', 'adminTokenEnds'];
+
+function certificateFindings({ tls }: Settings, conditions: Condition[]): Finding[] {
+  if (!tls) return [];
+  const remedy = 'Renew it in the files of TLS_CERT and TLS_KEY, then send SIGHUP to the server.';
+  const found = conditionFindings(conditions, ['certificateEnds']).map((finding) => ({ ...finding, remedy }));
+  const end = new Date(tls.certificate.validTo).toISOString();
+  return found.length > 0 ? found : [ok(`the certificate in TLS_CERT ends on ${end}`)];
 }
 
 async function connectionResults(

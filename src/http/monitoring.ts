@@ -11,6 +11,8 @@ export interface HealthDeps {
   writes: { failure(): string | undefined; probe(): Promise<string | undefined> };
   /** Resolves after some milliseconds, or when aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** Returns what needs attention, without personal data, for `?verbose`. */
+  conditions(): Promise<object[]>;
 }
 
 /** A check that takes longer has failed, in milliseconds: probes of load balancers and orchestrators wait some three seconds. */
@@ -19,9 +21,9 @@ const CHECK_MS = 2_000;
 /**
  * Routes of the health checks. /healthz: the process responds. /readyz: `isReady` resolves to true. If only writes
  * fail, the service is ready nevertheless, because reads work, unless the caller requires writes
- * (`?require=writes`). A database that does not answer within two seconds is not ready.
+ * (`?require=writes`). With `?verbose`, the answer lists the open conditions, which never change the status. A database that does not answer within two seconds is not ready.
  */
-export function healthRoutes({ isReady, writes, wait }: HealthDeps): Router {
+export function healthRoutes({ isReady, writes, wait, conditions }: HealthDeps): Router {
   return Router({ caseSensitive: true })
     .get('/healthz', (_request, response) => {
       markRoutine(response);
@@ -32,16 +34,22 @@ export function healthRoutes({ isReady, writes, wait }: HealthDeps): Router {
       const isRequired = [request.query['require']].flat().includes('writes');
       const checks = async () => {
         const canRead = await isReady();
-        return { canRead, reason: isRequired ? await writes.probe() : writes.failure() };
+        const reason = isRequired ? await writes.probe() : writes.failure();
+        return {
+          canRead,
+          reason,
+          open: request.query['verbose'] === undefined ? undefined : await conditions(),
+        };
       };
-      const { canRead, reason } = await withinLimit(checks(), wait).catch((error: unknown) => {
+      const { canRead, reason, open } = await withinLimit(checks(), wait).catch((error: unknown) => {
         requestScopeOf(response).log.error({ err: error }, 'the readiness check failed');
-        return { canRead: false, reason: writes.failure() ?? 'the database cannot be read' };
+        return { canRead: false, reason: writes.failure() ?? 'the database cannot be read', open: undefined };
       });
       const isFit = canRead && !(isRequired && reason !== undefined);
       response.status(isFit ? 200 : 503).json({
         status: isFit ? 'ready' : 'not ready',
         ...(reason === undefined ? { writes: 'ok' } : { writes: 'failing', reason }),
+        ...(open && { conditions: open }),
       });
     });
 }

@@ -6,7 +6,7 @@ import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { Memberships } from './groups/group-ports.ts';
 import type { FeedFollower, FeedResult } from './import/event-feed.ts';
-import type { Importer, ImportResult } from './import/import.ts';
+import { type Importer, type ImportResult, withFailedImport } from './import/import.ts';
 import type { Attempt, Reconciler } from './reconcile/run/reconciler.ts';
 import type { ChangeDescriber } from './rules/describe-change.ts';
 import type { RulesChanges } from './rules/rules-change.ts';
@@ -421,10 +421,10 @@ function nextPollDelay(result: FeedResult, { pause, everyMs }: { pause: number; 
 
 async function importTravelers(
   deps: BackgroundDeps,
-  { connection }: LeasedTask,
+  { connection, state }: LeasedTask,
   signal: AbortSignal,
 ): Promise<TaskResult> {
-  const { log } = deps.runtime;
+  const { log, wallClock } = deps.runtime;
   await takeFeedPosition(deps, connection, signal);
   const span = { name: 'import', attributes: connectionAttribute(connection), resultOf: importResult };
   const imported = await traceWork(deps.tracing, span, () => deps.runImport(connection));
@@ -433,7 +433,7 @@ async function importTravelers(
       { connection: connection.id, failure: imported.kind },
       'the import failed; retrying in a minute',
     );
-    return { state: undefined, dueMs: IMPORT_RETRY_MS };
+    return { state: withFailedImport(state, wallClock()), dueMs: IMPORT_RETRY_MS };
   }
   log.info({ connection: connection.id, read: imported.read }, 'imported the travelers');
   return { state: undefined, dueMs: IMPORT_MS };

@@ -57,6 +57,16 @@ export function describeTravelFailure(failure: TravelFailure): string {
   }
 }
 
+/** A travel API that gives no usable answers: its last answer, and the time of the first failure since the last usable one. */
+export interface TravelOutage {
+  /** Undefined if the last call was not answered. */
+  status: number | undefined;
+  /** The reason for which there is no usable answer, without the address, e.g. `ECONNREFUSED`. */
+  error: string | undefined;
+  /** Epoch milliseconds. */
+  since: number;
+}
+
 /**
  * An answer of the travel API: a value or a failure. Failures are values and not exceptions, because the reconciler
  * handles each kind differently.

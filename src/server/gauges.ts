@@ -1,9 +1,10 @@
 import { Counter, Gauge } from 'prom-client';
 import type { HttpMetrics } from '../http/monitoring.ts';
 import { pauseReasons } from '../provisioning/circuit-breaker.ts';
+import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
 import type { AlarmCount } from '../provisioning/holds/holds.ts';
 import type { ForeignValues } from '../provisioning/import/foreign-values.ts';
-import { countImportsAtMaximum, isIncompleteImport } from '../provisioning/import/import.ts';
+import { isIncompleteImport, lastImportOf } from '../provisioning/import/import.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { LiveReplicas } from '../store/queues/live-replicas.ts';
@@ -96,7 +97,11 @@ export function registerStoreGauges(
     name: 'jetbridge_import_maximum',
     help: 'The number of travelers at which the last import of a connection has ended although the travel API lists more; no series otherwise.',
     labels: ['connection'],
-    read: () => countImportsAtMaximum(tasks),
+    read: async () =>
+      (await tasks.listStates('import')).flatMap(({ connection, state }) => {
+        const count = lastImportOf(state)?.maximum;
+        return count === undefined ? [] : [{ connection, count }];
+      }),
   });
 }
 
@@ -160,6 +165,23 @@ export function registerServiceGauges(
       connections.flatMap(({ connection, staleLookups }) =>
         staleLookups().map((part) => ({ connection: connection.id, part, count: 1 })),
       ),
+  });
+}
+
+/** Registers a metric: the open conditions, by connection, kind and severity. */
+export function registerConditions(metrics: HttpMetrics, read: () => Promise<FoundConditions>): void {
+  registerGauge(metrics, {
+    name: 'jetbridge_conditions',
+    help: 'Open conditions that need attention, by connection (empty: the whole service), kind and severity.',
+    labels: ['connection', 'kind', 'severity'],
+    read: async () => {
+      const counts = new Map<string, { connection: string; kind: string; severity: string; count: number }>();
+      for (const { connection = '', kind, severity } of (await read()).conditions) {
+        const key = JSON.stringify([connection, kind, severity]);
+        counts.set(key, { connection, kind, severity, count: (counts.get(key)?.count ?? 0) + 1 });
+      }
+      return [...counts.values()];
+    },
   });
 }
 

@@ -47,6 +47,8 @@ export interface HttpServer {
   serve(handlers: LimitHandlers): void;
   /** Reads the certificate files again. If they have a fault, logs it and keeps the old certificate. */
   renewCertificate(): void;
+  /** The certificate that is served; undefined without HTTPS. */
+  certificate(): Certificate | undefined;
 }
 
 /** Creates an HTTPS server if there is a certificate, else an HTTP server. */
@@ -63,9 +65,10 @@ export function createHttpServer(
     messageClasses,
     serve: (handlers: LimitHandlers) => serveWithLimits(server, limits, handlers),
   });
-  if (!tls) return { ...withHandlers(createServer(options)), scheme: 'http', renewCertificate: () => {} };
-  const { cert, key } = tls.certificate;
-  logCertificateWarning(tls.certificate, log);
+  if (!tls) return { ...withHandlers(createServer(options)), scheme: 'http', ...withoutCertificate };
+  let { certificate } = tls;
+  const { cert, key } = certificate;
+  logCertificateWarning(certificate, log);
   const server = createHttpsServer({ ...options, ...tlsOptions, cert, key });
   const renewCertificate = () => {
     const faults: Fault[] = [];
@@ -79,11 +82,14 @@ export function createHttpServer(
     }
     // Repeat all options, because the new context inherits none from the old one.
     server.setSecureContext({ ...tlsOptions, cert: renewed.cert, key: renewed.key });
+    certificate = renewed;
     log.info({ validTo: new Date(renewed.validTo).toISOString() }, 'the certificate was renewed');
     logCertificateWarning(renewed, log);
   };
-  return { ...withHandlers(server), scheme: 'https', renewCertificate };
+  return { ...withHandlers(server), scheme: 'https', renewCertificate, certificate: () => certificate };
 }
+
+const withoutCertificate = { renewCertificate: () => {}, certificate: () => undefined };
 
 /** A server for requests of this process to itself. */
 export interface LoopbackServer {

@@ -8,6 +8,7 @@ import type { ServedConnection } from '../admin/deps.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { TravelOutage } from '../provisioning/travel-ports.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { steadyClock } from './runtime.ts';
 
@@ -17,6 +18,8 @@ export interface OpenConnection extends ServedConnection {
   findRefusedKey(): Promise<string | undefined>;
   /** The travel API's clock in epoch milliseconds; undefined before its first response. */
   serverTime(): number | undefined;
+  /** Since when the travel API gives no usable answers; undefined while it gives some, and before the first call. */
+  outage(): TravelOutage | undefined;
   close(): void;
 }
 
@@ -89,6 +92,7 @@ export function openConnection(
       return kind === 'unauthorized' ? travelApi.keyEnv : undefined;
     },
     serverTime: client.serverTime,
+    outage: client.outage,
     close: client.close,
   };
 }

@@ -6,7 +6,7 @@ import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admi
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
 import { documentPages } from '../admin/page.ts';
 import { alertChannels, alertSender } from '../alerts/alert-sender.ts';
-import { toAlert } from '../alerts/to-alert.ts';
+import { conditionAlarms } from '../alerts/condition-alarms.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { demoDay, type ServedDemoDay } from '../demo-day/demo-day.ts';
@@ -23,14 +23,9 @@ import { type LimitHandlers, socketLimits } from '../http/sockets.ts';
 import { exchangeKeys } from '../log/open-log.ts';
 import { exchangeReader } from '../log/search.ts';
 import type { Background } from '../provisioning/background.ts';
-import { holdAlarms } from '../provisioning/holds/hold-alarms.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import { isLookedUp } from '../provisioning/import/event-feed.ts';
-import {
-  countImportsAtMaximum,
-  type ImportOptions,
-  type ImportResult,
-} from '../provisioning/import/import.ts';
+import type { ImportOptions, ImportResult } from '../provisioning/import/import.ts';
 import { announceReturnPolicy } from '../provisioning/people/return-notice.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
@@ -39,8 +34,9 @@ import { type ScimDeps, scimApp } from '../scim/app.ts';
 import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
 import { currentEncryptionKey } from '../store/credentials/encryption.ts';
 import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
-import { reportedHolds } from '../store/queues/hold-alarms.ts';
+import { reportedConditions } from '../store/queues/reported-conditions.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
+import { readPublicConditions, type ServedConditions, servedConditions } from './conditions.ts';
 import { registerUnconfirmed } from './gauges.ts';
 import {
   createHttpServer,
@@ -108,11 +104,10 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const stored = storedConnections({ ...deps, ...opened });
   const { page, documents, mappingProgram: program, mappingLimits: limits } = options;
   const tasks = mappingThread({ program, limits, wait });
-  const app = createApp(deps, {
-    ...{ ...servers, ...opened, scim, demoDay: demo, stored, tasks, page, documents },
-  });
+  const parts = { ...servers, ...opened, conditions: servedConditions(deps, opened, server) };
+  const app = createApp(deps, { ...parts, scim, demoDay: demo, stored, tasks, page, documents });
   server.serve(requestHandlers(app, deps.http));
-  const background = options.background === false ? undefined : startBackground(deps, opened);
+  const background = options.background === false ? undefined : startBackground(deps, parts);
   demo.follow();
   stored.follow();
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
@@ -138,7 +133,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await provisioning.reconcileDue();
       return (await deps.store.identities.findPage(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
-    close: () => closeInTime(deps, { ...servers, ...opened, demo, stored, tasks, background }),
+    close: () => closeInTime(deps, { ...parts, demo, stored, tasks, background }),
     renewCertificate: server.renewCertificate,
     reloadMappingFiles: () =>
       reloadMappingFiles(settings, { applyMapping: provisioning.applyMappingFile, log: deps.log }),
@@ -228,6 +223,7 @@ function createApp(
     demoDay,
     stored,
     tasks,
+    conditions,
     page,
     documents,
   }: Servers &
@@ -236,13 +232,14 @@ function createApp(
       demoDay: DemoDay;
       stored: StoredConnections;
       tasks: MappingThread;
+      conditions: ServedConditions;
       page: string | undefined;
       documents: string | undefined;
     },
 ): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
-  const health = { isReady, writes, wait };
+  const health = { isReady, writes, wait, conditions: () => readPublicConditions(conditions) };
   const isTrusted = addressPredicate(settings.trustedProxies);
   const [transportOf, originOf] = [transportReader(isTrusted, isLoopback), originReader(isTrusted)];
   const publicUrl = (request: Request) => chosenUrl(settings) ?? originOf(request) ?? url;
@@ -258,7 +255,7 @@ function createApp(
     const isSecure = (request: Request) => transportOf(request) === 'https';
     const encryptionKey = currentEncryptionKey(settings);
     const parts = { provisioning, connections, storedConnections: stored, demoDay };
-    const shared = { ...parts, tasks, isSecure, publicUrl, page, encryptionKey };
+    const shared = { ...parts, tasks, conditions, isSecure, publicUrl, page, encryptionKey };
     const exchanges = exchangeReader(deps.database, exchangeKeys(settings));
     app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, exchanges }));
     app.get('/', (_request, response) => response.redirect('/admin'));
@@ -277,7 +274,7 @@ function createApp(
 /** Starts the loops of the bridge and of the embedded travel service. */
 function startBackground(
   { settings, runtime, log, database, store, live, restoreWatch, embedded, http, signIns }: ServerDeps,
-  { provisioning, connections, suspicion }: OpenProvisioning,
+  { provisioning, connections, suspicion, conditions }: OpenProvisioning & { conditions: ServedConditions },
 ): Background {
   const loops = provisioning.startBackground();
   const retryUnresolved = () =>
@@ -294,37 +291,54 @@ function startBackground(
     log.error({ err: error }, 'the policy onReturn could not be announced; the next start repeats it');
   });
   const channels = alertChannels(settings.alerts, { publicUrl: chosenUrl(settings), now: runtime.wallClock });
-  const sender = alertSender(channels, { clock: runtime, log });
-  const alerts = { send: (event: Parameters<typeof toAlert>[0]) => sender.send(toAlert(event)) };
+  const alerts = alertSender(channels, { clock: runtime, log });
   const countUnconfirmed = unconfirmedPeople(database, runtime.now);
   registerUnconfirmed(http.metrics, countUnconfirmed);
-  const countHolds = async () => [
-    ...(await store.holds.countHolds()),
-    ...(await countUnconfirmed()),
-    ...(await countImportsAtMaximum(store.tasks)),
-  ];
-  const alarms = holdAlarms({
-    ...{ holds: { countHolds }, reportedHolds: reportedHolds(database) },
-    ...{ alerts, runtime },
+  const alarms = conditionAlarms({
+    ...{
+      conditions,
+      reported: reportedConditions(database),
+      alerts,
+      afterMs: settings.alerts.afterMs,
+      runtime,
+    },
   });
-  restoreWatch.onRestored((paused) => {
-    for (const connection of paused) alerts.send({ type: 'restore.detected', at: runtime.now(), connection });
-  });
+  tellEvents({ restoreWatch, signIns }, suspicion, (type, text, data) =>
+    alerts.send({ ...{ type, at: runtime.now(), severity: 'warning', text, data }, path: '/overview' }),
+  );
   // What the travelers have become since the backup is seen by an import.
   restoreWatch.onPause(loops.importAgain);
-  suspicion.onSuspicion((connection, people) =>
-    alerts.send({ type: 'restore.suspected', at: runtime.now(), connection, people }),
-  );
-  signIns.refusedSignIns.onBurst(alerts.send);
   const embeddedLoops = embedded?.run();
   return {
     refreshRules: loops.refreshRules,
     importAgain: loops.importAgain,
     retryUnresolved: loops.retryUnresolved,
     stop: async () => {
-      await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), sender.close()]);
+      await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), alerts.close()]);
     },
   };
+}
+
+/** Tells a restore and a burst of refused sign-ins at the moment in which they are recognised. */
+function tellEvents(
+  { restoreWatch, signIns }: Pick<ServerDeps, 'restoreWatch' | 'signIns'>,
+  suspicion: OpenProvisioning['suspicion'],
+  send: (type: string, text: string, data: object) => void,
+): void {
+  restoreWatch.onRestored((paused) => {
+    for (const connection of paused) {
+      const text = `The database was restored from a backup; the connection ${connection} is paused.`;
+      send('restore.detected', text, { connection });
+    }
+  });
+  suspicion.onSuspicion((connection, people) => {
+    const text = `The travelers of ${people} people of ${connection} had values that were never sent, after a time without a server: the database may have been restored.`;
+    send('restore.suspected', text, { connection, people });
+  });
+  signIns.refusedSignIns.onBurst(({ attempts }) => {
+    const text = `${attempts} sign-ins to the admin page were refused within ten minutes.`;
+    send('signIns.refused', text, { attempts });
+  });
 }
 
 /** Forgets what was read of the travel service, whose names have changed. */

@@ -94,7 +94,7 @@ export async function readStoredConnections(
 /** The tables of what is counted, held or remembered of the people of a connection. */
 const countTables = [
   ...(['departure', 'membership_change', 'former_member'] as const),
-  ...(['rules_change', 'hold_alarm', 'list_counter'] as const),
+  ...(['rules_change', 'list_counter'] as const),
 ];
 
 /** The tables of what the replicas share about a connection. */
@@ -145,6 +145,7 @@ export async function deleteConnection(
     await deleteConnectionCredentials(tx, scope);
     for (const table of [...countTables, ...sharedTables] as const)
       await tx.deleteFrom(table).where(inScope(scope)).execute();
+    await tx.deleteFrom('reported_condition').where('connection_id', '=', connection).execute();
     await tx.deleteFrom('connection').where('id', '=', connection).execute();
     return 'done';
   });

@@ -64,7 +64,8 @@ test('fifty refusals within ten minutes are a burst, which is reported once an h
   }
   expect(bursts).toEqual([]);
   for (let number = 0; number < 60; number += 1) refused.count('signIn');
-  expect(bursts).toEqual([{ type: 'signIns.refused', at: time.now(), attempts: 50 }]);
+  expect(bursts).toEqual([{ at: time.now(), attempts: 50 }]);
+  expect(refused.lastBurst()).toEqual(bursts[0]);
   await passMinutes(59);
   for (let number = 0; number < 60; number += 1) refused.count('signIn');
   expect(bursts).toHaveLength(1);

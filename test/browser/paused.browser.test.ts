@@ -14,6 +14,8 @@ test('the Overview says that a connection is paused after a restore, and lets it
   const notice = page.getByRole('status').filter({ hasText: 'The connection default is paused' });
   await notice.waitFor();
   await page.getByText('the connection is paused').waitFor();
+  const attention = page.getByRole('region', { name: 'Needs attention' });
+  await attention.getByText('The connection default is paused, by an admin or after a restore').waitFor();
   await takeScreenshot(page, 'paused');
   expect(await accessibilityFaults(page)).toEqual([]);
   await notice.getByRole('button', { name: 'Let it go on' }).click();
@@ -22,6 +24,7 @@ test('the Overview says that a connection is paused after a restore, and lets it
   await takeScreenshot(page, 'paused-confirm');
   await dialog.getByRole('button', { name: 'Let default go on' }).click();
   await notice.waitFor({ state: 'detached' });
+  await attention.waitFor({ state: 'detached' });
   await page.getByText('✓ are made').waitFor();
   expect(faults).toEqual([]);
 });

@@ -95,7 +95,7 @@ test('a token that ends soon is a warning with the command that makes another', 
   const { code, lines } = await examine();
   expect(code).toBe(0);
   expect(lineOf(lines, 'tokens')).toMatch(
-    /^warning {2}tokens: the token "okta" of the connection default ends on \S+\. Run: npx jetbridge tokens create --connection default$/,
+    /^warning {2}tokens: A token of the connection default ends on [\d-]+ \("okta"\)\. Run: npx jetbridge tokens create --connection default$/,
   );
 });
 
@@ -284,7 +284,7 @@ test('held changes are a warning with their number and cause', async () => {
   await database.close();
   const { lines } = await examine();
   expect(lineOf(lines, 'held changes')).toBe(
-    'warning  held changes: changes of 2 people of the connection default wait for an approval (safetyValve). See them with: npx jetbridge holds list',
+    'warning  held changes: Changes of 2 people are held: more people leave at once than the safety valve lets pass. Run: npx jetbridge holds list',
   );
 });
 

@@ -41,7 +41,10 @@ test('the table has state, traveler and findings, beside a running server', asyn
   expect(table).toMatch(/ada@corp\.example +│ Ada "A\." King, B\.Sc\. +│ synced +│ yes +│ - /);
   expect(table).toMatch(/bob +│ - +│ pending +│ none +│ emailInvalid, noEmail +│ 20/);
   expect(table).toMatch(/│ default +│/);
-  expect(shell.err).toEqual(['"npx jetbridge explain PERSON" tells why.']);
+  expect(shell.err).toEqual([
+    '2 of 4 people are in step with the travel service; 2 lack data.',
+    '"npx jetbridge explain PERSON" tells why.',
+  ]);
 });
 
 test('the table is not wider than the terminal', async () => {

@@ -69,7 +69,7 @@ test('health checks are logged only when they fail', async () => {
   const writes = { failure: () => undefined, probe: async () => undefined };
   const wait = () => new Promise<void>(() => {});
   const health = await httpFixture((app) => {
-    app.use(healthRoutes({ isReady: async () => isReady, writes, wait }));
+    app.use(healthRoutes({ isReady: async () => isReady, writes, wait, conditions: async () => [] }));
   });
   const ask = (path: string) =>
     fetch(`http://127.0.0.1:${health.port}${path}`).then((answer) => answer.text());

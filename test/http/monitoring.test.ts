@@ -8,10 +8,9 @@ import { httpFixture } from '../fixtures/http.ts';
 const wait = () => new Promise<void>(() => {});
 
 async function statuses(isReady: () => Promise<boolean>): Promise<number[]> {
+  const writes = { failure: () => undefined, probe: async () => undefined };
   const fixture = await httpFixture((app) =>
-    app.use(
-      healthRoutes({ isReady, wait, writes: { failure: () => undefined, probe: async () => undefined } }),
-    ),
+    app.use(healthRoutes({ isReady, wait, writes, conditions: async () => [] })),
   );
   const get = async (path: string) => (await fetch(`http://127.0.0.1:${fixture.port}${path}`)).status;
   const found = [await get('/healthz'), await get('/readyz')];
@@ -123,7 +122,9 @@ describe('while writes fail', () => {
   const asked = async (path: string) => {
     const writes = { failure: () => failure, probe: async () => found };
     const fixture = await httpFixture((app) =>
-      app.use(healthRoutes({ isReady: async () => true, writes, wait })),
+      app.use(
+        healthRoutes({ isReady: async () => true, writes, wait, conditions: async () => [{ kind: 'hold' }] }),
+      ),
     );
     const response = await fetch(`http://127.0.0.1:${fixture.port}${path}`);
     await fixture.close();
@@ -145,6 +146,15 @@ describe('while writes fail', () => {
     expect(await asked('/readyz?require=writes')).toEqual(expected);
     expect(await asked('/readyz?require=reads&require=writes')).toEqual(expected);
     expect(await asked('/readyz')).toEqual([200, { status: 'ready', writes: 'ok' }]);
+  });
+
+  test('the open conditions are listed only where they are asked for', async () => {
+    [failure, found] = [reason, reason];
+    const conditions = [{ kind: 'hold' }];
+    expect(await asked('/readyz?verbose')).toEqual([
+      200,
+      { status: 'ready', writes: 'failing', reason, conditions },
+    ]);
   });
 
   test('a process is ready for all callers when writes succeed again', async () => {

@@ -230,7 +230,7 @@ test('a create with another address is sent as soon as the wait for a late creat
     while (fixture.clock.now() < checkAt - 1_000) await fixture.reconcileAfter(1_000);
     const waiting = await fixture.identity(ada.id);
     expect(waiting.attempts).toBeGreaterThan(4);
-    expect(verdictOn(waiting, fixture.clock.now())).toEqual({
+    expect(verdictOn(waiting, { now: fixture.clock.now(), outage: undefined })).toEqual({
       status: 'waiting',
       because: `the travel API did not answer the create for ${addressOf('Ada')} and may still carry it out: a create with the new address could make a second traveler`,
       until: checkAt,

@@ -150,7 +150,18 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
 ];
 
 test.each(verdicts)('the state of a person %s has its reason', (_title, identity, verdict) => {
-  expect(verdictOn(person('ada', identity), NOW)).toEqual(verdict);
+  expect(verdictOn(person('ada', identity), { now: NOW, outage: undefined })).toEqual(verdict);
+});
+
+test('a person who waits while the travel API cannot be used waits for it, also before the first attempt', () => {
+  const outage = 'the travel API answers 503 since 2026-11-20T14:02Z';
+  for (const attempts of [0, 3])
+    expect(verdictOn(person('ada', { state: 'dirty', attempts }), { now: NOW, outage })).toEqual({
+      ...{ status: 'waiting', because: outage },
+    });
+  expect(
+    verdictOn(person('ada', { state: 'synced', travelId: 't-1' }), { now: NOW, outage }).because,
+  ).toBeUndefined();
 });
 
 const applied = (value: string, extra: object = {}) => ({
@@ -261,7 +272,7 @@ test('an explanation names the resources and custom fields of its values, and no
   const lookups = {
     ...{ customFields: [], billingProfiles: [], travelPolicies: [], scimUserMappings: [], costCenters },
   };
-  const context = { references: [], exchanges: [], rulesInForce: 1, lookups, now: NOW };
+  const context = { references: [], exchanges: [], rulesInForce: 1, lookups, now: NOW, outage: undefined };
   const { names } = explainPerson(identity, context);
   expect(names).toEqual({ 'cc-1': 'Research' });
 });

@@ -12,12 +12,13 @@ export async function explanationViolations(
   { people, links }: ObservedState,
 ): Promise<string[]> {
   const exchanges = { list: async () => ({ exchanges: [], next: undefined, head: '' }) };
+  const findOutage = async () => undefined;
   const broken: string[] = [];
   for (const { index, current } of people) {
     const identity = current && (await store.identities.findById(current.connection, current.id));
     // A traveler that must be read again is not shown.
     if (!identity?.observed) continue;
-    const explanation = await readExplanation({ ...store, exchanges }, identity, time.now());
+    const explanation = await readExplanation({ ...store, exchanges, findOutage }, identity, time.now());
     const traveler = travel.fake.travelers.get(links.get(index) ?? '');
     const wrong = [...statusViolations(explanation, traveler), ...fieldViolations(explanation, traveler)];
     broken.push(...wrong.map((line) => `p${index}: ${line}`));

@@ -42,6 +42,7 @@ export function genericRestUsers(deps: Deps): TravelUsers {
   const client: TravelClient = {
     ...{ profile, deadline, serverTime },
     close: () => {},
+    outage: () => undefined,
     call: async <T>(request: TravelRequest, read: ReadBody<T>) => {
       const within = ends.get(request.deadline ?? deadline()) ?? 0;
       const carryOut = async () => answerOf(request, respond(request, context), read);

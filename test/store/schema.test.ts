@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { UserField } from '../../src/provisioning/users/list-ports.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import { reportedConditions } from '../../src/store/queues/reported-conditions.ts';
 import { ForeignTables, UnknownSchema } from '../../src/store/sql/migrate.ts';
 import { openEmbedded } from '../../src/store/sql/sqlite.ts';
 import { openSqlite } from '../../src/store/sql/sqlite-file.ts';
@@ -159,6 +160,9 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     alter table rules_change drop column effect;
     alter table rules_in_force drop column followed_generation;
     alter table rules_in_force drop column followed_lookups;
+    drop table reported_condition;
+    create table hold_alarm (account text, connection_id text, cause text, count integer, since integer, reported_at integer);
+    insert into hold_alarm values ('acme', 'okta', 'guarded', 3, 5, 7), ('acme', 'okta', 'notArchived', 1, 6, 8);
     delete from kysely_migration where name > '0002'`);
   raw.close();
   const database = await open(folder);
@@ -169,4 +173,9 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
   expect((await list('okta', query, plainScan, hidden)).total).toBe(1);
   expect((await list('okta', query, plainScan)).total).toBe(3);
   expect(await provisioningStore(database).modes.listPaused()).toEqual([]);
+  const told = { connection: 'okta', seen: undefined };
+  expect(await reportedConditions(database).list()).toEqual([
+    { ...told, kind: 'hold', subject: 'guarded', people: 3, since: 5, toldAt: 7 },
+    { ...told, kind: 'notArchived', subject: '', people: 1, since: 6, toldAt: 8 },
+  ]);
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pauseReasons } from '../../provisioning/circuit-breaker.ts';
+import { conditionKinds } from '../../provisioning/conditions/conditions.ts';
 import { holdCauses } from '../../provisioning/identity.ts';
 import { connectionModeNames } from '../../provisioning/policies.ts';
 import type { Contract } from './operation.ts';
@@ -27,10 +27,6 @@ const connection = z
     waiting: count.meta({ description: 'People with changes that are not in the travel service yet' }),
     lastRequest: exchange.optional().meta({ description: 'Of the identity provider, within a day' }),
     lastCall: exchange.optional().meta({ description: 'Of the travel API, within a day' }),
-    pause: z.enum(pauseReasons).optional().meta({
-      description:
-        'The reason for which this replica makes no calls of the travel API at present; absent while it does',
-    }),
     paused: z
       .object({
         since: time,
@@ -60,6 +56,22 @@ const connection = z
   })
   .meta({ id: 'ConnectionHealth' });
 export type ConnectionHealth = z.input<typeof connection>;
+
+const condition = z
+  .object({
+    kind: z.enum(conditionKinds),
+    connection: z.string().optional().meta({ description: 'Absent if it concerns the whole service' }),
+    subject: z.string().optional().meta({
+      description: 'The cause of holds, the code of findings, or the name of a token',
+    }),
+    severity: z.enum(['failing', 'warning']),
+    since: time.optional(),
+    people: count.optional(),
+    text: z.string().meta({ description: 'One sentence. Its times are like 2026-11-20T14:02Z' }),
+    path: z.string().optional().meta({ description: 'The path of the page that shows it, below /admin' }),
+    command: z.string().optional().meta({ description: 'The command that shows or remedies it' }),
+  })
+  .meta({ id: 'Condition' });
 
 const activityCounts = z
   .object({
@@ -95,7 +107,10 @@ export const overviewContract = {
     summary: 'Tell the state of the service in one sentence and in numbers',
     result: z.object({
       state: z.enum(['inStep', 'working', 'attention', 'failing', 'empty']),
-      sentence: z.string(),
+      sentence: z.string().meta({ description: 'Times in it are like 2026-11-20T14:02Z' }),
+      conditions: z
+        .array(condition)
+        .meta({ description: 'What needs attention now; what fails comes first' }),
       people: z.object({
         total: count,
         ...{ synced: count, dirty: count, pending: count, refused: count, held: count },

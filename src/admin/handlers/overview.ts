@@ -1,5 +1,6 @@
 import type { LoggedExchange } from '../../log/exchange.ts';
 import { isFeedFollowed } from '../../provisioning/background.ts';
+import { describeState } from '../../provisioning/conditions/describe-state.ts';
 import { isIncompleteImport, lastImportOf } from '../../provisioning/import/import.ts';
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
 import {
@@ -9,13 +10,11 @@ import {
   activityReader,
   emptyCounts,
   isFailed,
-  isOutage,
 } from '../activity.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { overviewContract } from '../contract/overview.ts';
 import { DEMO_CONNECTION } from '../demo-day.ts';
 import { type AdminDeps, findConnection } from '../deps.ts';
-import { describeState } from '../describe-state.ts';
 import { AdminError } from '../errors.ts';
 import type { AdminContext } from '../router.ts';
 
@@ -85,11 +84,17 @@ async function readOverview(deps: AdminDeps, reader: ActivityReader) {
   const states = sumStates(summaries);
   const total = sum(Object.values(states));
   const hasUsers = summaries.some((summary) => summary.hasUsers);
-  const { state, sentence } = describeState({
-    ...{ storeFault: deps.writes.failure(), total, states, hasUsers, now: deps.now(), connections },
-  });
+  const { conditions, facts } = await deps.conditions.read(summaries);
+  const { state, sentence } = describeState({ ...facts, conditions });
   return {
-    ...{ state, sentence, people: { total, ...states }, findings: sumFindings(summaries), connections },
+    ...{
+      state,
+      sentence,
+      conditions,
+      people: { total, ...states },
+      findings: sumFindings(summaries),
+      connections,
+    },
     keptActive: sum(summaries.map((summary) => summary.keptActive)),
     held: held.map(({ count, ...hold }) => ({ ...hold, people: count })),
     ...(!hasUsers ? { steps: await readSteps(deps, activity) } : {}),
@@ -97,31 +102,28 @@ async function readOverview(deps: AdminDeps, reader: ActivityReader) {
   };
 }
 
-/** Reads the health of each connection, and the facts of the sentence. */
+/** Reads the health of each connection. */
 async function readConnections(deps: AdminDeps, summaries: PeopleSummary[], reader: ActivityReader) {
   const { tasks, modes } = deps.store;
   const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
-  const [pauses, faults] = [deps.provisioning.pauses(), deps.provisioning.mappingFaults()];
+  const faults = deps.provisioning.mappingFaults();
   const [listed, paused] = [await modes.list(), await modes.listPaused()];
   // The last one, because it begins to count what is old in the background.
   const activity = await reader.read();
   const connections = deps.connections.map(({ connection: { id, feed: source }, staleLookups }) => {
     const ofThis = ({ connection }: { connection: string }) => connection === id;
-    const { states, failing } = summaries.find(ofThis) ?? { states: undefined, failing: undefined };
+    const { states } = summaries.find(ofThis) ?? { states: undefined };
     const importState = imports.find(ofThis)?.state;
     const lastImport = lastImportOf(importState);
     const restored = paused.find(ofThis);
     const isFollowed = feeds.some((feed) => ofThis(feed) && isFeedFollowed(feed.state));
     const feed: 'off' | 'followed' | 'notFollowed' = isFollowed ? 'followed' : 'notFollowed';
-    const lastCall = activity.findLast(id, 'travel');
     return {
-      ...{ id, failing, lastAnswer: activity.findLastAnswer(id) },
+      id,
       ...(listed.find(ofThis) ?? { mode: 'live' as const }),
-      ...{ people: sum(Object.values(states ?? {})), waiting: states?.dirty ?? 0, dirty: states?.dirty ?? 0 },
+      ...{ people: sum(Object.values(states ?? {})), waiting: states?.dirty ?? 0 },
       lastRequest: toLastExchange(activity.findLast(id, 'scim')),
-      lastCall: toLastExchange(lastCall),
-      outage: lastCall && isOutage(lastCall) ? lastCall : undefined,
-      pause: pauses.find(ofThis)?.reason,
+      lastCall: toLastExchange(activity.findLast(id, 'travel')),
       paused: restored && { ...restored, isImported: (lastImport?.at ?? 0) > restored.since },
       lastImport: lastImport && { ...lastImport, isIncomplete: isIncompleteImport(importState) },
       feed: source ? feed : ('off' as const),

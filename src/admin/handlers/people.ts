@@ -35,7 +35,7 @@ export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract,
     explainPerson: async ({ params }) => {
       const identity = await findPerson(params, deps);
       const explanation = await readExplanation(
-        { ...deps.store, exchanges: deps.exchanges },
+        { ...deps.store, exchanges: deps.exchanges, findOutage: deps.conditions.findOutage },
         identity,
         deps.now(),
       );

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { readConditions } from '../../checks/conditions.ts';
 import type { LoggedExchange } from '../../log/exchange.ts';
 import { openExchangeLog } from '../../log/open-log.ts';
+import { describeOutage } from '../../provisioning/conditions/facts.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { ExplainedField, FieldStanding } from '../../provisioning/people/explain-fields.ts';
 import {
@@ -14,7 +16,7 @@ import { findSimilarUserNames } from '../../provisioning/people/people.ts';
 import type { Json } from '../../schema/resource.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
 import type { Finding, TraceEntry } from '../../translator/translation.ts';
-import { findConnections, withDatabase } from '../database.ts';
+import { databaseTime, findConnections, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
 import { examples } from '../help.ts';
 import {
@@ -67,7 +69,9 @@ export function explainPersonTo(
     }
     if (!chosen) throw new Refused(ambiguousText(person, found));
     const exchanges = openExchangeLog(database, settings);
-    const explanation = await readExplanation({ ...store, exchanges }, chosen, Date.now());
+    const { facts } = await readConditions(settings, database, await databaseTime(database));
+    const findOutage = async (id: string) => describeOutage(id, facts);
+    const explanation = await readExplanation({ ...store, exchanges, findOutage }, chosen, Date.now());
     if (json) printJson(shell, explanationJson(explanation));
     else shell.print(explanationText(explanation));
     printUnreadable(shell, exchanges.countUnreadable());

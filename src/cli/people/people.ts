@@ -1,4 +1,7 @@
 import type { Command } from 'commander';
+import { readConditions } from '../../checks/conditions.ts';
+import type { Settings } from '../../config/settings.ts';
+import { describeState } from '../../provisioning/conditions/describe-state.ts';
 import {
   codesOf,
   type ListedPerson,
@@ -7,8 +10,9 @@ import {
   peopleColumns,
 } from '../../provisioning/people/people.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { choiceOption, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
-import { findConnections, withDatabase } from '../database.ts';
+import { databaseTime, findConnections, withDatabase } from '../database.ts';
 import { examples } from '../help.ts';
 import {
   type Action,
@@ -85,9 +89,10 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
 
 /** Prints the matching people. Works while a server runs, and reads page by page. */
 export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async (database, settings) => {
     const connections = findConnections(database, flags.connection);
     const { format = 'table', limit = format === 'table' ? TABLE_ROWS : undefined } = flags;
+    if (format === 'table') shell.printError(await readStateSentence(database, settings));
     const store = provisioningStore(database);
     let count = 0;
     let isCut = false;
@@ -106,6 +111,12 @@ export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
     if (isCut) shell.printError(`These are the first ${count}; --limit shows more.`);
     if (count === 0) shell.printError('There are no such people.');
   });
+}
+
+/** The first sentence of the page's Overview. */
+async function readStateSentence(database: Database, settings: Settings): Promise<string> {
+  const { conditions, facts } = await readConditions(settings, database, await databaseTime(database));
+  return describeState({ ...facts, conditions }).sentence;
 }
 
 /** Prints people in one format. */

@@ -47,10 +47,9 @@ export interface HoldCount {
 
 /**
  * The reasons to alarm an operator although nothing is held. `unclearAnswer`: a gateway may answer in place of the travel API;
- * `notArchived`: the travel API has accepted a deactivation, and the traveler is active; `importMaximum`: an import has ended at its
- * maximum, which is the count.
+ * `notArchived`: the travel API has accepted a deactivation, and the traveler is active.
  */
-export const alarmCauses = ['unclearAnswer', 'notArchived', 'importMaximum'] as const;
+export const alarmCauses = ['unclearAnswer', 'notArchived'] as const;
 
 export type AlarmCause = (typeof alarmCauses)[number];
 

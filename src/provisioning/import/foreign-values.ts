@@ -8,17 +8,7 @@ const GAP_MS = 10 * 60_000;
 /** The time after the start in which values count, in milliseconds: the first import ends within it. */
 const WATCH_MS = 60 * 60_000;
 /** So many people with values that the bridge never sent are reported. */
-const MIN_PEOPLE = 3;
-
-/** An alert about a database that was restored, or may have been, without personal data. */
-export interface RestoreAlert {
-  type: 'restore.detected' | 'restore.suspected';
-  /** In epoch milliseconds. */
-  at: number;
-  connection: string;
-  /** The people whose travelers have values that the bridge never sent; only with a suspicion. */
-  people?: number;
-}
+export const MIN_PEOPLE = 3;
 
 interface ForeignValuesDeps {
   /** The time before the start in which no server ran, in milliseconds. */
@@ -51,7 +41,7 @@ export function foreignValues({ gapMs, runtime: { now, log } }: ForeignValuesDep
       );
       for (const listener of listeners) listener(connection, found.size);
     },
-    /** The number of such people of each connection. */
+    /** The number of such people of each connection; from three on, it is a suspicion. */
     counts: () => [...people].map(([connection, found]) => ({ connection, people: found.size })),
     /** Calls the listener with each connection that has three such people, once. */
     onSuspicion: (listener: (connection: string, people: number) => void): void =>

@@ -1,7 +1,6 @@
 import type { MissingTraveler } from '../../store/identities/imports.ts';
 import type { BackgroundTasks } from '../../store/queues/background-tasks.ts';
 import type { Connection } from '../connection.ts';
-import type { AlarmCount } from '../holds/holds.ts';
 import { isParkingAddress } from '../reconcile/email-conflicts.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
 import type { ReconcileQueue } from '../store-ports.ts';
@@ -60,6 +59,9 @@ interface ImportState {
   maximum?: number;
 }
 
+/** The time since which imports fail, beside the result of the last one that has ended, if there is one. */
+type FailedImports = Partial<ImportState> & { failedSince: number };
+
 /**
  * True if the last import listed so few of the known travelers that it did not treat the missing ones as deleted. `state`
  * is what the import has saved.
@@ -70,20 +72,19 @@ export function isIncompleteImport(state: unknown): boolean {
 
 /** Returns the end of the last import and the number of travelers that it listed; undefined before the first import. */
 export function lastImportOf(state: unknown): Omit<ImportState, 'isIncomplete'> | undefined {
-  return state as ImportState | undefined; // Only imports write the state.
+  const { at } = (state as Partial<ImportState> | undefined) ?? {}; // Only imports write the state.
+  return at === undefined ? undefined : (state as ImportState); // An import that has ended saves all of it.
 }
 
-/** Counts the connections whose last import has ended at its maximum, for the alarm. */
-export async function countImportsAtMaximum(
-  tasks: Pick<BackgroundTasks, 'listStates'>,
-): Promise<AlarmCount[]> {
-  const states = await tasks.listStates('import');
-  return states.flatMap(({ connection, state }) => {
-    const { maximum, at = 0 } = (state as ImportState | undefined) ?? {}; // Only imports write the state.
-    return maximum === undefined
-      ? []
-      : [{ connection, cause: 'importMaximum' as const, count: maximum, since: at }];
-  });
+/** Returns the time since which imports fail; undefined if the last one has ended. */
+export function importFailedSince(state: unknown): number | undefined {
+  return (state as FailedImports | undefined)?.failedSince; // Only imports write the state.
+}
+
+/** Returns the state after an import that has failed. */
+export function withFailedImport(state: unknown, now: number): FailedImports {
+  const last = state as FailedImports | undefined; // Only imports write the state.
+  return { ...last, failedSince: last?.failedSince ?? now };
 }
 
 /** Returns the number of travelers at which an import ends. */

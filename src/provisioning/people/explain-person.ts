@@ -100,6 +100,8 @@ export interface ExplanationContext {
   exchanges: LoggedExchange[];
   rulesInForce: number;
   lookups: Lookups | undefined;
+  /** The reason for which the travel API cannot be used; undefined while it can. */
+  outage: string | undefined;
   /** The present time, in epoch milliseconds. */
   now: number;
 }
@@ -120,7 +122,7 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
     ...withoutUndefined(optional),
     userName: userNameOf(identity),
     isDeleted: deletedAt !== undefined,
-    verdict: verdictOn(identity, context.now),
+    verdict: verdictOn(identity, context),
     findings: identity.findings,
     references: context.references,
     exchanges: context.exchanges,
@@ -140,8 +142,10 @@ function namesIn(
   return { ...(lookups ? usedNames(fields, lookups) : {}), ...Object.fromEntries(managers) };
 }
 
+type VerdictContext = Pick<ExplanationContext, 'now' | 'outage'>;
+
 /** Says in which state the person is, and why. */
-export function verdictOn(identity: Identity, now: number): Verdict {
+export function verdictOn(identity: Identity, context: VerdictContext): Verdict {
   const { state, claimed, travelId, hold } = identity;
   const scopeReason = reasonOf(identity.findings, ({ code }) => code === 'outOfScope');
   switch (state) {
@@ -152,7 +156,7 @@ export function verdictOn(identity: Identity, now: number): Verdict {
         ...(hold === undefined ? {} : { since: hold.since }),
       };
     case 'dirty':
-      return waitingVerdict(identity, now);
+      return waitingVerdict(identity, context);
     case 'refused':
       return { status: 'refused', because: refusedBecause(identity) };
     case 'pending':
@@ -191,7 +195,7 @@ function archivedVerdict(identity: Identity): Verdict {
   return { status: 'archived', because };
 }
 
-function waitingVerdict(identity: Identity, now: number): Verdict {
+function waitingVerdict(identity: Identity, { now, outage }: VerdictContext): Verdict {
   const { attempts, nextAttemptAt, leasedUntil, decision } = identity;
   if (leasedUntil !== undefined && leasedUntil > now)
     return { status: 'waiting', because: 'an attempt is running' };
@@ -211,6 +215,7 @@ function waitingVerdict(identity: Identity, now: number): Verdict {
       because: `the travel API did not answer the create for ${lateAddress} and may still carry it out: a create with the new address could make a second traveler`,
       ...until,
     };
+  if (outage !== undefined) return { status: 'waiting', because: outage, ...until };
   if (attempts > 0)
     return {
       status: 'waiting',
@@ -307,6 +312,8 @@ interface ExplainDeps {
   references: Pick<References, 'findRows'>;
   rules: Pick<RulesStore, 'find'>;
   exchanges: Pick<ExchangeLog, 'list'>;
+  /** Says why the travel API of a connection cannot be used; undefined while it can. */
+  findOutage(connection: string): Promise<string | undefined>;
 }
 
 /** The ways in which a person is found besides by SCIM id. */
@@ -349,7 +356,7 @@ export async function readExplanation(
   const rows = await deps.references.findRows(connection, id);
   const references = await Promise.all(rows.map((row) => explainReference(deps, identity, row)));
   return explainPerson(identity, {
-    ...{ references, exchanges, now },
+    ...{ references, exchanges, now, outage: await deps.findOutage(connection) },
     rulesInForce: rules?.generation ?? 0,
     lookups: rules?.lookups,
   });

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { AlarmCount } from '../../provisioning/holds/holds.ts';
 import type { Database } from '../sql/database.ts';
+import { readAtMostEvery } from '../sql/queries.ts';
 
 /** The interval at which the people are counted, in milliseconds: all people with findings are read for it. */
 const COUNT_MS = 10_000;
@@ -21,19 +22,8 @@ export function unconfirmedPeople({ db }: Database, now: () => number): () => Pr
       since: now(),
     }));
   };
-  let last: { at: number; counts: Promise<AlarmCount[]> } | undefined;
-  const countAll = async () => [
+  return readAtMostEvery(COUNT_MS, now, async () => [
     ...(await count('unclearAnswer', 'unclearAnswer', '"code":"unclearAnswer"')),
     ...(await count('notArchived', 'notApplied', '"field":"archived","code":"notApplied","value":false')),
-  ];
-  return () => {
-    if (!last || Math.abs(now() - last.at) >= COUNT_MS) {
-      const counts = countAll();
-      last = { at: now(), counts };
-      counts.catch(() => {
-        last = undefined;
-      });
-    }
-    return last.counts;
-  };
+  ]);
 }

@@ -11,6 +11,7 @@ import { addPutBack } from './0009-put-back.ts';
 import { addDeletedMembers } from './0010-deleted-members.ts';
 import { addHeldChanges } from './0011-held-changes.ts';
 import { addConnectionSettings } from './0012-stored-connections.ts';
+import { addReportedConditions } from './0013-reported-conditions.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** The name of the migration that deletes the entries of the former logs. */
@@ -34,6 +35,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0010-deleted-members': addDeletedMembers(types),
     '0011-held-changes': addHeldChanges(types),
     '0012-stored-connections': addConnectionSettings(types),
+    '0013-reported-conditions': addReportedConditions(types),
   };
   return Object.fromEntries(Object.entries(statements).map(([name, all]) => [name, toMigration(all)]));
 }

@@ -108,3 +108,18 @@ export function parseJson<T>(text: string): T {
 export function yieldToEventLoop(): Promise<void> {
   return setImmediate();
 }
+
+/** Returns a function that reads at most once in an interval; its callers meanwhile share the result. A failure is not kept. */
+export function readAtMostEvery<T>(ms: number, now: () => number, read: () => Promise<T>): () => Promise<T> {
+  let last: { at: number; result: Promise<T> } | undefined;
+  return () => {
+    if (!last || Math.abs(now() - last.at) >= ms) {
+      const result = read();
+      last = { at: now(), result };
+      result.catch(() => {
+        last = undefined;
+      });
+    }
+    return last.result;
+  };
+}

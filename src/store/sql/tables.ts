@@ -17,6 +17,7 @@ import type {
   rulesDecisionColumns,
 } from '../migrations/0011-held-changes.ts';
 import type { connectionSettingsColumns } from '../migrations/0012-stored-connections.ts';
+import type { reportedConditionTables } from '../migrations/0013-reported-conditions.ts';
 import type { adminTables } from '../migrations/admin-tables.ts';
 import type { RowOf, RowsOf } from '../migrations/columns.ts';
 import type { connectionTables } from '../migrations/connection-tables.ts';
@@ -44,7 +45,8 @@ type Declared = RowsOf<
     typeof openidAttemptTables &
     typeof exchangeTables &
     typeof namedGroupTables &
-    typeof deletedMemberTables
+    typeof deletedMemberTables &
+    typeof reportedConditionTables
 >;
 
 /** Tables with columns that a later migration has added, or whose values are a closed list. */

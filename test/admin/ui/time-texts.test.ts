@@ -1,4 +1,4 @@
-import { deadlineText, timeText } from '../../../src/admin/ui/components/time-texts.ts';
+import { deadlineText, timeText, withLocalTimes } from '../../../src/admin/ui/components/time-texts.ts';
 
 const now = Date.parse('2026-11-23T08:00:00Z');
 
@@ -11,4 +11,13 @@ test('a deadline that has passed is due', () => {
   expect(deadlineText(now - 120_000, now)).toBe('due');
   expect(deadlineText(now, now)).toBe('due');
   expect(deadlineText(now + 120_000, now)).toBe('in 2m');
+});
+
+test('the times of a sentence are local ones, those of today without the day', () => {
+  const local = (at: string, style: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(undefined, style).format(new Date(at));
+  const text = 'It answers 503 since 2026-11-23T07:02Z; before, since 2026-11-20T07:02Z.';
+  const today = local('2026-11-23T07:02Z', { timeStyle: 'short' });
+  const before = local('2026-11-20T07:02Z', { dateStyle: 'medium', timeStyle: 'short' });
+  expect(withLocalTimes(text, now)).toBe(`It answers 503 since ${today}; before, since ${before}.`);
 });

@@ -5,8 +5,8 @@ import { exchangeStore } from '../../../src/log/exchange-store.ts';
 import { logKey } from '../../../src/log/keys.ts';
 import { deleteConnection, ensureConnection, readStoredConnections } from '../../../src/store/connections.ts';
 import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials/credentials.ts';
-import { reportedHolds } from '../../../src/store/queues/hold-alarms.ts';
 import { replicas } from '../../../src/store/queues/replicas.ts';
+import { reportedConditions } from '../../../src/store/queues/reported-conditions.ts';
 import {
   fixture,
   importedIdentity,
@@ -65,7 +65,8 @@ export function describeConnections(open: OpenDatabase): void {
     const mapping = { generation: 1, edition: 1, digest: 'd', mapping: {}, lookups: undefined } as const;
     await rules.replace('okta', { ...mapping, source: 'file' }, NOW);
     await tasks.saveState('okta', 'import', {});
-    await reportedHolds(database).open({ connection: 'okta', cause: 'guarded', count: 1, since: NOW }, NOW);
+    const told = { connection: 'okta', kind: 'hold', subject: 'guarded', people: 1, since: NOW } as const;
+    await reportedConditions(database).open(told, NOW);
     await groups.insert(team('g'), [{ value: 'ada' }]);
     const ended = { group_id: 'g', user_id: 'dead', type: null, display: null };
     const { db } = database;

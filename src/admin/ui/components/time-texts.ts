@@ -19,3 +19,14 @@ export function timeText(at: number, now: number): string {
 export function deadlineText(at: number, now: number): string {
   return at <= now ? 'due' : timeText(at, now);
 }
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+
+/** Replaces the times of a sentence of the server, such as `2026-11-20T14:02Z`, by local ones: those of today by the time of day alone. */
+export function withLocalTimes(text: string, now: number): string {
+  const today = new Date(now).toDateString();
+  return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\dZ/g, (time) => {
+    const at = new Date(time);
+    return (at.toDateString() === today ? clock : local).format(at);
+  });
+}

@@ -1,16 +1,13 @@
-import { Badge, Group, Table, Text } from '@mantine/core';
+import { Group, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ConnectionHealth, LastExchange } from '../../../contract/overview.ts';
+import { StateBadge } from '../../components/mark.tsx';
 import { ViewLink } from '../../components/text.tsx';
 import { countText, numberText } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
+import { withLocalTimes } from '../../components/time-texts.ts';
 import { Panel } from './panel.tsx';
-
-const pauseTexts: Record<NonNullable<ConnectionHealth['pause']>, string> = {
-  throttled: 'paused: the travel API asks to wait',
-  unanswered: 'paused: the travel API does not answer',
-  unauthorized: 'paused: the travel API refuses the credential',
-};
+import { conditionMarks, type Overview } from './texts.ts';
 
 const feedTexts: Record<ConnectionHealth['feed'], string> = {
   off: 'switched off in the settings',
@@ -19,10 +16,18 @@ const feedTexts: Record<ConnectionHealth['feed'], string> = {
 };
 
 /** The health of a connection, row by row. */
-export function ConnectionCard({ connection }: { connection: ConnectionHealth }) {
+export function ConnectionCard({
+  connection,
+  conditions,
+}: {
+  connection: ConnectionHealth;
+  conditions: Overview['conditions'];
+}) {
   const { id, people, waiting, lastRequest, lastCall, lastImport, feed } = connection;
   const { mappingFaults, staleLookups } = connection;
-  const pause = pauseText(connection);
+  const outage = conditions.find(({ kind }) => kind === 'travelOutage' || kind === 'credentialRefused');
+  const pause = outage ? withLocalTimes(outage.text, Date.now()) : pauseText(connection);
+  const mark = cardMark(connection, conditions);
   const name = encodeURIComponent(id);
   const rows: { label: string; value: ReactNode }[] = [
     { label: 'People', value: <Counts name={name} people={people} waiting={waiting} /> },
@@ -42,14 +47,7 @@ export function ConnectionCard({ connection }: { connection: ConnectionHealth })
   if (staleLookups.length > 0)
     rows.push({ label: 'Lookups', value: <Fault>cannot be read: {staleLookups.join(', ')}</Fault> });
   return (
-    <Panel
-      title={`Connection ${id}`}
-      action={
-        <Badge variant="light" color={pause ? 'red' : 'green'} tt="none" c="var(--mantine-color-text)">
-          {pause ? '✗ paused' : '✓ open'}
-        </Badge>
-      }
-    >
+    <Panel title={`Connection ${id}`} action={<StateBadge mark={mark} />}>
       <Table
         variant="vertical"
         withRowBorders={false}
@@ -77,9 +75,17 @@ const modeTexts = {
   shadow: 'the connection is in shadow mode',
 };
 
+const openMark = { symbol: '✓', label: 'open', color: 'green' };
+
+/** The mark of the worst condition; a connection in which changes wait is not open either. */
+function cardMark({ mode }: ConnectionHealth, conditions: Overview['conditions']) {
+  if (conditions.some(({ severity }) => severity === 'failing')) return conditionMarks.failing;
+  if (mode !== 'live') return { ...conditionMarks.warning, label: mode };
+  return conditions.length > 0 ? conditionMarks.warning : openMark;
+}
+
 /** Says why no calls with an effect are made; undefined while they are. */
-function pauseText({ pause, mode }: ConnectionHealth): string | undefined {
-  if (pause) return pauseTexts[pause];
+function pauseText({ mode }: ConnectionHealth): string | undefined {
   return mode === 'live' ? undefined : modeTexts[mode];
 }
 

@@ -5,7 +5,9 @@ import { Loaded } from '../../components/loading.tsx';
 import { Dim, ViewLink } from '../../components/text.tsx';
 import { numberText, toWords } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
+import { withLocalTimes } from '../../components/time-texts.ts';
 import { ActivityPanel } from './activity.tsx';
+import { Conditions } from './conditions.tsx';
 import { ConnectionCard } from './connection-card.tsx';
 import { DemoDayNotice } from './demo-day.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -25,6 +27,7 @@ export function OverviewView() {
       {(data) => (
         <Stack gap="md">
           <StateSentence {...data} />
+          <Conditions conditions={data.conditions} />
           {data.connections.map(
             ({ id, paused }) => paused && <PausedConnection key={id} id={id} paused={paused} />,
           )}
@@ -41,7 +44,11 @@ export function OverviewView() {
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
             <ActivityPanel />
             {usedFirst(data.connections).map((connection) => (
-              <ConnectionCard key={connection.id} connection={connection} />
+              <ConnectionCard
+                key={connection.id}
+                connection={connection}
+                conditions={data.conditions.filter((one) => one.connection === connection.id)}
+              />
             ))}
           </SimpleGrid>
         </Stack>
@@ -85,7 +92,7 @@ function StateSentence({ state, sentence }: Overview) {
         {state === 'working' ? <Loader size={16} color={color} aria-hidden /> : symbol}
       </ThemeIcon>
       <Title order={1} size="h3" fw={600} aria-live="polite">
-        {sentence}
+        {withLocalTimes(sentence, Date.now())}
       </Title>
       <HelpLink />
     </Group>

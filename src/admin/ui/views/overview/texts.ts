@@ -12,6 +12,12 @@ export const stateMarks: Record<Overview['state'], { symbol: string; color: stri
   empty: { symbol: '○', color: 'gray', label: 'Not in use yet' },
 };
 
+/** The marks of conditions, and of the cards of connections that have one. */
+export const conditionMarks = {
+  failing: stateMarks.failing,
+  warning: stateMarks.attention,
+} satisfies Record<Overview['conditions'][number]['severity'], unknown>;
+
 type PersonState = Exclude<keyof Overview['people'], 'total'>;
 
 /** The states of people in the order of the panel. */

@@ -1,6 +1,7 @@
 import type { FindingValue, Person, PersonExplanation, PersonField } from '../../../contract/people.ts';
 import type { Exchange } from '../../../contract/traffic.ts';
 import { withShortUrns } from '../../components/short-urns.ts';
+import { withLocalTimes } from '../../components/time-texts.ts';
 import { prettyText } from '../traffic/texts.ts';
 
 /** A state as people read it: the symbol says the same as the colour. */
@@ -49,7 +50,8 @@ export function markOfVerdict({ status }: PersonExplanation['verdict']): Mark {
 export function reasonText({ verdict, findings, isDeleted }: PersonExplanation): string {
   const { status, because } = verdict;
   const deleted = isDeleted && status !== 'archived' ? 'Deleted by the identity provider. ' : '';
-  if (because !== undefined) return `${deleted}${labelOf(status)}, because ${because}.`;
+  if (because !== undefined)
+    return `${deleted}${labelOf(status)}, because ${withLocalTimes(because, Date.now())}.`;
   if (status === 'imported')
     return 'The traveler was found in the travel service, and no identity provider has written the user.';
   if (findings.length === 0) return `${deleted}The traveler has all values of the identity provider.`;

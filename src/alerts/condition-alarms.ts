@@ -1,0 +1,256 @@
+import type { Condition, ConditionKind, FoundConditions } from '../provisioning/conditions/conditions.ts';
+import { localKinds, mergeFacts } from '../provisioning/conditions/facts.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { ReportedCondition, ReportedConditions } from '../store/queues/reported-conditions.ts';
+import type { Alert } from './alert.ts';
+
+/** Interval of comparing the conditions with the reported ones, in milliseconds. */
+const CHECK_MS = 1_000;
+/** A growing number of people is told at most this often, in milliseconds. */
+const AGAIN_MS = 10 * 60_000;
+/** A condition has ended after this many checks without it: a hold disappears for a moment during each reconciliation. */
+const CHECKS_WITHOUT = 3;
+/** The same for what processes see by themselves: one that has just started has made no call yet. */
+const LOCAL_CHECKS_WITHOUT = 120;
+/** The interval at which a process records that it still sees a fact, in milliseconds. */
+const SEE_AGAIN_MS = 20_000;
+/** Delay after a failure to read, in milliseconds. */
+const FAULT_MS = 5_000;
+
+type Step = 'opened' | 'grew' | 'cleared';
+
+interface ToldKind {
+  /** The sentence that tells its end. */
+  ended: string;
+  /** Other alerts tell its opening, or all of it. */
+  toldElsewhere?: 'opening' | 'all';
+  /** It is told only after it has lasted for `afterMs`: it mostly ends by itself. */
+  isDelayed?: true;
+  /** The factor by which its people must grow to be told again; undefined: never. */
+  growth?: number;
+  /** The messages of the log, for kinds that have their own. */
+  log?: Record<Step, string>;
+}
+
+const toldKinds: Record<ConditionKind, ToldKind> = {
+  databaseUnwritable: { ended: 'The database can be written again.' },
+  credentialRefused: { ended: 'The travel API accepts the credential again.' },
+  travelOutage: { ended: 'The travel API gives usable answers again.', isDelayed: true },
+  mappingFaults: { ended: 'The travel service knows all names of the mapping again.' },
+  staleLookups: { ended: 'All lists of the travel API can be read again.' },
+  restoreSuspected: { ended: 'No restore is suspected any more.', toldElsewhere: 'all' },
+  signIns: { ended: 'No burst of refused sign-ins in the last hour.', toldElsewhere: 'opening' },
+  hold: {
+    ended: 'No changes are held for this cause any more.',
+    growth: 1,
+    log: {
+      opened: 'changes are held until an admin decides: see "npx jetbridge holds list"',
+      grew: 'more changes are held until an admin decides: see "npx jetbridge holds list"',
+      cleared: 'no changes are held for this cause any more',
+    },
+  },
+  unclearAnswer: {
+    ended: 'The travel API answers for all people again.',
+    growth: 1,
+    log: {
+      opened:
+        'a gateway may answer in place of the travel API (403 or 404 without an error code): see "npx jetbridge doctor"',
+      grew: 'a gateway may answer in place of the travel API for more people: see "npx jetbridge doctor"',
+      cleared: 'the travel API answers for all people again',
+    },
+  },
+  notArchived: {
+    ended: 'No traveler stays active after a deactivation any more.',
+    growth: 1,
+    log: {
+      opened:
+        'the travel API accepts deactivations, and travelers stay active: see "npx jetbridge people --finding notApplied"',
+      grew: 'more travelers stay active after a deactivation: see "npx jetbridge people --finding notApplied"',
+      cleared: 'no traveler stays active after a deactivation any more',
+    },
+  },
+  importMaximum: {
+    ended: 'Imports end before their maximum again.',
+    growth: 1,
+    log: {
+      opened:
+        'an import has ended at its maximum: check the travel API, or raise import.maximum in the settings',
+      grew: 'an import has ended at a higher maximum: check the travel API, or raise import.maximum in the settings',
+      cleared: 'imports end before their maximum again',
+    },
+  },
+  pausedConnection: { ended: 'The connection goes on.', toldElsewhere: 'opening' },
+  importFailed: { ended: 'The import of travelers has ended without a failure.', isDelayed: true },
+  importIncomplete: { ended: 'The last import listed enough of the known travelers.' },
+  refusedPeople: { ended: 'The travel API no longer refuses many people.', growth: 2 },
+  findings: { ended: 'This finding no longer concerns many people.', growth: 2 },
+  certificateEnds: { ended: 'The certificate in TLS_CERT is valid for more than 30 days.' },
+  tokenEnds: { ended: 'The token no longer ends soon: it was revoked or has ended.' },
+  adminTokenEnds: { ended: 'The token no longer ends soon: it was revoked or has ended.' },
+};
+
+interface ConditionAlarmsDeps {
+  conditions: { read(): Promise<FoundConditions> };
+  reported: ReportedConditions;
+  /** Sends alerts. `send` returns at once and never fails; delivery continues in the background. */
+  alerts: { send(alert: Alert): void };
+  /** An outage is told after this time, in milliseconds. */
+  afterMs: number;
+  runtime: Pick<Runtime, 'now' | 'wait' | 'log'>;
+}
+
+/** What a process remembers between two checks, by the keys of conditions. */
+interface Memory {
+  /** True while this process has told that the database cannot be written: nothing can be claimed then. */
+  isUnwritable: boolean;
+  firstSeen: Map<string, number>;
+  checksWithout: Map<string, number>;
+  /** The least number of people since a report. */
+  least: Map<string, { toldAt: number; people: number }>;
+  /** The facts that this process saw at the last check. */
+  own: Map<string, FoundConditions['facts']['local'][number]>;
+}
+
+/** Starts the loop that logs and alerts when a condition opens, when its people grow, and when it has ended. */
+export function conditionAlarms(deps: ConditionAlarmsDeps) {
+  const stop = new AbortController();
+  const ended = watch(deps, stop.signal);
+  return {
+    stop: async () => {
+      stop.abort();
+      await ended;
+    },
+  };
+}
+
+async function watch(deps: ConditionAlarmsDeps, signal: AbortSignal): Promise<void> {
+  const { runtime } = deps;
+  const memory: Memory = {
+    isUnwritable: false,
+    ...{ firstSeen: new Map(), checksWithout: new Map(), least: new Map(), own: new Map() },
+  };
+  let isFailing = false;
+  while (!signal.aborted) {
+    try {
+      await check(deps, memory);
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) runtime.log.error({ err: error }, 'the conditions could not be read; retrying');
+      isFailing = true;
+    }
+    await runtime.wait(isFailing ? FAULT_MS : CHECK_MS, signal);
+  }
+}
+
+async function check(deps: ConditionAlarmsDeps, memory: Memory): Promise<void> {
+  const { conditions, facts } = await deps.conditions.read();
+  const unwritable = conditions.find(({ kind }) => kind === 'databaseUnwritable');
+  if (unwritable && !memory.isUnwritable) tell(deps, 'opened', unwritable);
+  if (!unwritable && memory.isUnwritable) tell(deps, 'cleared', { kind: 'databaseUnwritable' });
+  memory.isUnwritable = unwritable !== undefined;
+  // Nothing can be claimed meanwhile.
+  if (unwritable) return;
+  await shareFacts(deps, memory, facts);
+  const reports = new Map((await deps.reported.list()).map((report) => [keyOf(report), report]));
+  const current = new Map(conditions.map((condition) => [keyOf(condition), condition]));
+  for (const [key, condition] of current) {
+    memory.checksWithout.delete(key);
+    await follow(deps, memory, condition, reports.get(key));
+  }
+  for (const key of memory.firstSeen.keys()) if (!current.has(key)) memory.firstSeen.delete(key);
+  for (const [key, report] of reports) if (!current.has(key)) await end(deps, memory, report);
+}
+
+function keyOf({ kind, connection = '', subject = '' }: Pick<Condition, 'kind' | 'connection' | 'subject'>) {
+  return JSON.stringify([kind, connection, subject]);
+}
+
+/** Records for other processes what this one sees by itself, and what it sees no longer. */
+async function shareFacts(
+  { reported, runtime }: ConditionAlarmsDeps,
+  memory: Memory,
+  facts: FoundConditions['facts'],
+): Promise<void> {
+  const now = runtime.now();
+  const merged = new Map(mergeFacts(facts).map((fact) => [keyOf(fact), fact]));
+  const before = memory.own;
+  memory.own = new Map();
+  for (const key of facts.local.map(keyOf)) {
+    const fact = merged.get(key);
+    if (fact) memory.own.set(key, fact);
+    const seenAt = facts.shared.find((one) => keyOf(one.fact) === key)?.seenAt ?? 0;
+    if (fact && Math.abs(now - seenAt) >= SEE_AGAIN_MS) await reported.see(fact, now);
+  }
+  for (const [key, fact] of before) if (!memory.own.has(key)) await reported.see(fact, 0);
+}
+
+/** Tells a condition once it is due, and again when its people have grown. */
+async function follow(
+  deps: ConditionAlarmsDeps,
+  { firstSeen, least }: Memory,
+  condition: Condition,
+  report: ReportedCondition | undefined,
+): Promise<void> {
+  const { reported, runtime } = deps;
+  const now = runtime.now();
+  const key = keyOf(condition);
+  const { growth, isDelayed } = toldKinds[condition.kind];
+  const { people = 0, since = now } = condition;
+  const begun = Math.min(firstSeen.get(key) ?? now, now);
+  firstSeen.set(key, begun);
+  if (report?.toldAt === undefined) {
+    if (isDelayed && now - begun < deps.afterMs) return;
+    if (await reported.open({ ...rowKeyOf(condition), people, since }, now)) tell(deps, 'opened', condition);
+    return;
+  }
+  const last = least.get(key);
+  const lowest = last?.toldAt === report.toldAt ? last.people : report.people;
+  least.set(key, { toldAt: report.toldAt, people: Math.min(lowest, people) });
+  const hasGrown = growth !== undefined && people > lowest && people >= growth * lowest;
+  if (!hasGrown || Math.abs(now - report.toldAt) < AGAIN_MS) return;
+  if (await reported.grow({ ...rowKeyOf(condition), people }, now, AGAIN_MS)) tell(deps, 'grew', condition);
+}
+
+function rowKeyOf({
+  kind,
+  connection = '',
+  subject = '',
+}: Pick<Condition, 'kind' | 'connection' | 'subject'>) {
+  return { kind, connection, subject };
+}
+
+async function end(deps: ConditionAlarmsDeps, memory: Memory, report: ReportedCondition): Promise<void> {
+  const key = keyOf(report);
+  const without = (memory.checksWithout.get(key) ?? 0) + 1;
+  memory.checksWithout.set(key, without);
+  const isLocal = localKinds.some((kind) => kind === report.kind);
+  if (without < (isLocal ? LOCAL_CHECKS_WITHOUT : CHECKS_WITHOUT)) return;
+  memory.checksWithout.delete(key);
+  memory.least.delete(key);
+  if (await deps.reported.clear(report)) tell(deps, 'cleared', { ...report, people: 0 });
+}
+
+type Told = Pick<Condition, 'kind'> &
+  Partial<Omit<Condition, 'severity'>> & { severity?: Condition['severity'] };
+
+/** Logs and alerts what has happened to a condition. */
+function tell({ alerts, runtime }: ConditionAlarmsDeps, step: Step, condition: Told): void {
+  const { kind, connection, subject, people, since, severity = 'warning', text = '', path } = condition;
+  const { ended, toldElsewhere, log } = toldKinds[kind];
+  if (toldElsewhere === 'all' || (toldElsewhere === 'opening' && step === 'opened')) return;
+  const sinceText = since === undefined ? undefined : new Date(since).toISOString();
+  // The data of kinds that have existed before conditions.
+  const data = log
+    ? { connection, cause: subject || kind, count: people, since: sinceText }
+    : { connection: connection || undefined, subject: subject || undefined, people, since: sinceText };
+  const level = step === 'cleared' ? 'info' : log || severity === 'failing' ? 'error' : 'warn';
+  const isEnd = step === 'cleared';
+  runtime.log[level](
+    log ? data : { kind, ...data, text: isEnd ? ended : text },
+    log?.[step] ?? (isEnd ? 'a condition has ended' : 'a condition needs attention'),
+  );
+  alerts.send({
+    ...{ type: `${kind}.${step}`, at: runtime.now(), severity: isEnd ? 'info' : severity },
+    ...{ text: isEnd ? ended : text, data, path },
+  });
+}

@@ -1,0 +1,18 @@
+import type { Settings } from '../config/settings.ts';
+import { type FoundConditions, findConditions } from '../provisioning/conditions/conditions.ts';
+import type { StoredFacts } from '../provisioning/conditions/facts.ts';
+import { conditionFactReader } from '../store/condition-facts.ts';
+import type { Database } from '../store/sql/database.ts';
+
+const nothing: StoredFacts = { summaries: [], modes: [], imports: [], counts: [], tokens: [], shared: [] };
+
+/** Finds the conditions beside a running server or without one: from the settings and the database, in which servers share what they see. */
+export async function readConditions(
+  { tls }: Pick<Settings, 'tls'>,
+  database: Database | undefined,
+  now: number,
+): Promise<FoundConditions> {
+  const stored = database ? await conditionFactReader(database, () => now).read() : nothing;
+  const facts = { ...stored, now, local: [], certificate: tls?.certificate };
+  return { conditions: findConditions(facts), facts };
+}

@@ -1,0 +1,344 @@
+import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
+import { plannedCalls, shadowCalls } from '../findings.ts';
+import { type AlarmCount, alarmCauses } from '../holds/holds.ts';
+import type { HoldCause } from '../identity.ts';
+import { importFailedSince, isIncompleteImport, lastImportOf } from '../import/import.ts';
+import { type ConditionFacts, type LocalFact, localKinds, mergeFacts, outageClause } from './facts.ts';
+import {
+  countText,
+  dayText,
+  durationText,
+  minuteText,
+  numberText,
+  peopleText,
+  toWords,
+  upperFirst,
+} from './texts.ts';
+
+/** The kinds of conditions. */
+export const conditionKinds = [
+  'databaseUnwritable',
+  ...localKinds,
+  'hold',
+  ...alarmCauses,
+  'pausedConnection',
+  'importFailed',
+  'importIncomplete',
+  'importMaximum',
+  'refusedPeople',
+  'findings',
+  'certificateEnds',
+  'tokenEnds',
+  'adminTokenEnds',
+] as const;
+
+export type ConditionKind = (typeof conditionKinds)[number];
+
+/** Something that needs the attention of an operator now. It has no personal data. */
+export interface Condition {
+  kind: ConditionKind;
+  /** Undefined if it concerns the whole service. */
+  connection?: string | undefined;
+  /** What tells it from others of its kind: the cause of holds, the code of findings, the name of a token. */
+  subject?: string | undefined;
+  severity: 'failing' | 'warning';
+  /** In epoch milliseconds. */
+  since?: number | undefined;
+  /** The people whom it concerns; of a few kinds the travelers, attempts or places. */
+  people?: number | undefined;
+  /** One sentence. Its times are ISO minutes. */
+  text: string;
+  /** The path on the admin page that shows it. */
+  path?: string | undefined;
+  /** The command that shows or remedies it. */
+  command?: string | undefined;
+}
+
+/** The conditions, and the facts from which they were found. */
+export interface FoundConditions {
+  conditions: Condition[];
+  facts: ConditionFacts;
+}
+
+/** Certificates and tokens that end within this time are told, in milliseconds. */
+const SOON_MS = 30 * 24 * 60 * 60_000;
+/** Without a waiting change, a travel API is told to be away after this time, in milliseconds: one lost call is no outage. */
+const UNUSED_MS = 30_000;
+
+/**
+ * A kind of finding concerns many from twenty people on who are a tenth of the connection: fewer are work of every day, and more are
+ * mostly a fault of the mapping or of a list. Five thousand are always many; a count of findings ends at some ten thousands.
+ */
+const MANY_FINDINGS = { share: 0.1, least: 20, most: 5_000 };
+/** Refusals are rarer than findings, and leave people with what they had: five who are a hundredth are many. */
+const MANY_REFUSED = { share: 0.01, least: 5, most: 500 };
+
+/** Finds all conditions: those that fail first. Every sentence about the state of the service comes from here. */
+export function findConditions(facts: ConditionFacts): Condition[] {
+  const isNamed = facts.summaries.length > 1;
+  const found = [
+    ...databaseConditions(facts),
+    ...mergeFacts(facts).flatMap((fact) => localConditions(fact, facts, isNamed)),
+    ...facts.counts.map((count) => countedCondition(count, isNamed)),
+    ...facts.modes.flatMap(({ connection, mode, since }): Condition[] =>
+      mode === 'paused' ? [pausedCondition(connection, since)] : [],
+    ),
+    ...importConditions(facts, isNamed),
+    ...facts.summaries.flatMap((summary) => peopleConditions(summary, isNamed)),
+    ...endingConditions(facts),
+  ];
+  const rank = ({ severity }: Condition) => (severity === 'failing' ? 0 : 1);
+  return found.toSorted((one, other) => rank(one) - rank(other));
+}
+
+function databaseConditions({ storeFault }: ConditionFacts): Condition[] {
+  if (storeFault === undefined) return [];
+  return [
+    {
+      ...{ kind: 'databaseUnwritable', severity: 'failing', command: 'npx jetbridge doctor' },
+      text: `The database cannot be written: ${storeFault}.`,
+    },
+  ];
+}
+
+/** Conditions that a process sees by itself. */
+function localConditions(fact: LocalFact, facts: ConditionFacts, isNamed: boolean): Condition[] {
+  const { kind, connection, since, count = 0, detail = '' } = fact;
+  const of = isNamed ? ` of ${connection}` : '';
+  const id = encodeURIComponent(connection);
+  const base = { kind, connection, since };
+  switch (kind) {
+    case 'travelOutage':
+    case 'credentialRefused':
+      return outageConditions(fact, facts, of);
+    case 'mappingFaults':
+      return [
+        {
+          ...{ ...base, severity: 'warning', people: count, path: `/mappings?connection=${id}` },
+          text: `The mapping${of} has ${countText(count, 'name', 'names')} that the travel service does not know; these fields stay as they are.`,
+          command: 'npx jetbridge check',
+        },
+      ];
+    case 'staleLookups':
+      return [
+        {
+          ...{ ...base, severity: 'warning', path: `/traffic?connection=${id}&direction=travel` },
+          text: `Lists of the travel API${of} can no longer be read (${detail}); older values serve.`,
+        },
+      ];
+    case 'restoreSuspected':
+      return [
+        {
+          ...{ ...base, severity: 'warning', people: count, path: '/overview' },
+          text: `The travelers of ${peopleText(count)}${of} had values that were never sent, after a time without a server: the database may have been restored.`,
+          command: 'npx jetbridge restored',
+        },
+      ];
+    case 'signIns':
+      return [
+        {
+          ...{ kind, since, severity: 'warning', people: count, path: '/audit' },
+          text: `${numberText(count)} sign-ins to the admin page were refused within ten minutes.`,
+          command: 'npx jetbridge audit',
+        },
+      ];
+  }
+}
+
+/** An outage is told as soon as changes wait for it, or once it has lasted. */
+function outageConditions(fact: LocalFact, { summaries, now }: ConditionFacts, of: string): Condition[] {
+  const { kind, connection, since, pause } = fact;
+  const { states, failing } = summaries.find((one) => one.connection === connection) ?? {};
+  if (pause === undefined && !failing && now - since < UNUSED_MS) return [];
+  const waiting = states?.dirty ?? 0;
+  // A change that was written long ago can have been waiting since the outage only.
+  const oldest = failing && durationText(now - Math.max(failing.oldest, since));
+  const changes = `${countText(waiting, 'change waits', 'changes wait')}${oldest === undefined ? '' : `, the oldest for ${oldest}`}`;
+  const clause = outageClause(fact, of);
+  return [
+    {
+      ...{ kind, connection, since, severity: 'failing', people: waiting },
+      text: `${upperFirst(clause)}; ${waiting === 0 ? 'no change waits for it' : changes}.`,
+      path: `/traffic?connection=${encodeURIComponent(connection)}&direction=travel`,
+      command: 'npx jetbridge doctor',
+    },
+  ];
+}
+
+const holdReasons: Record<Exclude<HoldCause, 'rules'>, string> = {
+  safetyValve: 'more people leave at once than the safety valve lets pass',
+  guarded: 'the travelers administer the travel service',
+  neverProvisioned: 'the identity provider has deleted people whom it had never sent',
+  return: 'the people would take the place of others who left',
+  groups: 'changes of groups have replaced many values',
+};
+
+/** What is held, and other people about whom an operator is alarmed. */
+function countedCondition({ connection, cause, count, since }: AlarmCount, isNamed: boolean): Condition {
+  const of = isNamed ? ` of ${connection}` : '';
+  const base = { connection, since, people: count };
+  const id = encodeURIComponent(connection);
+  switch (cause) {
+    case 'unclearAnswer':
+      return {
+        ...{ ...base, kind: cause, severity: 'warning', path: `/people?finding=${cause}&connection=${id}` },
+        text: `The answers about ${peopleText(count)}${of} may come from a gateway in place of the travel API.`,
+        command: 'npx jetbridge doctor',
+      };
+    case 'notArchived':
+      return {
+        ...{ ...base, kind: cause, severity: 'failing', path: `/people?finding=notApplied&connection=${id}` },
+        text: `The travel API has accepted the deactivation of ${peopleText(count)}${of}, and their travelers stay active.`,
+        command: 'npx jetbridge people --finding notApplied',
+      };
+    default:
+      return {
+        ...{ ...base, kind: 'hold', subject: cause, severity: 'warning', path: `/held/${id}/${cause}` },
+        text:
+          cause === 'rules'
+            ? `A change of rules or lookups${of} is held that would affect ${peopleText(count)}.`
+            : `Changes of ${peopleText(count)}${of} are held: ${holdReasons[cause]}.`,
+        command: 'npx jetbridge holds list',
+      };
+  }
+}
+
+function pausedCondition(connection: string, since: number | undefined): Condition {
+  return {
+    ...{ kind: 'pausedConnection', connection, severity: 'warning', since, path: '/overview' },
+    text: `The connection ${connection} is paused, by an admin or after a restore: its changes wait.`,
+    command: `npx jetbridge connections resume ${connection}`,
+  };
+}
+
+/** An import fails during every outage, which is told instead. */
+function importConditions(facts: ConditionFacts, isNamed: boolean): Condition[] {
+  const away = mergeFacts(facts).flatMap(({ kind, connection }) =>
+    kind === 'travelOutage' || kind === 'credentialRefused' ? [connection] : [],
+  );
+  return facts.imports.flatMap(({ connection, state }): Condition[] => {
+    const of = isNamed ? ` of ${connection}` : '';
+    const [failedSince, last] = [importFailedSince(state), lastImportOf(state)];
+    const base = { connection, severity: 'warning' as const, path: '/overview' };
+    const failed: Condition[] =
+      failedSince === undefined || away.includes(connection)
+        ? []
+        : [
+            {
+              ...{ ...base, kind: 'importFailed', since: failedSince },
+              text: `The import of travelers${of} fails since ${minuteText(failedSince)}; it is tried again every minute.`,
+              command: 'npx jetbridge doctor',
+            },
+          ];
+    const incomplete: Condition[] = isIncompleteImport(state)
+      ? [
+          {
+            ...{ ...base, kind: 'importIncomplete', since: last?.at },
+            text: `The last import${of} listed too few of the known travelers to conclude that the others are gone.`,
+          },
+        ]
+      : [];
+    const atMaximum: Condition[] =
+      last?.maximum === undefined
+        ? []
+        : [
+            {
+              ...{ ...base, kind: 'importMaximum', since: last.at, people: last.maximum },
+              text: `The last import${of} has ended at its maximum of ${countText(last.maximum, 'traveler', 'travelers')}.`,
+            },
+          ];
+    return [...failed, ...incomplete, ...atMaximum];
+  });
+}
+
+/** Findings that are a decision, a plan or a wait by themselves, or that another condition tells. */
+const expectedFindings = new Set<string>([
+  ...Object.values(plannedCalls).map(({ code }) => code),
+  ...Object.values(shadowCalls).map(({ code }) => code),
+  ...['keptActive', 'outOfScope', 'passedOn', 'otherPerson', 'movedTo', 'movedFrom', 'erasedTraveler'],
+  ...['safetyValve', 'guarded', 'privileged', 'neverProvisioned', 'returnHeld', 'rulesHeld', 'groupsHeld'],
+  ...[
+    'groupsDiscarded',
+    'notDeleted',
+    'rolePreexisting',
+    'managerAwaited',
+    'managerNotLinked',
+    'unconfirmed',
+  ],
+  ...['emailReserved', 'emailHeldByLeaver', 'unclearAnswer', 'forbidden', 'refusedByTravelApi'],
+]);
+
+function peopleConditions({ connection, states, findings }: PeopleSummary, isNamed: boolean): Condition[] {
+  const of = isNamed ? ` of ${connection}` : '';
+  const id = encodeURIComponent(connection);
+  const total = Object.values(states).reduce((sum, one) => sum + one, 0);
+  const all = peopleText(total);
+  const base = { connection, severity: 'warning' as const };
+  const refused: Condition[] = isMany(states.refused, total, MANY_REFUSED)
+    ? [
+        {
+          ...{ ...base, kind: 'refusedPeople', people: states.refused },
+          text: `The travel API${of} refuses ${numberText(states.refused)} of ${all}.`,
+          path: `/people?state=refused&connection=${id}`,
+          command: 'npx jetbridge people --state refused',
+        },
+      ]
+    : [];
+  const many = [...findings].filter(
+    ([code, people]) => !expectedFindings.has(code) && isMany(people, total, MANY_FINDINGS),
+  );
+  return [
+    ...refused,
+    ...many.map(
+      ([code, people]): Condition => ({
+        ...{ ...base, kind: 'findings', subject: code, people },
+        text: `${upperFirst(toWords(code))} for ${numberText(people)} of ${all}${of}.`,
+        path: `/people/findings?finding=${code}`,
+        command: `npx jetbridge people findings --finding ${code}`,
+      }),
+    ),
+  ];
+}
+
+function isMany(
+  people: number,
+  total: number,
+  { share, least, most }: { share: number; least: number; most: number },
+): boolean {
+  return people >= least && (people >= most || people >= share * total);
+}
+
+function endingConditions({ certificate, tokens, now }: ConditionFacts): Condition[] {
+  const soon = tokens.filter(({ expiresAt }) => expiresAt > now && expiresAt - now < SOON_MS);
+  return [
+    ...certificateConditions(certificate, now),
+    ...soon.map(({ kind, connection, name, expiresAt }): Condition => {
+      const base = { kind, connection, subject: name, severity: 'warning' as const };
+      const end = dayText(expiresAt);
+      return kind === 'tokenEnds'
+        ? {
+            ...{
+              ...base,
+              path: '/connect',
+              command: `npx jetbridge tokens create --connection ${connection}`,
+            },
+            text: `A token of the connection ${connection} ends on ${end}.`,
+          }
+        : { ...base, path: '/accounts', text: `A token of a script ends on ${end}.` };
+    }),
+  ];
+}
+
+function certificateConditions(certificate: ConditionFacts['certificate'], now: number): Condition[] {
+  if (!certificate || (certificate.validTo - now >= SOON_MS && certificate.validFrom <= now)) return [];
+  const { validFrom, validTo } = certificate;
+  const isInvalid = validTo <= now || validFrom > now;
+  const verb = validTo <= now ? 'ended' : 'ends';
+  return [
+    {
+      ...{ kind: 'certificateEnds', severity: isInvalid ? 'failing' : 'warning' },
+      text: `The certificate in TLS_CERT ${validFrom > now ? `begins on ${dayText(validFrom)}` : `${verb} on ${dayText(validTo)}`}.`,
+      command: 'npx jetbridge doctor',
+    },
+  ];
+}

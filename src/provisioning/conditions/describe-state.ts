@@ -1,0 +1,81 @@
+import { type IdentityState, identityStates } from '../identity.ts';
+import type { ConnectionMode } from '../policies.ts';
+import type { Condition, ConditionKind } from './conditions.ts';
+import type { StoredFacts } from './facts.ts';
+import { countText, numberText, peopleText } from './texts.ts';
+
+interface StateFacts extends Pick<StoredFacts, 'summaries' | 'modes'> {
+  conditions: Condition[];
+}
+
+interface DescribedState {
+  state: 'inStep' | 'working' | 'attention' | 'failing' | 'empty';
+  sentence: string;
+}
+
+/** The numbers of people in the sentence tell these conditions already. */
+const counted: ConditionKind[] = ['hold', 'refusedPeople', 'pausedConnection'];
+/** The conditions that the sentence tells; more would be no first look. */
+const MAX_TOLD = 2;
+
+/** Returns the state of the service, and a sentence about it for a person who is woken at night. */
+export function describeState({ conditions, summaries, modes }: StateFacts): DescribedState {
+  const failing = conditions.filter(({ severity }) => severity === 'failing');
+  if (failing.length > 0) return { state: 'failing', sentence: tell(failing) };
+  if (!summaries.some(({ hasUsers }) => hasUsers))
+    return { state: 'empty', sentence: 'No identity provider has sent a person yet.' };
+  const isUntold = ({ kind, subject }: Condition) => !counted.includes(kind) || subject === 'rules';
+  const warnings = conditions.filter(isUntold);
+  const { sentence, isOpen } = peopleSentence(summaries, modes);
+  if (isOpen || warnings.length > 0)
+    return {
+      state: 'attention',
+      sentence: [sentence, tell(warnings)].filter((text) => text !== '').join(' '),
+    };
+  return { state: sumOf(summaries, 'dirty') > 0 ? 'working' : 'inStep', sentence };
+}
+
+function tell(conditions: Condition[]): string {
+  const more = conditions.length - MAX_TOLD;
+  const rest = more > 0 ? [`${countText(more, 'more condition is', 'more conditions are')} open.`] : [];
+  return [...conditions.slice(0, MAX_TOLD).map(({ text }) => text), ...rest].join(' ');
+}
+
+type Summaries = StateFacts['summaries'];
+
+/** Tells the people in numbers. `isOpen`: some of them need an admin, or wait for something. */
+function peopleSentence(
+  summaries: Summaries,
+  modes: StateFacts['modes'],
+): { sentence: string; isOpen: boolean } {
+  const failing = summaries.reduce((sum, one) => sum + (one.failing?.people ?? 0), 0);
+  const dirtyIn = (mode: ConnectionMode) => {
+    const inMode = modes.filter((one) => one.mode === mode).map(({ connection }) => connection);
+    const waiting = summaries.filter(({ connection }) => inMode.includes(connection));
+    return inMode.length === 0 ? undefined : sumOf(waiting, 'dirty');
+  };
+  const [paused, shadow] = [dirtyIn('paused'), dirtyIn('shadow')];
+  const of = (state: IdentityState) => sumOf(summaries, state);
+  const open = [
+    paused !== undefined && `${countText(paused, 'waits', 'wait')} in a paused connection`,
+    shadow !== undefined && `${countText(shadow, 'is', 'are')} planned in shadow mode, where nothing is sent`,
+    failing > 0 && `${countText(failing, 'waits', 'wait')} after a failed attempt`,
+    of('held') > 0 && `${countText(of('held'), 'is', 'are')} held`,
+    of('refused') > 0 && `${countText(of('refused'), 'is', 'are')} refused`,
+    of('pending') > 0 && `${countText(of('pending'), 'lacks', 'lack')} data`,
+  ].filter((part) => part !== false);
+  const total = identityStates.reduce((sum, state) => sum + of(state), 0);
+  const inStep = `${numberText(of('synced'))} of ${peopleText(total)} ${of('synced') === 1 ? 'is' : 'are'} in step with the travel service`;
+  if (open.length > 0) return { isOpen: true, sentence: `${inStep}; ${open.join(', ')}.` };
+  if (of('dirty') > 0)
+    return {
+      isOpen: false,
+      sentence: `The changes of ${peopleText(of('dirty'))} are on their way to the travel service.`,
+    };
+  const all = total === 1 ? 'The only person is' : `All ${peopleText(total)} are`;
+  return { isOpen: false, sentence: `${all} in step with the travel service.` };
+}
+
+function sumOf(summaries: Summaries, state: IdentityState): number {
+  return summaries.reduce((sum, { states }) => sum + states[state], 0);
+}

@@ -1,0 +1,95 @@
+import type { SignInBurst } from '../admin/refused-sign-ins.ts';
+import { type FoundConditions, findConditions } from '../provisioning/conditions/conditions.ts';
+import {
+  type ConditionFacts,
+  describeOutage,
+  type LocalFact,
+  outageFact,
+} from '../provisioning/conditions/facts.ts';
+import { MIN_PEOPLE } from '../provisioning/import/foreign-values.ts';
+import { conditionFactReader } from '../store/condition-facts.ts';
+import type { PeopleSummary } from '../store/identities/people-summaries.ts';
+import { readAtMostEvery } from '../store/sql/queries.ts';
+import { registerConditions } from './gauges.ts';
+import type { HttpServer } from './http-server.ts';
+import type { OpenProvisioning } from './open-provisioning.ts';
+import type { ServerDeps } from './open-store.ts';
+
+/** Interval of the readings for strangers, in milliseconds: each queries the database. */
+const PUBLIC_MS = 1_000;
+
+export type ServedConditions = ReturnType<typeof servedConditions>;
+
+type Parts = Pick<ServerDeps, 'runtime' | 'database' | 'writes' | 'signIns' | 'http'>;
+
+/** Finds the conditions of a running server: from the database, from what this process knows, and from what others share. */
+export function servedConditions(
+  deps: Parts,
+  opened: OpenProvisioning,
+  { certificate }: Pick<HttpServer, 'certificate'>,
+) {
+  const { now } = deps.runtime;
+  const stored = conditionFactReader(deps.database, now);
+  const read = async (summaries?: PeopleSummary[]): Promise<FoundConditions> => {
+    const facts: ConditionFacts = {
+      ...(await stored.read(summaries)),
+      ...{ now: now(), local: localFacts(deps, opened) },
+      ...{ storeFault: deps.writes.failure(), certificate: certificate() },
+    };
+    return { conditions: findConditions(facts), facts };
+  };
+  const readForStrangers = readAtMostEvery(PUBLIC_MS, now, () => read());
+  registerConditions(deps.http.metrics, readForStrangers);
+  return {
+    read,
+    /** The same, read at most once a second. */
+    readForStrangers,
+    /** Says why the travel API of a connection cannot be used; undefined while it can. */
+    findOutage: async (connection: string): Promise<string | undefined> =>
+      describeOutage(connection, (await read()).facts),
+  };
+}
+
+/** What this process knows from its own calls and its memory. */
+function localFacts(
+  { runtime, signIns }: Pick<Parts, 'runtime' | 'signIns'>,
+  { provisioning, connections, suspicion }: OpenProvisioning,
+): LocalFact[] {
+  const now = runtime.now();
+  const pauses = new Map(provisioning.pauses().map(({ connection, reason }) => [connection, reason]));
+  const burst = signIns.refusedSignIns.lastBurst();
+  return [
+    ...connections.flatMap(({ connection: { id }, outage, staleLookups }): LocalFact[] => [
+      ...outageFact(id, { outage: outage(), paused: pauses.get(id), now }),
+      ...[staleLookups().join(', ')].flatMap((detail): LocalFact[] =>
+        detail === '' ? [] : [{ kind: 'staleLookups', connection: id, since: now, detail }],
+      ),
+    ]),
+    ...provisioning
+      .mappingFaults()
+      .flatMap((faults): LocalFact[] =>
+        faults.count === 0 ? [] : [{ kind: 'mappingFaults', since: now, ...faults }],
+      ),
+    ...suspicion
+      .counts()
+      .flatMap(({ connection, people }): LocalFact[] =>
+        people < MIN_PEOPLE ? [] : [{ kind: 'restoreSuspected', connection, since: now, count: people }],
+      ),
+    ...(burst ? [signInFact(burst)] : []),
+  ];
+}
+
+function signInFact({ at, attempts }: SignInBurst): LocalFact {
+  return { kind: 'signIns', connection: '', since: at, count: attempts };
+}
+
+/** The open conditions for everybody: without subjects, which may be names that admins chose. */
+export async function readPublicConditions({
+  readForStrangers,
+}: Pick<ServedConditions, 'readForStrangers'>): Promise<object[]> {
+  const { conditions } = await readForStrangers();
+  return conditions.map(({ kind, connection, severity, since, people, text }) => ({
+    ...{ kind, connection, severity, people, text },
+    since: since === undefined ? undefined : new Date(since).toISOString(),
+  }));
+}

@@ -1,0 +1,58 @@
+import type { EndingToken, StoredFacts } from '../provisioning/conditions/facts.ts';
+import { connectionModes } from './connection-modes.ts';
+import { adminTokens } from './credentials/admins.ts';
+import { scimTokens } from './credentials/credentials.ts';
+import { type PeopleSummary, peopleSummaries } from './identities/people-summaries.ts';
+import { unconfirmedPeople } from './identities/unconfirmed-people.ts';
+import { backgroundTasks } from './queues/background-tasks.ts';
+import { holds } from './queues/holds.ts';
+import { reportedConditions } from './queues/reported-conditions.ts';
+import type { Database } from './sql/database.ts';
+import { readAtMostEvery } from './sql/queries.ts';
+
+/** The interval at which people are counted and tokens are read, in milliseconds: the rest changes faster and costs less. */
+const COUNT_MS = 10_000;
+
+/** Reads the facts from which conditions are found. */
+export interface ConditionFactReader {
+  /** Summaries that the caller has just read are not read again. */
+  read(summaries?: PeopleSummary[]): Promise<StoredFacts>;
+}
+
+/** Creates a reader of the facts that the database has, with numbers of people of the last ten seconds. */
+export function conditionFactReader(database: Database, now: () => number): ConditionFactReader {
+  const [{ countHolds }, { listStates }] = [holds(database), backgroundTasks(database)];
+  const { list: listModes } = connectionModes(database);
+  const { list: listReported } = reportedConditions(database);
+  const countUnconfirmed = unconfirmedPeople(database, now);
+  const readSummaries = readAtMostEvery(COUNT_MS, now, peopleSummaries(database).read);
+  const readTokens = readAtMostEvery(COUNT_MS, now, () => listEndingTokens(database));
+  return {
+    read: async (summaries) => ({
+      summaries: summaries ?? (await readSummaries()),
+      modes: await listModes(),
+      imports: await listStates('import'),
+      counts: [...(await countHolds()), ...(await countUnconfirmed())],
+      tokens: await readTokens(),
+      shared: (await listReported()).flatMap(({ seen }) => (seen ? [seen] : [])),
+    }),
+  };
+}
+
+async function listEndingTokens(database: Database): Promise<EndingToken[]> {
+  const ending = (kind: EndingToken['kind'], tokens: ListedToken[]): EndingToken[] =>
+    tokens.flatMap(({ connection, name, expiresAt, revokedAt }) =>
+      expiresAt === undefined || revokedAt !== undefined ? [] : [{ kind, connection, name, expiresAt }],
+    );
+  return [
+    ...ending('tokenEnds', await scimTokens(database).list()),
+    ...ending('adminTokenEnds', await adminTokens(database).list()),
+  ];
+}
+
+interface ListedToken {
+  connection?: string;
+  name: string;
+  expiresAt: number | undefined;
+  revokedAt: number | undefined;
+}

@@ -1,0 +1,110 @@
+import type { ConditionKind } from '../../provisioning/conditions/conditions.ts';
+import type { LocalFact, SharedFact } from '../../provisioning/conditions/facts.ts';
+import type { Database } from '../sql/database.ts';
+import { parseJson } from '../sql/queries.ts';
+import type { Tables } from '../sql/tables.ts';
+
+/** The condition of a report: its connection and subject are empty if it has none. */
+export interface ConditionKey {
+  connection: string;
+  kind: ConditionKind;
+  subject: string;
+}
+
+/** A condition that was told, or that a process has seen by itself. Times are epoch milliseconds. */
+export interface ReportedCondition extends ConditionKey {
+  people: number;
+  since: number;
+  /** Undefined until it is told. */
+  toldAt: number | undefined;
+  /** What the process knows; undefined if every process finds it in the database. */
+  seen: SharedFact | undefined;
+}
+
+export type ReportedConditions = ReturnType<typeof reportedConditions>;
+
+/**
+ * The store of the conditions that were told, so that one of several replicas tells each change, also after a restart: each is claimed by
+ * one conditional statement. It also shares what one process has seen by itself.
+ */
+export function reportedConditions({ db }: Database) {
+  return {
+    list: async (): Promise<ReportedCondition[]> => {
+      const rows = await db
+        .selectFrom('reported_condition')
+        .selectAll()
+        .orderBy('connection_id')
+        .orderBy('kind')
+        .orderBy('subject')
+        .execute();
+      return rows.map(toReportedCondition);
+    },
+    /** Records that this process has seen a fact by itself; at 0 that it sees it no longer. */
+    see: async (fact: LocalFact, seenAt: number): Promise<void> => {
+      const { connection, kind, since, count = 0 } = fact;
+      const seen = { since, seen_at: seenAt, fact: JSON.stringify(fact) };
+      await db
+        .insertInto('reported_condition')
+        .values({ connection_id: connection, kind, subject: '', people: count, told_at: null, ...seen })
+        .onConflict((conflict) => conflict.columns(keyColumns).doUpdateSet(seen))
+        .execute();
+    },
+    /** Claims the report that a condition has opened. Returns true to the replica that must tell it. */
+    open: async ({ people, since, ...key }: OpenedCondition, now: number): Promise<boolean> => {
+      const told = { people, since, told_at: now };
+      const claimed = await db
+        .insertInto('reported_condition')
+        .values({ ...columnsOf(key), seen_at: 0, fact: '', ...told })
+        .onConflict((conflict) =>
+          conflict.columns(keyColumns).doUpdateSet(told).where('reported_condition.told_at', 'is', null),
+        )
+        .returning('kind')
+        .executeTakeFirst();
+      return claimed !== undefined;
+    },
+    /** Claims the report that it concerns more people, unless it was told less than `againMs` milliseconds ago. */
+    grow: async ({ people, ...key }: GrownCondition, now: number, againMs: number): Promise<boolean> => {
+      const { numUpdatedRows } = await db
+        .updateTable('reported_condition')
+        .set({ people, told_at: now })
+        .where((row) => row.and(columnsOf(key)))
+        // A time in the future is that of a clock that was set back.
+        .where((row) => row.or([row('told_at', '<=', now - againMs), row('told_at', '>', now)]))
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    /** Claims the report that it has ended, if its beginning was told. */
+    clear: async (key: ConditionKey): Promise<boolean> => {
+      const ended = await db
+        .deleteFrom('reported_condition')
+        .where((row) => row.and(columnsOf(key)))
+        .returning('told_at')
+        .executeTakeFirst();
+      return ended !== undefined && ended.told_at !== null;
+    },
+  };
+}
+
+type GrownCondition = ConditionKey & Pick<ReportedCondition, 'people'>;
+type OpenedCondition = GrownCondition & Pick<ReportedCondition, 'since'>;
+
+const keyColumns = ['connection_id', 'kind', 'subject'] as const;
+
+function columnsOf({ connection, kind, subject }: ConditionKey) {
+  return { connection_id: connection, kind, subject };
+}
+
+function toReportedCondition({
+  connection_id,
+  kind,
+  told_at,
+  seen_at,
+  fact,
+  ...row
+}: Tables['reported_condition']): ReportedCondition {
+  return {
+    ...{ ...row, connection: connection_id, toldAt: told_at ?? undefined },
+    kind: kind as ConditionKind, // Only kinds of conditions are written.
+    seen: fact === '' ? undefined : { fact: parseJson<LocalFact>(fact), seenAt: seen_at },
+  };
+}

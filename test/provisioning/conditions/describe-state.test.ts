@@ -1,0 +1,77 @@
+import type { Condition } from '../../../src/provisioning/conditions/conditions.ts';
+import { describeState } from '../../../src/provisioning/conditions/describe-state.ts';
+import { NOW, soundFacts, summaryOf } from './facts.ts';
+
+const condition = (text: string, more: Partial<Condition> = {}): Condition => ({
+  ...{ kind: 'findings', connection: 'okta', severity: 'warning', text },
+  ...more,
+});
+const outage = condition('The travel API answers 503.', { kind: 'travelOutage', severity: 'failing' });
+const many = condition('Cost center unknown for 2,000 of 2,001 people.');
+
+test.each<[string, Partial<Parameters<typeof describeState>[0]>, string, string]>([
+  [
+    'a service that has only imported travelers',
+    { summaries: [summaryOf('okta', { hasUsers: false })] },
+    'empty',
+    'No identity provider has sent a person yet.',
+  ],
+  ['everybody in step', {}, 'inStep', 'All 2,001 people are in step with the travel service.'],
+  [
+    'a queue that is worked on',
+    { summaries: [summaryOf('okta', { states: { dirty: 37 } })] },
+    'working',
+    'The changes of 37 people are on their way to the travel service.',
+  ],
+  [
+    'work for an admin',
+    { summaries: [summaryOf('okta', { states: { synced: 1_198, held: 3, refused: 1, pending: 2 } })] },
+    'attention',
+    '1,198 of 1,204 people are in step with the travel service; 3 are held, 1 is refused, 2 lack data.',
+  ],
+  [
+    'failures that concern some people only',
+    {
+      summaries: [
+        summaryOf('okta', { states: { synced: 1_203, dirty: 1 }, failing: { people: 1, oldest: NOW } }),
+      ],
+    },
+    'attention',
+    '1,203 of 1,204 people are in step with the travel service; 1 waits after a failed attempt.',
+  ],
+  [
+    'a warning about people who are in step',
+    { conditions: [many] },
+    'attention',
+    'All 2,001 people are in step with the travel service. Cost center unknown for 2,000 of 2,001 people.',
+  ],
+  [
+    'a condition that the numbers tell already',
+    {
+      conditions: [condition('Changes of 3 people are held.', { kind: 'hold', subject: 'safetyValve' })],
+      summaries: [summaryOf('okta', { states: { held: 3 } })],
+    },
+    'attention',
+    '2,001 of 2,004 people are in step with the travel service; 3 are held.',
+  ],
+  [
+    'a held change of rules, which nobody is held for',
+    { conditions: [condition('A change of rules is held.', { kind: 'hold', subject: 'rules' })] },
+    'attention',
+    'All 2,001 people are in step with the travel service. A change of rules is held.',
+  ],
+  [
+    'what fails, before all warnings',
+    { conditions: [outage, many] },
+    'failing',
+    'The travel API answers 503.',
+  ],
+  [
+    'many warnings',
+    { conditions: [many, many, many, many] },
+    'attention',
+    `All 2,001 people are in step with the travel service. ${many.text} ${many.text} 2 more conditions are open.`,
+  ],
+])('%s is described in a sentence', (_name, facts, state, sentence) => {
+  expect(describeState({ ...soundFacts, conditions: [], ...facts })).toEqual({ state, sentence });
+});
