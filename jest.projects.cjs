@@ -28,10 +28,7 @@ const common = {
   // These packages are ES modules only, or use `import()`; jest loads them when they are compiled like our sources.
   transformIgnorePatterns: [`/node_modules/(?!${compiledPackages}/)`],
   transform: {
-    [`^.+/node_modules/${compiledPackages}/.+\\.js$`]: [
-      '@swc/jest',
-      { module: { type: 'commonjs' } },
-    ],
+    [`^.+/node_modules/${compiledPackages}/.+\\.js$`]: ['@swc/jest', { module: { type: 'commonjs' } }],
     '^.+\\.ts$': [
       '@swc/jest',
       {

@@ -128,6 +128,9 @@ describe('check', () => {
       SUBSIDIARY_SCIM_TOKEN: 'token-of-the-subsidiary',
       SUBSIDIARY_TRAVEL_API_KEY: 'key-of-the-subsidiary',
       ADMIN_OPENID_CLIENT_SECRET: 'secret-of-the-client',
+      ALERTS_SLACK_URL: 'https://hooks.slack.com/services/T0/B0/secret-of-slack',
+      ALERTS_TEAMS_URL: 'https://teams.example.com/workflows/1?sig=secret-of-teams',
+      ALERTS_SMTP_URL: 'smtps://jetbridge:secret-of-mail@mail.example.com',
       ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.from('the secret of the alarms').toString('base64')}`,
     };
     const { code, out, err } = await runCommandLine(['check'], {
