@@ -3,7 +3,15 @@ import { plannedCalls, shadowCalls } from '../findings.ts';
 import { type AlarmCount, alarmCauses } from '../holds/holds.ts';
 import type { HoldCause } from '../identity.ts';
 import { importFailedSince, isIncompleteImport, lastImportOf } from '../import/import.ts';
-import { type ConditionFacts, type LocalFact, localKinds, mergeFacts, outageClause } from './facts.ts';
+import {
+  type ConditionFacts,
+  type EndingToken,
+  isOutage,
+  type LocalFact,
+  localKinds,
+  mergeFacts,
+  outageClause,
+} from './facts.ts';
 import {
   countText,
   dayText,
@@ -73,96 +81,86 @@ const MANY_FINDINGS = { share: 0.1, least: 20, most: 5_000 };
 /** Refusals are rarer than findings, and leave people with what they had: five who are a hundredth are many. */
 const MANY_REFUSED = { share: 0.01, least: 5, most: 500 };
 
+/** A condition, or false while it is not open. */
+type Found = Condition | false;
+
 /** Finds all conditions: those that fail first. Every sentence about the state of the service comes from here. */
 export function findConditions(facts: ConditionFacts): Condition[] {
   const isNamed = facts.summaries.length > 1;
   const found = [
-    ...databaseConditions(facts),
-    ...mergeFacts(facts).flatMap((fact) => localConditions(fact, facts, isNamed)),
+    databaseCondition(facts),
+    ...mergeFacts(facts).map((fact) => localCondition(fact, facts, isNamed)),
     ...facts.counts.map((count) => countedCondition(count, isNamed)),
-    ...facts.modes.flatMap(({ connection, mode, since }): Condition[] =>
-      mode === 'paused' ? [pausedCondition(connection, since)] : [],
-    ),
+    ...facts.modes.map(pausedCondition),
     ...importConditions(facts, isNamed),
     ...facts.summaries.flatMap((summary) => peopleConditions(summary, isNamed)),
-    ...endingConditions(facts),
-  ];
+    certificateCondition(facts),
+    ...facts.tokens.map((token) => tokenCondition(token, facts.now)),
+  ].filter((one) => one !== false);
   const rank = ({ severity }: Condition) => (severity === 'failing' ? 0 : 1);
   return found.toSorted((one, other) => rank(one) - rank(other));
 }
 
-function databaseConditions({ storeFault }: ConditionFacts): Condition[] {
-  if (storeFault === undefined) return [];
-  return [
-    {
+function databaseCondition({ storeFault }: ConditionFacts): Found {
+  return (
+    storeFault !== undefined && {
       ...{ kind: 'databaseUnwritable', severity: 'failing', command: 'npx jetbridge doctor' },
       text: `The database cannot be written: ${storeFault}.`,
-    },
-  ];
+    }
+  );
 }
 
-/** Conditions that a process sees by itself. */
-function localConditions(fact: LocalFact, facts: ConditionFacts, isNamed: boolean): Condition[] {
+/** A condition that a process sees by itself. */
+function localCondition(fact: LocalFact, facts: ConditionFacts, isNamed: boolean): Found {
   const { kind, connection, since, count = 0, detail = '' } = fact;
   const of = isNamed ? ` of ${connection}` : '';
   const id = encodeURIComponent(connection);
-  const base = { kind, connection, since };
+  const base = { connection, since, severity: 'warning' as const };
   switch (kind) {
     case 'travelOutage':
     case 'credentialRefused':
-      return outageConditions(fact, facts, of);
+      return outageCondition(fact, facts, of);
     case 'mappingFaults':
-      return [
-        {
-          ...{ ...base, severity: 'warning', people: count, path: `/mappings?connection=${id}` },
-          text: `The mapping${of} has ${countText(count, 'name', 'names')} that the travel service does not know; these fields stay as they are.`,
-          command: 'npx jetbridge check',
-        },
-      ];
+      return {
+        ...{ ...base, kind, people: count, path: `/mappings?connection=${id}` },
+        text: `The mapping${of} has ${countText(count, 'name', 'names')} that the travel service does not know; these fields stay as they are.`,
+        command: 'npx jetbridge check',
+      };
     case 'staleLookups':
-      return [
-        {
-          ...{ ...base, severity: 'warning', path: `/traffic?connection=${id}&direction=travel` },
-          text: `Lists of the travel API${of} can no longer be read (${detail}); older values serve.`,
-        },
-      ];
+      return {
+        ...{ ...base, kind, path: `/traffic?connection=${id}&direction=travel` },
+        text: `Lists of the travel API${of} can no longer be read (${detail}); older values serve.`,
+      };
     case 'restoreSuspected':
-      return [
-        {
-          ...{ ...base, severity: 'warning', people: count, path: '/overview' },
-          text: `The travelers of ${peopleText(count)}${of} had values that were never sent, after a time without a server: the database may have been restored.`,
-          command: 'npx jetbridge restored',
-        },
-      ];
+      return {
+        ...{ ...base, kind, people: count, path: '/overview' },
+        text: `The travelers of ${peopleText(count)}${of} had values that were never sent, after a time without a server: the database may have been restored.`,
+        command: 'npx jetbridge restored',
+      };
     case 'signIns':
-      return [
-        {
-          ...{ kind, since, severity: 'warning', people: count, path: '/audit' },
-          text: `${numberText(count)} sign-ins to the admin page were refused within ten minutes.`,
-          command: 'npx jetbridge audit',
-        },
-      ];
+      return {
+        ...{ ...base, kind, connection: undefined, people: count, path: '/audit' },
+        text: `${numberText(count)} sign-ins to the admin page were refused within ten minutes.`,
+        command: 'npx jetbridge audit',
+      };
   }
 }
 
 /** An outage is told as soon as changes wait for it, or once it has lasted. */
-function outageConditions(fact: LocalFact, { summaries, now }: ConditionFacts, of: string): Condition[] {
+function outageCondition(fact: LocalFact, { summaries, now }: ConditionFacts, of: string): Found {
   const { kind, connection, since, pause } = fact;
   const { states, failing } = summaries.find((one) => one.connection === connection) ?? {};
-  if (pause === undefined && !failing && now - since < UNUSED_MS) return [];
+  if (pause === undefined && !failing && now - since < UNUSED_MS) return false;
   const waiting = states?.dirty ?? 0;
   // A change that was written long ago can have been waiting since the outage only.
-  const oldest = failing && durationText(now - Math.max(failing.oldest, since));
-  const changes = `${countText(waiting, 'change waits', 'changes wait')}${oldest === undefined ? '' : `, the oldest for ${oldest}`}`;
-  const clause = outageClause(fact, of);
-  return [
-    {
-      ...{ kind, connection, since, severity: 'failing', people: waiting },
-      text: `${upperFirst(clause)}; ${waiting === 0 ? 'no change waits for it' : changes}.`,
-      path: `/traffic?connection=${encodeURIComponent(connection)}&direction=travel`,
-      command: 'npx jetbridge doctor',
-    },
-  ];
+  const oldest = failing ? `, the oldest for ${durationText(now - Math.max(failing.oldest, since))}` : '';
+  const changes = `${countText(waiting, 'change waits', 'changes wait')}${oldest}`;
+  return {
+    ...{ kind, connection, since, severity: 'failing', people: waiting },
+    text: `${upperFirst(outageClause(fact, of))}; ${waiting === 0 ? 'no change waits for it' : changes}.`,
+    path: `/traffic?connection=${encodeURIComponent(connection)}&direction=travel`,
+    command: 'npx jetbridge doctor',
+  };
 }
 
 const holdReasons: Record<Exclude<HoldCause, 'rules'>, string> = {
@@ -203,51 +201,40 @@ function countedCondition({ connection, cause, count, since }: AlarmCount, isNam
   }
 }
 
-function pausedCondition(connection: string, since: number | undefined): Condition {
-  return {
-    ...{ kind: 'pausedConnection', connection, severity: 'warning', since, path: '/overview' },
-    text: `The connection ${connection} is paused, by an admin or after a restore: its changes wait.`,
-    command: `npx jetbridge connections resume ${connection}`,
-  };
+function pausedCondition({ connection, mode, since }: ConditionFacts['modes'][number]): Found {
+  return (
+    mode === 'paused' && {
+      ...{ kind: 'pausedConnection', connection, severity: 'warning', since, path: '/overview' },
+      text: `The connection ${connection} is paused, by an admin or after a restore: its changes wait.`,
+      command: `npx jetbridge connections resume ${connection}`,
+    }
+  );
 }
 
 /** An import fails during every outage, which is told instead. */
-function importConditions(facts: ConditionFacts, isNamed: boolean): Condition[] {
-  const away = mergeFacts(facts).flatMap(({ kind, connection }) =>
-    kind === 'travelOutage' || kind === 'credentialRefused' ? [connection] : [],
-  );
-  return facts.imports.flatMap(({ connection, state }): Condition[] => {
+function importConditions(facts: ConditionFacts, isNamed: boolean): Found[] {
+  const local = mergeFacts(facts);
+  return facts.imports.flatMap(({ connection, state }): Found[] => {
     const of = isNamed ? ` of ${connection}` : '';
     const [failedSince, last] = [importFailedSince(state), lastImportOf(state)];
+    const isAway = local.some((fact) => fact.connection === connection && isOutage(fact));
     const base = { connection, severity: 'warning' as const, path: '/overview' };
-    const failed: Condition[] =
-      failedSince === undefined || away.includes(connection)
-        ? []
-        : [
-            {
-              ...{ ...base, kind: 'importFailed', since: failedSince },
-              text: `The import of travelers${of} fails since ${minuteText(failedSince)}; it is tried again every minute.`,
-              command: 'npx jetbridge doctor',
-            },
-          ];
-    const incomplete: Condition[] = isIncompleteImport(state)
-      ? [
-          {
-            ...{ ...base, kind: 'importIncomplete', since: last?.at },
-            text: `The last import${of} listed too few of the known travelers to conclude that the others are gone.`,
-          },
-        ]
-      : [];
-    const atMaximum: Condition[] =
-      last?.maximum === undefined
-        ? []
-        : [
-            {
-              ...{ ...base, kind: 'importMaximum', since: last.at, people: last.maximum },
-              text: `The last import${of} has ended at its maximum of ${countText(last.maximum, 'traveler', 'travelers')}.`,
-            },
-          ];
-    return [...failed, ...incomplete, ...atMaximum];
+    return [
+      failedSince !== undefined &&
+        !isAway && {
+          ...{ ...base, kind: 'importFailed', since: failedSince },
+          text: `The import of travelers${of} fails since ${minuteText(failedSince)}; it is tried again every minute.`,
+          command: 'npx jetbridge doctor',
+        },
+      isIncompleteImport(state) && {
+        ...{ ...base, kind: 'importIncomplete', since: last?.at },
+        text: `The last import${of} listed too few of the known travelers to conclude that the others are gone.`,
+      },
+      last?.maximum !== undefined && {
+        ...{ ...base, kind: 'importMaximum', since: last.at, people: last.maximum },
+        text: `The last import${of} has ended at its maximum of ${countText(last.maximum, 'traveler', 'travelers')}.`,
+      },
+    ];
   });
 }
 
@@ -268,34 +255,28 @@ const expectedFindings = new Set<string>([
   ...['emailReserved', 'emailHeldByLeaver', 'unclearAnswer', 'forbidden', 'refusedByTravelApi'],
 ]);
 
-function peopleConditions({ connection, states, findings }: PeopleSummary, isNamed: boolean): Condition[] {
+function peopleConditions({ connection, states, findings }: PeopleSummary, isNamed: boolean): Found[] {
   const of = isNamed ? ` of ${connection}` : '';
-  const id = encodeURIComponent(connection);
   const total = Object.values(states).reduce((sum, one) => sum + one, 0);
   const all = peopleText(total);
   const base = { connection, severity: 'warning' as const };
-  const refused: Condition[] = isMany(states.refused, total, MANY_REFUSED)
-    ? [
-        {
-          ...{ ...base, kind: 'refusedPeople', people: states.refused },
-          text: `The travel API${of} refuses ${numberText(states.refused)} of ${all}.`,
-          path: `/people?state=refused&connection=${id}`,
-          command: 'npx jetbridge people --state refused',
-        },
-      ]
-    : [];
-  const many = [...findings].filter(
-    ([code, people]) => !expectedFindings.has(code) && isMany(people, total, MANY_FINDINGS),
-  );
+  const isTold = (code: string, people: number) =>
+    !expectedFindings.has(code) && isMany(people, total, MANY_FINDINGS);
   return [
-    ...refused,
-    ...many.map(
-      ([code, people]): Condition => ({
-        ...{ ...base, kind: 'findings', subject: code, people },
-        text: `${upperFirst(toWords(code))} for ${numberText(people)} of ${all}${of}.`,
-        path: `/people/findings?finding=${code}`,
-        command: `npx jetbridge people findings --finding ${code}`,
-      }),
+    isMany(states.refused, total, MANY_REFUSED) && {
+      ...{ ...base, kind: 'refusedPeople', people: states.refused },
+      text: `The travel API${of} refuses ${numberText(states.refused)} of ${all}.`,
+      path: `/people?state=refused&connection=${encodeURIComponent(connection)}`,
+      command: 'npx jetbridge people --state refused',
+    },
+    ...[...findings].map(
+      ([code, people]): Found =>
+        isTold(code, people) && {
+          ...{ ...base, kind: 'findings', subject: code, people },
+          text: `${upperFirst(toWords(code))} for ${numberText(people)} of ${all}${of}.`,
+          path: `/people/findings?finding=${code}`,
+          command: `npx jetbridge people findings --finding ${code}`,
+        },
     ),
   ];
 }
@@ -308,37 +289,28 @@ function isMany(
   return people >= least && (people >= most || people >= share * total);
 }
 
-function endingConditions({ certificate, tokens, now }: ConditionFacts): Condition[] {
-  const soon = tokens.filter(({ expiresAt }) => expiresAt > now && expiresAt - now < SOON_MS);
-  return [
-    ...certificateConditions(certificate, now),
-    ...soon.map(({ kind, connection, name, expiresAt }): Condition => {
-      const base = { kind, connection, subject: name, severity: 'warning' as const };
-      const end = dayText(expiresAt);
-      return kind === 'tokenEnds'
-        ? {
-            ...{
-              ...base,
-              path: '/connect',
-              command: `npx jetbridge tokens create --connection ${connection}`,
-            },
-            text: `A token of the connection ${connection} ends on ${end}.`,
-          }
-        : { ...base, path: '/accounts', text: `A token of a script ends on ${end}.` };
-    }),
-  ];
+function tokenCondition({ kind, connection, name, expiresAt }: EndingToken, now: number): Found {
+  if (expiresAt <= now || expiresAt - now >= SOON_MS) return false;
+  const base = { kind, connection, subject: name, severity: 'warning' as const };
+  const end = dayText(expiresAt);
+  if (kind === 'adminTokenEnds')
+    return { ...base, path: '/accounts', text: `A token of a script ends on ${end}.` };
+  const command = `npx jetbridge tokens create --connection ${connection}`;
+  return {
+    ...base,
+    path: '/connect',
+    command,
+    text: `A token of the connection ${connection} ends on ${end}.`,
+  };
 }
 
-function certificateConditions(certificate: ConditionFacts['certificate'], now: number): Condition[] {
-  if (!certificate || (certificate.validTo - now >= SOON_MS && certificate.validFrom <= now)) return [];
+function certificateCondition({ certificate, now }: ConditionFacts): Found {
+  if (!certificate || (certificate.validTo - now >= SOON_MS && certificate.validFrom <= now)) return false;
   const { validFrom, validTo } = certificate;
-  const isInvalid = validTo <= now || validFrom > now;
-  const verb = validTo <= now ? 'ended' : 'ends';
-  return [
-    {
-      ...{ kind: 'certificateEnds', severity: isInvalid ? 'failing' : 'warning' },
-      text: `The certificate in TLS_CERT ${validFrom > now ? `begins on ${dayText(validFrom)}` : `${verb} on ${dayText(validTo)}`}.`,
-      command: 'npx jetbridge doctor',
-    },
-  ];
+  const [begin, end] = [dayText(validFrom), dayText(validTo)];
+  const is = validFrom > now ? `begins on ${begin}` : validTo <= now ? `ended on ${end}` : `ends on ${end}`;
+  return {
+    ...{ kind: 'certificateEnds', severity: validTo <= now || validFrom > now ? 'failing' : 'warning' },
+    ...{ text: `The certificate in TLS_CERT ${is}.`, command: 'npx jetbridge doctor' },
+  };
 }

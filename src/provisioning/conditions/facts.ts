@@ -120,15 +120,17 @@ export function outageClause(fact: LocalFact, ofConnection = ''): string {
   return `the travel API${ofConnection} ${outageVerb(fact)} since ${minuteText(fact.since)}`;
 }
 
+/** True for a travel API that cannot be used. */
+export function isOutage({ kind }: LocalFact): boolean {
+  return kind === 'travelOutage' || kind === 'credentialRefused';
+}
+
 /** Says in a clause why the travel API of a connection cannot be used; undefined while it can. */
 export function describeOutage(
   connection: string,
   facts: Pick<ConditionFacts, 'local' | 'shared' | 'now'>,
 ): string | undefined {
-  const fact = mergeFacts(facts).find(
-    (one) =>
-      one.connection === connection && (one.kind === 'travelOutage' || one.kind === 'credentialRefused'),
-  );
+  const fact = mergeFacts(facts).find((one) => one.connection === connection && isOutage(one));
   return fact && outageClause(fact);
 }
 

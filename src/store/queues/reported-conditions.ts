@@ -29,16 +29,7 @@ export type ReportedConditions = ReturnType<typeof reportedConditions>;
  */
 export function reportedConditions({ db }: Database) {
   return {
-    list: async (): Promise<ReportedCondition[]> => {
-      const rows = await db
-        .selectFrom('reported_condition')
-        .selectAll()
-        .orderBy('connection_id')
-        .orderBy('kind')
-        .orderBy('subject')
-        .execute();
-      return rows.map(toReportedCondition);
-    },
+    list: () => listReported(db),
     /** Records that this process has seen a fact by itself; at 0 that it sees it no longer. */
     see: async (fact: LocalFact, seenAt: number): Promise<void> => {
       const { connection, kind, since, count = 0 } = fact;
@@ -92,6 +83,12 @@ const keyColumns = ['connection_id', 'kind', 'subject'] as const;
 
 function columnsOf({ connection, kind, subject }: ConditionKey) {
   return { connection_id: connection, kind, subject };
+}
+
+async function listReported(db: Database['db']): Promise<ReportedCondition[]> {
+  const all = db.selectFrom('reported_condition').selectAll();
+  const rows = await all.orderBy('connection_id').orderBy('kind').orderBy('subject').execute();
+  return rows.map(toReportedCondition);
 }
 
 function toReportedCondition({
