@@ -200,7 +200,7 @@ function fieldText(field: ExplainedField, names: Names): string {
     return `  ${name}: ${observed} (${standingTexts[standing]})`;
   const isTold = standing === 'same' ? isToldOfSame : isToldOfOthers;
   const details: [label: string, text: string][] = [
-    ['IdP said', text(field.source)],
+    ['IdP said', `${idpName(field)}${text(field.source)}`],
     ['rule', rulesText(field.rules)],
     ['wanted', text(field.wanted)],
     ['sent', text(field.sent)],
@@ -213,9 +213,15 @@ function fieldText(field: ExplainedField, names: Names): string {
   return [head, ...shown.map(([label, detail]) => `    ${label.padEnd(15)}${detail}`)].join('\n');
 }
 
+/** The opposite of `archived` has a name of its own in SCIM. */
+function idpName({ field, source }: ExplainedField): string {
+  return field === 'archived' && source !== undefined ? 'active: ' : '';
+}
+
 /** Of a field that is in step: the rule, and the values that differ from that of the traveler. */
-function isToldOfSame({ source, observed, answered }: ExplainedField, label: string): boolean {
-  if (label === 'IdP said') return JSON.stringify(source) !== JSON.stringify(observed);
+function isToldOfSame({ field, source, observed, answered }: ExplainedField, label: string): boolean {
+  if (label === 'IdP said')
+    return field === 'archived' || JSON.stringify(source) !== JSON.stringify(observed);
   return label === 'rule' || (label === 'sent' && answered !== undefined);
 }
 
