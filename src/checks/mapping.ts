@@ -156,6 +156,7 @@ function temporaryRules(stored: RulesInForce | undefined): RulesStore {
     },
     wasInForce: async () => false,
     listMappings: async () => [],
+    findMappingNumber: async () => undefined,
     recordFile: async () => {},
     forgetFiles: async () => {},
   };

@@ -1,6 +1,7 @@
 import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
 import type { DemoDay } from '../admin/demo-day.ts';
+import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { StoredConnections } from '../admin/deps.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
@@ -287,11 +288,15 @@ function startBackground(
   const alerts = alertSender(settings.alerts, { clock: runtime, log });
   const countUnconfirmed = unconfirmedPeople(database, runtime.now);
   registerUnconfirmed(http.metrics, countUnconfirmed);
-  const countHolds = async () => [
-    ...(await store.holds.countHolds()),
-    ...(await countUnconfirmed()),
-    ...(await countImportsAtMaximum(store.tasks)),
-  ];
+  const countHolds = async () => {
+    const counts = [
+      ...(await store.holds.countHolds()),
+      ...(await countUnconfirmed()),
+      ...(await countImportsAtMaximum(store.tasks)),
+    ];
+    // Nobody is woken by what the demo day has invented.
+    return counts.filter(({ connection }) => connection !== DEMO_CONNECTION);
+  };
   const alarms = holdAlarms({
     ...{ holds: { countHolds }, reportedHolds: reportedHolds(database) },
     ...{ alerts, runtime },

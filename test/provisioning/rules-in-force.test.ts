@@ -71,7 +71,14 @@ async function refresh(replica: Replica): Promise<string> {
 async function applyByCommand({ store, clock }: ProvisioningFixture, file: JsonObject): Promise<number> {
   const expected = (await findVersion(store.rules, 'default'))?.generation ?? 0;
   const mapping = mappingOf(file);
-  const change = { connection: 'default', mapping, expected, author: 'ada', now: clock.now() };
+  const change = {
+    connection: 'default',
+    mapping,
+    expected,
+    author: 'ada',
+    now: clock.now(),
+    source: 'command',
+  } as const;
   const result = await applyMapping(store.rules, change);
   if (result.outcome !== 'applied') throw new Error(result.outcome);
   return result.generation;

@@ -275,8 +275,6 @@ function exchangesText(exchanges: LoggedExchange[]): string {
 
 function recordText(explanation: Explanation): string {
   const { id, travelId, version, createdAt, deletedAt, checkAt, nextAttemptAt, attempts } = explanation;
-  const { rulesGeneration, rulesInForce } = explanation;
-  const isStale = rulesGeneration > 0 && rulesGeneration < rulesInForce;
   const time = (at: number) => `${formatMinute(at)} (UTC)`;
   const facts: [label: string, text: string | undefined][] = [
     ['SCIM id', id],
@@ -287,15 +285,21 @@ function recordText(explanation: Explanation): string {
     ['next attempt', nextAttemptAt === undefined ? undefined : time(nextAttemptAt)],
     ['failed attempts', attempts === 0 ? undefined : String(attempts)],
     ['read again', checkAt === undefined ? undefined : `${time(checkAt)}: a call may arrive late`],
-    [
-      'rules',
-      isStale ? `translated with generation ${rulesGeneration}; ${rulesInForce} is in force` : undefined,
-    ],
+    ['mapping', staleRulesText(explanation)],
   ];
   const lines = facts.flatMap(([label, text]) =>
     text === undefined ? [] : [`  ${label.padEnd(17)}${escapeLine(text)}`],
   );
   return ['Record', ...lines].join('\n');
+}
+
+/** Says with which rules the person was translated; undefined if these are in force, or if the person never was. */
+function staleRulesText({ rulesGeneration, rulesInForce, ...numbers }: Explanation): string | undefined {
+  if (rulesGeneration === 0 || rulesGeneration >= rulesInForce) return undefined;
+  const { mappingVersion, mappingInForce } = numbers;
+  return mappingVersion === mappingInForce
+    ? 'translated before the custom fields, cost centers … of the travel service changed last'
+    : `translated with version ${mappingVersion}; version ${mappingInForce} is in force`;
 }
 
 function fieldName(field: string, names: Names): string {
