@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { findUnknownNames } from '../../checks/connection.ts';
 import { type Fault, SettingsFault } from '../../config/faults.ts';
-import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../../config/settings.ts';
+import { type ConnectionSettings, readMapping, type Settings } from '../../config/settings.ts';
 import {
   applyMapping,
   findReplacedSince,
@@ -23,7 +23,7 @@ import { compileRules } from '../../translator/rules.ts';
 import { parseCount } from '../arguments.ts';
 import { withAuditEntry } from '../audit.ts';
 import { checkConnectionNames, warningText } from '../check.ts';
-import { findConnection, storeConnection } from '../database.ts';
+import { findConnection, readAllSettings, storeConnection } from '../database.ts';
 import { Refused, untilRefused } from '../exit-code.ts';
 import { examples } from '../help.ts';
 import { type Action, confirm, printJson, type Shell, toIsoTime } from '../output.ts';
@@ -137,7 +137,7 @@ function withSubject(
   work: (subject: MappingSubject) => Promise<void>,
 ): Promise<0 | 1> {
   return untilRefused(shell, async () => {
-    const settings = readSettings(shell.environment, shell.home);
+    const settings = await readAllSettings(shell);
     const [first] = settings.connections;
     if (id === undefined && settings.connections.length > 1) {
       const names = settings.connections.map((one) => one.id).join(', ');
