@@ -8,9 +8,10 @@ import { readScenarios, type Scenario } from '../replay/scenario.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { hasRecords } from '../store/demo-day.ts';
 import { countServers } from '../store/queues/replicas.ts';
+import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import { type DemoConnection, type DemoConnectionDeps, demoConnection } from './connection.ts';
 import { acquireDemoDay, type DemoDayLease, readSavedDemoDay, type SavedDemoDay } from './lease.ts';
-import { type PlayDeps, playDemoDay } from './play.ts';
+import { DEMO_FIELD, type PlayDeps, playDemoDay } from './play.ts';
 import { removeDemoDay } from './remove.ts';
 
 /** Dependencies of the demo day. */
@@ -67,8 +68,16 @@ function readRecordedDay(folder: string): RecordedDay {
   const [scenario] = readScenarios(join(folder, 'demo-day.json'));
   const faults: Fault[] = [];
   const mapping = readMapping(join(folder, 'mapping.json'), faults);
-  if (!scenario || faults.length > 0) throw new SettingsFault(faults);
-  return { scenario, mapping };
+  if (!scenario || !mapping || faults.length > 0) throw new SettingsFault(faults);
+  return { scenario, mapping: withOwnField(mapping) };
+}
+
+/** No mapping of another connection names the custom field of the demo day, so that it changes nobody else. */
+function withOwnField(mapping: Mapping): Mapping {
+  const scimUserMapping = mapping.scimUserMapping.map((rule) =>
+    rule.customField === undefined ? rule : { ...rule, customField: DEMO_FIELD },
+  );
+  return { ...mapping, scimUserMapping };
 }
 
 type StoredDeps = DemoDayDeps & Pick<PlayDeps, 'travel'> & { readDay(): RecordedDay };

@@ -154,7 +154,7 @@ describe('on a service with the embedded travel service', () => {
           { id: 'demo', people: PEOPLE },
         ],
         ...{ mappings: ['default', 'demo'], tokens: ['first token', 'demo day'] },
-        customFields: [{ name: 'Department' }],
+        customFields: [{ name: 'Department (demo day)' }],
       });
       expect([played.people.length, played.travelers.length, played.exchanges.length]).toEqual([
         ...[PEOPLE + 1, PEOPLE, played.overview.demoDay.total],
