@@ -8,7 +8,7 @@ test('a visitor plays the demo day, looks at a person with a finding, and remove
   const { page, faults } = await fixture.signIn({ viewport: { width: 1280, height: 900 } });
   page.setDefaultTimeout(60_000);
   await page.getByRole('button', { name: 'Play the demo day' }).click();
-  await page.getByText('You see the demo day').waitFor();
+  await page.getByText('The demo day is on this service').waitFor();
   await page.getByRole('heading', { level: 1, name: 'Demo day: 18 of 20 people are in step' }).waitFor();
   expect(await page.getByText('(done)').count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -40,13 +40,13 @@ test('beside real people the demo day is played from Travel service, and the Ove
   page.setDefaultTimeout(60_000);
   await page.goto('/admin/travel/sample-data');
   await page.getByRole('button', { name: 'Play the demo day' }).click();
-  await page.getByText('You see the demo day').waitFor();
+  await page.getByText('The demo day is on this service').waitFor();
   await takeScreenshot(page, 'demo-day-in-sample-data');
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.goto('/admin/overview');
   await page.getByRole('heading', { level: 1, name: 'All 2 people are in step' }).waitFor();
   await takeScreenshot(page, 'demo-day-beside-real-people');
-  await page.getByText('You see the demo day').waitFor();
+  await page.getByText('The demo day is on this service').waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -68,7 +68,7 @@ function look(
     case 'held':
       return {
         color: 'yellow',
-        text: `⏸ The change is held, because it changes ${affected > 101 ? numberText(affected) : 'more than 100'} people: nothing is sent for them until an admin approves it. A change of the identity provider is translated with the new version meanwhile.`,
+        text: `‖ The change is held, because it changes ${affected > 101 ? numberText(affected) : 'more than 100'} people: nothing is sent for them until an admin approves it. A change of the identity provider is translated with the new version meanwhile.`,
       };
     case 'discarded':
       return {

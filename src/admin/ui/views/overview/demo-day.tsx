@@ -102,7 +102,7 @@ export function DemoDayNotice({ demoDay }: { demoDay: DemoDay }) {
       );
     case 'played':
       return (
-        <Notice title="You see the demo day" action={<RemoveButton />}>
+        <Notice title="The demo day is on this service" action={<RemoveButton />}>
           An invented identity provider has sent its people to the connection demo. Look at{' '}
           <ViewLink inherit isInText href="~/admin/people?connection=demo">
             People
