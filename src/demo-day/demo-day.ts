@@ -8,7 +8,6 @@ import { readScenarios, type Scenario } from '../replay/scenario.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { hasRecords } from '../store/demo-day.ts';
 import { countServers } from '../store/queues/replicas.ts';
-import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import { type DemoConnection, type DemoConnectionDeps, demoConnection } from './connection.ts';
 import { acquireDemoDay, type DemoDayLease, readSavedDemoDay, type SavedDemoDay } from './lease.ts';
 import { DEMO_FIELD, type PlayDeps, playDemoDay } from './play.ts';
@@ -59,9 +58,11 @@ function withoutDemoDay(refusal: string): ServedDemoDay {
   };
 }
 
+type Mapping = NonNullable<ConnectionSettings['mapping']>;
+
 interface RecordedDay {
   scenario: Scenario;
-  mapping: ConnectionSettings['mapping'];
+  mapping: Mapping;
 }
 
 function readRecordedDay(folder: string): RecordedDay {
