@@ -1,6 +1,7 @@
+import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { Settings } from '../config/settings.ts';
 import { type FoundConditions, findConditions } from '../provisioning/conditions/conditions.ts';
-import type { StoredFacts } from '../provisioning/conditions/facts.ts';
+import { type StoredFacts, withoutConnection } from '../provisioning/conditions/facts.ts';
 import { conditionFactReader } from '../store/condition-facts.ts';
 import type { Database } from '../store/sql/database.ts';
 
@@ -13,6 +14,11 @@ export async function readConditions(
   now: number,
 ): Promise<FoundConditions> {
   const stored = database ? await conditionFactReader(database, () => now).read() : nothing;
-  const facts = { ...stored, now, local: [], certificate: tls?.certificate };
+  const facts = {
+    ...withoutConnection(stored, DEMO_CONNECTION),
+    now,
+    local: [],
+    certificate: tls?.certificate,
+  };
   return { conditions: findConditions(facts), facts };
 }

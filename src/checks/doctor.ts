@@ -2,7 +2,10 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { types } from 'node:util';
 import { adminPasswordWeakness } from '../admin/first-admin.ts';
 import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
+import type { Fault } from '../config/faults.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import { withStoredConnections } from '../config/stored-connections.ts';
+import { hideUrlCredentials } from '../http/redaction.ts';
 import { hasExchanges } from '../log/exchange-store.ts';
 import { isExchangeLogReadable } from '../log/open-log.ts';
 import type { Condition, ConditionKind, FoundConditions } from '../provisioning/conditions/conditions.ts';
@@ -13,10 +16,11 @@ import { encryption, existingEncryptionKey, KeyFileFault } from '../store/creden
 import type { Database } from '../store/sql/database.ts';
 import { databaseFacts } from '../store/sql/database-facts.ts';
 import { displayLocation, openExistingDatabase } from '../store/sql/open-database.ts';
+import { readStoredSettings } from '../store/stored-connections.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel/travel-secrets.ts';
 import { readConditions } from './conditions.ts';
 import { checkMapping } from './connection.ts';
-import { translateSample } from './mapping.ts';
+import { type SampleFindings, translateSample } from './mapping.ts';
 import { operatorMessage } from './operator-message.ts';
 import { findOpenidProblem } from './settings.ts';
 import { type ErrorResponses, probeErrorResponses, probeTravel } from './travel-api.ts';
@@ -44,12 +48,13 @@ type MeasureFreeSpace = (folder: string) => number;
 
 /** Runs all checks, beside a running server or without one. Changes no data, except for a probe write to the database. */
 export async function runDoctor(
-  settings: Settings,
+  given: Settings,
   now: number,
   measureFreeSpace: MeasureFreeSpace = freeSpace,
 ): Promise<DoctorResult[]> {
-  const { results, database } = await openForChecks(settings);
+  const { results, database } = await openForChecks(given);
   try {
+    const settings = database ? await addStoredConnections(given, database, results) : given;
     const found = await readConditions(settings, database, now);
     results.push(
       ...toResults('database connection', checkEncryption(settings)),
@@ -91,6 +96,23 @@ async function openForChecks(settings: Settings): Promise<OpenForChecks> {
   } catch (error) {
     return { results: [{ check, state: 'fault', ...databaseFault(error, settings) }], database: undefined };
   }
+}
+
+/** Adds the connections of the database to the settings, and a fault for each that a server with this environment would not serve. */
+async function addStoredConnections(
+  settings: Settings,
+  database: Database,
+  results: DoctorResult[],
+): Promise<Settings> {
+  const onFaults = (id: string, faults: Fault[]) =>
+    results.push(
+      ...faults.map(
+        ({ path, problem, remedy }): DoctorResult => ({
+          ...{ check: `connection ${id}`, state: 'fault', text: `${path}: ${problem}`, remedy },
+        }),
+      ),
+    );
+  return withStoredConnections(settings, await readStoredSettings(database), { onFaults });
 }
 
 function checkEncryption({ postgres }: Settings): Finding[] {
@@ -349,7 +371,7 @@ async function checkTravel(settings: Settings, connection: ConnectionSettings): 
     answer.kind === 'unavailable'
       ? answer.text
       : `does not tell whose credential ${keyEnv} is (${answer.kind})`;
-  return [{ state: 'fault', text, remedy: travelRemedy(text) }, ...clock];
+  return [{ state: 'fault', text, remedy: travelRemedy(connection, text) }, ...clock];
 }
 
 /** Compares the error responses of the travel API with the setting `travelApi.errors`. */
@@ -383,10 +405,11 @@ function errorFindings(
   ];
 }
 
-function travelRemedy(text: string): string {
+function travelRemedy({ id, travelApi }: ConnectionSettings, text: string): string {
   if (/CERT|SIGNATURE|ALTNAME|SSL|TLS/.test(text))
     return 'Name the certificate authority of the travel API in NODE_EXTRA_CA_CERTS, or renew its certificate.';
-  return 'Check TRAVEL_API_URL, travelApi.paths and the network, or try again later.';
+  const url = hideUrlCredentials(travelApi.url);
+  return `Check the URL ${url} and travelApi.paths of the connection ${id}, and the network, or try again later.`;
 }
 
 async function mappingFindings(
@@ -407,17 +430,18 @@ async function mappingFindings(
   const ofNames = [...faults.map(toFinding('fault')), ...warnings.map(toFinding('warning'))];
   const sample = database && (await translateSample({ settings, database, connection }, SAMPLE));
   if (!sample || sample.findings.size === 0) {
-    const text = sample
-      ? `translates ${peopleText(sample.people)} without findings`
-      : 'was not tried with people';
+    const text = sample ? `translates ${sampleText(sample)} without findings` : 'was not tried with people';
     return ofNames.length > 0 ? ofNames : [ok(text)];
   }
   const kinds = [...sample.findings].map(([code, count]) => `${code} ${count}`).join(', ');
-  const remedy = 'See the people with: npx jetbridge preview --people';
-  return [
-    ...ofNames,
-    { state: 'warning', text: `findings about ${peopleText(sample.people)}: ${kinds}`, remedy },
-  ];
+  const remedy = `See the people with: npx jetbridge preview --people --connection ${connection.id}`;
+  return [...ofNames, { state: 'warning', text: `findings about ${sampleText(sample)}: ${kinds}`, remedy }];
+}
+
+/** Says of how many people the translation was tried, and which. */
+function sampleText({ people, total }: SampleFindings): string {
+  if (people >= total) return peopleText(people);
+  return `${people} of ${peopleText(total)}, those who were created first,`;
 }
 
 function peopleText(count: number): string {

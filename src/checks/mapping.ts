@@ -8,6 +8,7 @@ import type { TravelAnswer, TravelFailure } from '../provisioning/travel-ports.t
 import type { ScimResource } from '../schema/resource.ts';
 import type { OpenConnection } from '../server/open-connection.ts';
 import { ensureConnection } from '../store/connections.ts';
+import { readCounter } from '../store/lists/list-counters.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { RulesInForce, RulesStore } from '../store/queues/rules-in-force.ts';
 import type { Database } from '../store/sql/database.ts';
@@ -35,10 +36,14 @@ export function readLookups(
 /** The findings of translated people: how many people were translated, and the number of findings by code. */
 export interface SampleFindings {
   people: number;
+  /** All people whom an identity provider has sent. */
+  total: number;
   findings: Map<string, number>;
 }
 
-/** Translates up to `limit` people of a connection with its mapping. Returns undefined if the travel API cannot be read. */
+/**
+ * Translates up to `limit` people of a connection with its mapping, in the order of their creation. Returns undefined if the travel API cannot be read.
+ */
 export async function translateSample(
   { settings, database, connection }: ConnectionDeps & { database: Database },
   limit: number,
@@ -47,11 +52,10 @@ export async function translateSample(
   if (lookups.kind !== 'ok') return undefined;
   const mapping = await readConnectionMapping(settings, connection, database);
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
-  if (!database.scopes.has(connection.id)) return { people: 0, findings: new Map() };
-  const { identities, references, memberships } = provisioningStore(database);
-  const deps = { identities, references, memberships };
-  const page = await identities.findPage(connection.id, 0, limit);
-  const people = page.identities.filter(({ claimed }) => claimed);
+  if (!database.scopes.has(connection.id)) return { people: 0, total: 0, findings: new Map() };
+  const deps = provisioningStore(database);
+  const total = (await readCounter(database.db, database.scopeOf(connection.id), 'claimed')).count;
+  const people = await findClaimed(deps, connection.id, Math.min(limit, total));
   const found = new Map<string, number>();
   for (const identity of people) {
     const managers = await readReferences(deps, identity, { rules, ...connection });
@@ -61,7 +65,24 @@ export async function translateSample(
     for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
       found.set(code, (found.get(code) ?? 0) + 1);
   }
-  return { people: people.length, findings: found };
+  return { people: people.length, total, findings: found };
+}
+
+/** The number of identities that one page has, and of pages that are read: imported travelers may be before those whom an IdP has sent. */
+const PAGE = 500;
+const MAX_PAGES = 20;
+
+async function findClaimed(
+  { identities }: ReturnType<typeof provisioningStore>,
+  connection: string,
+  limit: number,
+) {
+  const found: Awaited<ReturnType<typeof identities.findPage>>['identities'] = [];
+  for (let page = 0; page < MAX_PAGES && found.length < limit; page += 1) {
+    const read = await identities.findPage(connection, page * PAGE, PAGE);
+    found.push(...read.identities.filter(({ claimed }) => claimed));
+  }
+  return found.slice(0, limit);
 }
 
 /**
@@ -156,6 +177,7 @@ function temporaryRules(stored: RulesInForce | undefined): RulesStore {
     },
     wasInForce: async () => false,
     listMappings: async () => [],
+    findMappingNumber: async () => undefined,
     recordFile: async () => {},
     forgetFiles: async () => {},
   };

@@ -3,6 +3,7 @@ import { type ConnectionCheck, checkMapping, MAPPING_IN_FORCE } from '../checks/
 import { type CheckedConnection, checkSettings, type SettingsCheck } from '../checks/settings.ts';
 import { type Fault, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
+import { readAllSettings } from './database.ts';
 import { examples } from './help.ts';
 import { type Action, countText, printJson, type Shell, toIsoTime, travelFailureText } from './output.ts';
 
@@ -35,7 +36,7 @@ interface CheckOptions {
  */
 export async function check(shell: Shell, { isOffline = false, json }: CheckOptions = {}): Promise<0 | 1> {
   if (json) return checkAsJson(shell, isOffline);
-  const result = await checkSettings(readSettings(shell.environment, shell.home), { isOffline });
+  const result = await checkSettings(await settingsToCheck(shell, isOffline), { isOffline });
   for (const connection of result.connections) shell.print(connectionText(connection));
   shell.print(serverText(result.server));
   if (result.openid) {
@@ -53,7 +54,7 @@ export async function check(shell: Shell, { isOffline = false, json }: CheckOpti
 
 async function checkAsJson(shell: Shell, isOffline: boolean): Promise<0 | 1> {
   try {
-    const result = await checkSettings(readSettings(shell.environment, shell.home), { isOffline });
+    const result = await checkSettings(await settingsToCheck(shell, isOffline), { isOffline });
     const { certificateEndsAt, ...server } = result.server;
     const unchecked = result.unchecked.map(({ connection, ...one }) => ({
       ...{ connection: connection.id, subject: one.subject, text: uncheckedText(connection, one) },
@@ -68,6 +69,11 @@ async function checkAsJson(shell: Shell, isOffline: boolean): Promise<0 | 1> {
     printJson(shell, { faults: error.faults });
     return 1;
   }
+}
+
+/** The connections of the database belong to the settings, unless the database must not be called. */
+async function settingsToCheck(shell: Shell, isOffline: boolean): Promise<Settings> {
+  return isOffline ? readSettings(shell.environment, shell.home) : readAllSettings(shell);
 }
 
 function connectionText({ id, travelApi, hasScimToken, mapping, policies }: CheckedConnection): string {

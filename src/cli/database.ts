@@ -3,7 +3,7 @@ import { withStoredConnections } from '../config/stored-connections.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { replicas } from '../store/queues/replicas.ts';
 import type { Database } from '../store/sql/database.ts';
-import { withDatabaseAt } from '../store/sql/open-database.ts';
+import { withDatabaseAt, withDatabaseIfAny } from '../store/sql/open-database.ts';
 import { readStoredSettings } from '../store/stored-connections.ts';
 import { Refused, untilRefused } from './exit-code.ts';
 import { escapeLine, type Shell } from './output.ts';
@@ -26,6 +26,13 @@ export function withDatabase(
     };
     return withDatabaseAt(settings, workWithAll, options);
   });
+}
+
+/** Reads the settings, with the connections of the database if there is one. */
+export async function readAllSettings({ environment, home }: Shell): Promise<Settings> {
+  const settings = readSettings(environment, home);
+  const stored = (await withDatabaseIfAny(settings, readStoredSettings)) ?? [];
+  return withStoredConnections(settings, stored, { includesFaulty: true });
 }
 
 /** Returns the time by the clock of the database, by which the servers compare times. */

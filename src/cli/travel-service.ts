@@ -153,8 +153,7 @@ function summaryText(
 ): string {
   const rows = Object.entries(titles).map(([type, title]) => [title, String(counts.get(type) ?? 0)]);
   const { tripProjectId, invoiceId } = made;
-  const scheme = settings.tls ? 'https' : 'http';
-  const url = (settings.publicUrl ?? `${scheme}://${settings.host}:${settings.port}`).replace(/\/+$/, '');
+  const url = (settings.publicUrl ?? localUrl(settings)).replace(/\/+$/, '');
   const paths = [
     'users?limit=5&sortBy=email',
     ...(tripProjectId === undefined ? [] : [`trip-projects/${tripProjectId}`]),
@@ -168,6 +167,13 @@ function summaryText(
     '\nWhat to try next, with an API key of the travel service ("npx jetbridge api-keys create" makes one):',
     ...calls,
   ].join('\n');
+}
+
+/** The address of a server with these settings on this machine. */
+function localUrl({ tls, host, port }: Settings): string {
+  const isAny = host === '::' || host === '0.0.0.0';
+  const name = isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `${tls ? 'https' : 'http'}://${name}:${port}`;
 }
 
 /** Adds the command `openapi`. */

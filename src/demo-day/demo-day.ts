@@ -10,7 +10,7 @@ import { hasRecords } from '../store/demo-day.ts';
 import { countServers } from '../store/queues/replicas.ts';
 import { type DemoConnection, type DemoConnectionDeps, demoConnection } from './connection.ts';
 import { acquireDemoDay, type DemoDayLease, readSavedDemoDay, type SavedDemoDay } from './lease.ts';
-import { type PlayDeps, playDemoDay } from './play.ts';
+import { DEMO_FIELD, type PlayDeps, playDemoDay } from './play.ts';
 import { removeDemoDay } from './remove.ts';
 
 /** Dependencies of the demo day. */
@@ -58,17 +58,27 @@ function withoutDemoDay(refusal: string): ServedDemoDay {
   };
 }
 
+type Mapping = NonNullable<ConnectionSettings['mapping']>;
+
 interface RecordedDay {
   scenario: Scenario;
-  mapping: ConnectionSettings['mapping'];
+  mapping: Mapping;
 }
 
 function readRecordedDay(folder: string): RecordedDay {
   const [scenario] = readScenarios(join(folder, 'demo-day.json'));
   const faults: Fault[] = [];
   const mapping = readMapping(join(folder, 'mapping.json'), faults);
-  if (!scenario || faults.length > 0) throw new SettingsFault(faults);
-  return { scenario, mapping };
+  if (!scenario || !mapping || faults.length > 0) throw new SettingsFault(faults);
+  return { scenario, mapping: withOwnField(mapping) };
+}
+
+/** No mapping of another connection names the custom field of the demo day, so that it changes nobody else. */
+function withOwnField(mapping: Mapping): Mapping {
+  const scimUserMapping = mapping.scimUserMapping.map((rule) =>
+    rule.customField === undefined ? rule : { ...rule, customField: DEMO_FIELD },
+  );
+  return { ...mapping, scimUserMapping };
 }
 
 type StoredDeps = DemoDayDeps & Pick<PlayDeps, 'travel'> & { readDay(): RecordedDay };

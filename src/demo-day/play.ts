@@ -13,6 +13,9 @@ import type { DemoDayLease, SavedDemoDay } from './lease.ts';
 /** Requests are in the log this much later at the latest, in milliseconds: then every view has what was played. */
 const LOG_DELAY_MS = 600;
 
+/** The name of the custom field to which the mapping of the demo day writes the department. */
+export const DEMO_FIELD = 'Department (demo day)';
+
 /** The dependencies of playing the demo day. */
 export interface PlayDeps {
   parts: ServiceParts;
@@ -77,7 +80,7 @@ async function createDepartmentField(travel: TravelDeps, id: string | undefined)
   const collection = { resource: customField, deps: { ...travel, newId: () => id } };
   const target = { parentId: '', id: '', caller: '' };
   try {
-    await create(collection, target, { name: 'Department', dataType: 'text', resourceType: 'user' });
+    await create(collection, target, { name: DEMO_FIELD, dataType: 'text', resourceType: 'user' });
     return true;
   } catch (error) {
     if (error instanceof ApiError) return false;

@@ -15,6 +15,7 @@ import {
 } from '../store/erasure/delete-person.ts';
 import { findLinkedTravelers } from '../store/erasure/find-person.ts';
 import { nameMatcher, redactNames } from '../store/erasure/matchers.ts';
+import { deleteErasedTravelers } from '../store/identities/erased-travelers.ts';
 import { countServers } from '../store/queues/replicas.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { remove } from '../travel/changes.ts';
@@ -89,7 +90,9 @@ async function removePeople(parts: ServiceParts, people: DemoIdentity[], day: Re
   if (day.fieldId !== undefined) await removeField(parts, day.fieldId);
   // A request with a wrong token belongs to no connection.
   const person = { ids, travelIds, addresses: day.addresses, userNames: [] };
-  await eraseFromLog(database, exchangeKeys(parts.settings), person);
+  await eraseFromLog(database, exchangeKeys(parts.settings), person, { keepsOwnCalls: false });
+  // An import that has read one of them before may list it until the next one, as after any deletion in the travel service.
+  await deleteErasedTravelers(database.db, account, travelIds);
   await retry(parts, async () => {
     await day.extend();
     const deleted = { connection: day.scope.connection, now: runtime.now() };

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../store/sql/database.ts';
 import { batches } from '../store/sql/queries.ts';
 import type { ExchangeTable, Tables } from '../store/sql/tables.ts';
+import { BRIDGE_CREDENTIAL } from './exchange.ts';
 import { decodeExchange } from './exchange-row.ts';
 import { replaceExchange } from './exchange-store.ts';
 import type { LogKeys } from './keys.ts';
@@ -26,9 +27,15 @@ export async function countExchanges({ db }: Database, keys: LogKeys, person: Pe
 
 /**
  * Deletes the exchanges about a person and those that search for the person, and the bodies of others that name the person. Exchanges
- * that no key decrypts are deleted, because they may be about the person.
+ * that no key decrypts are deleted, because they may be about the person. Calls of the bridge as the embedded travel service has received them
+ * keep their lines without bodies, unless `keepsOwnCalls` is false.
  */
-export async function eraseFromLog(database: Database, keys: LogKeys, person: PersonInLog): Promise<void> {
+export async function eraseFromLog(
+  database: Database,
+  keys: LogKeys,
+  person: PersonInLog,
+  { keepsOwnCalls = true }: { keepsOwnCalls?: boolean } = {},
+): Promise<void> {
   const { db, transaction } = database;
   const { deleted, blanked } = await findExchanges(db, keys, person);
   const known = keys.map(({ id }) => id);
@@ -36,9 +43,17 @@ export async function eraseFromLog(database: Database, keys: LogKeys, person: Pe
   for (const positions of batches(deleted))
     await transaction((tx) => tx.deleteFrom('exchange').where('position', 'in', positions).execute());
   for (const positions of batches(blanked)) {
-    const rows = await db.selectFrom('exchange').selectAll().where('position', 'in', positions).execute();
+    const named = db.selectFrom('exchange').selectAll().where('position', 'in', positions);
+    const rows = await named.execute();
     await transaction(async (tx) => {
-      for (const row of rows) await blank(tx, row, { keys, person });
+      if (!keepsOwnCalls)
+        await tx
+          .deleteFrom('exchange')
+          .where('position', 'in', positions)
+          .where('credential', '=', BRIDGE_CREDENTIAL)
+          .execute();
+      for (const row of rows)
+        if (keepsOwnCalls || row.credential !== BRIDGE_CREDENTIAL) await blank(tx, row, { keys, person });
     });
   }
 }

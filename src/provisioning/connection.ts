@@ -9,6 +9,8 @@ export interface ConnectionSettings {
   account: string;
   /** The mapping of the file that the settings name; undefined if they name none. */
   mapping: Mapping | undefined;
+  /** The path of that file. */
+  mappingFile?: string | undefined;
   policies: Policies;
   /**
    * The domain of the temporary addresses that travelers get while users swap their email addresses; undefined disables

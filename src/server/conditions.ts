@@ -1,3 +1,4 @@
+import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { SignInBurst } from '../admin/refused-sign-ins.ts';
 import { type FoundConditions, findConditions } from '../provisioning/conditions/conditions.ts';
 import {
@@ -5,6 +6,7 @@ import {
   describeOutage,
   type LocalFact,
   outageFact,
+  withoutConnection,
 } from '../provisioning/conditions/facts.ts';
 import { MIN_PEOPLE } from '../provisioning/import/foreign-values.ts';
 import { conditionFactReader } from '../store/condition-facts.ts';
@@ -31,9 +33,14 @@ export function servedConditions(
   const { now } = deps.runtime;
   const stored = conditionFactReader(deps.database, now);
   const read = async (summaries?: PeopleSummary[]): Promise<FoundConditions> => {
+    // Nobody is woken by what the demo day has invented.
     const facts: ConditionFacts = {
-      ...(await stored.read(summaries)),
-      ...{ now: now(), local: localFacts(deps, opened) },
+      ...withoutConnection(await stored.read(summaries), DEMO_CONNECTION),
+      ...(summaries && { summaries }),
+      ...{
+        now: now(),
+        local: localFacts(deps, opened).filter(({ connection }) => connection !== DEMO_CONNECTION),
+      },
       ...{ storeFault: deps.writes.failure(), certificate: certificate() },
     };
     return { conditions: findConditions(facts), facts };

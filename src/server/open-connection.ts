@@ -53,7 +53,7 @@ export function openConnection(
   { embeddedAddress, common, sharers, recorder, onCall, tracing }: ConnectionDeps,
   runtime: Runtime,
 ): OpenConnection {
-  const { id, account, mapping, policies, travelApi } = settings;
+  const { id, account, mapping, mappingFile, policies, travelApi } = settings;
   const { parkingDomain, minimumShare, maxImported, tombstoneDays } = common;
   const { lateMs } = travelApi;
   const isEmbedded = travelApi.url === 'embedded';
@@ -75,7 +75,8 @@ export function openConnection(
   const source = travelApi.feed ? travelFeed(client) : undefined;
   return {
     connection: {
-      ...{ id, account, mapping, policies, parkingDomain, minimumShare, maxImported, tombstoneDays },
+      ...{ id, account, mapping, mappingFile, policies },
+      ...{ parkingDomain, minimumShare, maxImported, tombstoneDays },
       lateMs,
       callTimeoutMs: travelApi.timeoutMs,
       isImported: true,

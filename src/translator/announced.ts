@@ -53,9 +53,8 @@ export function resolveAnnounced(
     if (hasAnnouncedValue(observed, { key, value, rules })) {
       if (value === null) delete resolved[key];
       else {
-        const isPreexisting = entry
-          ? entry.preexisting
-          : parseFieldKey(key).kind === 'role' && before !== null;
+        const isRole = parseFieldKey(key).kind === 'role';
+        const isPreexisting = isRole && (entry ? entry.preexisting : before !== null);
         resolved[key] = {
           ...{ sent: value, answered: now, source },
           ...(isPreexisting ? { preexisting: true } : {}),

@@ -111,7 +111,8 @@ export function isKeptRole(
     isReset = false,
   }: Pick<PlanInput, 'applied' | 'preexistingRoles' | 'isReset'>,
 ): boolean {
-  return applied[key]?.preexisting === true && preexistingRoles === 'keep' && !isReset;
+  const isRole = parseFieldKey(key).kind === 'role';
+  return isRole && applied[key]?.preexisting === true && preexistingRoles === 'keep' && !isReset;
 }
 
 function needsReadToSet(key: FieldKey): boolean {
@@ -204,15 +205,14 @@ export function toAppliedFields(
     const read = applied[key]?.read;
     const isKnown = read !== undefined && isEqualJson(applied[key]?.answered, answered);
     owned[key] = { sent: value, answered, ...(isKnown ? { read } : {}), source };
-    if (key in adopt && isPreexisting(key, applied)) owned[key].preexisting = true;
+    if (key in adopt && isPreexisting(applied[key], value)) owned[key].preexisting = true;
   }
   return owned;
 }
 
-/** True for an adopted role that the bridge has not set itself: the traveler had it before. */
-function isPreexisting(key: FieldKey, applied: AppliedFields): boolean {
-  const entry = applied[key];
-  return entry ? entry.preexisting === true : parseFieldKey(key).kind === 'role';
+/** True for an adopted value that the bridge has not set itself: the traveler had it before. */
+function isPreexisting(applied: AppliedField | undefined, value: Json): boolean {
+  return applied === undefined || (applied.preexisting === true && isEqualJson(applied.sent, value));
 }
 
 /**

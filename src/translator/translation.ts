@@ -207,7 +207,7 @@ export interface AppliedField {
   source: Json;
   /** True after a call with unknown outcome: the traveler may have `sent` or its earlier value. */
   unsure?: true;
-  /** True for a role that the traveler had before the IdP granted it. */
+  /** True for a value that the traveler had before the IdP gave it, e.g. a role: it was never sent. */
   preexisting?: true;
 }
 

@@ -1,4 +1,5 @@
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 
 let fixture: AdminFixture;
@@ -158,7 +159,10 @@ test('an admin applies a mapping under the own name, and restores the one before
   const applied = await admin('PUT', path, { body: { text: mappingText('title'), generation: first } });
   expect([applied.status, applied.body.outcome]).toEqual([200, 'applied']);
   const { body } = await viewer('GET', path);
-  expect(body.version).toMatchObject({ author: 'admin of tests', source: 'command', rules: 1 });
+  expect(body.version).toMatchObject({ author: 'admin of tests', source: 'page', rules: 1 });
+  await eventually(async () =>
+    expect((await viewer('GET', `${path}/progress`)).body).toEqual({ state: 'done', left: 0 }),
+  );
   const versions = (await viewer('GET', `${path}/versions`)).body.versions;
   expect(versions[1].generation).toBe(first);
   const read = await viewer('GET', `${path}/versions/${versions[0].generation}`);
@@ -168,6 +172,13 @@ test('an admin applies a mapping under the own name, and restores the one before
   });
   expect([restored.status, restored.body.outcome]).toEqual([200, 'applied']);
   expect((await viewer('GET', `${path}/versions/nosuch`)).status).toBe(404);
+  const { entries } = (await viewer('GET', '/audit?action=restoreMappingVersion')).body;
+  const inForce = (await viewer('GET', path)).body.version.generation;
+  expect(entries[0].details).toMatchObject({
+    restored: first,
+    version: inForce,
+    before: body.version.generation,
+  });
 });
 
 test('of two admins who apply at once the second is told who was first and what changed', async () => {

@@ -1,4 +1,4 @@
-import { accessibilityFaults, pageFixture } from '../fixtures/browser.ts';
+import { accessibilityFaults, pageFixture, takeScreenshot } from '../fixtures/browser.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
@@ -37,6 +37,10 @@ test('a held change of rules shows its cause, the exact number of people, values
   await card.getByRole('button', { name: 'Show examples' }).click();
   await card.getByRole('table', { name: 'Examples' }).getByRole('link').first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
+  await page.goto('/admin/mappings');
+  await page.getByText(/The change is held, because it changes more than 100 people/).waitFor();
+  await takeScreenshot(page, 'mappings-held-1280-light');
+  await page.getByRole('link', { name: 'Approve or discard' }).click();
   await card.getByRole('button', { name: 'Approve all 101 people…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Approve for 101 people?' });
   await dialog.getByText('101 travelers will be changed.').waitFor();

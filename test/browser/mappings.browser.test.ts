@@ -37,17 +37,28 @@ test('an edit is followed by the example person and by the effect on everybody, 
   const { page, faults } = await openMappings();
   await editorOf(page).fill(ruleText('nickName'));
   await page.getByText('This would change 1 of 1 person: 1 firstName.').waitFor();
-  await page.getByRole('table', { name: 'Result' }).getByText('"Amazing Grace"', { exact: true }).waitFor();
+  const result = page.getByRole('table', { name: 'Result' });
+  await result.getByText('"Amazing Grace"', { exact: true }).waitFor();
+  expect(await result.getByRole('row').nth(1).textContent()).toMatch(/^firstName● changed/);
   await page.reload();
   await editorOf(page).getByText('"nickName"').waitFor();
   await page.getByRole('button', { name: 'Apply…' }).click();
   await takeScreenshot(page, 'mappings-apply-1280-light');
   await page.getByRole('button', { name: 'Apply to default' }).click();
-  await page.getByText(/Generation \d+ of default, by admin/).waitFor();
+  await page.getByText(/Version \d+ of default, by admin on the admin page/).waitFor();
+  await page.getByText('✓ Done: 1 person is translated with it.').waitFor();
+  await takeScreenshot(page, 'mappings-applied-1280-light');
   await page.getByRole('button', { name: 'Versions' }).click();
   await page.getByRole('button', { name: '1', exact: true }).click();
-  await page.getByRole('button', { name: 'Restore generation 1…' }).waitFor();
+  await page.getByRole('button', { name: 'Restore version 1…' }).waitFor();
   await takeScreenshot(page, 'mappings-versions-1280-light');
+  await page.goto('/admin/audit');
+  await page
+    .getByRole('link', { name: /^the change of version/ })
+    .first()
+    .click();
+  await page.getByText('+ {"scimAttribute":"nickName","userAttribute":"firstName"}').waitFor();
+  await takeScreenshot(page, 'mappings-linked-version-1280-light');
   expect(faults).toEqual([]);
   await page.context().close();
 });
@@ -101,7 +112,7 @@ test('of two admins the second sees the change of the first and keeps the own te
   await page.getByRole('button', { name: 'Apply to default' }).click();
   await page.getByText(/^admin has put another mapping in force at/).waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByText(/admin has put generation \d+ in force since you began/).waitFor();
+  await page.getByText(/admin has put version \d+ in force since you began/).waitFor();
   await takeScreenshot(page, 'mappings-conflict-1280-light');
   expect(await editorOf(page).textContent()).toContain('"title"');
   await page.getByRole('button', { name: 'Continue with my text' }).click();
@@ -161,13 +172,13 @@ test('an earlier mapping is restored with the values that later ones have replac
   const { page, faults } = await openMappings();
   await page.getByRole('button', { name: 'Versions' }).click();
   await page.getByRole('button', { name: '1', exact: true }).click();
-  await page.getByRole('button', { name: 'Restore generation 1…' }).click();
+  await page.getByRole('button', { name: 'Restore version 1…' }).click();
   await page.getByRole('checkbox', { name: 'Put back the values that later mappings have replaced' }).check();
   await page.getByText(/^This would change/).waitFor();
   await takeScreenshot(page, 'mappings-restore-1280-light');
-  await page.getByRole('button', { name: 'Restore generation 1', exact: true }).click();
+  await page.getByRole('button', { name: 'Restore version 1', exact: true }).click();
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
-  await page.getByText(/Generation \d+ of default, by admin/).waitFor();
+  await page.getByText(/Version \d+ of default, by admin/).waitFor();
   expect(await editorOf(page).textContent()).not.toContain('"firstName"');
   expect(faults).toEqual([]);
   await page.context().close();

@@ -12,6 +12,7 @@ import { adminTokens } from '../../src/store/credentials/admins.ts';
 import { scimTokens } from '../../src/store/credentials/credentials.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
+import { addStoredConnection } from '../../src/store/stored-connections.ts';
 import { type Answerer, json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -270,10 +271,46 @@ describeOnSqlite('a key file', () => {
   });
 });
 
-test('held changes are a warning with their number and cause', async () => {
+/** Opens the database of an embedded travel service with one person. */
+async function openCompany() {
   const shell = await recordedShell(data);
   await makeSampleCompany(shell, { users: 1, trips: 0, seed: 1 });
-  const database = await openDatabase(readSettings(shell.environment, shell.home), { exclusive: false });
+  return openDatabase(readSettings(shell.environment, shell.home), { exclusive: false });
+}
+
+test('a connection of the database is tried like one of the settings file', async () => {
+  const database = await openCompany();
+  const add = (id: string, travelApi: object) =>
+    addStoredConnection(database, { connection: { id, account: id }, settings: { travelApi }, now: NOW });
+  await add('okta', { url: 'embedded' });
+  await add('entra', { url: 'https://travel.corp.example', keyEnv: 'ENTRA_KEY' });
+  await database.close();
+  const { code, lines } = await examine();
+  expect(code).toBe(1);
+  expect(lineOf(lines, 'travel API of okta')).toMatch(/^ok .* is the embedded service/);
+  expect(lineOf(lines, 'mapping of okta')).toBe(
+    'ok       mapping of okta: translates 0 people without findings',
+  );
+  expect(lineOf(lines, 'connection entra')).toMatch(/^fault .*ENTRA_KEY/);
+});
+
+test('of many people the first ones are translated, and the number of all is told', async () => {
+  const database = await openCompany();
+  await ensureConnection(database, { id: 'default', account: 'embedded' });
+  const people = Array.from({ length: 101 }, (_, index) => ({
+    ...person(`p${index}`, { connection: 'default' }),
+  }));
+  await provisioningStore(database).identities.commit(
+    'default',
+    people.map((identity) => ({ kind: 'insert', identity })),
+  );
+  await database.close();
+  const { lines } = await examine();
+  expect(lineOf(lines, 'mapping of default')).toMatch(/100 of 101 people, those who were created first,/);
+});
+
+test('held changes are a warning with their number and cause', async () => {
+  const database = await openCompany();
   await ensureConnection(database, { id: 'default', account: 'embedded' });
   const hold = { cause: 'safetyValve', since: NOW } as const;
   for (const id of ['ada', 'bob']) {
@@ -324,7 +361,9 @@ describe('a travel API', () => {
   test('that hangs up is a fault', async () => {
     const { code, line } = await withTravel((_request, response) => response.destroy());
     expect(code).toBe(1);
-    expect(line).toMatch(/^fault .*ECONNRESET.*Check TRAVEL_API_URL/);
+    expect(line).toMatch(
+      /^fault .*ECONNRESET.*Check the URL http:\/\/127\.0\.0\.1:\d+ and travelApi\.paths of the connection default,/,
+    );
   });
 
   /** Answers as a travel API with one traveler, the bridge's own user; others answer 404 with this body. */

@@ -95,9 +95,11 @@ test('a deactivated person is archived', async () => {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
     Operations: [{ op: 'replace', path: 'active', value: false }],
   });
-  expect(await explain(id)).toMatch(
+  const text = await explain(id);
+  expect(text).toMatch(
     /^fay@corp\.example: archived, because the identity provider has deactivated the user\.\n/,
   );
+  expect(text).toContain('  archived: true\n    IdP said       active: false\n');
 });
 
 test('a live person is chosen before a deleted one with the same name, which is mentioned', async () => {

@@ -40,7 +40,7 @@ test('a conflict names the source if no command was run, and each member that di
   const members = [{ name: 'phone', before: null, after: { defaultCountry: 'FR' } }];
   expect(conflictText(version, { addedRules: [], removedRules: [], members })).toBe(
     [
-      'Nothing was applied: the mapping was changed meanwhile, by a mapping file at 2026-01-02 03:04 (UTC), generation 4:',
+      'Nothing was applied: the mapping was changed meanwhile, by a mapping file at 2026-01-02 03:04 (UTC), version 4:',
       '  phone: null → {"defaultCountry":"FR"}',
       'Look at it with "npx jetbridge mapping show", add its changes to yours, and apply again.',
     ].join('\n'),
@@ -52,7 +52,7 @@ test('a conflict names the source if no command was run, and each member that di
 
 test('an applied mapping says when people follow: within a minute, or after the approval', () => {
   expect(appliedText('okta', 4, false)).toMatch(
-    /^In force for connection okta, as generation 4 of the rules\. A running server .* within a minute\.\nGo back with /,
+    /^In force for connection okta, as version 4\. A running server .* within a minute\.\nGo back with /,
   );
   expect(appliedText('okta', 4, true)).toContain('People follow within a minute after the approval.');
 });

@@ -99,7 +99,7 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   expect(applied).toMatchObject({ code: 0 });
   expect(applied.out).not.toContain('Nothing was written');
   expect(applied.out).toMatch(
-    /In force for connection default, as generation \d+ of the rules\. A running server .* within a minute\.\n.*\n$/,
+    /In force for connection default, as version \d+\. A running server .* within a minute\.\n.*\n$/,
   );
   await changeTitle();
   await eventually(async () => expect(await firstNames()).toEqual(['Addie']));
@@ -198,7 +198,7 @@ test('of two admins who apply at once, the second learns what the first has chan
   const file = mappingFile('displayName');
   expect(await applyFile(second, file, {})).toBe(1);
   expect(shell.err.join('\n')).toMatch(
-    /^Nothing was applied: the mapping was changed meanwhile, by \S+ at .* generation \d+:\n {2}\+ {"scimAttribute":"nickName","userAttribute":"firstName"}\n/,
+    /^Nothing was applied: the mapping was changed meanwhile, by \S+ at .* version \d+:\n {2}\+ {"scimAttribute":"nickName","userAttribute":"firstName"}\n/,
   );
   expect((await mapping('show')).out).toContain('nickName');
   expect(await applyFile({ ...shell, ask: async () => 'n' }, file, {})).toBe(1);

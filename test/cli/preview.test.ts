@@ -1,10 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { showAudit } from '../../src/cli/audit.ts';
+import { check } from '../../src/cli/check.ts';
+import { applyFile } from '../../src/cli/mapping/mapping.ts';
 import { preview, previewPeople } from '../../src/cli/mapping/preview.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { openDatabase } from '../../src/store/sql/open-database.ts';
+import { addStoredConnection } from '../../src/store/stored-connections.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { recordedShell } from '../fixtures/shell.ts';
+import { NOW } from '../fixtures/store.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -76,6 +83,28 @@ describe('preview --input', () => {
       err: ['There is no connection mars; the settings have default, acme.'],
     });
     settings.remove();
+  });
+});
+
+test('preview, check and mapping know the connections of the database', async () => {
+  const shell = await recordedShell(data);
+  const database = await openDatabase(readSettings(shell.environment, shell.home), { exclusive: false });
+  const settings = { travelApi: { url: 'embedded' } };
+  const connection = { id: 'okta', account: 'okta' };
+  await addStoredConnection(database, { connection, settings, now: NOW });
+  await database.close();
+  expect(await previewPeople(shell, { connection: 'okta', limit: 10 })).toBe(0);
+  expect(shell.out[0]).toMatch(/^Connection okta: the present mapping/);
+  expect(await check(shell)).toBe(0);
+  expect(shell.out.join()).toContain('connection okta');
+  const mapping = file('okta.json', {});
+  expect(await applyFile(shell, mapping, { connection: 'okta', yes: true })).toBe(0);
+  expect(shell.out.join()).toContain('In force for connection okta');
+  const audited = await recordedShell(data);
+  await showAudit(audited, { action: 'applyMapping', limit: 1, json: true });
+  expect(JSON.parse(audited.out[0] ?? '')).toMatchObject({
+    ...{ actorKind: 'command', status: 200 },
+    details: { connection: 'okta', mapping, version: 1, before: 0 },
   });
 });
 

@@ -260,6 +260,17 @@ test('a field has the values of the IdP, the rules, the request, the answer and 
   });
 });
 
+test('a value that the traveler had already is in step, and was not sent', () => {
+  const identity = person('ada', {
+    applied: applied('King', { preexisting: true }),
+    ...withLastName('King'),
+  });
+  const explained = explainFields(identity).find(({ field }) => field === 'lastName');
+  expect(explained).toEqual({
+    ...{ field: 'lastName', standing: 'same', rules: [], source: 'King', observed: 'King' },
+  });
+});
+
 test('an explanation names the resources and custom fields of its values, and no others', () => {
   const identity = person('ada', {
     ...linked,

@@ -240,7 +240,13 @@ test('a group that changes while other rules come into force is followed by thes
       const group = await createGroup('Travel managers');
       const other = replica();
       const [version] = await store.rules.listMappings(users, 1);
-      const change = { connection: users, expected: version?.generation ?? 0, author: 'a', now: clock.now() };
+      const change = {
+        connection: users,
+        expected: version?.generation ?? 0,
+        author: 'a',
+        now: clock.now(),
+        source: 'page',
+      } as const;
       await other.applyMapping({ ...change, mapping: mapping as never });
       // The first service has not loaded the new rules yet.
       await add(group, ada);

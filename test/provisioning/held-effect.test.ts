@@ -84,7 +84,14 @@ test('a held mapping is named by its version and admin, beside lookups that were
     await applyRules(fixture);
     const expected = (await fixture.store.rules.listMappings(users, 1))[0]?.generation ?? 0;
     const mapping = mappingOf({ scimUserMapping: [{ scimAttribute: 'title', customField: 'Job title' }] });
-    const change = { connection: users, mapping, expected, author: 'ada', now: clock.now() };
+    const change = {
+      connection: users,
+      mapping,
+      expected,
+      author: 'ada',
+      now: clock.now(),
+      source: 'page',
+    } as const;
     const applied = await bridge.applyMapping(change);
     await applyRules(fixture);
     await loseCenters(fixture);

@@ -170,7 +170,7 @@ test('a change of the rules that name groups is held by itself, and people held 
     if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
     const expected = version?.generation ?? 0;
     await bridge.applyMapping({
-      ...{ connection: users, expected, author: 'a' },
+      ...{ connection: users, expected, author: 'a', source: 'page' },
       ...parsed,
       now: clock.now(),
     });

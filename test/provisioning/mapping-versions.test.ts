@@ -15,7 +15,8 @@ const mappingA = mappingOf({ scimUserMapping: [nickName] });
 const mappingB = mappingOf({ scimUserMapping: [title], phone: { defaultCountry: 'FR' } });
 
 function apply({ store, clock }: ProvisioningFixture, mapping: Mapping, expected: number, author = 'ada') {
-  return applyMapping(store.rules, { connection: 'default', mapping, expected, author, now: clock.now() });
+  const by = { source: 'page', author, now: clock.now() } as const;
+  return applyMapping(store.rules, { connection: 'default', mapping, expected, ...by });
 }
 
 test('a mapping comes into force with its author, and is listed first', () =>
@@ -25,8 +26,8 @@ test('a mapping comes into force with its author, and is listed first', () =>
     expect(await apply(fixture, mappingB, 1)).toEqual({ outcome: 'applied', generation: 2 });
     const versions = await listVersions(rules, 'default');
     expect(versions.map(({ generation, source, author }) => [generation, source, author])).toEqual([
-      [2, 'command', 'ada'],
-      [1, 'command', 'ada'],
+      [2, 'page', 'ada'],
+      [1, 'page', 'ada'],
     ]);
     expect(versions.map(countRules)).toEqual([1, 1]);
     expect((await findVersion(rules, 'default', 1))?.mapping).toEqual(mappingA);
@@ -39,6 +40,17 @@ test('the mapping in force is not applied again, and keeps its generation', () =
     await apply(fixture, mappingA, 0);
     expect(await apply(fixture, mappingA, 1)).toEqual({ outcome: 'unchanged', generation: 1 });
     expect(await listVersions(fixture.store.rules, 'default')).toHaveLength(1);
+  }));
+
+test('a version keeps its number when only values are put back', () =>
+  withFixture(async (fixture) => {
+    const { store, clock } = fixture;
+    await apply(fixture, mappingA, 0);
+    const again = { source: 'page', author: 'ada', now: clock.now(), putBackSince: 1 } as const;
+    const change = { connection: 'default', mapping: mappingA, expected: 1, ...again };
+    expect(await applyMapping(store.rules, change)).toEqual({ outcome: 'applied', generation: 1 });
+    expect((await store.rules.find('default'))?.generation).toBe(2);
+    expect(await store.rules.findMappingNumber('default', 2)).toBe(1);
   }));
 
 test('a change of the version that was compared is a conflict, which names author and difference', () =>

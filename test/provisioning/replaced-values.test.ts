@@ -58,7 +58,7 @@ function withIda(
       const putBackSince = values ? await findReplacedSince(store.rules, users, 1) : undefined;
       await bridge.applyMapping({
         ...{ connection: users, mapping: mappingOf(mapping), expected: version?.generation ?? 0 },
-        ...{ author: 'ada', now: clock.now(), putBackSince },
+        ...{ source: 'page', author: 'ada', now: clock.now(), putBackSince },
       });
       await fixture.bridge.startBackground().stop();
       await fixture.bridge.reconcileDue();

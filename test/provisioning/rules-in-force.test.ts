@@ -1,5 +1,5 @@
 import type { Connection } from '../../src/provisioning/connection.ts';
-import { applyMapping, findVersion } from '../../src/provisioning/rules/mapping-versions.ts';
+import { applyMapping, findVersion, listVersions } from '../../src/provisioning/rules/mapping-versions.ts';
 import {
   type RulesSnapshot,
   type RulesSnapshots,
@@ -71,7 +71,14 @@ async function refresh(replica: Replica): Promise<string> {
 async function applyByCommand({ store, clock }: ProvisioningFixture, file: JsonObject): Promise<number> {
   const expected = (await findVersion(store.rules, 'default'))?.generation ?? 0;
   const mapping = mappingOf(file);
-  const change = { connection: 'default', mapping, expected, author: 'ada', now: clock.now() };
+  const change = {
+    connection: 'default',
+    mapping,
+    expected,
+    author: 'ada',
+    now: clock.now(),
+    source: 'command',
+  } as const;
   const result = await applyMapping(store.rules, change);
   if (result.outcome !== 'applied') throw new Error(result.outcome);
   return result.generation;
@@ -94,6 +101,29 @@ describe('the mapping file of a replica', () => {
       expect([one.warnings, other.warnings]).toEqual([
         ['the mapping file was in force before and has been replaced since; using the mapping in force'],
         [],
+      ]);
+    }));
+
+  test('is in the history with its path, also after it was read again', () =>
+    withFixture(async (fixture) => {
+      const replica = replicaOf(fixture, fileX);
+      const connection = { ...replica.connection, mappingFile: 'config/okta.json' };
+      await replica.refresh(connection);
+      expect(await replica.applyFile(connection, mappingOf(fileY))).toEqual({
+        outcome: 'applied',
+        generation: 3,
+      });
+      addCostCenter(fixture, 'R&D');
+      await replica.refresh(connection);
+      // The list has raised the generation of the rules, and not the number of the mapping.
+      expect(await replica.applyFile(connection, mappingOf(fileY))).toEqual({
+        outcome: 'unchanged',
+        generation: 3,
+      });
+      const versions = await listVersions(fixture.store.rules, 'default');
+      expect(versions.map(({ generation, source, author }) => [generation, source, author])).toEqual([
+        [3, 'file', 'config/okta.json'],
+        [1, 'file', 'config/okta.json'],
       ]);
     }));
 

@@ -145,9 +145,10 @@ export async function applyMapping(
       connection,
       mapping,
       expected: version?.generation ?? 0,
+      source: 'page',
       author: 'admin',
       now: time.now(),
-    };
+    } as const;
     await Promise.race([replica.service.applyMapping(change), replica.death]);
   }
   recordRules(record, { mapping: name });

@@ -215,6 +215,16 @@ describe('toAppliedFields', () => {
     });
   });
 
+  it('marks a value that the traveler had already, until another one is sent', () => {
+    const applied = { lang: { ...appliedField('fr'), preexisting: true } as const };
+    const adopted = planned({ wanted: { lang: value('fr') }, observed: { ...bareTraveler, lang: 'fr' } });
+    expect(toAppliedFields({}, adopted, { ...bareTraveler, lang: 'fr' })).toEqual(applied);
+    const changed = planned({ wanted: { lang: value('de') }, applied });
+    expect(toAppliedFields(applied, changed, { ...bareTraveler, lang: 'de' })).toEqual({
+      lang: appliedField('de'),
+    });
+  });
+
   it('has null if the response lacks the field', () => {
     const result = planned({ wanted: { lang: value('fr') } });
     expect(toAppliedFields({}, result, bareTraveler)).toEqual({

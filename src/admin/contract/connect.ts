@@ -62,6 +62,7 @@ const attempt = z
       description: 'A `scimType`, or why the token or client was refused, e.g. `expired credential`',
     }),
     userAgent: z.string().optional(),
+    person: id.optional().meta({ description: 'The SCIM id of the person whom the request is about' }),
   })
   .meta({ id: 'Attempt', description: 'A request of an identity provider, answered or refused' });
 export type Attempt = z.input<typeof attempt>;

@@ -34,8 +34,13 @@ const version = z
   .object({
     generation,
     appliedAt: time,
-    source: z.enum(mappingSources).meta({ description: 'command: an admin put it in force' }),
-    author: z.string().optional(),
+    source: z.enum(mappingSources).meta({
+      description:
+        'page: it was put in force here, or by a script; command: on the command line; file: a mapping file was read; default: the default rules',
+    }),
+    author: z.string().optional().meta({
+      description: 'The account or token, the user of the operating system, or the path of the mapping file',
+    }),
     rules: z.int().meta({ description: 'The number of its own rules' }),
   })
   .meta({ id: 'MappingVersion', description: 'A mapping that is or was in force' });
@@ -255,6 +260,22 @@ export const mappingsContract = {
     body: z.strictObject({ text, generation }),
     result: change,
     errors: ['conflict', ...computing],
+  },
+  readMappingProgress: {
+    ...{ method: 'get', path: '/mappings/{connection}/progress', tag: 'Mappings', access: 'viewer' },
+    summary: 'Read how far people follow the mapping in force',
+    result: z.object({
+      state: z.enum(['done', 'running', 'held', 'discarded']).meta({
+        description:
+          'done: everybody is translated with it; running: the rest is; held: the change waits for an approval; discarded: an admin has decided against it',
+      }),
+      left: z
+        .int()
+        .meta({ description: 'People who were last translated with earlier rules; at most 10,000' }),
+      affected: z.int().optional().meta({
+        description: 'Of a change that waits: the people whom it changes, at least 101 until all are counted',
+      }),
+    }),
   },
   listMappingVersions: {
     ...{ method: 'get', path: '/mappings/{connection}/versions', tag: 'Mappings', access: 'viewer' },

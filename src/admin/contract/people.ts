@@ -108,6 +108,10 @@ const explanation = z
       .optional()
       .meta({ description: 'The version that fields and findings belong to' }),
     ...{ rulesGeneration: z.int(), rulesInForce: z.int(), attempts: z.int() },
+    mappingVersion: z.int().optional().meta({
+      description: 'The version of the mapping with which the person was translated last, as in its history',
+    }),
+    mappingInForce: z.int().optional(),
     ...{ createdAt: time, lastModified: time, deletedAt: time.optional() },
     ...{ nextAttemptAt: time.optional(), checkAt: time.optional() },
     exchanges: z

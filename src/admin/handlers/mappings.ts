@@ -1,6 +1,7 @@
 import type { Connection } from '../../provisioning/connection.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import {
+  authorOf,
   compareMappings,
   countRules,
   defaultMapping,
@@ -69,6 +70,7 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
       previewEverybody(connectionOf(params, deps), body, deps, context),
     applyMapping: ({ params, body }, context) =>
       applyText(connectionOf(params, deps), { text: body.text, expected: body.generation }, deps, context),
+    readMappingProgress: ({ params }) => readProgress(connectionOf(params, deps), deps),
     listMappingVersions: async ({ params, query }) => ({
       versions: (await listVersions(rules, connectionOf(params, deps).id, query.limit)).map(toVersion),
     }),
@@ -80,6 +82,20 @@ export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContra
 
 function connectionOf({ connection: id }: { connection: string }, deps: AdminDeps): Connection {
   return findConnection(deps, id).connection;
+}
+
+/** The number of people up to which those who follow later are counted. */
+const MAX_LEFT = 10_000;
+
+/** Reads how far people follow the rules in force. */
+async function readProgress({ id }: Connection, { store: { rules, holds }, runtime }: AdminDeps) {
+  const generation = (await rules.findHead(id, runtime.now()))?.generation ?? 0;
+  const left = await holds.countTranslatedEarlier(id, generation, MAX_LEFT);
+  if (left === 0) return { state: 'done' as const, left };
+  const change = await holds.findHeldRules(id);
+  if (change?.generation !== generation || change.answer === 'approved')
+    return { state: 'running' as const, left };
+  return { state: change.answer ?? ('held' as const), left, affected: change.people };
 }
 
 /** Reads a mapping of the history, and what it has changed. */
@@ -106,13 +122,13 @@ async function restoreVersion(
   const { rules } = deps.store;
   const version = await findVersion(rules, connection.id, generation);
   if (!version) throw noSuchVersion(generation);
-  context.note({ version: generation, values });
+  context.note({ restored: generation, values });
   const putBackSince = values ? await findReplacedSince(rules, connection.id, generation) : undefined;
   return applyText(connection, { text: textOf(version.mapping), expected, putBackSince }, deps, context);
 }
 
 function noSuchVersion(version: string | number): AdminError {
-  return new AdminError('notFound', `No mapping came into force with generation ${version}.`);
+  return new AdminError('notFound', `The mapping has no version ${version}.`);
 }
 
 function describe({ store }: AdminDeps) {
@@ -301,11 +317,12 @@ async function applyText(
   if (!mapping || faults.length > 0) throw faulty(faults);
   const result = await deps.provisioning.applyMapping({
     ...{ connection: connection.id, mapping, ...version },
+    source: 'page',
     author: context.caller?.shownName ?? '',
     now: deps.runtime.wallClock(),
   });
   if (result.outcome === 'conflict') throw conflict(result);
-  context.note({ generation: result.generation, before: version.expected });
+  context.note({ version: result.generation, before: version.expected });
   return result;
 }
 
@@ -317,8 +334,11 @@ function conflict({
   version: MappingVersion;
   difference: MappingDifference;
 }): AdminError {
-  const { author, source, generation, appliedAt } = version;
-  const by = author ?? (source === 'file' ? 'A mapping file' : 'Somebody');
+  const { generation, appliedAt } = version;
+  const by = authorOf(version).replace(
+    /^(a|the) /,
+    (article) => `${article.charAt(0).toUpperCase()}${article.slice(1)}`,
+  );
   const at = `${toTime(appliedAt).slice(0, 16).replace('T', ' ')} UTC`;
   const { addedRules, removedRules, members } = difference;
   const rule = (what: string) => (one: unknown) => ({
@@ -333,6 +353,6 @@ function conflict({
       message: `changed from ${JSON.stringify(before)} to ${JSON.stringify(after)}`,
     })),
   ];
-  const message = `${by} has put another mapping in force at ${at} (generation ${generation}). Nothing was applied: add that change to yours and apply again.`;
+  const message = `${by} has put another mapping in force at ${at} (version ${generation}). Nothing was applied: add that change to yours and apply again.`;
   return new AdminError('conflict', message, { faults });
 }

@@ -31,18 +31,15 @@ export function overviewHandlers(deps: AdminDeps): Handlers<typeof overviewContr
         throw new AdminError('conflict', 'The connection is not paused.');
       deps.provisioning.wake();
     },
-    readDemoDay: () => readDemoDay(deps),
+    readDemoDay: () => demoDay.read(),
     playDemoDay: async (_request, { note }) => {
-      const { refusal } = await readDemoDay(deps);
-      if (refusal !== undefined) throw new AdminError('conflict', refusal);
       const played = await demoDay.play();
       note({ connection: DEMO_CONNECTION });
       return played;
     },
     undoDemoDay: async (_request, { note }) => {
       note({ connection: DEMO_CONNECTION });
-      await demoDay.undo();
-      return readDemoDay(deps);
+      return demoDay.undo();
     },
     readActivity: async () => {
       const activity = await currentReader().read();
@@ -50,8 +47,8 @@ export function overviewHandlers(deps: AdminDeps): Handlers<typeof overviewContr
       return {
         isLogged: deps.settings.requestLog.keepDays > 0,
         completeSince: activity.completeSince,
-        hour: sumBySpan(activity, { now, minutes: 1, spans: 60 }),
-        day: sumBySpan(activity, { now, minutes: 15, spans: 96 }),
+        hour: sumBySpan(shownMinutes(deps, activity), { now, minutes: 1, spans: 60 }),
+        day: sumBySpan(shownMinutes(deps, activity), { now, minutes: 15, spans: 96 }),
       };
     },
   };
@@ -69,37 +66,31 @@ function recountingReader(deps: AdminDeps): () => ActivityReader {
   };
 }
 
-/** Reads the demo day. It is not offered beside real people, who would be hard to tell from the invented ones. */
-async function readDemoDay({ demoDay, peopleSummaries }: AdminDeps, read?: PeopleSummary[]) {
-  const state = await demoDay.read();
-  if (state.phase !== 'none' || state.refusal !== undefined) return state;
-  const summaries = read ?? (await peopleSummaries.read());
-  const isUsed = summaries.some(({ connection, hasUsers }) => hasUsers && connection !== DEMO_CONNECTION);
-  return isUsed ? { ...state, refusal: 'An identity provider has sent people already.' } : state;
-}
-
 async function readOverview(deps: AdminDeps, reader: ActivityReader) {
-  const [summaries, held] = [await deps.peopleSummaries.read(), await deps.store.holds.countHolds()];
-  const { connections, activity } = await readConnections(deps, summaries, reader);
+  const [all, held] = [await deps.peopleSummaries.read(), await deps.store.holds.countHolds()];
+  const { connections, activity } = await readConnections(deps, all, reader);
+  const isFirst = !all.some((summary) => summary.hasUsers && isReal(summary));
+  const isDemo = isFirst && all.some((summary) => summary.hasUsers);
+  // The invented people are counted only while no identity provider has sent others, and then alone.
+  const isCounted = (of: { connection: string }) => isReal(of) !== isDemo;
+  const summaries = all.filter(isCounted);
   const states = sumStates(summaries);
   const total = sum(Object.values(states));
-  const hasUsers = summaries.some((summary) => summary.hasUsers);
   const { conditions, facts } = await deps.conditions.read(summaries);
   const { state, sentence } = describeState({ ...facts, conditions });
   return {
-    ...{
-      state,
-      sentence,
-      conditions,
-      people: { total, ...states },
-      findings: sumFindings(summaries),
-      connections,
-    },
+    ...{ state, sentence: isDemo ? `Demo day: ${sentence}` : sentence, conditions },
+    ...{ people: { total, ...states }, findings: sumFindings(summaries), connections },
     keptActive: sum(summaries.map((summary) => summary.keptActive)),
-    held: held.map(({ count, ...hold }) => ({ ...hold, people: count })),
-    ...(!hasUsers ? { steps: await readSteps(deps, activity) } : {}),
-    demoDay: await readDemoDay(deps, summaries),
+    held: held.filter(isCounted).map(({ count, ...hold }) => ({ ...hold, people: count })),
+    ...(isFirst ? { steps: await readSteps(deps, activity) } : {}),
+    demoDay: await deps.demoDay.read(),
   };
+}
+
+/** False for the connection of the demo day. */
+function isReal({ connection }: { connection: string }): boolean {
+  return connection !== DEMO_CONNECTION;
 }
 
 /** Reads the health of each connection. */
@@ -135,12 +126,16 @@ async function readConnections(deps: AdminDeps, summaries: PeopleSummary[], read
 }
 
 async function readSteps({ connections, store, now }: AdminDeps, activity: Activity) {
-  const ids = connections.map(({ connection }) => connection.id);
+  const ids = realIds(connections);
   const heads = await Promise.all(ids.map((id) => store.rules.findHead(id, now())));
   return {
     isConnected: ids.some((id) => activity.findLast(id, 'scim') !== undefined),
     hasMapping: heads.some((head) => head !== undefined && head.source !== 'default'),
   };
+}
+
+function realIds(connections: AdminDeps['connections']): string[] {
+  return connections.map(({ connection }) => connection.id).filter((id) => id !== DEMO_CONNECTION);
 }
 
 function sumStates(summaries: PeopleSummary[]): PeopleSummary['states'] {
@@ -172,22 +167,30 @@ function toLastExchange(exchange: LoggedExchange | undefined) {
 
 const MINUTE_MS = 60_000;
 
+/** The invented requests are in the charts only while there are no others. */
+function shownMinutes({ connections }: AdminDeps, activity: Activity): Activity['minutes'][] {
+  const isUsed = realIds(connections).some((id) => activity.findLast(id, 'scim') !== undefined);
+  return isUsed ? [activity.minutes] : [activity.minutes, activity.demoMinutes];
+}
+
 /** Adds minutes up to spans, the oldest first; the last span has the present minute. */
 function sumBySpan(
-  { minutes: counted }: Activity,
+  counted: Activity['minutes'][],
   { now, minutes, spans }: { now: number; minutes: number; spans: number },
 ): ({ from: number } & ActivityCounts)[] {
   const first = (Math.floor(now / MINUTE_MS / minutes) - spans + 1) * minutes;
   return Array.from({ length: spans }, (_, index) => {
     const from = first + index * minutes;
     const counts = emptyCounts();
-    for (let minute = from; minute < from + minutes; minute += 1) {
-      const one = counted.get(minute) ?? emptyCounts();
-      counts.requests += one.requests;
-      counts.requestErrors += one.requestErrors;
-      counts.calls += one.calls;
-      counts.callErrors += one.callErrors;
-    }
+    for (let minute = from; minute < from + minutes; minute += 1)
+      for (const { requests, requestErrors, calls, callErrors } of counted.flatMap(
+        (one) => one.get(minute) ?? [],
+      )) {
+        counts.requests += requests;
+        counts.requestErrors += requestErrors;
+        counts.calls += calls;
+        counts.callErrors += callErrors;
+      }
     return { from: from * MINUTE_MS, ...counts };
   });
 }

@@ -1,4 +1,4 @@
-import { countRules, type MappingDifference } from '../../provisioning/rules/mapping-versions.ts';
+import { authorOf, countRules, type MappingDifference } from '../../provisioning/rules/mapping-versions.ts';
 import type { MappingPreview } from '../../provisioning/rules/preview-mapping.ts';
 import { needsApproval } from '../../provisioning/rules/rules-change.ts';
 import type { MappingVersion } from '../../store/queues/rules-in-force.ts';
@@ -96,7 +96,7 @@ function approvalText(connection: string): string {
 
 /** Explains the numbers of the history. */
 export const generationsText =
-  'The rules get a new generation when the mapping changes, and also when custom fields, cost centers … of the travel service do. So the mappings have numbers with gaps.';
+  'The versions have numbers with gaps, because changed custom fields, cost centers … of the travel service take numbers as well.';
 
 /** Says that a mapping is in force, and when people follow. `isHeld`: the change of people waits for approval. */
 export function appliedText(connection: string, generation: number, isHeld: boolean): string {
@@ -104,14 +104,14 @@ export function appliedText(connection: string, generation: number, isHeld: bool
     ? 'People follow within a minute after the approval.'
     : 'A running server brings all people up to date; it begins within a minute.';
   return [
-    `In force for connection ${connection}, as generation ${generation} of the rules. ${effect}`,
+    `In force for connection ${connection}, as version ${generation}. ${effect}`,
     `Go back with "npx jetbridge mapping history" and "npx jetbridge mapping restore".`,
   ].join('\n');
 }
 
 /** Formats the history of a mapping as a table, the newest first. */
 export function historyTable(versions: MappingVersion[], columns?: number): string {
-  const head = ['generation', 'since (UTC)', 'source', 'by', 'digest', 'rules'];
+  const head = ['version', 'since (UTC)', 'source', 'by', 'digest', 'rules'];
   const rows = versions.map((version) => [
     String(version.generation),
     formatMinute(version.appliedAt),
@@ -125,17 +125,17 @@ export function historyTable(versions: MappingVersion[], columns?: number): stri
 
 /** Explains that another change of the mapping came first: by whom, when, and what it changed. */
 export function conflictText(
-  { generation, appliedAt, source, author }: MappingVersion,
+  { generation, appliedAt, ...origin }: MappingVersion,
   { addedRules, removedRules, members }: MappingDifference,
 ): string {
-  const by = author === undefined ? `a ${source === 'file' ? 'mapping file' : source}` : escapeLine(author);
+  const by = escapeLine(authorOf(origin));
   const lines = [
     ...addedRules.map((rule) => `  + ${jsonText(rule)}`),
     ...removedRules.map((rule) => `  - ${jsonText(rule)}`),
     ...members.map(({ name, before, after }) => `  ${name}: ${jsonText(before)} → ${jsonText(after)}`),
   ];
   return [
-    `Nothing was applied: the mapping was changed meanwhile, by ${by} at ${formatMinute(appliedAt)} (UTC), generation ${generation}:`,
+    `Nothing was applied: the mapping was changed meanwhile, by ${by} at ${formatMinute(appliedAt)} (UTC), version ${generation}:`,
     ...(lines.length > 0 ? lines : ['  the order of the rules']),
     'Look at it with "npx jetbridge mapping show", add its changes to yours, and apply again.',
   ].join('\n');

@@ -2,12 +2,13 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { findUnknownNames } from '../../checks/connection.ts';
 import { type Fault, SettingsFault } from '../../config/faults.ts';
-import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../../config/settings.ts';
+import { type ConnectionSettings, readMapping, type Settings } from '../../config/settings.ts';
 import {
   applyMapping,
   findReplacedSince,
   findVersion,
   listVersions,
+  type MappingChange,
   type MappingChangeResult,
   mappingOf,
 } from '../../provisioning/rules/mapping-versions.ts';
@@ -20,8 +21,9 @@ import { type OtherRule, otherRules } from '../../translator/mapping/default-rul
 import { type Mapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
 import { compileRules } from '../../translator/rules.ts';
 import { parseCount } from '../arguments.ts';
+import { withAuditEntry } from '../audit.ts';
 import { checkConnectionNames, warningText } from '../check.ts';
-import { findConnection, storeConnection } from '../database.ts';
+import { findConnection, readAllSettings, storeConnection } from '../database.ts';
 import { Refused, untilRefused } from '../exit-code.ts';
 import { examples } from '../help.ts';
 import { type Action, confirm, printJson, type Shell, toIsoTime } from '../output.ts';
@@ -62,7 +64,7 @@ export function addMappingCommands(program: Command, shell: Shell, action: Actio
     .description('the mapping in force: show it, change it, restore an earlier one');
   withCommonOptions(mapping.command('show'))
     .description('print the mapping in force as JSON')
-    .option('--generation <number>', 'a mapping of the history', parseCount)
+    .option('--generation <number>', 'a version of the history', parseCount)
     .option(
       '--all',
       'every rule in force as text: those of the mapping, then those of the travel service and the default rules, as a mapping file could have them',
@@ -106,7 +108,7 @@ function addChangeCommands(mapping: Command, shell: Shell, action: Action): void
     .action(action((file: string, flags: ChangeFlags) => applyFile(shell, file, flags)));
   withCommonOptions(mapping.command('restore'))
     .description('show what a mapping of the history would change, ask, and put it in force again')
-    .argument('<generation>', 'its number in the history', parseCount)
+    .argument('<version>', 'its number in the history', parseCount)
     .option(
       '--values',
       'also put back the values of travelers that later mappings have replaced, in fields that the restored mapping does not set',
@@ -135,7 +137,7 @@ function withSubject(
   work: (subject: MappingSubject) => Promise<void>,
 ): Promise<0 | 1> {
   return untilRefused(shell, async () => {
-    const settings = readSettings(shell.environment, shell.home);
+    const settings = await readAllSettings(shell);
     const [first] = settings.connections;
     if (id === undefined && settings.connections.length > 1) {
       const names = settings.connections.map((one) => one.id).join(', ');
@@ -190,9 +192,7 @@ async function readVersion(subject: MappingSubject, generation?: number): Promis
   if (version) return version;
   throw generation === undefined
     ? neverInForce(subject)
-    : new Refused(
-        `No mapping came into force with generation ${generation}; "npx jetbridge mapping history" lists them.`,
-      );
+    : new Refused(`The mapping has no version ${generation}; "npx jetbridge mapping history" lists them.`);
 }
 
 function neverInForce({ connection }: MappingSubject): Refused {
@@ -297,7 +297,7 @@ function restoreMapping(
 ): Promise<0 | 1> {
   return withSubject(shell, flags, async (subject) => {
     const version = await readVersion(subject, generation);
-    const name = `generation ${generation}`;
+    const name = `version ${generation}`;
     const parsed = parseMapping(version.mapping);
     if ('faults' in parsed) throw new SettingsFault(parsed.faults.map((fault) => ({ ...fault, file: name })));
     const putBackSince = values
@@ -315,7 +315,7 @@ const unconfirmed = {
 
 interface Candidate extends ChangeFlags {
   mapping: Mapping;
-  /** The file, or the generation of the history. */
+  /** The file, or the version of the history. */
   name: string;
   isRestore?: true;
   /** As in `RulesSnapshot`. */
@@ -341,9 +341,10 @@ async function changeMapping(shell: Shell, subject: MappingSubject, candidate: C
   const question = `Put ${name} in force for connection ${connection.id}?`;
   await confirm(shell, question, { yes, ...unconfirmed });
   const change = { connection: connection.id, mapping, putBackSince, expected: before?.generation ?? 0 };
-  const result = await withRules(subject, (rules) =>
-    applyMapping(rules, { ...change, author: currentUser(), now: Date.now() }),
-  );
+  const result = await applyWithAudit(subject, change, {
+    action: isRestore ? 'restoreMappingVersion' : 'applyMapping',
+    details: { connection: connection.id, mapping: name },
+  });
   if (json) printJson(shell, { connection: connection.id, ...result });
   if (result.outcome === 'conflict')
     throw new Refused(json ? '' : conflictText(result.version, result.difference));
@@ -354,12 +355,37 @@ async function changeMapping(shell: Shell, subject: MappingSubject, candidate: C
     );
 }
 
+/** Puts a mapping in force, and records it in the audit log as a change on the page is recorded. */
+function applyWithAudit(
+  { settings, connection }: MappingSubject,
+  change: Omit<MappingChange, 'source' | 'author' | 'now'>,
+  entry: { action: string; details: Record<string, unknown> },
+): Promise<MappingChangeResult> {
+  const apply = async (rules: RulesStore) => {
+    const by = { source: 'command', author: currentUser(), now: Date.now() } as const;
+    const result = await applyMapping(rules, { ...change, ...by });
+    if (result.outcome !== 'conflict')
+      Object.assign(entry.details, { version: result.generation, before: change.expected });
+    return result;
+  };
+  return withDatabaseAt(settings, async (database) => {
+    await storeConnection(database, settings, connection.id);
+    const { rules } = provisioningStore(database);
+    return withAuditEntry(
+      database,
+      entry,
+      () => apply(rules),
+      ({ outcome }) => outcome !== 'conflict',
+    );
+  });
+}
+
 function resultText(
   connection: string,
   { outcome, generation }: Exclude<MappingChangeResult, { outcome: 'conflict' }>,
   isHeld: boolean,
 ): string {
   return outcome === 'unchanged'
-    ? `This mapping is in force already, since generation ${generation}.`
+    ? `This mapping is in force already, as version ${generation}.`
     : appliedText(connection, generation, isHeld);
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { previewMapping, readConnectionMapping, readLookups, readRelations } from '../../checks/mapping.ts';
 import { type Fault, readJsonFile, SettingsFault } from '../../config/faults.ts';
-import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../../config/settings.ts';
+import { type ConnectionSettings, readMapping, type Settings } from '../../config/settings.ts';
 import { namesById } from '../../provisioning/people/explain-fields.ts';
 import type {
   MappingPreview,
@@ -21,7 +21,7 @@ import { compileRules } from '../../translator/rules.ts';
 import { toTravel } from '../../translator/to-travel.ts';
 import type { Finding, UserGroup } from '../../translator/translation.ts';
 import { parseCount } from '../arguments.ts';
-import { findConnection } from '../database.ts';
+import { findConnection, readAllSettings } from '../database.ts';
 import { Refused, untilRefused, WrongUse } from '../exit-code.ts';
 import { examples } from '../help.ts';
 import {
@@ -54,7 +54,10 @@ export function addPreviewCommand(program: Command, shell: Shell, action: Action
     .option('--input <file>', 'a SCIM user as JSON, or a ListResponse with users')
     .option('--people', 'preview the stored people')
     .option('--mapping <file>', "a mapping file; default: the connection's own")
-    .option('--connection <id>', 'the connection of the people or of the user; default: default')
+    .option(
+      '--connection <id>',
+      'the connection of the people or of the user; default: default, or the first one if none has that name',
+    )
     .option('--limit <number>', 'the number of people to show as examples; default: 10', parseCount)
     .option('--json', 'one JSON object')
     .addHelpText(
@@ -67,11 +70,11 @@ export function addPreviewCommand(program: Command, shell: Shell, action: Action
     )
     .action(
       action(async (options: PreviewFlags) => {
-        const { input, people, mapping, connection = 'default', limit = 10, json } = options;
+        const { input, people, mapping, connection, limit = 10, json } = options;
         if (people && input === undefined) return previewPeople(shell, { connection, mapping, limit, json });
         if (people || input === undefined) throw new WrongUse('give either --input <file> or --people');
         if (options.limit !== undefined) throw new WrongUse('--limit goes with --people');
-        return preview(shell, { input, mapping, connection: options.connection, json });
+        return preview(shell, { input, mapping, connection, json });
       }),
     );
 }
@@ -88,10 +91,8 @@ interface UserPreviewRequest {
 /** Prints how SCIM users are mapped to travelers, rule by rule, with the current lookups of the travel API. */
 export function preview(shell: Shell, { json, ...options }: UserPreviewRequest): Promise<0 | 1> {
   return untilRefused(shell, async () => {
-    const settings = readSettings(shell.environment, shell.home);
-    const hasDefault = settings.connections.some(({ id }) => id === 'default');
-    const chosen = options.connection ?? (hasDefault ? 'default' : (settings.connections[0]?.id ?? ''));
-    const connection = findConnection(settings, chosen);
+    const settings = await readAllSettings(shell);
+    const connection = chosenConnection(settings, options.connection);
     const mapping = options.mapping
       ? requireMapping(options.mapping)
       : await readConnectionMapping(settings, connection);
@@ -111,6 +112,12 @@ export function preview(shell: Shell, { json, ...options }: UserPreviewRequest):
       }
     }
   });
+}
+
+/** Finds the named connection; without a name `default`, or the first one if none has that name. */
+function chosenConnection(settings: Settings, id: string | undefined): ConnectionSettings {
+  const hasDefault = settings.connections.some((one) => one.id === 'default');
+  return findConnection(settings, id ?? (hasDefault ? 'default' : (settings.connections[0]?.id ?? '')));
 }
 
 function lookupsUnreadable(failure: TravelFailure): Refused {
@@ -153,7 +160,7 @@ function readUser(json: Json, place: string, otherwise: string): UserInFile {
 
 /** The flags of `preview --people`. */
 interface PeoplePreviewRequest {
-  connection: string;
+  connection?: string | undefined;
   mapping?: string | undefined;
   /** The largest number of examples. */
   limit: number;
@@ -167,11 +174,12 @@ interface PeoplePreviewRequest {
  */
 export function previewPeople(
   shell: Shell,
-  { connection: id, mapping: file, limit, json }: PeoplePreviewRequest,
+  { connection: chosen, mapping: file, limit, json }: PeoplePreviewRequest,
 ): Promise<0 | 1> {
   return untilRefused(shell, async () => {
-    const settings = readSettings(shell.environment, shell.home);
-    const connection = findConnection(settings, id);
+    const settings = await readAllSettings(shell);
+    const connection = chosenConnection(settings, chosen);
+    const { id } = connection;
     const mapping = file === undefined ? undefined : requireMapping(file);
     const preview = await runPreview(shell, settings, connection, { mapping, examples: limit });
     if (json) printJson(shell, { connection: id, needsApproval: needsApproval(preview), ...preview });

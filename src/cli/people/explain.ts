@@ -204,7 +204,7 @@ function fieldText(field: ExplainedField, names: Names): string {
     return `  ${name}: ${observed} (${standingTexts[standing]})`;
   const isTold = standing === 'same' ? isToldOfSame : isToldOfOthers;
   const details: [label: string, text: string][] = [
-    ['IdP said', text(field.source)],
+    ['IdP said', `${idpName(field)}${text(field.source)}`],
     ['rule', rulesText(field.rules)],
     ['wanted', text(field.wanted)],
     ['sent', text(field.sent)],
@@ -217,9 +217,15 @@ function fieldText(field: ExplainedField, names: Names): string {
   return [head, ...shown.map(([label, detail]) => `    ${label.padEnd(15)}${detail}`)].join('\n');
 }
 
+/** The opposite of `archived` has a name of its own in SCIM. */
+function idpName({ field, source }: ExplainedField): string {
+  return field === 'archived' && source !== undefined ? 'active: ' : '';
+}
+
 /** Of a field that is in step: the rule, and the values that differ from that of the traveler. */
-function isToldOfSame({ source, observed, answered }: ExplainedField, label: string): boolean {
-  if (label === 'IdP said') return JSON.stringify(source) !== JSON.stringify(observed);
+function isToldOfSame({ field, source, observed, answered }: ExplainedField, label: string): boolean {
+  if (label === 'IdP said')
+    return field === 'archived' || JSON.stringify(source) !== JSON.stringify(observed);
   return label === 'rule' || (label === 'sent' && answered !== undefined);
 }
 
@@ -273,8 +279,6 @@ function exchangesText(exchanges: LoggedExchange[]): string {
 
 function recordText(explanation: Explanation): string {
   const { id, travelId, version, createdAt, deletedAt, checkAt, nextAttemptAt, attempts } = explanation;
-  const { rulesGeneration, rulesInForce } = explanation;
-  const isStale = rulesGeneration > 0 && rulesGeneration < rulesInForce;
   const time = (at: number) => `${formatMinute(at)} (UTC)`;
   const facts: [label: string, text: string | undefined][] = [
     ['SCIM id', id],
@@ -285,15 +289,21 @@ function recordText(explanation: Explanation): string {
     ['next attempt', nextAttemptAt === undefined ? undefined : time(nextAttemptAt)],
     ['failed attempts', attempts === 0 ? undefined : String(attempts)],
     ['read again', checkAt === undefined ? undefined : `${time(checkAt)}: a call may arrive late`],
-    [
-      'rules',
-      isStale ? `translated with generation ${rulesGeneration}; ${rulesInForce} is in force` : undefined,
-    ],
+    ['mapping', staleRulesText(explanation)],
   ];
   const lines = facts.flatMap(([label, text]) =>
     text === undefined ? [] : [`  ${label.padEnd(17)}${escapeLine(text)}`],
   );
   return ['Record', ...lines].join('\n');
+}
+
+/** Says with which rules the person was translated; undefined if these are in force, or if the person never was. */
+function staleRulesText({ rulesGeneration, rulesInForce, ...numbers }: Explanation): string | undefined {
+  if (rulesGeneration === 0 || rulesGeneration >= rulesInForce) return undefined;
+  const { mappingVersion, mappingInForce } = numbers;
+  return mappingVersion === mappingInForce
+    ? 'translated before the custom fields, cost centers … of the travel service changed last'
+    : `translated with version ${mappingVersion}; version ${mappingInForce} is in force`;
 }
 
 function fieldName(field: string, names: Names): string {

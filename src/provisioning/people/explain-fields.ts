@@ -32,7 +32,7 @@ export interface ExplainedField {
   source?: Json;
   /** The value that the rules made of it. */
   wanted?: Json;
-  /** The value as it was sent last. */
+  /** The value as it was sent last; left out if the traveler had it already. */
   sent?: Json;
   /** The value in the answer of the travel API, if it is spelled differently. */
   answered?: Json;
@@ -91,7 +91,7 @@ function valuesOf({ applied, observed }: Explained, field: FieldKey, rules: Trac
     source: used?.before ?? entry?.source,
     // A trace names the role; the value of its field is true.
     wanted: set && field.startsWith('roles.') ? true : set?.after,
-    sent: entry?.sent,
+    sent: entry?.preexisting ? undefined : entry?.sent,
     answered: isSpelledAlike ? undefined : entry.answered,
     observed: observed && readField(observed, field),
   };

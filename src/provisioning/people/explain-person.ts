@@ -79,6 +79,9 @@ export interface Explanation {
   /** The generation of the rules of the last translation (0: none), and that in force. */
   rulesGeneration: number;
   rulesInForce: number;
+  /** The numbers of the mappings of both, as in the history of the mapping. */
+  mappingVersion?: number;
+  mappingInForce?: number;
   /** The failed attempts since the last success. */
   attempts: number;
   /** Epoch milliseconds. */
@@ -99,6 +102,8 @@ export interface ExplanationContext {
   references: ExplainedReference[];
   exchanges: LoggedExchange[];
   rulesInForce: number;
+  mappingVersion?: number | undefined;
+  mappingInForce?: number | undefined;
   lookups: Lookups | undefined;
   /** The reason for which the travel API cannot be used; undefined while it can. */
   outage: string | undefined;
@@ -113,6 +118,7 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
   const fields = explainFields(identity);
   const optional = {
     ...{ travelId, deletedAt, nextAttemptAt },
+    ...{ mappingVersion: context.mappingVersion, mappingInForce: context.mappingInForce },
     predecessor: predecessorOf(identity, identity),
     reconciledVersion: progress.settledVersion,
     checkAt: nextCheckAt(progress),
@@ -310,7 +316,7 @@ function toClause(sentence: string): string {
 interface ExplainDeps {
   identities: Pick<Identities, 'findById' | 'find'>;
   references: Pick<References, 'findRows'>;
-  rules: Pick<RulesStore, 'find'>;
+  rules: Pick<RulesStore, 'find' | 'findMappingNumber'>;
   exchanges: Pick<ExchangeLog, 'list'>;
   /** Says why the travel API of a connection cannot be used; undefined while it can. */
   findOutage(connection: string): Promise<string | undefined>;
@@ -354,10 +360,13 @@ export async function readExplanation(
   const { exchanges } = await deps.exchanges.list(query);
   const rules = await deps.rules.find(connection);
   const rows = await deps.references.findRows(connection, id);
+  const rulesInForce = rules?.generation ?? 0;
+  const mappingVersion = await deps.rules.findMappingNumber(connection, identity.rulesGeneration);
+  const mappingInForce = await deps.rules.findMappingNumber(connection, rulesInForce);
   const references = await Promise.all(rows.map((row) => explainReference(deps, identity, row)));
   return explainPerson(identity, {
-    ...{ references, exchanges, now, outage: await deps.findOutage(connection) },
-    rulesInForce: rules?.generation ?? 0,
+    ...{ references, exchanges, now, rulesInForce, mappingVersion, mappingInForce },
+    outage: await deps.findOutage(connection),
     lookups: rules?.lookups,
   });
 }

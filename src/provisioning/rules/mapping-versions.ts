@@ -73,6 +73,7 @@ export interface MappingChange {
   mapping: Mapping;
   /** The generation of the version that the admin compared the mapping with; 0 if there was none. */
   expected: number;
+  source: 'page' | 'command';
   author: string;
   now: number;
   /** The values of travelers that were replaced since this generation are put back; undefined: they stay. */
@@ -92,7 +93,7 @@ export type MappingChangeResult =
  * of the rules as well, but not that of the mapping, so they are no conflict.
  */
 export async function applyMapping(rules: RulesStore, change: MappingChange): Promise<MappingChangeResult> {
-  const { connection, mapping, expected, author, now, putBackSince } = change;
+  const { connection, mapping, expected, source, author, now, putBackSince } = change;
   const digest = digestOf(mapping);
   for (;;) {
     const inForce = await rules.find(connection);
@@ -103,13 +104,21 @@ export async function applyMapping(rules: RulesStore, change: MappingChange): Pr
     const isPutBack = putBackSince === undefined || putBackSince === inForce?.putBackSince;
     if (inForce?.digest === digest && isPutBack)
       return { outcome: 'unchanged', generation: version?.generation ?? inForce.generation };
+    // The history has the mapping in force already if only values are put back.
+    const known = inForce?.digest === digest ? version?.generation : undefined;
     const next: RulesInForce = {
-      ...{ edition: EDITION, digest, mapping, source: 'command', lookups: inForce?.lookups, putBackSince },
+      ...{ edition: EDITION, digest, mapping, source, lookups: inForce?.lookups, putBackSince },
       generation: (inForce?.generation ?? 0) + 1,
     };
     if (await rules.replace(connection, next, now, author))
-      return { outcome: 'applied', generation: next.generation };
+      return { outcome: 'applied', generation: known ?? next.generation };
   }
+}
+
+/** Names the one who put a mapping in force: a person, a mapping file, or the first start. */
+export function authorOf({ source, author }: Pick<MappingVersion, 'source' | 'author'>): string {
+  if (source === 'file') return author === undefined ? 'a mapping file' : `the mapping file ${author}`;
+  return author ?? (source === 'default' ? 'the first start' : 'an admin');
 }
 
 async function differenceSince(

@@ -16,7 +16,7 @@ import type { Connection } from '../connection.ts';
 import type { RulesForGroups } from '../groups/group-ports.ts';
 import type { Log, Runtime } from '../runtime-ports.ts';
 import type { TravelAnswer, TravelFailure } from '../travel-ports.ts';
-import { defaultMapping, digestOf, mappingOf, wasInForce } from './mapping-versions.ts';
+import { defaultMapping, digestOf, findVersion, mappingOf, wasInForce } from './mapping-versions.ts';
 
 /** The rules and lookups with which the identities of a connection are translated at one moment. */
 export interface RulesSnapshot {
@@ -49,7 +49,7 @@ const FILE_RECORD_MS = 2 * 60_000;
 export interface MappingFileResult {
   /** `replaced`: the file has not changed, and another mapping has replaced it since. */
   outcome: 'applied' | 'unchanged' | 'replaced';
-  /** The generation of the rules in force. */
+  /** The number of the mapping in force, as in its history. */
   generation: number;
 }
 
@@ -239,13 +239,24 @@ async function loadRules(state: State, connection: Connection): Promise<LoadedRu
     const known = state.loaded.get(connection.id);
     const next = await nextRules(state, connection, head);
     if (next) {
-      if (await rules.replace(connection.id, next, runtime.now())) return useRules(state, connection, next);
+      const author = await authorOfNext(state, connection, next);
+      if (await rules.replace(connection.id, next, runtime.now(), author))
+        return useRules(state, connection, next);
     } else if (known && known.inForce.generation === head?.generation) return known;
     else {
       const stored = await rules.find(connection.id);
       if (stored) return useRules(state, connection, stored);
     }
   }
+}
+
+/** A mapping that is stored again for this edition of the code keeps its author. */
+async function authorOfNext(
+  { rules }: State,
+  { id, mappingFile }: Connection,
+  { source }: RulesInForce,
+): Promise<string | undefined> {
+  return source === 'file' ? mappingFile : (await findVersion(rules, id))?.author;
 }
 
 /** Returns the rules that this replica must put in force; undefined if those in force stay. */
@@ -306,15 +317,15 @@ async function applyFile(state: State, connection: Connection, mapping: Mapping)
   const isSame = before !== undefined && digestOf(before) === digestOf(mapping);
   for (;;) {
     const { inForce } = await loadRules(state, connection);
-    const { generation } = inForce;
+    const generation = (await rules.findMappingNumber(id, inForce.generation)) ?? inForce.generation;
     if (inForce.digest === digestOf(mapping))
       return { outcome: isSame ? 'unchanged' : 'applied', generation };
     if (isSame) return { outcome: 'replaced', generation };
     const next: RulesInForce = {
       ...{ ...inForce, ...contentOf(mapping), source: 'file' },
-      ...{ generation: generation + 1, putBackSince: undefined },
+      ...{ generation: inForce.generation + 1, putBackSince: undefined },
     };
-    if (await rules.replace(id, next, runtime.now())) {
+    if (await rules.replace(id, next, runtime.now(), connection.mappingFile)) {
       useRules(state, connection, next);
       return { outcome: 'applied', generation: next.generation };
     }
@@ -339,7 +350,7 @@ async function comesIntoForce(
   if (head.source === 'file' && head.fileAgeMs >= FILE_ABSENT_MS) return true;
   if (!reported.has(id))
     runtime.log.warn(
-      { connection: id, generation: head.generation },
+      { connection: id, generation: await rules.findMappingNumber(id, head.generation) },
       'the mapping file was in force before and has been replaced since; using the mapping in force',
     );
   reported.add(id);

@@ -40,6 +40,9 @@ export function heldRules(database: Database) {
       generation: number,
       place: { after: string; limit: number },
     ) => findTranslatedEarlier(db, scopeOf(connection), { generation, ...place }),
+    /** Counts claimed identities that were last translated with an earlier generation of the rules, up to `limit`. */
+    countTranslatedEarlier: (connection: string, generation: number, limit: number) =>
+      countTranslatedEarlier(db, scopeOf(connection), { generation, limit }),
   };
 }
 
@@ -131,27 +134,33 @@ async function findTranslatedEarlier(
   return rows.map(toIdentity);
 }
 
-/**
- * Returns true if any identity was translated with earlier rules. Uses one query for settled and one for dirty
- * identities, which are in different indexes.
- */
 async function isAnyTranslatedEarlier(
   db: Kysely<Tables>,
   scope: Scope,
   generation: number,
 ): Promise<boolean> {
+  return (await countTranslatedEarlier(db, scope, { generation, limit: 1 })) > 0;
+}
+
+/** Uses one query for settled and one for dirty identities, which are in different indexes. */
+async function countTranslatedEarlier(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { generation, limit }: { generation: number; limit: number },
+): Promise<number> {
   const claimed = db
     .selectFrom('identity')
     .select('id')
     .where(inScope(scope))
     .where('claimed', '=', sql.lit(1))
     .where('rules_generation', '>', 0)
-    .where('rules_generation', '<', generation)
-    .limit(1);
+    .where('rules_generation', '<', generation);
   const searches = [
     claimed.where('state', '<>', sql.lit('dirty')),
     claimed.where(isDirty).where('next_attempt_at', '>=', 0),
   ];
-  for (const search of searches) if (await search.executeTakeFirst()) return true;
-  return false;
+  let found = 0;
+  for (const search of searches)
+    if (found < limit) found += (await search.limit(limit - found).execute()).length;
+  return found;
 }

@@ -49,8 +49,8 @@ export interface MappingVersion {
   source: MappingSource;
   appliedAt: number;
   /**
-   * The author of the change: the user of the operating system who gave the command, or the account or token on the admin page;
-   * undefined for a file and the default rules.
+   * The author of the change: the user of the operating system who gave the command, the account or token on the admin page, or the
+   * path of the mapping file; undefined for the default rules.
    */
   author: string | undefined;
 }
@@ -98,6 +98,12 @@ export function rulesStore(database: Database) {
     listMappings: async (connection: string, limit: number): Promise<MappingVersion[]> => {
       const newest = mappingsOf(db, scopeOf(connection)).selectAll().orderBy('generation', 'desc');
       return (await newest.limit(limit).execute()).map(toMappingVersion);
+    },
+    /** Returns the number of the mapping that was in force with these rules: the generation with which it came into force. */
+    findMappingNumber: async (connection: string, generation: number): Promise<number | undefined> => {
+      const before = mappingsOf(db, scopeOf(connection)).where('generation', '<=', generation);
+      const row = await before.select('generation').orderBy('generation', 'desc').limit(1).executeTakeFirst();
+      return row?.generation;
     },
     /** Records that a replica has a mapping file with the content in force, or uses it without a file. */
     recordFile: async (connection: string, digest: string, now: number): Promise<void> => {

@@ -81,7 +81,7 @@ export type IdentityTable = Declared['identity'];
  */
 type CounterKind = 'live' | 'unclaimed' | 'dead' | 'group';
 
-type MappingSource = 'file' | 'command' | 'default';
+type MappingSource = 'file' | 'page' | 'command' | 'default';
 
 export type ExchangeTable = Tables['exchange'];
 

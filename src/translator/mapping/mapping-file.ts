@@ -414,7 +414,10 @@ export function parseMappingOfAnySize(
   return faults.length > 0 ? { faults } : { mapping: result.data };
 }
 
-/** The sources of a mapping in force. `default`: the default rules, because no mapping file was named when the connection was used first. */
-export const mappingSources = ['file', 'command', 'default'] as const;
+/**
+ * The sources of a mapping in force. `page`: an admin on the admin page, or a script with an admin's token; `command`: a command;
+ * `default`: the default rules, because no mapping file was named when the connection was used first.
+ */
+export const mappingSources = ['file', 'page', 'command', 'default'] as const;
 
 export type MappingSource = (typeof mappingSources)[number];

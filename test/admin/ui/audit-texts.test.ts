@@ -42,11 +42,24 @@ test('one person who is gone is linked by the userName', () => {
   expect(linksOf(entry)).toEqual([{ href: '/people/okta/0%2F1', label: 'ada@corp.example' }]);
 });
 
-test('a change of a mapping leads to the mappings, and an account or a token to nothing', () => {
-  const mapping = { action: 'applyMapping', details: { connection: 'okta', generation: 3 }, people: [] };
-  expect(linksOf(mapping)).toEqual([{ href: '/mappings', label: 'mapping of okta' }]);
+test.each([
+  ['applyMapping', { version: 3, before: 1 }],
+  // An entry of an earlier version of Jetbridge.
+  ['applyMapping', { generation: 3, before: 1 }],
+  ['restoreMappingVersion', { restored: 1, version: 3, before: 2 }],
+])('%s with %j leads to the change of that version', (action, details) => {
+  const entry = { action, details: { connection: 'okta', ...details }, people: [] };
+  expect(linksOf(entry)).toEqual([
+    { href: '/mappings?connection=okta&version=3', label: 'the change of version 3' },
+  ]);
+});
+
+test('a mapping that was refused leads to the mapping, a token to its connection, an account to nothing', () => {
+  const mapping = { action: 'applyMapping', details: { connection: 'okta' }, people: [] };
+  expect(linksOf(mapping)).toEqual([{ href: '/mappings?connection=okta', label: 'mapping of okta' }]);
   const account = { action: 'createAccount', details: { id: '7', name: 'Ada' }, people: [] };
   expect([linksOf(account), detailsOf(account)]).toEqual([[], [{ name: 'name', text: 'Ada' }]]);
   const token = { action: 'createToken', details: { id: '7', name: 'okta', connection: 'okta' }, people: [] };
-  expect(linksOf(token)).toEqual([]);
+  expect(linksOf(token)).toEqual([{ href: '/connect/connections/okta', label: 'connection okta' }]);
+  expect(linksOf({ ...token, action: 'removeConnection' })).toEqual([]);
 });

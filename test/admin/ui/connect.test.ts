@@ -1,4 +1,4 @@
-import { ageText, answerText } from '../../../src/admin/ui/views/connect/attempts.ts';
+import { ageText, answerText, firstPersonOf } from '../../../src/admin/ui/views/connect/attempts.ts';
 import {
   isReachableUrl,
   type Method,
@@ -22,6 +22,21 @@ test.each([
   [-5_000, '0 s'],
 ])('an age of %d ms is told as %s', (ms, text) => {
   expect(ageText(new Date(1_000_000).toISOString(), 1_000_000 + ms)).toBe(text);
+});
+
+test('the first person is the one of the earliest write that succeeded', () => {
+  const attempt = (method: string, status: number, person?: string) => ({
+    ...{ id: `${method} ${person}`, at: '2026-11-22T16:00:00.000Z', ms: 1, path: '/scim/v2/Users' },
+    ...{ method, status, ...(person !== undefined && { person }) },
+  });
+  const newestFirst = [
+    attempt('PATCH', 200, 'second'),
+    attempt('POST', 201, 'first'),
+    attempt('POST', 409, 'refused'),
+    attempt('GET', 200, 'asked'),
+  ];
+  expect(firstPersonOf(newestFirst)).toBe('first');
+  expect(firstPersonOf(newestFirst.slice(2))).toBeUndefined();
 });
 
 test.each([

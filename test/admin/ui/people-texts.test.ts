@@ -4,9 +4,11 @@ import {
   changeText,
   decidingRules,
   fieldName,
+  idpValue,
   markOfPerson,
   prettyBody,
   reasonText,
+  travelValue,
   valueText,
 } from '../../../src/admin/ui/views/people/texts.ts';
 
@@ -32,6 +34,23 @@ test.each([
   ['*', 'all fields'],
 ])('the field %s is named %s', (field, name) => {
   expect(fieldName(field, names)).toBe(name);
+});
+
+test.each([
+  ['archived', false, 'active: false'],
+  ['archived', undefined, undefined],
+  ['lang', 'fr', 'fr'],
+])('the value of the identity provider for %s, %j, is shown as %j', (field, source, shown) => {
+  expect(idpValue({ field, source, standing: 'same', rules: [] })).toBe(shown);
+});
+
+test.each([
+  ['archived', true, 'archived'],
+  ['archived', false, 'not archived'],
+  ['archived', undefined, undefined],
+  ['lang', 'fr', 'fr'],
+])('the value of the travel service for %s, %j, is shown as %j', (field, held, shown) => {
+  expect(travelValue({ field, standing: 'same', rules: [] }, held)).toBe(shown);
 });
 
 const explanation: PersonExplanation = {

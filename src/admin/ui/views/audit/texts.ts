@@ -25,12 +25,12 @@ interface PageLink {
   label: string;
 }
 
-/** The changed people and mapping of an entry, or the list of the people of a decision. People who are gone are shown by the userName that they had, or by their id. */
+/** The changed people, mapping or connection of an entry, or the list of the people of a decision. People who are gone are shown by the userName that they had, or by their id. */
 export function linksOf({ action, details, people }: Facts): PageLink[] {
   const connection = textOf(details['connection']);
   if (connection === undefined) return [];
-  if (/Mapping/.test(action)) return [{ href: '/mappings', label: `mapping of ${connection}` }];
-  if (people.length === 0) return decisionLinks(connection, details);
+  if (/Mapping/.test(action)) return [mappingLink(connection, details)];
+  if (people.length === 0) return decisionLinks(connection, details) ?? connectionLinks(connection, action);
   const userName = people.length === 1 ? textOf(details['userName']) : undefined;
   return people.map(({ id, name }) => ({
     href: `/people/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`,
@@ -38,8 +38,18 @@ export function linksOf({ action, details, people }: Facts): PageLink[] {
   }));
 }
 
+/** A mapping that came into force leads to the difference between it and the one before. */
+function mappingLink(connection: string, { generation, version }: Facts['details']): PageLink {
+  const mapping = `/mappings?connection=${encodeURIComponent(connection)}`;
+  // Entries of earlier versions of Jetbridge have the number as `generation`.
+  const number = generation ?? version;
+  return typeof number === 'number'
+    ? { href: `${mapping}&version=${number}`, label: `the change of version ${number}` }
+    : { href: mapping, label: `mapping of ${connection}` };
+}
+
 /** A decision about more people than the entry names leads to their list; one that needs a second admin, to those who wait. */
-function decisionLinks(connection: string, details: Facts['details']): PageLink[] {
+function decisionLinks(connection: string, details: Facts['details']): PageLink[] | undefined {
   const { cause, decision, decided, requested } = details;
   const place = encodeURIComponent(connection);
   if (typeof decision === 'number')
@@ -52,7 +62,17 @@ function decisionLinks(connection: string, details: Facts['details']): PageLink[
   const isWaiting = typeof requested === 'number' && requested > 0;
   return isWaiting
     ? [{ href: `/held/${place}/${encodeURIComponent(String(cause))}`, label: 'those who are held' }]
-    : [];
+    : undefined;
+}
+
+/** The actions after which there is no connection to look at. */
+const removals = ['removeConnection', 'undoDemoDay'];
+
+function connectionLinks(connection: string, action: string): PageLink[] {
+  if (removals.includes(action)) return [];
+  return [
+    { href: `/connect/connections/${encodeURIComponent(connection)}`, label: `connection ${connection}` },
+  ];
 }
 
 function textOf(value: unknown): string | undefined {

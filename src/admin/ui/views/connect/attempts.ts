@@ -25,6 +25,12 @@ const refusals: Record<string, string> = {
   'too many failures': 'too many requests without a valid token came from this address',
 };
 
+/** Returns the person of the earliest request that has created or changed one; undefined if none has. */
+export function firstPersonOf(attempts: readonly Attempt[]): string | undefined {
+  const isWrite = ({ method }: Attempt) => ['POST', 'PUT', 'PATCH'].includes(method);
+  return attempts.findLast((one) => one.person !== undefined && isWrite(one) && isSuccess(one))?.person;
+}
+
 /** Returns the text of the time since a request, e.g. `3 s`. The clocks of the service and the browser may differ. */
 export function ageText(at: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(at)) / 1000));

@@ -1,13 +1,35 @@
 import { Alert, Code, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
+import { useState } from 'react';
 import type { Attempt } from '../../../contract/connect.ts';
 import { type Column, Rows } from '../../components/rows.tsx';
+import { personHref, ViewLink } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';
-import { ageText, answerText, isSuccess, isTokenRequest } from './attempts.ts';
+import { ageText, answerText, firstPersonOf, isSuccess, isTokenRequest } from './attempts.ts';
 import type { Method } from './providers.ts';
 
 const POLL_MS = 2_000;
 
-/** Shows the calls of the identity provider as they arrive, also refused ones. */
+/**
+ * Reads the calls that have arrived since the wizard was opened: earlier ones are no result of what the admin does now. The first person
+ * stays known when later calls follow.
+ */
+function useNewAttempts(connection: string) {
+  const { data, error, dataUpdatedAt } = useRead(
+    'listRecentAttempts',
+    { connection },
+    // Without the calls that an earlier opening of the wizard has read.
+    { refetchInterval: POLL_MS, gcTime: 0 },
+  );
+  const [earlier, setEarlier] = useState<readonly string[]>();
+  const [person, setPerson] = useState<string>();
+  if (data && !earlier) setEarlier(data.attempts.map(({ id }) => id));
+  const attempts = earlier ? (data?.attempts ?? []).filter(({ id }) => !earlier.includes(id)) : [];
+  const first = firstPersonOf(attempts);
+  if (person === undefined && first !== undefined) setPerson(first);
+  return { isLogged: data?.isLogged, attempts, person, error, dataUpdatedAt };
+}
+
+/** Shows the calls of the identity provider as they arrive, also refused ones, and the first person at the end. */
 export function LiveCheck({
   connection,
   caller,
@@ -17,12 +39,8 @@ export function LiveCheck({
   caller: string;
   method: Method;
 }) {
-  const { data, error, dataUpdatedAt } = useRead(
-    'listRecentAttempts',
-    { connection },
-    { refetchInterval: POLL_MS },
-  );
-  const newest = data?.attempts[0];
+  const { isLogged, attempts, person, error, dataUpdatedAt } = useNewAttempts(connection);
+  const [newest, ...earlier] = attempts;
   return (
     <Paper
       withBorder
@@ -39,7 +57,7 @@ export function LiveCheck({
           {error.message}
         </Text>
       )}
-      {data?.isLogged === false && (
+      {isLogged === false && (
         <Alert color="yellow">
           Calls cannot be shown: the settings switch the log of exchanges off (requestLog.keepDays is 0).
         </Alert>
@@ -47,18 +65,38 @@ export function LiveCheck({
       <VisuallyHidden role="status">
         {newest ? `The newest call was answered ${answerText(newest)}.` : ''}
       </VisuallyHidden>
-      {data?.isLogged && !newest && <Waiting caller={caller} method={method} />}
+      {isLogged && !newest && <Waiting caller={caller} method={method} />}
+      {person !== undefined && <Done {...{ connection, person }} />}
       {newest && <Newest attempt={newest} caller={caller} now={dataUpdatedAt} />}
-      {data && data.attempts.length > 1 && (
+      {newest && isSuccess(newest) && person === undefined && (
+        <Text size="sm" mb="xs">
+          The connection works. It is done when the first person has arrived: assign somebody in {caller}.
+        </Text>
+      )}
+      {earlier.length > 0 && (
         <Rows
           label="Earlier calls"
-          rows={data.attempts.slice(1, 6)}
+          rows={earlier.slice(0, 5)}
           keyOf={({ id }) => id}
           columns={columnsAt(dataUpdatedAt)}
           empty=""
         />
       )}
     </Paper>
+  );
+}
+
+/** The end of the wizard. */
+function Done({ connection, person }: { connection: string; person: string }) {
+  const { data } = useRead('explainPerson', { connection, id: person });
+  return (
+    <Alert color="green" mb="xs" role="status" title={`✓ Done: people arrive in ${connection}`}>
+      The first one is{' '}
+      <ViewLink href={personHref(connection, person)} isInText>
+        {data ? data.name || data.userName : person}
+      </ViewLink>
+      .
+    </Alert>
   );
 }
 

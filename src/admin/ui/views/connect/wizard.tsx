@@ -19,9 +19,11 @@ import {
 /** Each screen of a provider's console with the values to paste, and a check whether its test call arrives. */
 export function Wizard({
   providerKey,
-  connections,
+  connections: all,
   tokenEndpoint,
 }: Result<'listConnections'> & { providerKey: ProviderKey }) {
+  // Nobody connects an identity provider to the demo day.
+  const connections = all.filter(({ source }) => source !== 'demoDay');
   const provider = providers[providerKey];
   const [id, setId] = useState(connections[0]?.id ?? '');
   const [method, setMethod] = useState<Method>(provider.methods[0] ?? 'token');
@@ -75,7 +77,7 @@ export function Wizard({
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 5 }}>
-          <LiveCheck connection={id} caller={provider.caller} method={method} />
+          <LiveCheck key={id} connection={id} caller={provider.caller} method={method} />
         </Grid.Col>
       </Grid>
     </>

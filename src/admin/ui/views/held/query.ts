@@ -8,7 +8,9 @@ export function useHolds() {
   return useRead('listHolds', {}, { refetchInterval: READ_EVERY_MS });
 }
 
-/** The number of held people, for the navigation. */
+/** The number of held people, for the navigation. Nobody is asked to decide about the people of the demo day. */
 export function useHeldCount(): number | undefined {
-  return useHolds().data?.people;
+  const { data } = useHolds();
+  const invented = (data?.groups ?? []).filter(({ connection }) => connection === 'demo');
+  return data && data.people - invented.reduce((sum, { people }) => sum + people, 0);
 }

@@ -5,6 +5,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Failure, LoadingView } from '../../components/loading.tsx';
 import { useChange } from '../../queries.ts';
 import { EffectWarning, useEffectOfMapping } from './effect.tsx';
+import type { Applied } from './progress.tsx';
 
 interface ApplyProps {
   connection: string;
@@ -14,7 +15,7 @@ interface ApplyProps {
   /** A version of the history that is to be in force again; undefined: the text is applied. */
   version?: number | undefined;
   onClose: () => void;
-  onApplied: () => void;
+  onApplied: (applied: Applied | undefined) => void;
 }
 
 /** Shows what would change, and puts the mapping in force after a confirmation. */
@@ -28,8 +29,12 @@ export function ApplyDialog({ connection, text, generation, version, onClose, on
     version === undefined
       ? call('applyMapping', { connection, text, generation })
       : call('restoreMappingVersion', { connection, version, generation, values });
-  const change = useChange<unknown>(apply, { refreshes: 'all', onDone: onApplied });
-  const what = version === undefined ? 'this mapping' : `generation ${version}`;
+  const change = useChange(apply, {
+    refreshes: 'all',
+    onDone: ({ outcome, generation: now }) =>
+      onApplied(outcome === 'applied' ? { version: now, people: effect.data?.people ?? 0 } : undefined),
+  });
+  const what = version === undefined ? 'this mapping' : `version ${version}`;
   return (
     <Dialog onClose={onClose} title={`Put ${what} in force for ${connection}?`} size="lg">
       <Stack>
@@ -50,7 +55,7 @@ export function ApplyDialog({ connection, text, generation, version, onClose, on
             Cancel
           </Button>
           <Button disabled={!effect.data} loading={change.isPending} onClick={() => change.mutate()}>
-            {version === undefined ? `Apply to ${connection}` : `Restore generation ${version}`}
+            {version === undefined ? `Apply to ${connection}` : `Restore version ${version}`}
           </Button>
         </Group>
       </Stack>

@@ -30,9 +30,10 @@ import type { MarkedFault } from './faults.tsx';
 import { findLinkedRule, isLinkedRule, type LinkedRule, readLinkedRule } from './linked-rule.ts';
 import { OtherRules } from './other-rules.tsx';
 import { PersonPanel, useExamplePerson } from './person-panel.tsx';
+import { type Applied, MappingProgress } from './progress.tsx';
 import { parseRules } from './rules.ts';
 import { RulesTable } from './rules-table.tsx';
-import { authorOf, Versions } from './versions.tsx';
+import { authorOf, originOf, Versions } from './versions.tsx';
 
 /** The mapping of a connection: edit it, see at once what it does, and put it in force. */
 export function MappingsView() {
@@ -56,6 +57,7 @@ export function MappingsView() {
             file={data.mappings.find(({ connection }) => connection === chosen)?.file}
             person={fromPerson === chosen && person !== '' ? person : undefined}
             linked={readLinkedRule(search)}
+            linkedVersion={Number(search.get('version')) || undefined}
             onConnection={(connection) => setSearch({ connection })}
             onPerson={(id) => setSearch({ person: `${chosen}/${id}` }, { replace: true })}
           />
@@ -72,6 +74,8 @@ interface ConnectionProps {
   person: string | undefined;
   /** The rule to which a link has led. */
   linked: LinkedRule | undefined;
+  /** The version whose change a link shows. */
+  linkedVersion: number | undefined;
   onConnection: (connection: string) => void;
   onPerson: (id: string) => void;
 }
@@ -238,6 +242,8 @@ function Head(props: HeadProps) {
   const { connection, connections, text, canChange, version, generation, edited, isChanged, canApply } =
     props;
   const [pending, setPending] = useState<{ text: string; version?: number }>();
+  const [applied, setApplied] = useState<Applied>();
+  const restore = (restored: number, old: string) => setPending({ text: old, version: restored });
   return (
     <>
       <ViewHead
@@ -260,7 +266,7 @@ function Head(props: HeadProps) {
                   onClose={close}
                   onRestore={(restored, old) => {
                     close();
-                    setPending({ text: old, version: restored });
+                    restore(restored, old);
                   }}
                 />
               )}
@@ -280,7 +286,7 @@ function Head(props: HeadProps) {
       >
         {version ? (
           <>
-            Generation {version.generation} of {connection}, by {authorOf(version)},{' '}
+            Version {version.generation} of {connection}, by {originOf(version)},{' '}
             <Time at={version.appliedAt} />.
           </>
         ) : (
@@ -292,14 +298,27 @@ function Head(props: HeadProps) {
       {isChanged && version && edited !== generation && (
         <OthersChange {...{ connection, version, onRebase: props.onRebase }} />
       )}
+      <MappingProgress {...{ connection, applied }} onClose={() => setApplied(undefined)} />
+      {props.linkedVersion !== undefined && (
+        <Versions
+          {...{ connection, canChange }}
+          first={props.linkedVersion}
+          onClose={() => props.onConnection(connection)}
+          onRestore={(restored, old) => {
+            props.onConnection(connection);
+            restore(restored, old);
+          }}
+        />
+      )}
       {canApply && <Effect {...{ connection, text, onPerson: props.onPerson }} />}
       {pending && (
         <ApplyDialog
           {...{ connection, ...pending }}
           generation={pending.version === undefined ? edited : generation}
           onClose={() => setPending(undefined)}
-          onApplied={() => {
+          onApplied={(done) => {
             setPending(undefined);
+            setApplied(done);
             props.onDiscard();
           }}
         />
@@ -339,11 +358,11 @@ function OthersChange({
       color="yellow"
       mb="md"
       role="alert"
-      title={`⚠ ${authorOf(version)} has put generation ${version.generation} in force since you began`}
+      title={`⚠ ${authorOf(version)} has put version ${version.generation} in force since you began`}
     >
       <Text size="sm">
-        Look at that change and add it to your text. Then continue: your text is compared with generation{' '}
-        {version.generation} from then on, and applying it replaces that generation.
+        Look at that change and add it to your text. Then continue: your text is compared with version{' '}
+        {version.generation} from then on, and applying it replaces that version.
       </Text>
       <Group mt="xs" gap="sm">
         <Anchor component="button" size="sm" aria-haspopup="dialog" onClick={() => setOpen(true)}>

@@ -1,10 +1,11 @@
-import { Code, Group, SegmentedControl, Select, Stack, Text, Textarea, Title } from '@mantine/core';
+import { Group, SegmentedControl, Select, Stack, Text, Textarea, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Person } from '../../../contract/people.ts';
 import { call } from '../../api.ts';
 import { Failure, LoadingView } from '../../components/loading.tsx';
+import { ViewLink } from '../../components/text.tsx';
 import { parseObject } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 import { PersonResult } from './person-result.tsx';
@@ -99,8 +100,11 @@ function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProp
   if (found.data?.length === 0 && search === '' && person === undefined)
     return (
       <Text size="sm" c="dimmed">
-        No person has been provisioned yet. Paste a SCIM user, or send the first one:{' '}
-        <Code>npx jetbridge demo</Code>.
+        No person has been provisioned yet. Paste a SCIM user, or{' '}
+        <ViewLink href="~/admin/connect" isInText>
+          connect an identity provider
+        </ViewLink>
+        .
       </Text>
     );
   return (

@@ -10,10 +10,11 @@ type PersonPreview = Result<'previewPerson'>;
 export function PersonResult({ result, isStale }: { result: PersonPreview; isStale: boolean }) {
   const { fields, trace, findings, fallbackEmail, scope, names } = result;
   const rulesOf = (field: string) => trace.filter((entry) => entry.field === field);
-  const shown = fields.filter(({ field, outcome, isChanged }) => {
+  const mentioned = fields.filter(({ field, outcome, isChanged }) => {
     const isMentioned = rulesOf(field).some(({ before, when }) => before !== undefined || when !== undefined);
     return outcome !== 'absent' || isChanged || isMentioned;
   });
+  const shown = changedFirst(mentioned);
   const empty = fields.filter((field) => !shown.includes(field));
   return (
     <Stack gap="sm" opacity={isStale ? 0.6 : 1} aria-busy={isStale}>
@@ -52,6 +53,11 @@ export function PersonResult({ result, isStale }: { result: PersonPreview; isSta
   );
 }
 
+/** What the admin has just changed stands where it is seen without scrolling. */
+function changedFirst(fields: PreviewedField[]): PreviewedField[] {
+  return fields.toSorted((one, other) => Number(other.isChanged) - Number(one.isChanged));
+}
+
 type Names = PersonPreview['names'];
 
 const scopeTexts: Record<PersonPreview['scope'], string> = {
@@ -76,7 +82,7 @@ function resultText({ outcome, value }: PreviewedField, names: Names) {
 function FieldRow({ field, rules, names }: { field: PreviewedField; rules: PreviewedRule[]; names: Names }) {
   const { outcome, inForce, isChanged } = field;
   return (
-    <Table.Tr>
+    <Table.Tr {...(isChanged && { bg: 'var(--mantine-primary-color-light)' })}>
       <Table.Td style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
         <Text size="sm">{fieldLabel(field.field, names)}</Text>
         {isChanged && (

@@ -9,24 +9,33 @@ import { useRead } from '../../queries.ts';
 
 /** Returns the author of a version in words, or its source if no person put it in force. */
 export function authorOf({ author, source }: MappingVersion): string {
-  if (source === 'file') return 'the mapping file';
+  if (source === 'file') return `the mapping file${author === undefined ? '' : ` ${author}`}`;
   return author ?? (source === 'default' ? 'the first start' : 'an admin');
+}
+
+/** Returns the author with the place where the version was put in force. */
+export function originOf(version: MappingVersion): string {
+  const places = { page: ' on the admin page', command: ' on the command line', file: '', default: '' };
+  return `${authorOf(version)}${places[version.source]}`;
 }
 
 /** The history of a mapping: who changed what, and a way back. */
 export function Versions({
   connection,
+  first,
   canChange,
   onRestore,
   onClose,
 }: {
   connection: string;
+  /** The version whose change is shown at first. */
+  first?: number | undefined;
   canChange: boolean;
   onRestore: (version: number, text: string) => void;
   onClose: () => void;
 }) {
   useFocusReturn();
-  const [open, setOpen] = useState<number>();
+  const [open, setOpen] = useState(first);
   const versions = useRead('listMappingVersions', { connection, limit: 200 });
   return (
     <Drawer
@@ -45,7 +54,7 @@ export function Versions({
             empty="No mapping has been in force yet."
             columns={[
               {
-                label: 'Generation',
+                label: 'Version',
                 cell: ({ generation }) => (
                   <Group gap="xs" wrap="nowrap">
                     <Anchor
@@ -68,7 +77,7 @@ export function Versions({
                 label: 'Change',
                 cell: (version) => (
                   <>
-                    by {authorOf(version)}, <Time at={version.appliedAt} /> · {version.rules}{' '}
+                    by {originOf(version)}, <Time at={version.appliedAt} /> · {version.rules}{' '}
                     {version.rules === 1 ? 'rule' : 'rules'}
                     {open === version.generation && (
                       <VersionDetails
@@ -113,7 +122,7 @@ function VersionDetails({
               onClick={() => onRestore(generation, text)}
               w="fit-content"
             >
-              Restore generation {generation}…
+              Restore version {generation}…
             </Button>
           )}
         </Stack>

@@ -3,15 +3,38 @@ import { useEffect } from 'react';
 import { call } from '../../api.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { ViewLink } from '../../components/text.tsx';
-import { refresh, useChange } from '../../queries.ts';
+import { refresh, useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { Notice } from './panel.tsx';
 import type { Overview } from './texts.ts';
 
 type DemoDay = Overview['demoDay'];
 
-/** Below the first steps: how to see the page with people on it before an identity provider is connected. */
-export function OfferDemoDay({ demoDay: { phase, refusal } }: { demoDay: DemoDay }) {
+/** How far the demo day is, and its buttons, where it is played beside the people of an identity provider. */
+export function DemoDaySection() {
+  const { data } = useRead(
+    'readDemoDay',
+    {},
+    { refetchInterval: ({ state: { data: read } }) => (read && isBusy(read) ? BUSY_MS : false) },
+  );
+  if (!data) return null;
+  return (
+    <>
+      <DemoDayNotice demoDay={data} />
+      <OfferDemoDay demoDay={data} title="The demo day" />
+    </>
+  );
+}
+
+/** The interval at which the demo day is read while it is played or removed, in milliseconds. */
+const BUSY_MS = 1_000;
+
+function isBusy({ phase }: DemoDay): boolean {
+  return phase === 'playing' || phase === 'removing';
+}
+
+/** Offers the demo day, unless it cannot be played: how to see the page with people on it without an identity provider. */
+export function OfferDemoDay({ demoDay: { phase, refusal }, title }: { demoDay: DemoDay; title: string }) {
   // The demo day is in all views.
   const play = useChange(() => call('playDemoDay'), { refreshes: 'all' });
   const isAdmin = useIsAdmin();
@@ -22,11 +45,12 @@ export function OfferDemoDay({ demoDay: { phase, refusal } }: { demoDay: DemoDay
       <Group justify="space-between" gap="xs" py={6}>
         <div style={{ flex: '1 1 260px' }}>
           <Text size="sm" fw={600}>
-            Or look around first
+            {title}
           </Text>
           <Text size="sm" c="dimmed">
             The demo day sends 20 invented people to a connection of its own: joiners, a mover, leavers, a
-            typing error. One button removes all of it.
+            typing error. One button removes all of it. It changes nothing about the people of other
+            connections.
           </Text>
           {play.error && (
             <Text size="sm" role="alert" fw={600}>
@@ -78,13 +102,13 @@ export function DemoDayNotice({ demoDay }: { demoDay: DemoDay }) {
       );
     case 'played':
       return (
-        <Notice title="You see the demo day" action={<RemoveButton />}>
+        <Notice title="The demo day is on this service" action={<RemoveButton />}>
           An invented identity provider has sent its people to the connection demo. Look at{' '}
-          <ViewLink inherit isInText href="~/admin/people">
+          <ViewLink inherit isInText href="~/admin/people?connection=demo">
             People
           </ViewLink>
           , at{' '}
-          <ViewLink inherit isInText href="~/admin/traffic">
+          <ViewLink inherit isInText href="~/admin/traffic?connection=demo">
             Traffic
           </ViewLink>
           , and at what is{' '}

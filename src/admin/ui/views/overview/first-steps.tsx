@@ -64,7 +64,7 @@ export function FirstSteps({ steps, demoDay }: Pick<Overview, 'demoDay'> & { ste
           </Button>
         </Group>
       ))}
-      <OfferDemoDay demoDay={demoDay} />
+      <OfferDemoDay demoDay={demoDay} title="Or look around first" />
     </Panel>
   );
 }

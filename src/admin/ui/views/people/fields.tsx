@@ -4,7 +4,18 @@ import { StateBadge } from '../../components/mark.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Dim, ViewLink } from '../../components/text.tsx';
 import { ruleHref } from '../mappings/linked-rule.ts';
-import { decidingRules, fieldName, idsIn, ruleDetails, ruleText, standingMarks, valueText } from './texts.ts';
+import {
+  decidingRules,
+  fieldName,
+  idpValue,
+  idsIn,
+  ruleDetails,
+  ruleText,
+  standingMarks,
+  travelValue,
+  valueText,
+  wasThereBefore,
+} from './texts.ts';
 
 /** Each field side by side: what the IdP said, which rule decided, what was sent, what the travel service holds. */
 export function FieldTable({ person }: { person: PersonExplanation }) {
@@ -29,9 +40,14 @@ export function FieldTable({ person }: { person: PersonExplanation }) {
         keyOf={({ field }) => field}
         columns={[
           { label: 'Field', width: '18%', cell: ({ field }) => <b>{fieldName(field, names)}</b> },
-          { label: 'What the IdP said', width: '20%', cell: ({ source }) => value(source) },
+          { label: 'What the IdP said', width: '20%', cell: (field) => value(idpValue(field)) },
           { label: 'Rule', width: '23%', cell: (field) => <Rule field={field} person={person} /> },
-          { label: 'Sent', width: '18%', cell: ({ sent, wanted }) => value(sent ?? wanted) },
+          {
+            label: 'Sent',
+            width: '18%',
+            cell: (field) =>
+              wasThereBefore(field) ? <Dim>– had it already</Dim> : value(travelValue(field, field.sent)),
+          },
           {
             label: 'Travel service holds',
             width: '21%',
@@ -86,7 +102,7 @@ function Held({ field, names }: { field: PersonField; names: Names }) {
   const isQuiet = ['same', 'foreign', 'once'].includes(field.standing);
   return (
     <>
-      <Value value={field.observed} names={names} />{' '}
+      <Value value={travelValue(field, field.observed)} names={names} />{' '}
       {isQuiet ? (
         <Dim>
           {mark.symbol} {mark.label}

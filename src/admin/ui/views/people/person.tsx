@@ -11,6 +11,7 @@ import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
+import { versionHref } from '../mappings/linked-version.ts';
 import { FieldTable } from './fields.tsx';
 import { changeText, fieldName, markOfVerdict, reasonText, referenceTexts, valueText } from './texts.ts';
 import { Timeline } from './timeline.tsx';
@@ -191,7 +192,8 @@ function Managers({ person: { references, connection } }: { person: PersonExplan
 
 /** Ids and times. */
 function Facts({ person }: { person: PersonExplanation }) {
-  const { id, travelId, version, attempts, rulesGeneration, rulesInForce } = person;
+  const { id, connection, travelId, version, attempts } = person;
+  const { rulesGeneration, rulesInForce, mappingVersion, mappingInForce } = person;
   const isStale = rulesGeneration > 0 && rulesGeneration < rulesInForce;
   const times = { Created: person.createdAt, Deleted: person.deletedAt, 'Read again': person.checkAt };
   return (
@@ -213,8 +215,18 @@ function Facts({ person }: { person: PersonExplanation }) {
       )}
       {attempts > 0 && <Fact label="Failed attempts">{attempts}</Fact>}
       {isStale && (
-        <Fact label="Rules">
-          translated with version {rulesGeneration}; {rulesInForce} is in force
+        <Fact label="Mapping">
+          {mappingVersion === mappingInForce ? (
+            'translated before the custom fields, cost centers … of the travel service changed last'
+          ) : (
+            <>
+              translated with version {mappingVersion};{' '}
+              <ViewLink href={versionHref(connection, mappingInForce)} isInText>
+                version {mappingInForce}
+              </ViewLink>{' '}
+              is in force
+            </>
+          )}
         </Fact>
       )}
     </Group>

@@ -85,6 +85,22 @@ export const standingMarks: Record<PersonField['standing'], Mark> = {
   once: { symbol: '–', label: 'set once', color: 'gray' },
 };
 
+/** Returns what the identity provider said of a field in its own word: `active` is the opposite of `archived`. */
+export function idpValue({ field, source }: PersonField): unknown {
+  return field === 'archived' && source !== undefined ? `active: ${source}` : source;
+}
+
+/** Returns a value of the travel service, which says of a traveler that it is archived or not. */
+export function travelValue({ field }: PersonField, value: unknown): unknown {
+  if (field !== 'archived' || typeof value !== 'boolean') return value;
+  return value ? 'archived' : 'not archived';
+}
+
+/** True for a value that was never sent, because the traveler had it when the identity provider gave it. */
+export function wasThereBefore({ standing, sent }: PersonField): boolean {
+  return standing === 'same' && sent === undefined;
+}
+
 export const referenceTexts: Record<Reference['standing'], string> = {
   resolved: '✓ resolved',
   unknown: '↻ waiting: no user has this id, address or userName; it follows by itself once there is one',

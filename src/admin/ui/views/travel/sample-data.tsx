@@ -7,6 +7,7 @@ import { StateBadge } from '../../components/mark.tsx';
 import { ViewLink } from '../../components/text.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
+import { DemoDaySection } from '../overview/demo-day.tsx';
 import { resourcesText } from './texts.ts';
 
 type State = Result<'describeSampleData'>;
@@ -14,7 +15,12 @@ type State = Result<'describeSampleData'>;
 /** The sample company: a button that creates it, or one that removes it. */
 export function SampleData() {
   const state = useRead('describeSampleData', {});
-  return <Loaded query={state}>{(data) => <SampleCompany {...data} />}</Loaded>;
+  return (
+    <Stack maw={720}>
+      <Loaded query={state}>{(data) => <SampleCompany {...data} />}</Loaded>
+      <DemoDaySection />
+    </Stack>
+  );
 }
 
 function SampleCompany({ company, domain, isPresent, users, trips }: State) {
@@ -22,7 +28,7 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
   const creation = useChange(() => call('createSampleData'), { refreshes: 'all' });
   const [removal, setRemoval] = useState<string>();
   return (
-    <Stack gap="sm" maw={720}>
+    <Stack gap="sm">
       <Group gap="xs">
         <Text fw={600}>{company}</Text>
         <StateBadge mark={isPresent ? present : absent} />

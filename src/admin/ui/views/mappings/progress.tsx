@@ -1,0 +1,105 @@
+import { Alert, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Result } from '../../api.ts';
+import { ViewLink } from '../../components/text.tsx';
+import { countText, numberText } from '../../components/texts.ts';
+import { useRead } from '../../queries.ts';
+
+/** A mapping that this admin has just put in force. */
+export interface Applied {
+  version: number;
+  /** The people who are translated again, as the preview has counted them. */
+  people: number;
+}
+
+/** The intervals at which the progress is read: while people follow, and otherwise. In milliseconds. */
+const BUSY_MS = 1_000;
+const IDLE_MS = 15_000;
+
+/** The number up to which the service counts the people who are left. */
+const MAX_LEFT = 10_000;
+
+/** Says what happens after a mapping was applied, here or elsewhere: how many people follow, what is held, where to look. */
+export function MappingProgress({
+  connection,
+  applied,
+  onClose,
+}: {
+  connection: string;
+  applied: Applied | undefined;
+  onClose: () => void;
+}) {
+  const { data } = useRead(
+    'readMappingProgress',
+    { connection },
+    { refetchInterval: ({ state: { data: read } }) => (read?.state === 'running' ? BUSY_MS : IDLE_MS) },
+  );
+  if (!data || (data.state === 'done' && !applied)) return null;
+  const { color, text } = look(data, applied);
+  return (
+    <Alert
+      {...{ color, onClose }}
+      role="status"
+      mb="md"
+      withCloseButton={data.state === 'done'}
+      title={applied ? `Version ${applied.version} is in force for ${connection}` : undefined}
+    >
+      <Text size="sm" component="div">
+        {text} {data.state !== 'discarded' && <Places connection={connection} state={data.state} />}
+      </Text>
+    </Alert>
+  );
+}
+
+type Progress = Result<'readMappingProgress'>;
+
+function look(
+  { state, left, affected = 0 }: Progress,
+  applied: Applied | undefined,
+): { color: string; text: string } {
+  switch (state) {
+    case 'done':
+      return {
+        color: 'green',
+        text: `✓ Done: ${countText(applied?.people ?? 0, 'person is', 'people are')} translated with it.`,
+      };
+    case 'running':
+      return { color: 'blue', text: runningText(left, applied) };
+    case 'held':
+      return {
+        color: 'yellow',
+        text: `‖ The change is held, because it changes ${affected > 101 ? numberText(affected) : 'more than 100'} people: nothing is sent for them until an admin approves it. A change of the identity provider is translated with the new version meanwhile.`,
+      };
+    case 'discarded':
+      return {
+        color: 'gray',
+        text: 'An admin has discarded the change: people keep their values until the identity provider changes them, or the mapping changes again.',
+      };
+  }
+}
+
+function runningText(left: number, applied: Applied | undefined): string {
+  const rest = `${left === MAX_LEFT ? 'at least ' : ''}${countText(left, 'person', 'people')}`;
+  const whole = applied
+    ? `${countText(applied.people, 'person is', 'people are')} translated again`
+    : 'Everybody is translated again';
+  return `↻ ${whole}; ${rest} left. A call is sent only for those whose values change.`;
+}
+
+/** Where the admin sees the effect. */
+function Places({ connection, state }: { connection: string; state: Progress['state'] }) {
+  const id = encodeURIComponent(connection);
+  const link = (href: string, children: ReactNode) => (
+    <ViewLink href={`~/admin${href}`} isInText>
+      {children}
+    </ViewLink>
+  );
+  if (state === 'held') return link('/held', 'Approve or discard');
+  return (
+    <>
+      {state === 'running' && <>{link(`/people?connection=${id}&state=dirty`, 'Who waits')} · </>}
+      {link(`/traffic?connection=${id}&direction=travel`, 'What is sent')} ·{' '}
+      {link(`/people/findings?connection=${id}`, 'What was left out')}
+    </>
+  );
+}
