@@ -116,7 +116,7 @@ test('an interrupted migration leaves the database unchanged, and runs again at 
   await (await open(folder)).ping();
 });
 
-test('a database of an earlier version is migrated, counts its unclaimed people, and leaves its connections live', async () => {
+test('a database of an earlier version is migrated, counts its unclaimed people, finds people by parts of names, and leaves its connections live', async () => {
   const folder = newFolder();
   const old = await openEmbedded(folder, false);
   await ensureConnection(old, { id: 'okta', account: 'acme' });
@@ -159,6 +159,7 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     alter table rules_change drop column effect;
     alter table rules_in_force drop column followed_generation;
     alter table rules_in_force drop column followed_lookups;
+    delete from identity_email where email_key like 'Ω%';
     delete from kysely_migration where name > '0002'`);
   raw.close();
   const database = await open(folder);
@@ -168,5 +169,6 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
   const { list } = provisioningStore(database).identities;
   expect((await list('okta', query, plainScan, hidden)).total).toBe(1);
   expect((await list('okta', query, plainScan)).total).toBe(3);
+  expect(await provisioningStore(database).people.findByText('okta', 'A DO', 5)).toMatchObject([{ id: 'a' }]);
   expect(await provisioningStore(database).modes.listPaused()).toEqual([]);
 });
