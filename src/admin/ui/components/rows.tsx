@@ -51,7 +51,12 @@ const chosenMarks = {
 export function Rows<T>(props: RowsProps<T>) {
   const isNarrow = useIsNarrow();
   const { label, rows, columns, keyOf, empty, isChosen } = props;
-  if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
+  if (rows.length === 0)
+    return (
+      <Text c="dimmed" size="sm">
+        {empty}
+      </Text>
+    );
   if (isNarrow)
     return (
       <Stack component="ul" aria-label={label} gap="xs" p={0} m={0}>
@@ -113,23 +118,15 @@ function SortMark({ direction }: ColumnOrder) {
   return <Icon size={14} aria-hidden style={{ verticalAlign: 'middle' }} />;
 }
 
-/** A row as the content of a card. The first column is its heading. `isCut`: each value takes one line. */
-export function CardContent<T>({
-  row,
-  columns: [head, ...others],
-  isCut = false,
-}: {
-  row: T;
-  columns: Column<T>[];
-  isCut?: boolean;
-}) {
+/** A row as the content of a card. The first column is its heading. */
+export function CardContent<T>({ row, columns: [head, ...others] }: { row: T; columns: Column<T>[] }) {
   return (
     <>
       <Text component="div" fw={600}>
         {head?.cell(row)}
       </Text>
       {others.map((column) => (
-        <Text key={column.label} component="div" size="sm" truncate={isCut}>
+        <Text key={column.label} component="div" size="sm">
           <Text span c="dimmed" size="sm">
             {column.label}:{' '}
           </Text>

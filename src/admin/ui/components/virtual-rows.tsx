@@ -100,7 +100,7 @@ function TableRow<T>({ row, columns }: { row: T; columns: Column<T>[] }) {
     <Table.Tr h={ROW_HEIGHT} pos="relative">
       {columns.map((column) => (
         <Table.Td key={column.label} py={0}>
-          <Text component="div" size="sm" truncate>
+          <Text component="div" size="sm" lh={1.2} lineClamp={2}>
             {column.cell(row)}
           </Text>
         </Table.Td>
@@ -126,7 +126,7 @@ function VirtualCards<T>(props: VirtualRowsProps<T>) {
         style={{ listStyle: 'none', paddingBottom: cardOf ? 4 : 8 }}
       >
         <Card withBorder padding={cardOf ? 6 : 'sm'} px="sm">
-          {cardOf ? cardOf(row) : <CardContent row={row} columns={columns} isCut />}
+          {cardOf ? cardOf(row) : <CardContent row={row} columns={columns} />}
         </Card>
       </li>
     );

@@ -70,7 +70,7 @@ export function EffectLine({
             {isOpen ? 'Hide examples' : 'Show examples'}
           </Anchor>
         )}
-        {preview.needsApproval && <Badge color="yellow">⏸ would be held for approval</Badge>}
+        {preview.needsApproval && <Badge color="yellow">‖ would be held for approval</Badge>}
       </Group>
       {removals.length > 0 && (
         <Text size="sm" c="var(--mantine-color-error)">

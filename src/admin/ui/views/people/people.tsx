@@ -132,12 +132,7 @@ function columnsFor(connections: string[]): Column<Person>[] {
       label: 'userName',
       width: isOne ? '35%' : '32%',
       order: { sort: undefined, direction: 'ascending' },
-      // Shown whole: a long one takes two lines.
-      cell: ({ userName }) => (
-        <Text size="sm" lh={1.15} style={{ whiteSpace: 'normal' }}>
-          <Breakable text={userName} />
-        </Text>
-      ),
+      cell: ({ userName }) => <Breakable text={userName} />,
     },
     {
       label: 'State',
