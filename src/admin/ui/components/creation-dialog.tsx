@@ -49,7 +49,9 @@ export function FormDialog({
 
 /** Gives the focus to the first faulty field; without one to the first field, if the button has lost the focus while it was disabled. */
 function focusField(form: HTMLFormElement | null): void {
-  const faulty = form?.querySelector<HTMLElement>('[aria-invalid=true]');
+  const faulty = form?.querySelector<HTMLElement>(
+    ':is(input, textarea):is([aria-invalid=true], [data-invalid])',
+  );
   if (faulty) faulty.focus();
   else if (!form?.contains(document.activeElement))
     form?.querySelector<HTMLElement>('input, textarea')?.focus();

@@ -11,6 +11,7 @@ export function Secret({
   children: ReactNode;
   onDone: () => void;
 }) {
+  // `data-autofocus` is for a dialog that opens with the secret; one in which it appears later has the effect.
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);
   return (
@@ -22,7 +23,7 @@ export function Secret({
         </Code>
         <CopyButton value={value}>
           {({ copied, copy }) => (
-            <Button ref={button} size="xs" variant="default" onClick={copy}>
+            <Button ref={button} data-autofocus size="xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy'}
             </Button>
           )}

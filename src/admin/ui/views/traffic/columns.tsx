@@ -20,14 +20,14 @@ export const columns: Column<Exchange>[] = [
     ),
   },
   { label: 'Who', width: '24%', cell: (exchange) => <Who {...exchange} /> },
-  { label: 'Request', width: '33%', cell: (exchange) => <RequestLine {...exchange} /> },
+  { label: 'Request', width: '31%', cell: (exchange) => <RequestLine {...exchange} /> },
   { label: 'Status', width: '10%', cell: (exchange) => <Outcome {...exchange} /> },
   {
     label: 'Duration',
-    width: '9%',
+    width: '8%',
     cell: ({ ms }) => <span style={oneLine}>{durationText(ms)}</span>,
   },
-  { label: 'Person', width: '14%', cell: (exchange) => <PersonLink {...exchange} /> },
+  { label: 'Person', width: '17%', cell: (exchange) => <PersonLink {...exchange} /> },
 ];
 
 /** Method and path; the whole path appears on hover. */
