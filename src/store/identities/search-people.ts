@@ -5,7 +5,7 @@ import type { JsonObject } from '../../schema/resource.ts';
 import type { Finding } from '../../translator/translation.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { parseJson, yieldToEventLoop } from '../sql/queries.ts';
-import { containsText, inRange, personKeys, personSearchKey } from '../sql/search-keys.ts';
+import { containsText, inRange, personKeys, personSearchKey, type TextRange } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 
 /** The index entries that one statement compares with the text. Other statements run between two of them. */
@@ -32,12 +32,12 @@ export async function* idsWithText(
   const { text } = search;
   yield* walkIndex(db, search, {
     ...{ table: 'identity_email', id: 'identity_id', key: 'email_key' },
-    condition: inRange('email_key', personKeys),
+    range: personKeys,
     matches: sql`${containsText('email_key', text)} or ${containsText('identity_id', text)}`,
   });
   yield* walkIndex(db, search, {
     ...{ table: 'identity', id: 'id', key: 'travel_id' },
-    condition: sql`travel_id is not null`,
+    range: { from: '', to: '\u{10FFFF}' },
     matches: containsText('travel_id', text),
   });
   yield* idsWithFindingText(db, search);
@@ -48,23 +48,27 @@ interface WalkedIndex {
   table: 'identity' | 'identity_email';
   id: string;
   key: string;
-  condition: RawBuilder<SqlBool>;
+  range: TextRange;
   matches: RawBuilder<SqlBool>;
 }
 
+/** Each statement has one condition for either end of its range: of two, SQLite may begin at the farther one. */
 async function* walkIndex(
   db: Kysely<Tables>,
   { scope }: TextSearch,
-  { table, id, key, condition, matches }: WalkedIndex,
+  { table, id, key, range, matches }: WalkedIndex,
 ): AsyncGenerator<string[], void, undefined> {
   const keyColumn = sql.ref(key);
-  for (let after: string | undefined = ''; after !== undefined; ) {
-    const rest: RawBuilder<unknown> = sql`from ${sql.table(table)} where ${inScope(scope)} and ${condition} and ${keyColumn} > ${after}`;
+  for (let after: string | undefined = range.from; after !== undefined; ) {
+    const following: RawBuilder<unknown> = sql`
+      from ${sql.table(table)} where ${inScope(scope)} and ${keyColumn} > ${after}`;
     const end = sql<{ key: string }>`
-      select ${keyColumn} as key ${rest} order by ${keyColumn} limit 1 offset ${sql.lit(STEP - 1)}`;
+      select ${keyColumn} as key ${following} and ${keyColumn} < ${range.to}
+      order by ${keyColumn} limit 1 offset ${sql.lit(STEP - 1)}`;
     const upTo: string | undefined = (await end.execute(db)).rows[0]?.key;
     const { rows } = await sql<{ id: string }>`
-      select ${sql.ref(id)} as id ${rest} ${upTo === undefined ? sql`` : sql`and ${keyColumn} <= ${upTo}`}
+      select ${sql.ref(id)} as id ${following}
+        and ${upTo === undefined ? sql`${keyColumn} < ${range.to}` : sql`${keyColumn} <= ${upTo}`}
         and (${matches}) order by ${keyColumn}`.execute(db);
     await yieldToEventLoop();
     yield rows.map((row) => row.id);
