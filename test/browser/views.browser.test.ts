@@ -158,7 +158,7 @@ test('Traffic hides the calls that the bridge makes at an interval, until a swit
   await rows.filter({ hasText: 'POST /api/users' }).first().waitFor();
   const ofFeed = rows.filter({ hasText: 'GET /api/cost-centers' });
   expect(await ofFeed.count()).toBe(0);
-  await page.getByText('Calls at an interval').click();
+  await page.getByRole('switch', { name: 'Calls at an interval' }).click();
   await ofFeed.first().waitFor();
   expect(new URL(page.url()).search).toBe('?direction=travel&polls=true');
   await page.context().close();
