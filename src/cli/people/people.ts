@@ -74,7 +74,6 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
         'people list --state pending',
         'people list --search hopper',
         'people list --finding emailTaken --csv > people.csv',
-        'people list --json',
       ),
     )
     .action(
