@@ -121,7 +121,7 @@ module.exports = {
     // The checks open what they ask as the server does.
     folder(
       'checks',
-      'admin/(first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|log/(exchange-store|open-log).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
+      'admin/(demo-day|first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|log/(exchange-store|open-log).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),

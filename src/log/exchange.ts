@@ -91,6 +91,11 @@ export interface ExchangeQuery {
   requestId?: string | undefined;
   /** True: without the calls of the bridge as the embedded travel service has received them; they are in the log as travel calls, too. */
   hidesOwnCalls?: boolean | undefined;
+  /**
+   * True: without the calls that the bridge makes at an interval, such as for the event feed, lookups, imports and probes, unless they
+   * have failed. They concern no person, and no request causes them.
+   */
+  hidesPolls?: boolean | undefined;
   /** Epoch milliseconds, included. */
   since?: number | undefined;
   /** Epoch milliseconds, excluded. */

@@ -172,7 +172,7 @@ type Row = ExpressionBuilder<Tables, 'exchange'>;
 
 function conditionsOf(row: Row, query: Selection['query'], keys: LogReadKeys): Expression<SqlBool>[] {
   const { connection, person, direction, method, status, isFailed, pathPrefix, pathBelow } = query;
-  const { userId, requestId, hidesOwnCalls, since, until } = query;
+  const { userId, requestId, hidesOwnCalls, hidesPolls, since, until } = query;
   const conditions: (Expression<SqlBool> | undefined | false)[] = [
     connection !== undefined && row('connection_id', '=', connection),
     person && row('position', 'in', positionsAbout(row, person, keys)),
@@ -189,6 +189,14 @@ function conditionsOf(row: Row, query: Selection['query'], keys: LogReadKeys): E
         row('direction', '<>', 'api'),
         row('credential', 'is', null),
         row('credential', '<>', BRIDGE_CREDENTIAL),
+      ]),
+    hidesPolls &&
+      row.or([
+        row('direction', '<>', 'travel'),
+        row('person', 'is not', null),
+        row('request_id', 'is not', null),
+        row('status', 'is', null),
+        row('status', '>=', 400),
       ]),
     since !== undefined && row('at', '>=', since),
     until !== undefined && row('at', '<', until),

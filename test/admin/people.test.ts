@@ -68,6 +68,9 @@ test.each([
   ['finding=phone', []],
   ['archived=true', ['eve@corp.example']],
   ['userName=GR', ['grace@corp.example']],
+  ['search=CE%20hop', ['grace@corp.example']],
+  ['search=%2B33', ['ada@corp.example']],
+  ['search=corp.example&sort=name', ['ada@corp.example', 'eve@corp.example', 'grace@corp.example']],
   ['userName=GR&state=pending', []],
   ['connection=default&state=synced&limit=1', ['ada@corp.example']],
 ])('people are selected by %s', async (query, userNames) => {
@@ -88,6 +91,8 @@ test.each([
   ['gra', ['grace@corp.example']],
   ['Grace H', ['grace@corp.example']],
   ['countess', ['ada@corp.example']],
+  ['ountess@corp', ['ada@corp.example']],
+  ['+33 6', ['ada@corp.example']],
   ['COUNTESS@corp.example', ['ada@corp.example']],
   ['nobody', []],
   ['%', []],
@@ -95,6 +100,13 @@ test.each([
 ])('the search for %j finds %j', async (text, userNames) => {
   const { body } = await fixture.viewer('GET', `/people/search?text=${encodeURIComponent(text)}`);
   expect(body.people.map(({ userName }: Listed) => userName)).toEqual(userNames);
+});
+
+test('the people whom filters select are counted, and of them those with findings', async () => {
+  const count = async (query: string) => (await fixture.viewer('GET', `/people/selection?${query}`)).body;
+  expect(await count('')).toEqual({ people: 5, withFindings: 2, isMore: false });
+  expect(await count('search=KING')).toEqual({ people: 1, withFindings: 1, isMore: false });
+  expect(await count('state=synced&archived=true')).toEqual({ people: 1, withFindings: 0, isMore: false });
 });
 
 test('a person is found by the id of the user and by that of the traveler', async () => {

@@ -82,6 +82,8 @@ test.each([
   ['path=/SCIM/v2/Groups', 1],
   ['connection=nosuch', 0],
   ['since=2099-01-01T00:00:00Z', 0],
+  ['direction=travel&hidesPolls=true', 2],
+  ['hidesPolls=true&direction=scim', 4],
   ['direction=scim&until=2099-01-01T00:00:00Z', 4],
   ['direction=scim&until=2020-01-01T00:00:00Z', 0],
 ])('%s selects %i exchanges', async (query, count) => {

@@ -67,7 +67,7 @@ const times = 'since=2026-01-01T00:00:00.000Z&until=2126-01-01T00:00:00.000Z';
 test.each([
   [
     '/people',
-    'connection=default&state=pending&finding=noEmail&field=email&value=x&userName=b&archived=true',
+    'connection=default&state=pending&finding=noEmail&field=email&value=x&search=b&sort=name&archived=true',
     '/people',
   ],
   ['/people/findings', 'connection=default&finding=noEmail', '/people/findings'],

@@ -30,9 +30,10 @@ test('the tokens of scripts are listed with maker and end, and one without an en
   await page.getByText('A token never expires').waitFor();
   await page.getByRole('button', { name: 'Create a token' }).click();
   expect(await page.getByRole('textbox', { name: 'Valid for' }).inputValue()).toBe('90');
-  await page.getByRole('textbox', { name: 'Name' }).fill('deployment');
+  await page.getByRole('textbox', { name: 'Name' }).and(page.locator(':focus')).fill('deployment');
   await takeScreenshot(page, 'new-admin-token');
   await page.getByRole('button', { name: 'Create the token' }).click();
+  await page.getByRole('button', { name: 'Copy' }).and(page.locator(':focus')).waitFor();
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('row', { name: /^deployment viewer .* admin / }).waitFor();
   await takeScreenshot(page, 'admin-tokens');
@@ -44,6 +45,7 @@ test('a new password that is short or common is refused with what would be bette
   const { page, faults } = await fixture.signIn();
   await page.getByRole('button', { name: 'Signed in as admin' }).click();
   await page.getByRole('menuitem', { name: 'Change your password' }).click();
+  await page.getByRole('textbox', { name: 'Present password' }).and(page.locator(':focus')).waitFor();
   await page.getByRole('textbox', { name: 'Present password' }).fill(fixture.password);
   await page.getByRole('textbox', { name: 'New password' }).fill('admin');
   await page.getByText('Too short: 7 more to go').waitFor();
@@ -51,6 +53,7 @@ test('a new password that is short or common is refused with what would be bette
   await page.getByText('Long enough; longer is better').waitFor();
   await page.getByRole('button', { name: 'Change the password' }).click();
   await page.getByText('is one of the most common passwords: choose another one').waitFor();
+  await page.getByRole('textbox', { name: 'New password' }).and(page.locator(':focus')).waitFor();
   await takeScreenshot(page, 'own-password');
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(faults.filter((fault) => !fault.includes('422'))).toEqual([]);

@@ -4,6 +4,8 @@ import { scimClient } from '../fixtures/scim-client.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
+const crew = ['Zoe', 'Yann', 'Xenia', 'Wim', 'Vera', 'Udo', 'Tess', 'Sven', 'Rita', 'Quinn', 'Pia'];
+
 const fixture = pageFixture({
   prepare: async (service) => {
     const idp = scimClient(service.url, service.scimToken);
@@ -12,6 +14,11 @@ const fixture = pageFixture({
       ...{ userName: 'grace@corp.example', displayName: 'Grace Hopper' },
       [enterprise]: { costCenter: 'R&D', manager: { value: 'bob' } },
     });
+    for (const [number, name] of crew.entries())
+      await idp.send('POST', '/Users', {
+        ...{ userName: `${name}.featherstonehaugh@subsidiary.corp.example`, displayName: `${name} F.` },
+        [enterprise]: { employeeNumber: `77-${number}` },
+      });
   },
 });
 
@@ -45,6 +52,97 @@ test('a person is found by the keyboard alone, and the page says what is wrong w
   expect(faults).toEqual([]);
   await page.context().close();
 });
+
+test('the search finds ten people by a part of an address, and leads to the list of all with a count', async () => {
+  const { page, faults } = await openPeople();
+  await page.getByRole('heading', { name: 'People' }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('stoneHAUGH@sub');
+  const options = page.getByRole('option');
+  await page.getByRole('option', { name: 'All people with “stoneHAUGH@sub”' }).click();
+  await page.getByText('11 people, none of them with findings.').waitFor();
+  expect(new URL(page.url()).search).toBe('?search=stoneHAUGH%40sub');
+  expect(await page.getByRole('textbox', { name: 'Name, address, number or id' }).inputValue()).toBe(
+    'stoneHAUGH@sub',
+  );
+  expect(await page.getByRole('table', { name: 'People' }).getByRole('row').count()).toBe(12);
+  await page.keyboard.press('/');
+  await page.keyboard.type('77-');
+  await page.getByRole('option', { name: 'All people with “77-”' }).waitFor();
+  expect(await options.count()).toBe(11);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('people are sorted by a click on a column, which is in the address', async () => {
+  const { page } = await openPeople();
+  const names = page.getByRole('table', { name: 'People' }).locator('.row-link');
+  await page.getByRole('columnheader', { name: 'Name', exact: true }).getByRole('button').click();
+  await page.waitForURL(/\?sort=name$/);
+  await page.reload();
+  await page
+    .getByRole('columnheader', { name: 'Name', exact: true })
+    .and(page.locator('[aria-sort=ascending]'))
+    .waitFor();
+  const sorted = await names.allTextContents();
+  expect(sorted.filter((name) => name.endsWith(' F.'))).toEqual(crew.map((name) => `${name} F.`).reverse());
+  await page.getByRole('button', { name: 'Changed' }).click();
+  await page.waitForURL(/\?sort=changed$/);
+  await page.getByRole('row').filter({ hasText: 'Pia F.' }).waitFor();
+  expect((await names.allTextContents()).indexOf('Pia F.')).toBeLessThan(2);
+  await page.context().close();
+});
+
+test('a click anywhere in a row opens the person, the middle button in another tab, and Enter on the link', async () => {
+  const { page } = await openPeople();
+  const row = page.getByRole('row').filter({ hasText: 'Pia F.' });
+  for (const cell of [1, 2, 4]) {
+    // The link of the row lies above the cell.
+    await row.getByRole('cell').nth(cell).click({ force: true });
+    await page.getByRole('heading', { name: 'Pia F.' }).waitFor();
+    await page.goBack();
+  }
+  const opened = page.context().waitForEvent('page');
+  await row.getByRole('cell').nth(1).click({ button: 'middle', force: true });
+  await (await opened).getByRole('heading', { name: 'Pia F.' }).waitFor();
+  await row.getByRole('link', { name: 'Pia F.' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Pia F.' }).waitFor();
+  await page.context().close();
+});
+
+test('eight people fit on a narrow screen, and addresses are whole on a wide one', async () => {
+  const { page } = await openPeople({ viewport: { width: 390, height: 844 } });
+  const cards = page.getByRole('list', { name: 'People' }).getByRole('listitem');
+  await cards.nth(8).waitFor();
+  const bar = await page.getByRole('navigation', { name: 'Views' }).boundingBox();
+  const eighth = await cards.nth(7).boundingBox();
+  expect((eighth?.y ?? 0) + (eighth?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const address = page.getByRole('cell', { name: 'Quinn.featherstonehaugh@subsidiary.corp.example' });
+  expect(
+    await address
+      .locator('div')
+      .evaluate((cell) => [cell.scrollWidth <= cell.clientWidth, cell.scrollHeight <= cell.clientHeight]),
+  ).toEqual([true, true]);
+  await page.context().close();
+});
+
+test.each(['light', 'dark'] as const)(
+  'the search with an active row has no serious fault of accessibility in %s',
+  async (colorScheme) => {
+    const { page } = await openPeople({ colorScheme });
+    await page.getByRole('heading', { name: 'People' }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('grace');
+    await page
+      .getByRole('option', { name: /Grace Hopper/ })
+      .and(page.locator('[data-combobox-selected]'))
+      .waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.context().close();
+  },
+);
 
 test('a click on an entry of the timeline opens both bodies', async () => {
   const { page } = await openPeople();

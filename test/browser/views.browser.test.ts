@@ -106,7 +106,7 @@ test('on a narrow screen the less frequent views are in a menu', async () => {
 test('of a long list of exchanges, only those in view are in the document', async () => {
   const { page } = await fixture.signIn();
   await page.goto('/admin/traffic');
-  const firstPage = await page.waitForResponse(/exchanges\?limit=100$/);
+  const firstPage = await page.waitForResponse(/exchanges\?hidesPolls=true&limit=100$/);
   const { exchanges } = await firstPage.json();
   expect(exchanges).toHaveLength(100);
   const rows = page.getByRole('table', { name: 'Exchanges' }).getByRole('row');
@@ -160,6 +160,48 @@ test('a wrong password is told, and what was typed stays', async () => {
   await page.getByRole('button', { name: 'Sign in' }).click();
   expect(await page.getByRole('alert').textContent()).toContain('The name or the password is wrong.');
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('grace');
+  await page.context().close();
+});
+
+test('at sign-in the first field has the focus, and after a failure the password, which what is typed replaces', async () => {
+  const { page } = await fixture.open();
+  await page.goto('/admin');
+  await page.getByRole('textbox', { name: 'Name' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.type('admin');
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('admin');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await page.getByRole('textbox', { name: 'Password' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.type(fixture.password);
+  await page.keyboard.press('Enter');
+  await page.getByRole('navigation', { name: 'Views' }).waitFor();
+  await page.context().close();
+});
+
+test('Traffic hides the calls that the bridge makes at an interval, until a switch shows them', async () => {
+  const { page } = await fixture.signIn();
+  await page.goto('/admin/traffic?direction=travel');
+  const rows = page.getByRole('table', { name: 'Exchanges' }).getByRole('row');
+  await rows.filter({ hasText: 'POST /api/users' }).first().waitFor();
+  const ofFeed = rows.filter({ hasText: 'GET /api/cost-centers' });
+  expect(await ofFeed.count()).toBe(0);
+  await page.getByRole('switch', { name: 'Calls at an interval' }).click();
+  await ofFeed.first().waitFor();
+  expect(new URL(page.url()).search).toBe('?direction=travel&polls=true');
+  await page.context().close();
+});
+
+test('on a narrow screen the tabs stay in one row, and the chosen one is in view', async () => {
+  const { page } = await fixture.signIn({ viewport: { width: 390, height: 844 } });
+  await page.goto('/admin/travel/sample-data');
+  const tabs = page.getByRole('tab');
+  await page.getByRole('tab', { name: 'Sample data' }).waitFor();
+  const boxes = await Promise.all((await tabs.all()).map((tab) => tab.boundingBox()));
+  expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
+  const chosen = boxes.at(-1);
+  expect((chosen?.x ?? 0) + (chosen?.width ?? 0)).toBeLessThanOrEqual(390);
   await page.context().close();
 });
 

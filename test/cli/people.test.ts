@@ -57,10 +57,11 @@ test('the table is not wider than the terminal', async () => {
   expect(Math.max(...paragraphs.map((line) => line.length))).toBeLessThanOrEqual(80);
 });
 
-test('people are selected by state and finding', async () => {
+test('people are selected by state, finding and a part of a name', async () => {
   const userNames = async (flags: PeopleFlags) =>
     (await list({ ...flags, format: 'json' })).filter(Boolean).map((line) => JSON.parse(line).userName);
   expect(await userNames({ state: 'pending' })).toEqual(['=cmd()', 'bob']);
+  expect(await userNames({ search: '" KING' })).toEqual(['ada@corp.example']);
   expect(await userNames({ finding: 'noEmail', connection: 'default' })).toEqual(['=cmd()', 'bob']);
   expect(await userNames({ state: 'pending', limit: 1 })).toEqual(['=cmd()']);
   expect(shell.err.splice(0)).toEqual(['These are the first 1; --limit shows more.']);

@@ -36,6 +36,34 @@ test.each<PeopleFilter>([
   ]);
 });
 
+test.each([
+  ['name', /^SEARCH identity_email USING PRIMARY KEY \(account=\? AND connection_id=\? AND .*email_key/],
+  [
+    'changed',
+    /^SEARCH identity USING INDEX identity_last_modified \(account=\? AND connection_id=\? AND .*last_modified/,
+  ],
+] as const)('people are sorted by %s along an index, from a place on', async (sort, walk) => {
+  const database = await databases.open();
+  await ensureConnection(database, { id: 'okta', account: 'acme' });
+  const place = { key: sort === 'name' ? 'Ωada' : '17', id: '1' };
+  const plans = await plansOf(database, (spied) => people(spied).findPage('okta', { sort }, place));
+  expect(plans).toContainEqual(expect.stringMatching(walk));
+  expect(plans.filter((plan) => plan.startsWith('SCAN') && !plan.startsWith('SCAN page'))).toEqual([]);
+});
+
+test('a part of a name is compared with narrow keys alone', async () => {
+  const database = await databases.open();
+  await ensureConnection(database, { id: 'okta', account: 'acme' });
+  const plans = await plansOf(database, (spied) => people(spied).findByText('okta', 'ada', 10));
+  expect(plans).toEqual([
+    expect.stringMatching(/^SEARCH identity_email USING PRIMARY KEY /),
+    expect.stringMatching(/^SEARCH identity_email USING PRIMARY KEY /),
+    expect.stringMatching(/^SEARCH identity USING (COVERING )?INDEX identity_travel_id /),
+    expect.stringMatching(/^SEARCH identity USING (COVERING )?INDEX identity_travel_id /),
+    expect.stringMatching(/^SEARCH identity USING INDEX identity_with_findings /),
+  ]);
+});
+
 test('people are counted by state in the order of an index, without sorting them', async () => {
   const plans = await plansOf(await databases.open(), ({ db }) => countByState(db));
   // A tree that sorts would be the last line.

@@ -117,7 +117,7 @@ test('an interrupted migration leaves the database unchanged, and runs again at 
   await (await open(folder)).ping();
 });
 
-test('a database of an earlier version is migrated, counts its unclaimed people, and leaves its connections live', async () => {
+test('a database of an earlier version is migrated, counts its unclaimed people, finds people by parts of names, and leaves its connections live', async () => {
   const folder = newFolder();
   const old = await openEmbedded(folder, false);
   await ensureConnection(old, { id: 'okta', account: 'acme' });
@@ -163,6 +163,7 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     drop table reported_condition;
     create table hold_alarm (account text, connection_id text, cause text, count integer, since integer, reported_at integer);
     insert into hold_alarm values ('acme', 'okta', 'guarded', 3, 5, 7), ('acme', 'okta', 'notArchived', 1, 6, 8);
+    delete from identity_email where email_key like 'Ω%';
     delete from kysely_migration where name > '0002'`);
   raw.close();
   const database = await open(folder);
@@ -172,6 +173,7 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
   const { list } = provisioningStore(database).identities;
   expect((await list('okta', query, plainScan, hidden)).total).toBe(1);
   expect((await list('okta', query, plainScan)).total).toBe(3);
+  expect(await provisioningStore(database).people.findByText('okta', 'A DO', 5)).toMatchObject([{ id: 'a' }]);
   expect(await provisioningStore(database).modes.listPaused()).toEqual([]);
   const told = { connection: 'okta', seen: undefined };
   expect(await reportedConditions(database).list()).toEqual([

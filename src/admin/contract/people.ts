@@ -3,7 +3,7 @@ import { holdCauses, identityStates, successionEffects } from '../../provisionin
 import { fieldStandings } from '../../provisioning/people/explain-fields.ts';
 import { personStatuses } from '../../provisioning/people/explain-person.ts';
 import { findingValueColumns } from '../../provisioning/people/finding-values.ts';
-import { peopleColumns } from '../../provisioning/people/people.ts';
+import { peopleColumns, peopleSorts } from '../../provisioning/people/people.ts';
 import { verdicts } from '../../provisioning/users/evidence.ts';
 import type { Contract } from './operation.ts';
 import { findingMembers, ruleMembers, time } from './schemas.ts';
@@ -143,6 +143,9 @@ const filters = {
   value: text.optional().meta({ description: 'The value of that finding, as listFindingValues has it' }),
   archived: z.enum(['true']).optional().meta({ description: 'Only inactive and deleted people' }),
   userName: text.optional().meta({ description: 'The beginning of the userName' }),
+  search: z.string().trim().min(1).max(300).optional().meta({
+    description: 'A part of a name, address, employee number, id, or value of a finding',
+  }),
 };
 const findingFilters = { connection: filters.connection, finding: filters.finding };
 
@@ -163,9 +166,13 @@ export type FindingValue = z.input<typeof findingValue>;
 export const peopleContract = {
   listPeople: {
     ...{ method: 'get', path: '/people', tag: 'People', access: 'viewer' },
-    summary: 'List people by connection and userName. A page can be short, or empty, although others follow',
+    summary: 'List people by connection. A page can be short, or empty, although others follow',
     query: z.strictObject({
       ...filters,
+      sort: z.enum(peopleSorts).optional().meta({
+        description:
+          'The order in each connection; without it by userName. state: those first who need an admin; changed: the latest first',
+      }),
       after: z.string().max(4_000).optional().meta({ description: '`next` of the page before' }),
       limit: z.coerce.number<number>().int().min(1).max(500).default(100),
     }),
@@ -202,10 +209,11 @@ export const peopleContract = {
   },
   countSelectedPeople: {
     ...{ method: 'get', path: '/people/selection', tag: 'People', access: 'viewer' },
-    summary: 'Count the people whom filters select, up to 10,000',
+    summary: 'Count the people whom filters select, up to some 10,000',
     query: z.strictObject(filters),
     result: z.object({
       people: count,
+      withFindings: count,
       isMore: z.boolean().meta({ description: 'True if counting stopped at `people`' }),
     }),
   },
@@ -225,7 +233,8 @@ export const peopleContract = {
   },
   findPeople: {
     ...{ method: 'get', path: '/people/search', tag: 'People', access: 'viewer' },
-    summary: 'Find people by either id, or by the beginning of userName, email address or displayName',
+    summary:
+      'Find ten people by a part of a name, address, employee number, id, or value of a finding; those whom it names or who begin with it first',
     query: z.strictObject({ text: z.string().trim().max(300).default('') }),
     result: z.object({ people: z.array(person) }),
   },

@@ -94,6 +94,10 @@ export const trafficContract = {
         description: 'failed: 400 or higher, and calls without a response',
       }),
       path: z.string().max(500).optional().meta({ description: 'The beginning of the path, without case' }),
+      hidesPolls: z.enum(['true']).optional().meta({
+        description:
+          'Without the calls that the bridge makes at an interval (event feed, lookups, imports, probes), unless they have failed',
+      }),
       since: time.optional(),
       until: time.optional(),
       before: position.optional(),

@@ -28,7 +28,7 @@ export function peopleHandlers(deps: AdminDeps): Handlers<typeof peopleContract,
     downloadPeople: async ({ query }) => selectPeople(query, deps),
     listFindingValues: ({ query }) => listFindingValues(query, deps),
     downloadFindingValues: ({ query }) => downloadFindingValues(query, deps),
-    countSelectedPeople: ({ query }) => readSelection(query, deps),
+    countSelectedPeople: ({ query }) => countSelected(query, deps),
     reconcilePeople: ({ body }, { note }) => reconcileSelected(body, note, deps),
     countPeople: async () => ({ connections: (await deps.peopleSummaries.read()).map(toCounts) }),
     findPeople: async ({ query: { text } }) => ({ people: await search(text, deps) }),
@@ -85,10 +85,10 @@ function selectPeople(filters: Filters, deps: AdminDeps): AsyncGenerator<ListedP
 }
 
 async function listPage(
-  { after, limit, ...filters }: z.output<(typeof peopleContract)['listPeople']['query']>,
+  { after, limit, sort, ...filters }: z.output<(typeof peopleContract)['listPeople']['query']>,
   deps: AdminDeps,
 ) {
-  const filter = toFilter(filters);
+  const filter = { ...toFilter(filters), sort };
   const connections = deps.connectionIds();
   const chosen = chosenConnections(deps, filters.connection);
   let place = after === undefined ? placeAt(chosen[0]) : parsePlace(after, chosen);
@@ -146,42 +146,71 @@ async function downloadFindingValues(query: FindingFilters, deps: AdminDeps) {
   return pages();
 }
 
-/** The people whom one request reconciles at most. */
+/** The people whom one request reconciles, or counts, at most. */
 const MAX_RECONCILED = 10_000;
+/** The pages that are counted at most, so that the request ends soon if few people match. */
+const MAX_COUNTED_PAGES = 60;
 
-/** Reads the people whom filters select; only their number if they are too many to be reconciled. */
-async function readSelection(filters: Filters, deps: AdminDeps) {
+/** Counts the people whom filters select; as the overview does if a connection and a state are all that they name. */
+async function countSelected(filters: Filters, deps: AdminDeps) {
+  const { connection, state, ...others } = filters;
+  const chosen = chosenConnections(deps, connection);
+  if (state === undefined && Object.keys(others).length === 0) {
+    const summaries = (await deps.peopleSummaries.read()).filter((one) => chosen.includes(one.connection));
+    const sum = (numberOf: (one: PeopleSummary) => number) =>
+      summaries.reduce((total, one) => total + numberOf(one), 0);
+    return { people: sum(countAll), withFindings: sum((one) => one.withFindings), isMore: false };
+  }
+  let [people, withFindings, pages] = [0, 0, 0];
+  for await (const page of selectPeople(filters, deps)) {
+    pages += 1;
+    people += page.length;
+    withFindings += page.filter(({ findings }) => findings.length > 0).length;
+    if (people > MAX_RECONCILED) return { people: MAX_RECONCILED, withFindings, isMore: true };
+    if (pages === MAX_COUNTED_PAGES) return { people, withFindings, isMore: true };
+  }
+  return { people, withFindings, isMore: false };
+}
+
+function countAll({ states }: PeopleSummary): number {
+  return Object.values(states).reduce((sum, people) => sum + people, 0);
+}
+
+/** Reads the people whom filters select; undefined if they are too many to be reconciled. */
+async function readSelection(filters: Filters, deps: AdminDeps): Promise<ListedPerson[][] | undefined> {
   const pages: ListedPerson[][] = [];
   let people = 0;
   for await (const page of selectPeople(filters, deps)) {
     people += page.length;
-    if (people > MAX_RECONCILED) return { pages: [], people: MAX_RECONCILED, isMore: true };
+    if (people > MAX_RECONCILED) return undefined;
     pages.push(page);
   }
-  return { pages, people, isMore: false };
+  return pages;
 }
 
 async function reconcileSelected(filters: Filters, note: AdminContext['note'], deps: AdminDeps) {
   note(filters);
-  const { pages, people, isMore } = await readSelection(filters, deps);
-  if (isMore)
+  const pages = await readSelection(filters, deps);
+  if (!pages)
     throw new AdminError('conflict', 'More than 10,000 people match these filters. Choose narrower ones.');
-  async function* inTurns() {
-    for (const page of pages) {
-      yield page;
-      await yieldToEventLoop();
-    }
-  }
-  await reconcilePeople(deps.store.reconcileQueue, inTurns(), deps.now);
+  const people = await reconcilePeople(deps.store.reconcileQueue, inTurns(pages), deps.now);
   note({ people });
   deps.provisioning.wake();
   return { people };
 }
 
-function toCounts({ connection, states, findings, areFindingsCut }: PeopleSummary) {
+async function* inTurns(pages: ListedPerson[][]): AsyncGenerator<ListedPerson[]> {
+  for (const page of pages) {
+    yield page;
+    await yieldToEventLoop();
+  }
+}
+
+function toCounts(summary: PeopleSummary) {
+  const { connection, states, findings, areFindingsCut } = summary;
   return {
     ...{ connection, states, areFindingsCut },
-    people: Object.values(states).reduce((sum, people) => sum + people, 0),
+    people: countAll(summary),
     findings: [...findings].map(([code, people]) => ({ code, people })),
   };
 }
@@ -191,20 +220,25 @@ function placeAt(connection: string | undefined): Place | undefined {
 }
 
 /** The number of people that a search returns. */
-const MAX_FOUND = 20;
+const MAX_FOUND = 10;
 
-/** Searches people. The people that the text names exactly come first, deleted ones included. */
+/**
+ * Searches people: first those whom the text names exactly, deleted ones included, then those of whom a name or address begins with it, then
+ * those who have it in any place, which takes longest.
+ */
 async function search(text: string, deps: AdminDeps): Promise<ListedPerson[]> {
   if (text === '') return [];
+  const { store } = deps;
   const connections = deps.connectionIds();
-  const exact = (await findPeople(deps.store, connections, text)).map(toListedPerson);
-  const others = await Promise.all(
-    connections.map((connection) => deps.store.people.findByPrefix(connection, text, MAX_FOUND)),
-  );
-  const found = new Map([...others.flat(), ...exact].map((person) => [keyOf(person), person]));
-  const first = new Set(exact.map(keyOf));
-  const rest = [...found.values()].filter((person) => !first.has(keyOf(person)));
-  return [...exact, ...rest].slice(0, MAX_FOUND);
+  const found = new Map<string, ListedPerson>();
+  const add = (people: ListedPerson[]) => {
+    for (const person of people) if (!found.has(keyOf(person))) found.set(keyOf(person), person);
+  };
+  add((await findPeople(store, connections, text)).map(toListedPerson));
+  for (const find of [store.people.findByPrefix, store.people.findByText])
+    for (const connection of connections)
+      if (found.size < MAX_FOUND) add(await find(connection, text, MAX_FOUND));
+  return [...found.values()].slice(0, MAX_FOUND);
 }
 
 function keyOf({ connection, id }: ListedPerson): string {

@@ -47,7 +47,7 @@ async function listExchanges(query: ListQuery, deps: AdminDeps) {
 }
 
 async function toExchangeQuery(
-  { path, status, person, ...query }: ListQuery,
+  { path, status, person, hidesPolls, ...query }: ListQuery,
   deps: AdminDeps,
 ): Promise<ExchangeQuery> {
   const hundreds = status === undefined || status === 'failed' ? undefined : Number(status[0]) * 100;
@@ -58,6 +58,7 @@ async function toExchangeQuery(
     person: person === undefined ? undefined : { id: person, names },
     pathPrefix: path,
     isFailed: status === 'failed',
+    hidesPolls: hidesPolls === 'true',
     status: hundreds === undefined ? undefined : { from: hundreds, to: hundreds + 99 },
   };
 }

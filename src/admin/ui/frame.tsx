@@ -308,6 +308,7 @@ function PeopleSearch() {
       style={{ width: 320, maxWidth: '100%' }}
       rightSection={<Kbd size="xs">/</Kbd>}
       onChoose={({ connection, id }) => navigate(`/people/${connection}/${id}`)}
+      onAll={(search) => navigate(`/people?${new URLSearchParams({ search })}`)}
     />
   );
 }

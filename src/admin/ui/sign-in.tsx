@@ -12,7 +12,7 @@ import {
   Title,
 } from '@mantine/core';
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Input } from './api.ts';
 import { submits } from './components/creation-dialog.tsx';
 import { Failure } from './components/loading.tsx';
@@ -50,15 +50,23 @@ export function SignIn() {
   );
 }
 
-/** The form keeps the name and the password when an attempt fails. */
+/**
+ * The form keeps the name and the password when an attempt fails. The focus is in the name at first, and in the password after a failure; what
+ * is typed there replaces the old text.
+ */
 function PasswordForm({ attempt }: { attempt: UseMutationResult<void, Error, Input<'signIn'>> }) {
   const [name, setName] = useState('admin');
   const [password, setPassword] = useState('');
+  const [nameInput, passwordInput] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)];
+  useEffect(() => {
+    (attempt.error ? passwordInput : nameInput).current?.select();
+  }, [attempt.error, nameInput, passwordInput]);
   return (
     <form onSubmit={submits(() => attempt.mutate({ name, password }))}>
       <Stack>
         <Failure error={attempt.error} title="Not signed in" />
         <TextInput
+          ref={nameInput}
           label="Name"
           autoComplete="username"
           value={name}
@@ -66,11 +74,11 @@ function PasswordForm({ attempt }: { attempt: UseMutationResult<void, Error, Inp
           required
         />
         <PasswordInput
+          ref={passwordInput}
           label="Password"
           autoComplete="current-password"
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
-          data-autofocus
           required
         />
         <Button type="submit" loading={attempt.isPending}>

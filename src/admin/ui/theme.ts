@@ -9,6 +9,13 @@ const choices = {
 /** The look of the page, and what Mantine's components lack for accessibility. */
 export const theme = createTheme({
   primaryColor: 'indigo',
+  // Mantine's own dark shades are close to each other: text, muted text, borders, and the surfaces above the page are told apart here.
+  colors: {
+    dark: [
+      ...(['#e8eaed', '#c1c6cf', '#a9afba', '#8b929e', '#3f454f'] as const),
+      ...(['#343943', '#262a31', '#16181d', '#101216', '#0b0d10'] as const),
+    ],
+  },
   // Darker than Mantine's own shades: white text on them is easy to read.
   primaryShade: { light: 7, dark: 8 },
   autoContrast: true,
@@ -46,7 +53,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
   },
   dark: {
-    '--mantine-color-dimmed': 'var(--mantine-color-dark-0)',
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-2)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
   },

@@ -54,7 +54,7 @@ export function addPeopleCommand(program: Command, shell: Shell, action: Action)
 function addListCommand(people: Command, shell: Shell, action: Action): void {
   const command = people
     .command('list', { isDefault: true })
-    .description('list people by state, finding or connection, in the order of their userNames')
+    .description('list people by state, finding, text or connection, in the order of their userNames')
     .option('--connection <id>', 'only this connection');
   addFilterOptions(command)
     .option('--archived', 'only inactive and deleted people')
@@ -76,8 +76,8 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
       'after',
       examples(
         'people list --state pending',
+        'people list --search hopper',
         'people list --finding emailTaken --csv > people.csv',
-        'people list --json',
       ),
     )
     .action(

@@ -21,7 +21,15 @@ export interface PeopleFilter {
   archived?: boolean | undefined;
   /** The beginning of the userName, without case. */
   userNamePrefix?: string | undefined;
+  /** A part of a name, address, employee number, id or value of a finding, without case. */
+  search?: string | undefined;
+  /** The order in each connection; by userName if it is left out. */
+  sort?: PeopleSort | undefined;
 }
+
+/** The orders of people besides that by userName: by name, by state with those first who need an admin, and by last change, the latest first. */
+export const peopleSorts = ['name', 'state', 'changed'] as const;
+export type PeopleSort = (typeof peopleSorts)[number];
 
 /**
  * The codes by which people can be selected: those of all findings, of the translator and of the reconciler, in alphabetical order.
@@ -124,8 +132,9 @@ export const findingCodes = [
   'valueRefused',
 ] as const;
 
-/** The place of a person in the order of people: by userName without case, then by id. */
+/** The place of a person in an order of people: by a key, then by id. */
 export interface PersonPlace {
+  /** The userName without case, or the key of another order. */
   key: string;
   id: string;
 }
@@ -216,6 +225,8 @@ export interface People {
   ): Promise<PeoplePage>;
   /** Returns at most `limit` people whose userName, email address or displayName begins with this text, without case. */
   findByPrefix(connection: string, prefix: string, limit: number): Promise<ListedPerson[]>;
+  /** Returns at most `limit` people as `PeopleFilter.search` selects them, by name. */
+  findByText(connection: string, text: string, limit: number): Promise<ListedPerson[]>;
   /** Returns the id of a person whom an IdP has sent, if possible one who was changed lately; undefined if all were imported. */
   findExample(connection: string): Promise<string | undefined>;
   /** Counts the people whom the scope of the mapping leaves out, by connection; those without such people are left out. */

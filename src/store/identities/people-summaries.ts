@@ -30,6 +30,8 @@ export interface PeopleSummary {
   hasUsers: boolean;
   /** The number of people with each kind of finding, by its code. */
   findings: ReadonlyMap<string, number>;
+  /** The number of people with findings. */
+  withFindings: number;
   /** True if there are more people with findings than were counted. */
   areFindingsCut: boolean;
 }
@@ -138,7 +140,7 @@ async function isAnySettledClaimed(db: Kysely<Tables>, scope: Scope): Promise<bo
 async function countFindings(
   db: Kysely<Tables>,
   scope: Scope,
-): Promise<Pick<PeopleSummary, 'findings' | 'areFindingsCut'>> {
+): Promise<Pick<PeopleSummary, 'findings' | 'withFindings' | 'areFindingsCut'>> {
   const { rows } = await sql<{ codes: string; people: number }>`
     select finding_codes as codes, count(*) as people from (
       select * from (select finding_codes from identity
@@ -149,10 +151,10 @@ async function countFindings(
         order by deleted_at, finding_codes limit ${sql.lit(MAX_COUNTED)}) as deleted
     ) as person group by finding_codes`.execute(db);
   const findings = new Map<string, number>();
-  let counted = 0;
+  let withFindings = 0;
   for (const { codes, people } of rows) {
-    counted += Number(people);
+    withFindings += Number(people);
     for (const code of codes.split(' ')) findings.set(code, (findings.get(code) ?? 0) + Number(people));
   }
-  return { findings, areFindingsCut: counted > MAX_COUNTED };
+  return { findings, withFindings, areFindingsCut: withFindings > MAX_COUNTED };
 }

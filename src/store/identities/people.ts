@@ -9,20 +9,22 @@ import {
   type PeoplePage,
   type PersonPlace,
 } from '../../provisioning/people/people.ts';
+import { foldCase } from '../../schema/case-fold.ts';
 import type { JsonObject } from '../../schema/resource.ts';
 import type { Finding } from '../../translator/translation.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
-import { parseJson, yieldToEventLoop } from '../sql/queries.ts';
-import { inRange, prefixRange, type TextRange } from '../sql/search-keys.ts';
+import { batches, parseJson, yieldToEventLoop } from '../sql/queries.ts';
+import { inRange, personKeys, prefixRange, type TextRange } from '../sql/search-keys.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
+import { hasText, idsWithText, mayHaveText } from './search-people.ts';
 
 /** The rows that one step reads. */
 const STEP = 500;
 
 /**
- * Up to this number of dirty people, a page is read through the index of unsettled identities and sorted. Otherwise it is read along the
- * index of userNames, because each page would sort all of them.
+ * Up to this number of people, a page is read through an index with another order and sorted. Otherwise it is read along the index of the
+ * order, because each page would sort all of them.
  */
 const FEW = 5_000;
 
@@ -37,6 +39,8 @@ export function people({ db, scopeOf }: Database): People {
     },
     findByPrefix: (connection, prefix, limit) =>
       readByPrefix(db, { scope: scopeOf(connection), range: prefixRange(prefix), limit }),
+    findByText: (connection, text, limit) =>
+      readByText(db, { scope: scopeOf(connection), text: foldCase(text), limit }),
     findExample: (connection) => findExample(db, scopeOf(connection)),
     countOutOfScope: () => countOutOfScope(db),
   };
@@ -73,26 +77,92 @@ async function countOutOfScope(db: Kysely<Tables>): Promise<{ connection: string
   return rows.map(({ connection, count }) => ({ connection, count: Number(count) }));
 }
 
+/** The states in the order by state: those first who need an admin. */
+const stateOrder = ['refused', 'held', 'pending', 'dirty', 'synced'] as const satisfies IdentityState[];
+
+/** Reads a page in the order by state, which is that of userNames in each state. The key of a place begins with the number of the state. */
+async function readPageByState(db: Kysely<Tables>, request: PageRequest): Promise<PeoplePage> {
+  const { after = { key: '0', id: '' }, filter } = request;
+  const number = Number(after.key.slice(0, 1));
+  const { people, next } = await readPage(db, {
+    ...request,
+    filter: { ...filter, sort: undefined, state: stateOrder[number] ?? 'synced' },
+    after: after.id === '' ? undefined : { key: after.key.slice(1), id: after.id },
+  });
+  if (next) return { people, next: { ...next, key: `${number}${next.key}` } };
+  return { people, next: number < stateOrder.length - 1 ? { key: `${number + 1}`, id: '' } : undefined };
+}
+
 async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<PeoplePage> {
   const { scope, filter, after } = request;
-  const { userNamePrefix } = filter;
-  const step = doAllMatch(filter) ? Math.min(request.limit, STEP) : STEP;
-  const { rows } = await sql<PersonRow>`
-    select ${columns(filter)} from ${await sourceOf(db, scope, filter)}
-    where ${inScope(scope)} ${afterPlace(after)} ${indexCondition(filter)}
-      ${userNamePrefix === undefined ? sql`` : sql`and ${inRange('user_name_key', prefixRange(userNamePrefix))}`}
-    order by user_name_key, id limit ${sql.lit(step)}`.execute(db);
+  const { sort = 'userName' } = filter;
+  const search = filter.search === undefined ? undefined : foldCase(filter.search);
+  if (sort === 'state' && filter.state === undefined) return readPageByState(db, request);
+  const order = orders[sort === 'state' ? 'userName' : sort];
+  const few =
+    search === undefined ? await findFew(db, scope, filter) : await findFewWithText(db, scope, search);
+  // Only a text that too many people have is compared with each person here.
+  const text = few ? undefined : search;
+  const isExact = search === undefined && (few ? !selectsFindings(filter) : doAllMatch(filter));
+  const step = isExact ? Math.min(request.limit, STEP) : STEP;
+  const place = after ? sql`and ${order.isAfter(after)}` : sql``;
+  const { rows } = await sql<PersonRow & { sort_key: string | number | null }>`
+    select ${columns({ ...filter, scope, text })}, ${order.key} as sort_key
+    from ${few ? order.few(scope, few) : order.all({ scope, place, step })}
+    where ${inScope(scope)} ${place} ${few || order !== orders.userName ? sql`` : indexConditions(filter)}
+    order by ${order.by} limit ${sql.lit(step)}`.execute(db);
   const people: ListedPerson[] = [];
-  let last: PersonRow | undefined;
+  let last: (typeof rows)[number] | undefined;
   for (const row of rows) {
     if (people.length === request.limit) break;
     last = row;
-    const person = toPerson(row);
+    const person = toPerson(row, text);
     if (person && hasWantedFinding(person.findings, filter)) people.push(person);
   }
   const isEnd = rows.length < step && last === rows.at(-1);
-  return { people, next: last && !isEnd ? { key: last.user_name_key ?? '', id: last.id } : undefined };
+  return { people, next: last && !isEnd ? { key: String(last.sort_key ?? ''), id: last.id } : undefined };
 }
+
+/** An order of people, and the relations that contain the people with its key: all, from a place on; and few people. */
+interface Order {
+  key: RawBuilder<unknown>;
+  by: RawBuilder<unknown>;
+  isAfter(place: PersonPlace): RawBuilder<SqlBool>;
+  all(walk: { scope: Scope; place: RawBuilder<unknown>; step: number }): RawBuilder<unknown>;
+  few(scope: Scope, few: RawBuilder<unknown>): RawBuilder<unknown>;
+}
+
+const byUserName: Order = {
+  key: sql`user_name_key`,
+  by: sql`user_name_key, id`,
+  isAfter: ({ key, id }) => sql`(user_name_key, id) > (${key}, ${id})`,
+  all: () => sql`identity`,
+  few: (_scope, few) => few,
+};
+
+const orders = {
+  userName: byUserName,
+  changed: {
+    ...byUserName,
+    key: sql`last_modified`,
+    by: sql`last_modified desc, id desc`,
+    isAfter: ({ key, id }) => sql`(last_modified, id) < (${Number(key) || 0}, ${id})`,
+  },
+  // The keys of people begin with their names.
+  name: {
+    key: sql`name_key`,
+    by: sql`name_key, id`,
+    isAfter: ({ key, id }) => sql`(name_key, id) > (${key}, ${id})`,
+    all: ({ scope, place, step }) => sql`(select identity.*, name_key from (
+        select id as named, name_key from (select account, connection_id, identity_id as id, email_key as name_key
+          from identity_email) as keyed
+        where ${inScope(scope)} and ${inRange('name_key', personKeys)} ${place} order by name_key, id limit ${sql.lit(step)}
+      ) as page join identity on ${inScope(scope, 'identity')} and identity.id = named) as identity`,
+    few: (scope, few) => sql`(select identity.*, (select min(email_key) from identity_email
+      where ${inScope(scope)} and identity_id = identity.id and ${inRange('email_key', personKeys)}) as name_key
+      from ${few}) as identity`,
+  },
+} satisfies Record<string, Order>;
 
 /**
  * Each of the three indexes gives at most `limit` ids, so that a short text costs no more than a long one. The people are
@@ -108,7 +178,7 @@ async function readByPrefix(
       order by ${sql.ref(column)} limit ${sql.lit(limit)}) as ${sql.ref(column)}`;
   const isLive = sql`and deleted_at is null`;
   const { rows } = await sql<PersonRow>`
-    select ${columns({})} from identity
+    select ${columns({ scope })} from identity
     where ${inScope(scope)} and id in (
       ${ids('identity', 'id', 'user_name_key', isLive)}
       union ${ids('identity', 'id', 'display_name_key', isLive)}
@@ -121,8 +191,12 @@ async function readByPrefix(
 }
 
 /** True if the people that the indexes give all match, apart from deleted ones without a state. */
-function doAllMatch({ state, archived, ...filter }: PeopleFilter): boolean {
-  return !selectsFindings(filter) && archived !== true && (state === undefined || isAtRest(state));
+function doAllMatch({ state, archived, sort, userNamePrefix, ...filter }: PeopleFilter): boolean {
+  if (selectsFindings(filter) || archived === true) return false;
+  const isInOrder = sort === undefined || sort === 'state';
+  return isInOrder
+    ? state === undefined || isAtRest(state)
+    : state === undefined && userNamePrefix === undefined;
 }
 
 function selectsFindings({ finding, field, value, hasFindings }: PeopleFilter): boolean {
@@ -134,39 +208,81 @@ function isAtRest(state: IdentityState): boolean {
   return state !== 'synced' && state !== 'dirty';
 }
 
-/** Returns the relation from which a page is read: all people, or only the dirty ones if they are wanted and few. */
-async function sourceOf(
+/**
+ * Returns the people of an index whose order is another one, if they are few: a page sorts all of them. Most people are synced, so that
+ * the others are few.
+ */
+async function findFew(
   db: Kysely<Tables>,
   scope: Scope,
-  { state }: PeopleFilter,
-): Promise<RawBuilder<unknown>> {
-  if (state !== 'dirty') return sql`identity`;
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from ${dirtyPeople(scope)}`.execute(db);
-  return Number(rows[0]?.count ?? 0) <= FEW ? dirtyPeople(scope) : sql`identity`;
+  filter: PeopleFilter,
+): Promise<RawBuilder<unknown> | undefined> {
+  const condition = fewCondition(filter);
+  if (!condition) return undefined;
+  // The limit keeps both databases from the index of userNames, whose order the outer query may ask for.
+  const few = sql`(select * from identity where ${inScope(scope)} ${condition} limit ${sql.lit(FEW + 1)}) as identity`;
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${few}`.execute(db);
+  return Number(rows[0]?.count ?? 0) <= FEW ? few : undefined;
 }
 
-/**
- * The dirty people, if they are few. With the condition of the partial index of unsettled identities both databases use it; the limit keeps
- * them from the index of userNames, whose order the outer query asks for.
- */
-function dirtyPeople(scope: Scope): RawBuilder<unknown> {
-  return sql`(select * from identity where ${inScope(scope)} and state = 'dirty' and state <> 'synced'
-    limit ${sql.lit(FEW + 1)}) as identity`;
+/** With the condition of the partial index of unsettled identities both databases use it for dirty people. */
+function fewCondition({ sort, ...filter }: PeopleFilter): RawBuilder<unknown> | undefined {
+  if (filter.state === 'dirty') return sql`and state = 'dirty' and state <> 'synced'`;
+  const isSelective =
+    selectsFindings(filter) ||
+    filter.archived === true ||
+    filter.userNamePrefix !== undefined ||
+    (filter.state !== undefined && isAtRest(filter.state));
+  return sort !== undefined && sort !== 'state' && isSelective ? indexConditions(filter) : undefined;
+}
+
+/** Up to this number of people with a text are sorted. */
+const FEW_WITH_TEXT = 2_000;
+
+async function findFewWithText(
+  db: Kysely<Tables>,
+  scope: Scope,
+  text: string,
+): Promise<RawBuilder<unknown> | undefined> {
+  const found = new Set<string>();
+  for await (const ids of idsWithText(db, { scope, text })) {
+    for (const id of ids) found.add(id);
+    if (found.size > FEW_WITH_TEXT) return undefined;
+  }
+  const isFound = found.size === 0 ? sql`1 = 0` : sql`id in (${sql.join([...found])})`;
+  return sql`(select * from identity where ${inScope(scope)} and ${isFound} limit ${sql.lit(FEW_WITH_TEXT)}) as identity`;
+}
+
+/** The people whom the index gives are read until there are enough, since some are deleted. */
+async function readByText(
+  db: Kysely<Tables>,
+  { scope, text, limit }: { scope: Scope; text: string; limit: number },
+): Promise<ListedPerson[]> {
+  const found = new Map<string, ListedPerson>();
+  for await (const ids of idsWithText(db, { scope, text }))
+    for (const batch of batches(ids, limit)) {
+      const { rows } = await sql<PersonRow>`select ${columns({ scope })} from identity
+        where ${inScope(scope)} and id in (${sql.join(batch)})`.execute(db);
+      const people = new Map(rows.map((row) => [row.id, toPerson(row)]));
+      for (const id of batch) {
+        const person = people.get(id);
+        if (person) found.set(id, person);
+      }
+      if (found.size >= limit) return [...found.values()].slice(0, limit);
+    }
+  return [...found.values()];
 }
 
 /**
  * The condition of a partial index, word for word: otherwise the databases do not use it. With the conditions of several, one of them would
  * be used and all of its people read, because few match the other.
  */
-function indexCondition({ state, archived, ...filter }: PeopleFilter): RawBuilder<unknown> {
-  if (state !== undefined && isAtRest(state)) return sql`and state = ${sql.lit(state)}`;
-  if (selectsFindings(filter)) return sql`and finding_codes <> ''`;
-  return archived ? sql`and (active = 0 or deleted_at is not null)` : sql``;
-}
-
-function afterPlace(after: PersonPlace | undefined): RawBuilder<unknown> {
-  return after ? sql`and (user_name_key, id) > (${after.key}, ${after.id})` : sql``;
+function indexConditions({ state, archived, userNamePrefix, ...filter }: PeopleFilter): RawBuilder<unknown> {
+  const inPrefix =
+    userNamePrefix === undefined ? sql`` : sql`and ${inRange('user_name_key', prefixRange(userNamePrefix))}`;
+  if (state !== undefined && isAtRest(state)) return sql`and state = ${sql.lit(state)} ${inPrefix}`;
+  if (selectsFindings(filter)) return sql`and finding_codes <> '' ${inPrefix}`;
+  return archived ? sql`and (active = 0 or deleted_at is not null) ${inPrefix}` : inPrefix;
 }
 
 /** The columns of a person. Only matching rows have the wide ones; the others are needed for their place alone. */
@@ -179,14 +295,27 @@ type PersonRow = Pick<
     findings: string | null;
   };
 
-function columns(filter: PeopleFilter): RawBuilder<unknown> {
-  const matches = matchCondition(filter);
+/** The conditions on the columns of a person. `text`: a part of a name, address, number, id or value of a finding, folded. */
+type Conditions = Pick<PeopleFilter, 'state' | 'finding' | 'archived' | 'userNamePrefix'> & {
+  scope: Scope;
+  text?: string | undefined;
+};
+
+function columns(conditions: Conditions): RawBuilder<unknown> {
+  const matches = matchCondition(conditions);
   return sql`connection_id, id, user_name_key, state, hold_cause, travel_id, active, deleted_at, last_modified,
     next_attempt_at,
     case when ${matches} then desired end as desired, case when ${matches} then findings end as findings`;
 }
 
-function matchCondition({ state, finding, archived }: PeopleFilter): RawBuilder<SqlBool> {
+function matchCondition({
+  state,
+  finding,
+  archived,
+  userNamePrefix,
+  scope,
+  text,
+}: Conditions): RawBuilder<SqlBool> {
   const conditions = [
     archived
       ? sql<SqlBool>`(active = 0 or deleted_at is not null)`
@@ -195,6 +324,8 @@ function matchCondition({ state, finding, archived }: PeopleFilter): RawBuilder<
     ...(state === undefined ? [] : [sql<SqlBool>`state = ${state}`]),
     // The code is compared exactly when the findings are parsed.
     ...(finding === undefined ? [] : [sql<SqlBool>`findings like ${`%${JSON.stringify(finding)}%`}`]),
+    ...(userNamePrefix === undefined ? [] : [inRange('user_name_key', prefixRange(userNamePrefix))]),
+    ...(text === undefined ? [] : [mayHaveText({ scope, text })]),
   ];
   return sql<SqlBool>`${sql.join(conditions, sql` and `)}`;
 }
@@ -202,9 +333,15 @@ function matchCondition({ state, finding, archived }: PeopleFilter): RawBuilder<
 /** The condition of people whose departure an admin has discarded: their travelers are active. */
 const isKept = sql<SqlBool>`(decision <> '' and finding_codes like '%keptActive%')`;
 
-function toPerson(row: PersonRow): ListedPerson | undefined {
+/** Returns the person of a row; undefined if the row does not match, or the person has not the text. */
+function toPerson(row: PersonRow, text?: string): ListedPerson | undefined {
   if (row.desired === null || row.findings === null) return undefined;
   const desired = parseJson<JsonObject>(row.desired);
+  const person = toListed(row, desired, parseJson(row.findings));
+  return text === undefined || hasText(person, desired, text) ? person : undefined;
+}
+
+function toListed(row: PersonRow, desired: JsonObject, findings: Finding[]): ListedPerson {
   return {
     connection: row.connection_id,
     id: row.id,
@@ -215,7 +352,7 @@ function toPerson(row: PersonRow): ListedPerson | undefined {
     ...(row.travel_id === null ? {} : { travelId: row.travel_id }),
     isActive: row.active === 1,
     isDeleted: row.deleted_at !== null,
-    findings: parseJson<Finding[]>(row.findings),
+    findings,
     lastModified: row.last_modified,
     ...(row.next_attempt_at === 0 ? {} : { nextAttemptAt: row.next_attempt_at }),
   };

@@ -1,4 +1,5 @@
-import { type Migration, sql } from 'kysely';
+import { type Kysely, type Migration, sql } from 'kysely';
+import type { Tables } from '../sql/tables.ts';
 import { createSchema } from './0001-schema.ts';
 import { countUnclaimedPeople } from './0002-unclaimed-people.ts';
 import { addConnectionModes } from './0003-connection-modes.ts';
@@ -12,6 +13,7 @@ import { addDeletedMembers } from './0010-deleted-members.ts';
 import { addHeldChanges } from './0011-held-changes.ts';
 import { addConnectionSettings } from './0012-stored-connections.ts';
 import { addReportedConditions } from './0013-reported-conditions.ts';
+import { addPersonSearch } from './0014-person-search.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** The name of the migration that deletes the entries of the former logs. */
@@ -22,7 +24,7 @@ export const ONE_LOG = '0006-one-log';
  * one tells the databases that it has made from those that earlier statements have made, which are refused.
  */
 export function migrations(types: ColumnTypes): Record<string, Migration> {
-  const statements: Record<string, readonly string[]> = {
+  const steps: Record<string, Statements | ((db: Kysely<Tables>) => Promise<void>)> = {
     [types.firstMigration]: createSchema(types),
     '0002-unclaimed-people': countUnclaimedPeople,
     '0003-connection-modes': addConnectionModes(types),
@@ -36,14 +38,18 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0011-held-changes': addHeldChanges(types),
     '0012-stored-connections': addConnectionSettings(types),
     '0013-reported-conditions': addReportedConditions(types),
+    '0014-person-search': addPersonSearch,
   };
-  return Object.fromEntries(Object.entries(statements).map(([name, all]) => [name, toMigration(all)]));
+  return Object.fromEntries(
+    Object.entries(steps).map(([name, step]): [string, Migration] => [
+      name,
+      { up: typeof step === 'function' ? step : (db) => runAll(db, step) },
+    ]),
+  );
 }
 
-function toMigration(statements: readonly string[]): Migration {
-  return {
-    up: async (db) => {
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  };
+type Statements = readonly string[];
+
+async function runAll(db: Kysely<Tables>, statements: Statements): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(db);
 }

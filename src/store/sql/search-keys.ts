@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { displayNameOf } from '../../provisioning/people/people.ts';
 import { foldCase } from '../../schema/case-fold.ts';
-import { employeeNumberKey, employeeNumberOf, type JsonObject } from '../../schema/resource.ts';
+import { employeeNumberKey, employeeNumberOf, isObject, type JsonObject } from '../../schema/resource.ts';
 
 /**
  * Returns the key under which a text is found regardless of case. Folded here and not in SQL, because SQLite folds
@@ -22,19 +23,42 @@ export function attributeKey(value: unknown, key: (text: string) => string): str
 }
 
 /** Returns the keys of a user's email addresses, without duplicates (RFC 7643 §4.1.2). */
-export function emailKeys({ emails }: JsonObject): string[] {
-  const values = Array.isArray(emails)
-    ? emails.map((email) =>
-        typeof email === 'object' && email && !Array.isArray(email) ? email.value : null,
-      )
-    : [];
-  return [...new Set(values.filter((value) => typeof value === 'string').map(caseFoldedKey))];
+export function emailKeys(desired: JsonObject): string[] {
+  return [...new Set(emailsOf(desired).map(caseFoldedKey))];
 }
 
-/** Returns the keys of a user in the table `identity_email`: those of the email addresses, and of the employee number. */
+function emailsOf({ emails }: JsonObject): string[] {
+  const values = Array.isArray(emails) ? emails.map((email) => isObject(email) && email['value']) : [];
+  return values.filter((value) => typeof value === 'string');
+}
+
+/** Returns the keys of a user in the table `identity_email`: those of the email addresses, of the employee number, and of the person. */
 export function contactKeys(desired: JsonObject): string[] {
   const number = employeeNumberKey(employeeNumberOf(desired));
-  return number === undefined ? emailKeys(desired) : [...emailKeys(desired), numberSearchKey(number)];
+  const numbers = number === undefined ? [] : [numberSearchKey(number)];
+  return [...emailKeys(desired), ...numbers, personSearchKey(desired)];
+}
+
+/**
+ * The beginning of the keys of `personSearchKey`. It is a capital letter, as no key of an address contains, and not one of ASCII, whose case
+ * `like` ignores in SQLite: no text that is sought occurs in it.
+ */
+const PERSON = 'Ω';
+
+/**
+ * Returns the key in which any part of a person's names, addresses, employee number and externalId is found. It begins with the name, or
+ * the userName of somebody without one, so that the keys sort people by name. A key that is too long is cut, because a hash of it has no parts.
+ */
+export function personSearchKey(desired: JsonObject): string {
+  const { userName, externalId, name } = desired;
+  const names = isObject(name) ? [name['givenName'], name['familyName']] : [];
+  const texts = [...names, userName, ...emailsOf(desired), employeeNumberOf(desired), externalId]
+    .filter((text) => typeof text === 'string')
+    .map(foldCase);
+  let key = foldCase(displayNameOf(desired) || String(userName ?? ''));
+  for (const text of texts) if (!key.includes(text)) key += `\n${text}`;
+  // Half of a character outside the basic plane cannot be stored.
+  return PERSON + key.slice(0, MAX_KEY_LENGTH - PERSON.length).replace(/[\ud800-\udbff]$/, '');
 }
 
 /**
@@ -68,6 +92,14 @@ export interface TextRange {
 export function prefixRange(prefix: string): TextRange {
   const from = foldCase(prefix);
   return { from, to: `${from}\u{10FFFF}` };
+}
+
+/** The keys of people. No key of another kind is among them. */
+export const personKeys: TextRange = { from: PERSON, to: 'Ϊ' };
+
+/** The condition that a column contains a text, which is folded as the column is. */
+export function containsText(column: string, text: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.ref(column)} like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
 }
 
 /** The condition that a key is in a range. */

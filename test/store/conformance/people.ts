@@ -38,6 +38,119 @@ export function describePeople(open: OpenDatabase): void {
       ]);
     });
 
+    it('are listed by any part of a name, address, number, id or value of a finding', async () => {
+      const { add, people } = await fixture(open);
+      await add(
+        person('a-7f3e', {
+          desired: {
+            ...{ userName: 'ghopper', displayName: 'Grace Hopper', externalId: '00uExt' },
+            emails: [{ value: 'Rear.Admiral@corp.example' }],
+            'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': { employeeNumber: '000417' },
+          },
+          ...{ travelId: 'traveler-9c', state: 'synced' },
+        }),
+        person('b', {
+          desired: { userName: 'bob_100%', name: { givenName: 'ÅKE', familyName: 'Öst' } },
+          findings: [findings.emailTaken('Boss@corp.example')],
+        }),
+        person('c', { desired: { userName: 'gone' }, state: 'synced', deletedAt: NOW }),
+      );
+      const search = (text: string) => idsOf(people, { search: text });
+      for (const part of ['CE HOP', 'hopp', 'admiral@', '0417', '7f3', 'ext', 'ELER-9', 'ghop'])
+        expect([part, await search(part)]).toEqual([part, ['a-7f3e']]);
+      for (const part of ['åke ö', '_1', '0%', 'BOSS'])
+        expect([part, await search(part)]).toEqual([part, ['b']]);
+      expect(await search('corp.example')).toEqual(['b', 'a-7f3e']);
+      for (const text of ['%', 'a_7', 'emailTaken', 'gone', 'omega', 'ω', 'Ω'])
+        expect([text, (await search(text)).length]).toEqual([text, text === '%' ? 1 : 0]);
+      expect(await idsOf(people, { search: 'gone', archived: true })).toEqual(['c']);
+      expect(await idsOf(people, { search: 'o', state: 'synced' })).toEqual(['a-7f3e']);
+      const found = await people.findByText('okta', 'O', 1);
+      expect(found).toMatchObject([{ id: 'a-7f3e', name: 'Grace Hopper' }]);
+      expect((await people.findByText('okta', 'o', 9)).map(({ id }) => id)).toEqual(['a-7f3e', 'b']);
+    });
+
+    it('are found by the names that the last write has given them', async () => {
+      const { add, people, identities, read } = await fixture(open);
+      await add(person('a', { desired: { userName: 'a', displayName: 'Grace Hopper' } }));
+      const before = await read('a');
+      const desired = { userName: 'a', displayName: 'Grace Murray' };
+      const identity = { ...before, desired, version: 2 };
+      expect(await identities.commit('okta', [{ kind: 'update', identity, expected: 1 }])).toBe('done');
+      expect(await idsOf(people, { search: 'murray' })).toEqual(['a']);
+      expect(await idsOf(people, { search: 'hopper' })).toEqual([]);
+    });
+
+    it.each([2_500, 20])('with a text are listed page by page in each order (%d of them)', async (count) => {
+      const { add, people } = await fixture(open);
+      const numbers = Array.from({ length: count }, (_, number) => number);
+      await add(
+        ...numbers.map((number) =>
+          person(`p${number}`, {
+            desired: {
+              userName: `u${String(number).padStart(5, '0')}`,
+              displayName: `Ann ${count - number}`,
+            },
+            ...{ state: number % 2 === 0 ? ('synced' as const) : ('held' as const) },
+            ...(number % 2 === 1 && { hold: { cause: 'safetyValve' as const, since: NOW } }),
+            lastModified: NOW + (number % 7),
+          }),
+        ),
+        person('other', { desired: { userName: 'zoe' } }),
+        person('named', {
+          desired: { userName: 'zed' },
+          findings: [findings.emailTaken('ANN@corp.example')],
+        }),
+      );
+      const all = ['named', ...numbers.map((number) => `p${number}`)].toSorted();
+      for (const sort of [undefined, 'name', 'state', 'changed'] as const) {
+        const ids = await idsOf(people, { search: 'aNN', sort });
+        expect([sort, ids.toSorted()]).toEqual([sort, all]);
+      }
+    });
+
+    it('are sorted by name, by state with those first who need an admin, or by the last change', async () => {
+      const { add, people } = await fixture(open);
+      const held = { state: 'held', hold: { cause: 'safetyValve', since: NOW } } as const;
+      await add(
+        person('a', {
+          desired: { userName: 'a', displayName: 'zoe' },
+          state: 'synced',
+          lastModified: NOW + 5,
+        }),
+        person('b', { desired: { userName: 'b', displayName: 'Ann' }, ...held, lastModified: NOW + 3 }),
+        person('c', {
+          desired: { userName: 'c', name: { givenName: 'Ben' } },
+          state: 'refused',
+          lastModified: NOW + 9,
+        }),
+        person('d', { desired: { userName: 'd' }, state: 'dirty', deletedAt: NOW, lastModified: NOW + 7 }),
+        person('e', {
+          desired: { userName: 'e', displayName: 'Ann', active: false },
+          state: 'synced',
+          lastModified: NOW + 3,
+        }),
+      );
+      const sorted = async (filter: PeopleFilter) => {
+        const ids: string[] = [];
+        let after: Parameters<People['findPage']>[2];
+        do {
+          const page = await people.findPage('okta', filter, after, 2);
+          ids.push(...page.people.map(({ id }) => id));
+          after = page.next;
+        } while (after);
+        return ids.join('');
+      };
+      expect(await sorted({ sort: 'name' })).toBe('becda');
+      expect(await sorted({ sort: 'state' })).toBe('cbdae');
+      expect(await sorted({ sort: 'changed' })).toBe('cdaeb');
+      expect(await sorted({ sort: 'changed', state: 'synced' })).toBe('ae');
+      expect(await sorted({ sort: 'name', state: 'synced' })).toBe('ea');
+      expect(await sorted({ sort: 'changed', archived: true })).toBe('de');
+      expect(await sorted({ sort: 'name', userNamePrefix: 'B' })).toBe('b');
+      expect(await sorted({ sort: 'state', state: 'held' })).toBe('b');
+    });
+
     it('are listed by state, by the code of a finding, and by whether they have left', async () => {
       const { add, people } = await fixture(open);
       const noEmail: Partial<Identity> = { state: 'pending', findings: [findings.noEmail()] };

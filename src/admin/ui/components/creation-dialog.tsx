@@ -1,12 +1,12 @@
 import { Button, type ModalProps, Stack, TextInput } from '@mantine/core';
-import type { FormEvent, ReactNode } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef } from 'react';
 import type { OperationName } from '../api.ts';
 import { useChange } from '../queries.ts';
 import { Dialog } from './dialog.tsx';
 import { Failure } from './loading.tsx';
 import { Secret } from './secret.tsx';
 
-/** A dialog with a form. `children` are its fields; they stay after a failure. */
+/** A dialog with a form. `children` are its fields; they stay after a failure, which gives the focus to the first faulty one. */
 export function FormDialog({
   title,
   action,
@@ -28,9 +28,13 @@ export function FormDialog({
   /** True if the service alone checks the fields, because it tells more than a browser. */
   noValidate?: boolean;
 }) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (!isPending) focusField(form.current);
+  }, [isPending]);
   return (
     <Dialog onClose={onClose} title={title} {...dialog}>
-      <form noValidate={noValidate} onSubmit={submits(onSubmit)}>
+      <form ref={form} noValidate={noValidate} onSubmit={submits(onSubmit)}>
         <Stack>
           <Failure error={error} />
           {children}
@@ -41,6 +45,16 @@ export function FormDialog({
       </form>
     </Dialog>
   );
+}
+
+/** Gives the focus to the first faulty field; without one to the first field, if the button has lost the focus while it was disabled. */
+function focusField(form: HTMLFormElement | null): void {
+  const faulty = form?.querySelector<HTMLElement>(
+    ':is(input, textarea):is([aria-invalid=true], [data-invalid])',
+  );
+  if (faulty) faulty.focus();
+  else if (!form?.contains(document.activeElement))
+    form?.querySelector<HTMLElement>('input, textarea')?.focus();
 }
 
 /** A form that creates something with a secret, which is shown once. */

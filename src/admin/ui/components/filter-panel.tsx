@@ -1,7 +1,7 @@
 import { Box, Button, Group, Select, type SelectProps, TextInput, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconFilter } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useIsNarrow } from './narrow.ts';
 
@@ -54,6 +54,8 @@ export function TextFilter({
   onChange: (value: string) => void;
 }) {
   const [typed, setTyped] = useState(value ?? '');
+  // A link to the same view can bring another text.
+  useEffect(() => setTyped((text) => (text.trim() === (value ?? '') ? text : (value ?? ''))), [value]);
   const changeSoon = useDebouncedCallback((text: string) => onChange(text.trim()), 300);
   return (
     <TextInput

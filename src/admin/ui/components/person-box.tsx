@@ -5,15 +5,16 @@ import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef, 
 import type { Person } from '../../contract/people.ts';
 import { useRead } from '../queries.ts';
 import { markOfPerson } from '../views/people/texts.ts';
-import { Dim } from './text.tsx';
+import { Breakable } from './text.tsx';
 
-/** A field that finds people by the beginning of a name or address, or by an id. */
+/** A field that finds ten people by a part of a name, address, employee number, id or value of a finding. */
 export function PersonBox({
   label,
   input: given,
   rightSection,
   style,
   onChoose,
+  onAll,
   onUnknown,
 }: {
   label: string;
@@ -21,6 +22,8 @@ export function PersonBox({
   rightSection?: ReactNode;
   style?: CSSProperties;
   onChoose: (person: Person) => void;
+  /** Opens the list of all people with the text. */
+  onAll?: (text: string) => void;
   /** Called with a text that nobody matches, e.g. the id of a person who has been erased. */
   onUnknown?: (text: string) => void;
 }) {
@@ -40,6 +43,7 @@ export function PersonBox({
     input.current?.blur();
   };
   const choose = (address: string) => {
+    if (address === ALL) onAll?.(typed.trim());
     const person = people.find((one) => addressOf(one) === address);
     if (person) onChoose(person);
     leave();
@@ -51,7 +55,12 @@ export function PersonBox({
     leave();
   };
   return (
-    <Combobox store={combobox} onOptionSubmit={choose} width={320} middlewares={{ flip: true, shift: true }}>
+    <Combobox
+      store={combobox}
+      onOptionSubmit={choose}
+      width="min(420px, calc(100vw - 16px))"
+      middlewares={{ flip: true, shift: true }}
+    >
       <Combobox.Target withExpandedAttribute>
         <TextInput
           ref={input}
@@ -77,15 +86,22 @@ export function PersonBox({
           ))}
           {people.length === 0 && isRead && (
             <Combobox.Empty>
-              Nobody. The search looks at the beginning of userName, email address and display name, and at
-              ids.
+              Nobody has this in a name, address, employee number, id or value of a finding.
             </Combobox.Empty>
+          )}
+          {people.length > 0 && onAll && (
+            <Combobox.Option value={ALL} className="search-option">
+              All people with “{typed.trim()}”
+            </Combobox.Option>
           )}
         </Combobox.Options>
       </Combobox.Dropdown>
     </Combobox>
   );
 }
+
+/** The choice of the list in place of a person, whose address has a slash. */
+const ALL = 'all';
 
 /** The people who match a text, a moment after the last key stroke. */
 function useMatches(typed: string) {
@@ -103,16 +119,18 @@ function addressOf({ connection, id }: Person): string {
 function Match({ person }: { person: Person }) {
   const { symbol, label } = markOfPerson(person);
   return (
-    <Combobox.Option value={addressOf(person)}>
+    <Combobox.Option value={addressOf(person)} className="search-option">
       <Group justify="space-between" wrap="nowrap" gap="xs">
-        <Text size="sm" truncate>
-          {person.name || person.userName}
-          {person.name && <Dim> {person.userName}</Dim>}
-        </Text>
-        <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+        <Text size="sm">{person.name || person.userName}</Text>
+        <Text size="xs" className="search-detail" style={{ whiteSpace: 'nowrap' }}>
           {symbol} {label}
         </Text>
       </Group>
+      {person.name && (
+        <Text size="xs" className="search-detail">
+          <Breakable text={person.userName} />
+        </Text>
+      )}
     </Combobox.Option>
   );
 }

@@ -1,4 +1,5 @@
-import { Card, Stack, Table, Text } from '@mantine/core';
+import { Card, Stack, Table, Text, UnstyledButton } from '@mantine/core';
+import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useIsNarrow } from './narrow.ts';
 
@@ -8,6 +9,20 @@ export interface Column<T> {
   cell: (row: T) => ReactNode;
   /** The share of the table's width, e.g. `20%`. Without one in any column the contents decide. */
   width?: string;
+  /** The order of the rows by this column; without one they cannot be sorted by it. */
+  order?: ColumnOrder;
+}
+
+/** An order of rows: its name in the address, undefined for that without a name. */
+interface ColumnOrder {
+  sort: string | undefined;
+  direction: 'ascending' | 'descending';
+}
+
+/** The present order of rows, and the function that changes it. */
+export interface Sorting {
+  sort: string | undefined;
+  onChange: (sort: string | undefined) => void;
 }
 
 interface RowsProps<T> {
@@ -36,7 +51,12 @@ const chosenMarks = {
 export function Rows<T>(props: RowsProps<T>) {
   const isNarrow = useIsNarrow();
   const { label, rows, columns, keyOf, empty, isChosen } = props;
-  if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
+  if (rows.length === 0)
+    return (
+      <Text c="dimmed" size="sm">
+        {empty}
+      </Text>
+    );
   if (isNarrow)
     return (
       <Stack component="ul" aria-label={label} gap="xs" p={0} m={0}>
@@ -63,38 +83,50 @@ export function Rows<T>(props: RowsProps<T>) {
   );
 }
 
-/** The labels of the columns. */
-export function TableHead({ columns }: { columns: { label: string; width?: string }[] }) {
+/** The labels of the columns; with `sorting`, buttons that sort by them. */
+export function TableHead({
+  columns,
+  sorting,
+}: {
+  columns: Pick<Column<never>, 'label' | 'width' | 'order'>[];
+  sorting?: Sorting | undefined;
+}) {
   return (
     <Table.Thead>
       <Table.Tr>
-        {columns.map(({ label, width }) => (
-          <Table.Th key={label} w={width}>
-            {label}
-          </Table.Th>
-        ))}
+        {columns.map(({ label, width, order }) => {
+          const isSorted = sorting && order && sorting.sort === order.sort;
+          return (
+            <Table.Th key={label} w={width} {...(isSorted && { 'aria-sort': order.direction })}>
+              {sorting && order ? (
+                <UnstyledButton fw="inherit" fz="inherit" onClick={() => sorting.onChange(order.sort)}>
+                  {label} {isSorted && <SortMark {...order} />}
+                </UnstyledButton>
+              ) : (
+                label
+              )}
+            </Table.Th>
+          );
+        })}
       </Table.Tr>
     </Table.Thead>
   );
 }
 
-/** A row as the content of a card. The first column is its heading. `isCut`: each value takes one line. */
-export function CardContent<T>({
-  row,
-  columns: [head, ...others],
-  isCut = false,
-}: {
-  row: T;
-  columns: Column<T>[];
-  isCut?: boolean;
-}) {
+function SortMark({ direction }: ColumnOrder) {
+  const Icon = direction === 'ascending' ? IconChevronUp : IconChevronDown;
+  return <Icon size={14} aria-hidden style={{ verticalAlign: 'middle' }} />;
+}
+
+/** A row as the content of a card. The first column is its heading. */
+export function CardContent<T>({ row, columns: [head, ...others] }: { row: T; columns: Column<T>[] }) {
   return (
     <>
       <Text component="div" fw={600}>
         {head?.cell(row)}
       </Text>
       {others.map((column) => (
-        <Text key={column.label} component="div" size="sm" truncate={isCut}>
+        <Text key={column.label} component="div" size="sm">
           <Text span c="dimmed" size="sm">
             {column.label}:{' '}
           </Text>

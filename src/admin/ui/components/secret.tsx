@@ -1,7 +1,7 @@
 import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
-/** A secret that is shown only once, with a button that copies it. `children` says what it is for. */
+/** A secret that is shown only once, with a button that copies it and has the focus. `children` says what it is for. */
 export function Secret({
   value,
   children,
@@ -11,6 +11,9 @@ export function Secret({
   children: ReactNode;
   onDone: () => void;
 }) {
+  // `data-autofocus` is for a dialog that opens with the secret; one in which it appears later has the effect.
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), []);
   return (
     <Stack>
       <Text>{children}</Text>
@@ -20,7 +23,7 @@ export function Secret({
         </Code>
         <CopyButton value={value}>
           {({ copied, copy }) => (
-            <Button size="xs" variant="default" onClick={copy}>
+            <Button ref={button} data-autofocus size="xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy'}
             </Button>
           )}

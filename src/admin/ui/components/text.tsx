@@ -1,5 +1,5 @@
 import { Anchor, type AnchorProps, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
 
 /** A muted part of a line. */
@@ -47,6 +47,7 @@ export function ViewLink({
 }: Omit<AnchorProps, 'component'> & {
   href: string;
   title?: string;
+  tabIndex?: number;
   isInText?: boolean;
   children: ReactNode;
 }) {
@@ -56,4 +57,18 @@ export function ViewLink({
 /** The address of a person in the view People. */
 export function personHref(connection: string, id: string): string {
   return `~/admin/people/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`;
+}
+
+/** The places of a text without spaces at which a line may break: after a sign, and before a capital letter inside of a name. */
+const BREAKS = /(?<=[@./:_?&=,;|%+-])(?=[^@./:_?&=,;|%+-])|(?<=[a-z])(?=[A-Z])/;
+
+/** A text with addresses, paths or names of fields, which break at their signs and not inside of a word. */
+export function Breakable({ text }: { text: string }) {
+  return text.split(BREAKS).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts have no other identity.
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
 }

@@ -2,7 +2,7 @@ import { Card, Table, Text } from '@mantine/core';
 import { useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useIsNarrow } from './narrow.ts';
-import { CardContent, type Column, TableHead } from './rows.tsx';
+import { CardContent, type Column, type Sorting, TableHead } from './rows.tsx';
 
 interface VirtualRowsProps<T> {
   label: string;
@@ -13,10 +13,16 @@ interface VirtualRowsProps<T> {
   onEnd: () => void;
   /** Shown without rows: says what would be here. */
   empty?: ReactNode;
+  /** Without it the rows cannot be sorted. */
+  sorting?: Sorting;
+  /** The content of a card in place of all columns. */
+  cardOf?: (row: T) => ReactNode;
 }
 
 const ROW_HEIGHT = 36;
 const CARD_HEIGHT = 132;
+/** The height of a card with two lines. */
+const SHORT_CARD = 60;
 /** The rows before the end at which the next ones are read. */
 const AHEAD = 40;
 /** The height of the header of the page, under which that of the table stays. */
@@ -60,12 +66,12 @@ function useRowsInView<T>({ rows, keyOf, onEnd }: VirtualRowsProps<T>, height: n
 }
 
 function VirtualTable<T>(props: VirtualRowsProps<T>) {
-  const { label, rows, columns } = props;
+  const { label, rows, columns, sorting } = props;
   const { container, items, before, after } = useRowsInView(props, ROW_HEIGHT);
   return (
     <div ref={container}>
       <Table aria-label={label} layout="fixed" stickyHeader stickyHeaderOffset={HEADER_HEIGHT}>
-        <TableHead columns={columns} />
+        <TableHead columns={columns} sorting={sorting} />
         <Table.Tbody>
           <Gap height={before} span={columns.length} />
           {items.map(({ key, index }) => {
@@ -91,10 +97,10 @@ function Gap({ height, span }: { height: number; span: number }) {
 
 function TableRow<T>({ row, columns }: { row: T; columns: Column<T>[] }) {
   return (
-    <Table.Tr h={ROW_HEIGHT}>
+    <Table.Tr h={ROW_HEIGHT} pos="relative">
       {columns.map((column) => (
         <Table.Td key={column.label} py={0}>
-          <Text component="div" size="sm" truncate>
+          <Text component="div" size="sm" lh={1.2} lineClamp={2}>
             {column.cell(row)}
           </Text>
         </Table.Td>
@@ -104,15 +110,23 @@ function TableRow<T>({ row, columns }: { row: T; columns: Column<T>[] }) {
 }
 
 function VirtualCards<T>(props: VirtualRowsProps<T>) {
-  const { label, rows, columns } = props;
-  const { container, items, before, after, measure } = useRowsInView(props, CARD_HEIGHT);
-  const cardOf = ({ key, index }: VirtualItem) => {
+  const { label, rows, columns, cardOf } = props;
+  const { container, items, before, after, measure } = useRowsInView(
+    props,
+    cardOf ? SHORT_CARD : CARD_HEIGHT,
+  );
+  const itemOf = ({ key, index }: VirtualItem) => {
     const row = rows[index];
     if (row === undefined) return null;
     return (
-      <li key={key} data-index={index} ref={measure} style={{ listStyle: 'none', paddingBottom: 8 }}>
-        <Card withBorder padding="sm">
-          <CardContent row={row} columns={columns} isCut />
+      <li
+        key={key}
+        data-index={index}
+        ref={measure}
+        style={{ listStyle: 'none', paddingBottom: cardOf ? 4 : 8 }}
+      >
+        <Card withBorder padding={cardOf ? 6 : 'sm'} px="sm">
+          {cardOf ? cardOf(row) : <CardContent row={row} columns={columns} />}
         </Card>
       </li>
     );
@@ -120,7 +134,7 @@ function VirtualCards<T>(props: VirtualRowsProps<T>) {
   return (
     <div ref={container}>
       <ul aria-label={label} style={{ margin: 0, padding: 0, paddingTop: before, paddingBottom: after }}>
-        {items.map(cardOf)}
+        {items.map(itemOf)}
       </ul>
     </div>
   );

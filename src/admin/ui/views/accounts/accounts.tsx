@@ -7,6 +7,7 @@ import { CreationDialog, NameField } from '../../components/creation-dialog.tsx'
 import { DialogButton } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
+import { TabList } from '../../components/tab-list.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
@@ -42,10 +43,7 @@ export function AccountsView() {
         Who may sign in here, and the tokens of scripts. A viewer sees everything and changes nothing.
       </ViewHead>
       <Tabs value={tab} onChange={(chosen) => navigate(chosen === 'tokens' ? '/tokens' : '/')}>
-        <Tabs.List mb="sm">
-          <Tabs.Tab value="accounts">Accounts</Tabs.Tab>
-          <Tabs.Tab value="tokens">Tokens of scripts</Tabs.Tab>
-        </Tabs.List>
+        <TabList labels={{ accounts: 'Accounts', tokens: 'Tokens of scripts' }} />
         <Tabs.Panel value="accounts">
           <AccountList />
         </Tabs.Panel>

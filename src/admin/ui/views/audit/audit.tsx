@@ -8,7 +8,7 @@ import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/fi
 import { MomentInput } from '../../components/moment-input.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import type { Column } from '../../components/rows.tsx';
-import { Dim, ViewLink } from '../../components/text.tsx';
+import { Breakable, Dim, ViewLink } from '../../components/text.tsx';
 import { toWords } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
@@ -133,7 +133,7 @@ function Details({ entry }: { entry: AuditEntry }) {
       {facts.map(({ name, text }) => (
         <Text key={name} component="li" size="sm" style={{ overflowWrap: 'anywhere' }}>
           <Dim>{toWords(name)}: </Dim>
-          {text}
+          <Breakable text={text} />
         </Text>
       ))}
       {links.map(({ href, label }) => (

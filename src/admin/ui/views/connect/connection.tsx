@@ -8,7 +8,7 @@ import { Copyable } from '../../components/copyable.tsx';
 import { DialogButton } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { Dim, Section, ViewLink } from '../../components/text.tsx';
+import { Breakable, Dim, Section, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
@@ -150,13 +150,21 @@ function changeColumn(connection: string): Column<Policy> {
 type Setting = ConnectionDetails['travelApi'][number];
 
 const settingColumns: Column<Setting>[] = [
-  { label: 'Setting', width: '18%', cell: ({ name }) => <b>{name}</b> },
+  {
+    label: 'Setting',
+    width: '18%',
+    cell: ({ name }) => (
+      <b>
+        <Breakable text={name} />
+      </b>
+    ),
+  },
   {
     label: 'Value',
     width: '27%',
     cell: ({ value }) => (
       <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {typeof value === 'string' ? value : JSON.stringify(value)}
+        <Breakable text={typeof value === 'string' ? value : JSON.stringify(value)} />
       </Text>
     ),
   },

@@ -2,7 +2,7 @@ import { Alert, Code, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useState } from 'react';
 import type { Attempt } from '../../../contract/connect.ts';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { personHref, ViewLink } from '../../components/text.tsx';
+import { Breakable, personHref, ViewLink } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';
 import { ageText, answerText, firstPersonOf, isSuccess, isTokenRequest } from './attempts.ts';
 import type { Method } from './providers.ts';
@@ -121,7 +121,7 @@ function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; no
       title={`${isGood ? '✓' : '✗'} Arrived ${ageText(attempt.at, now)} ago: ${answerText(attempt)}`}
     >
       <Code style={{ overflowWrap: 'anywhere' }}>
-        {attempt.method} {attempt.path}
+        <Breakable text={`${attempt.method} ${attempt.path}`} />
       </Code>
       {attempt.status === 401 && (
         <Text size="sm" mt="xs">
@@ -144,8 +144,8 @@ function columnsAt(now: number): Column<Attempt>[] {
     {
       label: 'Call',
       cell: ({ method, path }) => (
-        <Text size="xs" ff="monospace" lineClamp={2} title={path} style={{ overflowWrap: 'anywhere' }}>
-          {method} {path}
+        <Text size="xs" ff="monospace" lineClamp={2} title={path}>
+          <Breakable text={`${method} ${path}`} />
         </Text>
       ),
     },

@@ -1,6 +1,7 @@
 import { Select, Tabs } from '@mantine/core';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { Loaded } from '../../components/loading.tsx';
+import { TabList } from '../../components/tab-list.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
 import { Groups } from './groups.tsx';
@@ -81,16 +82,14 @@ function Lists({
         onChange={(chosen) => navigate(`/${connection}/${chosen}`)}
         keepMounted={false}
       >
-        <Tabs.List mb="md">
-          {resourceKinds.map(({ path, label }) => (
-            <Tabs.Tab key={path} value={path}>
-              {label}
-            </Tabs.Tab>
-          ))}
-          <Tabs.Tab value="groups">Groups</Tabs.Tab>
-        </Tabs.List>
+        <TabList labels={tabLabels} />
         <Tabs.Panel value={kind?.path ?? 'groups'}>{content}</Tabs.Panel>
       </Tabs>
     </>
   );
 }
+
+const tabLabels = {
+  ...Object.fromEntries(resourceKinds.map(({ path, label }) => [path, label])),
+  groups: 'Groups',
+};

@@ -4,7 +4,7 @@ import type { OtherRule } from '../../../contract/mappings.ts';
 import { IconButton } from '../../components/icon-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { shortUrns, withShortUrns } from '../../components/short-urns.ts';
-import { Dim, Section } from '../../components/text.tsx';
+import { Breakable, Dim, Section } from '../../components/text.tsx';
 import { addRule, sourcesOf } from './rules.ts';
 import { fieldLabel } from './texts.ts';
 
@@ -46,7 +46,11 @@ export function OtherRules({
         columns={[
           {
             label: 'Sets',
-            cell: ({ field }) => <span style={anywhere}>{fieldLabel(field, names)}</span>,
+            cell: ({ field }) => (
+              <span style={anywhere}>
+                <Breakable text={fieldLabel(field, names)} />
+              </span>
+            ),
             width: '24%',
           },
           { label: 'Reads', cell: (rule) => <Reads rule={rule} />, width: '44%' },
@@ -80,13 +84,15 @@ function Reads({ rule: { written, others, setting } }: { rule: OtherRule }) {
     <>
       {(written ? sourcesOf(written) : []).map((path) => (
         <div key={path}>
-          <Code style={anywhere}>{withShortUrns(path)}</Code>
+          <Code style={anywhere}>
+            <Breakable text={withShortUrns(path)} />
+          </Code>
         </div>
       ))}
       {further.map((one) => (
         <Text key={one} size="xs" component="div" style={anywhere}>
           {written ? <Dim size="xs">then </Dim> : ''}
-          {one}
+          <Breakable text={one} />
         </Text>
       ))}
     </>
@@ -103,7 +109,14 @@ function ShortUrns() {
       empty="There are none."
       columns={[
         { label: 'Short name', cell: ([name]) => <Code>{name}:</Code>, width: '22%' },
-        { label: 'Write', cell: ([, urn]) => <Code style={anywhere}>{urn}:</Code> },
+        {
+          label: 'Write',
+          cell: ([, urn]) => (
+            <Code style={anywhere}>
+              <Breakable text={`${urn}:`} />
+            </Code>
+          ),
+        },
       ]}
     />
   );

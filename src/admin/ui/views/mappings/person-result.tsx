@@ -1,6 +1,7 @@
 import { Alert, Badge, Box, Stack, Table, Text } from '@mantine/core';
 import type { PreviewedField, PreviewedFinding, PreviewedRule } from '../../../contract/mappings.ts';
 import type { Result } from '../../api.ts';
+import { Breakable } from '../../components/text.tsx';
 import { fieldLabel, valueText } from './texts.ts';
 
 /** The preview of one person, as the API computes it with the text of a mapping. */
@@ -84,7 +85,9 @@ function FieldRow({ field, rules, names }: { field: PreviewedField; rules: Previ
   return (
     <Table.Tr {...(isChanged && { bg: 'var(--mantine-primary-color-light)' })}>
       <Table.Td style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
-        <Text size="sm">{fieldLabel(field.field, names)}</Text>
+        <Text size="sm">
+          <Breakable text={fieldLabel(field.field, names)} />
+        </Text>
         {isChanged && (
           <Badge size="xs" color="indigo" variant="light">
             ● changed
@@ -93,12 +96,16 @@ function FieldRow({ field, rules, names }: { field: PreviewedField; rules: Previ
       </Table.Td>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
         <Text size="sm" fw={outcome === 'value' ? 600 : undefined}>
-          {resultText(field, names)}
+          <Breakable text={resultText(field, names)} />
         </Text>
-        {isChanged && <Text size="xs">now: {valueText(inForce, names)}</Text>}
+        {isChanged && (
+          <Text size="xs">
+            <Breakable text={`now: ${valueText(inForce, names)}`} />
+          </Text>
+        )}
         {rules.map((rule) => (
           <Text key={`${rule.origin} ${rule.rule} ${rule.when}`} size="xs" c="dimmed">
-            {ruleText(rule, names)}
+            <Breakable text={ruleText(rule, names)} />
           </Text>
         ))}
       </Table.Td>

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { IconButton } from '../../components/icon-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { withShortUrns } from '../../components/short-urns.ts';
+import { Breakable } from '../../components/text.tsx';
 import { AddRule } from './add-rule.tsx';
 import type { MappingNames } from './completion.ts';
 import { FaultTexts, type MarkedFault } from './faults.tsx';
@@ -168,7 +169,7 @@ function columnsOf({
       label: 'Sets',
       cell: ({ rule, index }: Row) => (
         <>
-          {targetOf(rule)}
+          <Breakable text={targetOf(rule)} />
           {/* The form shows the faults of its rule at the fields. */}
           {index !== edited && (
             <FaultTexts faults={faults.filter(({ path }) => path.startsWith(faultPath(index)))} />
@@ -179,13 +180,23 @@ function columnsOf({
     },
     {
       label: 'Reads',
-      cell: ({ rule }: Row) => <Code style={anywhere}>{withShortUrns(inputOf(rule))}</Code>,
+      cell: ({ rule }: Row) => (
+        <Code style={anywhere}>
+          <Breakable text={withShortUrns(inputOf(rule))} />
+        </Code>
+      ),
       width: '19%',
     },
     {
       label: 'When',
       cell: ({ rule: { when } }: Row) =>
-        when === undefined ? 'always' : <Code style={anywhere}>{withShortUrns(String(when))}</Code>,
+        when === undefined ? (
+          'always'
+        ) : (
+          <Code style={anywhere}>
+            <Breakable text={withShortUrns(String(when))} />
+          </Code>
+        ),
       width: '15%',
     },
     {

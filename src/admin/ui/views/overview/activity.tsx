@@ -3,7 +3,9 @@ import { lazy, Suspense, useState } from 'react';
 import type { ActivityCounts } from '../../../contract/overview.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
+import { numberText } from '../../components/texts.ts';
 import { Time } from '../../components/time.tsx';
+import { clockText } from '../../components/time-texts.ts';
 import { Panel } from './panel.tsx';
 import { isPartial, useActivity } from './query.ts';
 
@@ -78,13 +80,13 @@ function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSin
 
 function totalsText(spans: ActivityCounts[]): string {
   const sumOf = (name: 'requests' | 'requestErrors' | 'calls' | 'callErrors') =>
-    spans.reduce((sum, counts) => sum + counts[name], 0).toLocaleString();
+    numberText(spans.reduce((sum, counts) => sum + counts[name], 0));
   return `${sumOf('requests')} requests of identity providers, ${sumOf('requestErrors')} of them with errors; ${sumOf('calls')} calls of travel APIs, ${sumOf('callErrors')} of them with errors.`;
 }
 
 /** The content of the chart as a table for screen readers: only the spans in which something happened. */
 const columns: Column<ActivityCounts>[] = [
-  { label: 'From', cell: ({ from }) => new Date(from).toLocaleTimeString() },
+  { label: 'From', cell: ({ from }) => clockText(new Date(from).getTime()) },
   { label: 'Requests', cell: ({ requests }) => requests },
   { label: 'Failed requests', cell: ({ requestErrors }) => requestErrors },
   { label: 'Travel calls', cell: ({ calls }) => calls },

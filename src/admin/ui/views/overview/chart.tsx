@@ -4,6 +4,8 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import type { ActivityCounts } from '../../../contract/overview.ts';
+import { numberText } from '../../components/texts.ts';
+import { clockText } from '../../components/time-texts.ts';
 
 /** Requests, calls and errors over time. */
 export function ActivityChart({ spans, height }: { spans: ActivityCounts[]; height: number }) {
@@ -47,15 +49,13 @@ function toData(spans: ActivityCounts[]): uPlot.AlignedData {
   ];
 }
 
-const clock = uPlot.fmtDate('{HH}:{mm}');
-
 function toClock(seconds: number): string {
-  return clock(new Date(seconds * 1000));
+  return clockText(seconds * 1000);
 }
 
 /** The legend has values only while the pointer is on the chart; chart.css hides the rest of their places. */
 function whole(_chart: uPlot, value: number | null): string {
-  return value === null ? '' : value.toLocaleString();
+  return value === null ? '' : numberText(value);
 }
 
 function chartOptions(style: CSSStyleDeclaration): Omit<uPlot.Options, 'width' | 'height'> {
@@ -69,7 +69,13 @@ function chartOptions(style: CSSStyleDeclaration): Omit<uPlot.Options, 'width' |
   return {
     scales: { y: { range: (_chart, _min, max) => [0, Math.max(4, max * 1.1)] } },
     axes: [
-      { ...axis, size: 24, grid: { show: false }, values: '{HH}:{mm}' },
+      {
+        ...axis,
+        size: 24,
+        grid: { show: false },
+        space: 64,
+        values: (_chart, splits) => splits.map(toClock),
+      },
       {
         ...axis,
         size: 44,

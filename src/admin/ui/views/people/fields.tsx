@@ -2,7 +2,7 @@ import { Alert, Text } from '@mantine/core';
 import type { PersonExplanation, PersonField } from '../../../contract/people.ts';
 import { StateBadge } from '../../components/mark.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Dim, ViewLink } from '../../components/text.tsx';
+import { Breakable, Dim, ViewLink } from '../../components/text.tsx';
 import { ruleHref } from '../mappings/linked-rule.ts';
 import {
   decidingRules,
@@ -39,7 +39,15 @@ export function FieldTable({ person }: { person: PersonExplanation }) {
         rows={fields}
         keyOf={({ field }) => field}
         columns={[
-          { label: 'Field', width: '18%', cell: ({ field }) => <b>{fieldName(field, names)}</b> },
+          {
+            label: 'Field',
+            width: '18%',
+            cell: ({ field }) => (
+              <b>
+                <Breakable text={fieldName(field, names)} />
+              </b>
+            ),
+          },
           { label: 'What the IdP said', width: '20%', cell: (field) => value(idpValue(field)) },
           { label: 'Rule', width: '23%', cell: (field) => <Rule field={field} person={person} /> },
           {
@@ -74,7 +82,7 @@ function Value({ value, names }: { value: unknown; names: Names }) {
       style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
       title={ids.join(', ') || undefined}
     >
-      {text}
+      <Breakable text={text} />
     </Text>
   );
 }
@@ -90,7 +98,7 @@ function Rule({ field: { field, rules }, person }: { field: PersonField; person:
       style={{ overflowWrap: 'anywhere' }}
     >
       <ViewLink href={ruleHref(person, { ...rule, field })} c="inherit" isInText>
-        {ruleText(rule)}
+        <Breakable text={ruleText(rule)} />
       </ViewLink>
       {ruleDetails(rule) && <Dim size="xs"> {ruleDetails(rule)}</Dim>}
     </Text>

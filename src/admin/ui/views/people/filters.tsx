@@ -2,27 +2,34 @@ import { Button, Switch as SwitchField } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { Input } from '../../api.ts';
 import { FilterPanel, FilterSelect, TextFilter, useAddressFilter } from '../../components/filter-panel.tsx';
+import { useIsNarrow } from '../../components/narrow.ts';
 import { ViewLink } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';
 import { type Choice, filterChoices } from './choices.ts';
 import { findingFilterText, stateMarks } from './texts.ts';
 
-const filterNames = ['connection', 'state', 'finding', 'field', 'value', 'userName', 'archived'] as const;
+const filterNames = ['connection', 'state', 'finding', 'field', 'value', 'search', 'archived'] as const;
+const names = [...filterNames, 'sort'] as const;
 
 /** The filters of people, which are in the address. */
 export type Filters = Pick<Input<'listPeople'>, (typeof filterNames)[number]>;
 
-type Change = ReturnType<typeof useAddressFilter<Filters>>[1];
+type Sort = NonNullable<Input<'listPeople'>['sort']>;
+type Change = ReturnType<typeof useAddressFilter<Filters & { sort?: Sort }>>[1];
 
-/** The filters of the address without values that the API does not have, and a function that changes some of them. */
-export function usePeopleFilters(): [Filters, Change] {
-  const [{ state, archived, ...others }, change] = useAddressFilter<Filters>(filterNames);
-  const known = {
+/** The orders besides that by userName. */
+export const sortTexts: Record<Sort, string> = { name: 'Name', state: 'State', changed: 'Last change' };
+
+/** The filters and the order of the address without values that the API does not have, and a function that changes some of them. */
+export function usePeopleFilters(): { filters: Filters; sort: Sort | undefined; change: Change } {
+  const [given, change] = useAddressFilter<Filters & { sort?: Sort }>(names);
+  const { state, archived, sort, ...others } = given;
+  const filters = {
     ...others,
     ...(state && state in stateMarks && { state }),
     ...(archived === 'true' && { archived }),
   };
-  return [known, change];
+  return { filters, sort: sort && sort in sortTexts ? sort : undefined, change };
 }
 
 /** The choices of the filters with the number of people of each. */
@@ -32,16 +39,40 @@ export function useFilterChoices(filters: Pick<Filters, 'connection' | 'finding'
 }
 
 /** The filters above the list of people. */
-export function FilterBar({ filters, change }: { filters: Filters; change: Change }) {
+export function FilterBar({
+  filters,
+  sort,
+  change,
+}: {
+  filters: Filters;
+  sort: Sort | undefined;
+  change: Change;
+}) {
   const choices = useFilterChoices(filters);
-  const { connection, state, finding, field, value, userName, archived } = filters;
+  const isNarrow = useIsNarrow();
+  const { connection, state, finding, field, value, search, archived } = filters;
   return (
     <FilterPanel count={Object.keys(filters).length}>
       <TextFilter
-        label="userName begins with"
-        value={userName}
-        onChange={(text) => change({ userName: text })}
+        label="Name, address, number or id"
+        title="Any part of a name, address, employee number, id or value of a finding"
+        w={220}
+        value={search}
+        onChange={(text) => change({ search: text })}
       />
+      {isNarrow && (
+        <FilterSelect
+          label="Sort"
+          placeholder="By userName"
+          w={170}
+          data={Object.entries(sortTexts).map(([one, text]) => ({
+            value: one,
+            label: `By ${text.toLowerCase()}`,
+          }))}
+          value={sort}
+          onChange={(chosen) => change({ sort: chosen })}
+        />
+      )}
       <FilterSelect
         label="State"
         placeholder="Any state"

@@ -5,7 +5,7 @@ import { DownloadButton } from '../../components/download-button.tsx';
 import { FilterPanel, useAddressFilter } from '../../components/filter-panel.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { Dim, ViewLink } from '../../components/text.tsx';
+import { Breakable, Dim, ViewLink } from '../../components/text.tsx';
 import { countText, toWords } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
@@ -93,5 +93,9 @@ function columnsOf(hasConnections: boolean): Column<FindingValue>[] {
 function Value({ row: { value, isRest } }: { row: FindingValue }) {
   if (isRest) return <Dim>other values</Dim>;
   if (value === '') return <Dim>without a value</Dim>;
-  return <span style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>{value}</span>;
+  return (
+    <span style={{ whiteSpace: 'pre-wrap' }}>
+      <Breakable text={value} />
+    </span>
+  );
 }

@@ -22,11 +22,12 @@ export function ReconcileSelectedButton({ filters }: { filters: Filters }) {
 function ReconcileDialog({ filters, onClose }: { filters: Filters; onClose: () => void }) {
   const selection = useRead('countSelectedPeople', filters, { staleTime: 0, gcTime: 0 });
   const { people = 0, isMore = false } = selection.data ?? {};
-  if (people === 0 || isMore)
+  const isTooMany = isMore || people > MAX_PEOPLE;
+  if (people === 0 || isTooMany)
     return (
       <Dialog title="Reconcile these people?" onClose={onClose}>
         <Loaded query={selection}>
-          {() => <Text size="sm">{isMore ? TOO_MANY : 'Nobody matches these filters.'}</Text>}
+          {() => <Text size="sm">{isTooMany ? TOO_MANY : 'Nobody matches these filters.'}</Text>}
         </Loaded>
       </Dialog>
     );
@@ -56,5 +57,8 @@ function ReconcileDialog({ filters, onClose }: { filters: Filters; onClose: () =
   );
 }
 
+/** The most people whom one request reconciles. */
+const MAX_PEOPLE = 10_000;
+
 const TOO_MANY =
-  'More than 10,000 people match these filters. Choose narrower ones, or use "npx jetbridge people reconcile".';
+  'More than 10,000 people match these filters, or too few of all to be found soon. Choose narrower ones, or use "npx jetbridge people reconcile".';

@@ -1,6 +1,8 @@
 import type { FindingValue, Person, PersonExplanation, PersonField } from '../../../contract/people.ts';
 import type { Exchange } from '../../../contract/traffic.ts';
+import type { Result } from '../../api.ts';
 import { withShortUrns } from '../../components/short-urns.ts';
+import { countText, numberText } from '../../components/texts.ts';
 import { withLocalTimes } from '../../components/time-texts.ts';
 import { prettyText } from '../traffic/texts.ts';
 
@@ -40,6 +42,18 @@ export function markOfPerson({ state, isActive, isDeleted, findings }: Person): 
     return verdictMarks.outOfScope;
   if (state !== 'synced' || (isActive && !isDeleted)) return stateMarks[state];
   return { ...verdictMarks.archived, label: isDeleted ? 'deleted' : 'inactive' };
+}
+
+/** Returns the sentence with the number of people in a list, and of those with findings. */
+export function peopleCountText({ people, withFindings, isMore }: Result<'countSelectedPeople'>): string {
+  const more = isMore ? 'More than ' : '';
+  const findings =
+    withFindings === 0
+      ? 'none of them with findings'
+      : `${more.toLowerCase()}${numberText(withFindings)} of them with findings`;
+  return people === 0 && !isMore
+    ? 'Nobody.'
+    : `${more}${countText(people, 'person', 'people')}, ${findings}.`;
 }
 
 export function markOfVerdict({ status }: PersonExplanation['verdict']): Mark {

@@ -6,6 +6,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import type { Column } from '../../components/rows.tsx';
+import { Breakable } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { answerText, prettyBody } from './texts.ts';
@@ -56,7 +57,7 @@ function columnsWith(onOpen: (exchange: Exchange) => void): Column<Exchange>[] {
           style={{ textAlign: 'left' }}
         >
           <Text span size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-            {exchange.method} {exchange.path}
+            <Breakable text={`${exchange.method} ${exchange.path}`} />
           </Text>
         </UnstyledButton>
       ),

@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core';
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react';
 import type { Exchange } from '../../../contract/traffic.ts';
 import type { Column } from '../../components/rows.tsx';
-import { personHref, ViewLink } from '../../components/text.tsx';
+import { Breakable, personHref, ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
 import { durationText, outcomeOf, pathText, shortPath } from './texts.ts';
 
@@ -19,28 +19,22 @@ export const columns: Column<Exchange>[] = [
       </ViewLink>
     ),
   },
-  { label: 'Who', width: '22%', cell: (exchange) => <Who {...exchange} /> },
-  { label: 'Request', width: '34%', cell: (exchange) => <RequestLine {...exchange} /> },
-  { label: 'Status', width: '11%', cell: (exchange) => <Outcome {...exchange} /> },
+  { label: 'Who', width: '24%', cell: (exchange) => <Who {...exchange} /> },
+  { label: 'Request', width: '31%', cell: (exchange) => <RequestLine {...exchange} /> },
+  { label: 'Status', width: '10%', cell: (exchange) => <Outcome {...exchange} /> },
   {
     label: 'Duration',
-    width: '9%',
+    width: '8%',
     cell: ({ ms }) => <span style={oneLine}>{durationText(ms)}</span>,
   },
-  { label: 'Person', width: '14%', cell: (exchange) => <PersonLink {...exchange} /> },
+  { label: 'Person', width: '17%', cell: (exchange) => <PersonLink {...exchange} /> },
 ];
 
 /** Method and path; the whole path appears on hover. */
 function RequestLine({ method, path }: Exchange) {
   return (
-    <Text
-      component="span"
-      size="xs"
-      ff="monospace"
-      style={{ overflowWrap: 'anywhere' }}
-      title={pathText(path)}
-    >
-      <b>{method}</b> {shortPath(path)}
+    <Text component="span" size="xs" ff="monospace" title={pathText(path)}>
+      <b>{method}</b> <Breakable text={shortPath(path)} />
     </Text>
   );
 }
@@ -52,14 +46,19 @@ export function Who({ direction, userAgent, connection }: Exchange) {
   return (
     <Group gap={4} wrap="nowrap" component="span" display="inline-flex">
       <Icon size={16} stroke={1.5} aria-hidden style={{ flexShrink: 0 }} />
-      <Text component="span" size="sm" title={userAgent} truncate maw={140}>
-        {isCall ? 'Travel service' : (userAgent?.split(/[/(]/)[0]?.trim() ?? 'IdP')}
+      <Text component="span" size="sm" title={userAgent}>
+        {isCall ? 'Travel service' : programName(userAgent)}
       </Text>
       <Text component="span" size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
         {connection ?? 'no connection'}
       </Text>
     </Group>
   );
+}
+
+/** The name of a program without its version. */
+function programName(userAgent = 'IdP'): string {
+  return userAgent.split(/[/(]| \d/)[0]?.trim() ?? userAgent;
 }
 
 export function Outcome(exchange: Pick<Exchange, 'status' | 'error'>) {

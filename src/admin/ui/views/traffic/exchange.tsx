@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type { ExchangeDetail } from '../../../contract/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Section, ViewLink } from '../../components/text.tsx';
+import { Breakable, Section, ViewLink } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { columns, Outcome, PersonLink, Who } from './columns.tsx';
@@ -80,7 +80,7 @@ function Facts({ exchange }: { exchange: ExchangeDetail }) {
       )}
       {path.includes('?') && (
         <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-          ?{pathText(path).split('?').slice(1).join('?')}
+          <Breakable text={pathText(path.slice(path.indexOf('?')))} />
         </Text>
       )}
       {requestId !== undefined && (
@@ -167,7 +167,7 @@ function Headers({ headers }: { headers: ExchangeDetail['request']['headers'] })
           <Text span inherit c="dimmed">
             {name}:
           </Text>{' '}
-          {value}
+          <Breakable text={value} />
         </Text>
       ))}
     </Stack>

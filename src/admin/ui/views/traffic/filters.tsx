@@ -1,4 +1,4 @@
-import { Group } from '@mantine/core';
+import { Group, Switch } from '@mantine/core';
 import { FilterPanel, FilterSelect, TextFilter } from '../../components/filter-panel.tsx';
 import { MomentInput } from '../../components/moment-input.tsx';
 import { PersonFilter } from '../../components/person-filter.tsx';
@@ -71,6 +71,13 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
           onChange={(until) => onChange({ until })}
         />
       </Group>
+      <Switch
+        size="xs"
+        label="Calls at an interval"
+        title="Calls that the bridge makes by itself: event feed, lookups, imports and probes. Those that fail are always shown."
+        checked={filter.polls === 'true'}
+        onChange={({ currentTarget: { checked } }) => onChange({ polls: checked ? 'true' : null })}
+      />
     </FilterPanel>
   );
 }

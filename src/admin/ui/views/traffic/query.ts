@@ -5,14 +5,31 @@ import { call, type Input } from '../../api.ts';
 import { useAddressFilter } from '../../components/filter-panel.tsx';
 import { queryClient, usePages, useRead } from '../../queries.ts';
 
-const names = ['connection', 'person', 'direction', 'method', 'status', 'path', 'since', 'until'] as const;
+const queryNames = [
+  'connection',
+  'person',
+  'direction',
+  'method',
+  'status',
+  'path',
+  'since',
+  'until',
+] as const;
+const names = [...queryNames, 'polls'] as const;
 
 /** The filters, as they are in the address. */
-export type TrafficFilter = Pick<Input<'listExchanges'>, (typeof names)[number]>;
+export type TrafficFilter = Pick<Input<'listExchanges'>, (typeof queryNames)[number]> & {
+  /** Shows also the calls that the bridge makes at an interval. */
+  polls?: 'true';
+};
 
 /** The filters of the address, and a function that changes some of them. */
 export function useTrafficFilter() {
   return useAddressFilter<TrafficFilter>(names);
+}
+
+function toInput({ polls, ...filter }: TrafficFilter): Input<'listExchanges'> {
+  return polls === 'true' ? filter : { ...filter, hidesPolls: 'true' };
 }
 
 /** The interval at which new exchanges are read from the log, in milliseconds. */
@@ -28,7 +45,8 @@ interface News {
 
 /** The newest exchanges, read on in both directions: older ones in pages, new ones every two seconds unless it is paused. */
 export function useTraffic(filter: TrafficFilter, isPaused: boolean) {
-  const first = { ...filter, limit: PAGE };
+  const input = toInput(filter);
+  const first = { ...input, limit: PAGE };
   const pages = usePages('listExchanges', first, {
     ...{ cursor: 'before', staleTime: Number.POSITIVE_INFINITY, gcTime: 0 },
   });
@@ -41,7 +59,7 @@ export function useTraffic(filter: TrafficFilter, isPaused: boolean) {
     gcTime: 0,
     queryFn: async (): Promise<News> => {
       const known = queryClient.getQueryData<News>(newsKey) ?? { exchanges: [], head: newest ?? '0' };
-      const page = await call('listExchanges', { ...filter, limit: MAX_NEW, after: known.head });
+      const page = await call('listExchanges', { ...input, limit: MAX_NEW, after: known.head });
       // There are more than a page can have: the list begins anew with the newest.
       if (page.next !== undefined) void queryClient.resetQueries({ queryKey: ['listExchanges', first] });
       return { exchanges: [...page.exchanges, ...known.exchanges], head: page.head };

@@ -1,5 +1,6 @@
 import { Button, Menu, Text } from '@mantine/core';
 import { call } from '../../api.ts';
+import { clockText } from '../../components/time-texts.ts';
 import { useChange } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { useExchangeLog } from './query.ts';
@@ -61,5 +62,5 @@ export function ReadBodies() {
 }
 
 function untilText(time: string | undefined): string {
-  return time === undefined ? '' : `until ${new Date(time).toLocaleTimeString([], { timeStyle: 'short' })}`;
+  return time === undefined ? '' : `until ${clockText(new Date(time).getTime())}`;
 }

@@ -5,6 +5,7 @@ import { Route, Switch } from 'wouter';
 import type { Exchange } from '../../../contract/traffic.ts';
 import { Failure, Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/paged-rows.tsx';
+import { exactClockText } from '../../components/time-texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
 import { columns } from './columns.tsx';
@@ -96,7 +97,7 @@ function Exchanges({ filter, isPaused }: { filter: TrafficFilter; isPaused: bool
 /** Tells up to when the list is complete. It changes with each reading, so that the relative times of the list stay true. */
 function Liveness({ at, isPaused, isPast }: { at: number; isPaused: boolean; isPast: boolean }) {
   if (at === 0) return null;
-  const time = new Date(at).toLocaleTimeString();
+  const time = exactClockText(at);
   const isLive = !isPaused && !isPast;
   return (
     <Text size="xs" c="dimmed" mb={4}>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { TravelRequest } from '../../../contract/travel.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
+import { Breakable } from '../../components/text.tsx';
 import { Time } from '../../components/time.tsx';
 import { usePages } from '../../queries.ts';
 import { prettyText } from '../traffic/texts.ts';
@@ -60,12 +61,12 @@ function columns(onShow: (request: TravelRequest) => void) {
       label: 'Request',
       cell: ({ method, path }: TravelRequest) => (
         <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {method} {path}
+          <Breakable text={`${method} ${path}`} />
         </Text>
       ),
-      width: '40%',
+      width: '36%',
     },
-    { label: 'By', cell: ({ user }: TravelRequest) => user ?? 'nobody', width: '22%' },
+    { label: 'By', cell: ({ user }: TravelRequest) => <Breakable text={user ?? 'nobody'} />, width: '26%' },
     { label: 'ms', cell: ({ ms }: TravelRequest) => ms, width: '6%' },
     {
       label: 'Bodies',

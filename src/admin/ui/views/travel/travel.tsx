@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import type { Result } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
+import { TabList } from '../../components/tab-list.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
 import { ApiKeys } from './api-keys.tsx';
@@ -64,13 +65,7 @@ function Parts({ admins, eventKinds }: Pick<Service, 'admins' | 'eventKinds'>) {
   };
   return (
     <Tabs value={part} onChange={(chosen) => navigate(`/${chosen}`)} keepMounted={false}>
-      <Tabs.List mb="md">
-        {Object.entries(parts).map(([value, label]) => (
-          <Tabs.Tab key={value} value={value}>
-            {label}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
+      <TabList labels={parts} />
       {Object.entries(contents).map(([value, content]) => (
         <Tabs.Panel key={value} value={value}>
           {content}
