@@ -167,10 +167,12 @@ interface AnnouncedValue {
   rules: Rules;
 }
 
-/** A create omits `archived: false`, which is the default. */
+/**
+ * `archived` is no evidence: a create omits `false`, which is the default, and where the travel API archives by a call of its own, the create may
+ * have been carried out without it.
+ */
 function hasCreatedValue(observed: TravelUser, announced: AnnouncedValue): boolean {
-  const { key, value } = announced;
-  return hasAnnouncedValue(observed, announced) || (key === 'archived' && value === false);
+  return hasAnnouncedValue(observed, announced) || announced.key === 'archived';
 }
 
 function hasAnnouncedValue(observed: TravelUser, { key, value, rules }: AnnouncedValue): boolean {

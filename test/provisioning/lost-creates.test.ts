@@ -323,3 +323,27 @@ test('a deleted user whose traveler of a lost create was deleted leaves the trav
     },
     { deprovision: 'delete' },
   ));
+
+test.each(['link', 'refuse'] as const)(
+  'an inactive user whose lost create was carried out without the archive gets the traveler, which is archived (onExistingUser: %s)',
+  (onExistingUser) =>
+    withUsers(
+      async (fixture) => {
+        const { travel, bridge } = fixture;
+        // A travel API with a call of its own for the archive has not got that call.
+        travel.faultFor = ({ verb, body }) => {
+          if (verb !== 'create' || travelers(fixture).length > 0) return undefined;
+          travel.addTraveler({ ...body, email: addressOf('Ada'), archived: false });
+          return notCarriedOut;
+        };
+        const { id } = await bridge.users.create(users, person('Ada', { active: false }));
+        await settle(fixture);
+        expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+        expect(await fixture.identity(id)).toMatchObject({
+          state: 'synced',
+          travelId: travelers(fixture)[0]?.id,
+        });
+      },
+      { onExistingUser },
+    ),
+);

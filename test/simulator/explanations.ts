@@ -49,7 +49,8 @@ function fieldViolations({ fields }: Explanation, traveler: TravelUser | undefin
     const is = readField(traveler, field);
     if (!isEqualJson(observed ?? null, is ?? null))
       return [`${field} is shown as ${JSON.stringify(observed)}, and is ${JSON.stringify(is)}`];
-    const isAsSent = isSameValue(answered ?? sent ?? null, is ?? null);
+    // An answer without the value is null: the travel API has not taken it.
+    const isAsSent = isSameValue(answered === undefined ? (sent ?? null) : answered, is ?? null);
     const isTrue = standing === 'same' ? isAsSent : standing !== 'drift' || !isAsSent;
     return isTrue ? [] : [`${field} is shown as ${standing}: ${JSON.stringify({ sent, answered, is })}`];
   });

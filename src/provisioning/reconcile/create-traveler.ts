@@ -157,14 +157,18 @@ function wasLinkRefused({ identity }: ReconcileContext, email: string): boolean 
 }
 
 /**
- * Links the traveler that has the address, or goes on with the next address. Returns `none` if no traveler has the address. `create` is the
- * create that got 409.
+ * Links the traveler that has the address, which an earlier create may have made, or goes on with the next address. Returns `none` if no traveler
+ * has the address. `create` is the create that got 409.
  */
 function* linkExisting(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { email, create, rounds }: { email: string; create: UnconfirmedCreate | undefined; rounds: number },
 ): Program<ReconcileResult | TravelerGone | 'none'> {
+  for (const earlier of unconfirmedCreatesFor(draft, email)) {
+    const own = yield* linkOwnCreate(context, draft, earlier);
+    if (own === 'gone' || 'end' in own) return own;
+  }
   const linked = yield* linkExistingTraveler(context, draft, { email, create });
   const next = { rounds: rounds - 1, free: undefined };
   if (typeof linked === 'object' && 'freed' in linked)
@@ -363,10 +367,6 @@ function* handleCreateConflict(
   const { email } = create.reservation;
   // That the address was free before proves nothing here: another system may have created a traveler since.
   const refused = { ...create, reservation: { ...create.reservation, wasFree: false } };
-  for (const earlier of unconfirmedCreatesFor(draft, email)) {
-    const own = yield* linkOwnCreate(context, draft, earlier);
-    if (own === 'gone' || 'end' in own) return own;
-  }
   // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
   if (draft.waitingFor === undefined) yield* perform('waitForEmail', email);
   const linked = yield* linkExisting(context, draft, { email, create: refused, rounds });

@@ -115,11 +115,50 @@ function leaseEnd({ dialect }: Database, { ms, now }: Pick<Lease, 'ms' | 'now'>)
   return timeAfter(dialect.now(now), ms);
 }
 
-async function acquireTask(
-  database: Database,
+/** The delay until a task may be acquired, and the state that its last holder has saved. */
+interface TaskDelay {
+  retryMs: number;
+  state: unknown;
+}
+
+/** Looks first whether the task is due: most looks find that it is not, and then nothing is written. */
+async function acquireTask(database: Database, key: TaskKey, lease: Lease): Promise<TaskLease | TaskDelay> {
+  const delay = await findDelay(database, key, lease);
+  if (delay && delay.retryMs > 0) return delay;
+  if (!delay) await insertTask(database, key);
+  return (await takeTask(database, key, lease)) ?? acquireTask(database, key, lease);
+}
+
+async function insertTask({ db }: Database, key: TaskKey): Promise<void> {
+  await db
+    .insertInto('background_task')
+    .values(rowOf(key))
+    .onConflict((conflict) => conflict.columns(keyColumns).doNothing())
+    .execute();
+}
+
+/** Returns undefined if the task is not stored. */
+async function findDelay(
+  { db, dialect }: Database,
   key: TaskKey,
   lease: Lease,
-): Promise<TaskLease | { retryMs: number; state: unknown }> {
+): Promise<TaskDelay | undefined> {
+  const clock = dialect.now(lease.now);
+  const task = await db
+    .selectFrom('background_task')
+    .select(['state', 'requested'])
+    .select(sql<number>`due_at - ${clock}`.as('dueMs'))
+    .select(sql<number>`coalesce(lease_until, 0) - ${clock}`.as('leasedMs'))
+    .where(inScope(key))
+    .where('kind', '=', key.kind)
+    .executeTakeFirst();
+  if (!task) return undefined;
+  const dueMs = task.requested === 1 ? 0 : Number(task.dueMs);
+  return { retryMs: Math.max(0, dueMs, Number(task.leasedMs)), state: toState(task.state) };
+}
+
+/** Takes the lease; undefined if another replica has taken it since the task was found due. */
+async function takeTask(database: Database, key: TaskKey, lease: Lease): Promise<TaskLease | undefined> {
   const clock = database.dialect.now(lease.now);
   const acquired = await updateTask(database, key)
     .set((row) => ({
@@ -140,32 +179,7 @@ async function acquireTask(
         .as('generation'),
     ])
     .executeTakeFirst();
-  if (!acquired) return findDelay(database, key, lease);
-  return { state: toState(acquired.state), generation: acquired.generation ?? 0 };
-}
-
-/** Creates the task at its first use, and acquires it. */
-async function findDelay(database: Database, key: TaskKey, lease: Lease): ReturnType<typeof acquireTask> {
-  const { db, dialect } = database;
-  const clock = dialect.now(lease.now);
-  const task = await db
-    .selectFrom('background_task')
-    .select(['state', 'requested'])
-    .select(sql<number>`due_at - ${clock}`.as('dueMs'))
-    .select(sql<number>`coalesce(lease_until, 0) - ${clock}`.as('leasedMs'))
-    .where(inScope(key))
-    .where('kind', '=', key.kind)
-    .executeTakeFirst();
-  if (task) {
-    const dueMs = task.requested === 1 ? 0 : Number(task.dueMs);
-    return { retryMs: Math.max(0, dueMs, Number(task.leasedMs)), state: toState(task.state) };
-  }
-  await db
-    .insertInto('background_task')
-    .values(rowOf(key))
-    .onConflict((conflict) => conflict.columns(keyColumns).doNothing())
-    .execute();
-  return acquireTask(database, key, lease);
+  return acquired && { state: toState(acquired.state), generation: acquired.generation ?? 0 };
 }
 
 function toState(text: string): unknown {
