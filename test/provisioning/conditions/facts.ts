@@ -16,6 +16,7 @@ export function summaryOf(connection: string, { states, ...more }: SummaryChange
       waitingSince: undefined,
       hasUsers: true,
       findings: new Map(),
+      withFindings: 0,
       areFindingsCut: false,
     },
     ...more,
