@@ -28,12 +28,14 @@ interface ToldKind {
   isDelayed?: true;
   /** The factor by which its people must grow to be told again; undefined: never. */
   growth?: number;
+  /** The log has it from where it is noticed. */
+  isLoggedElsewhere?: true;
   /** The messages of the log, for kinds that have their own. */
   log?: Record<Step, string>;
 }
 
 const toldKinds: Record<ConditionKind, ToldKind> = {
-  databaseUnwritable: { ended: 'The database can be written again.' },
+  databaseUnwritable: { ended: 'The database can be written again.', isLoggedElsewhere: true },
   credentialRefused: { ended: 'The travel API accepts the credential again.' },
   travelOutage: { ended: 'The travel API gives usable answers again.', isDelayed: true },
   mappingFaults: { ended: 'The travel service knows all names of the mapping again.' },
@@ -236,7 +238,7 @@ type Told = Pick<Condition, 'kind'> &
 /** Logs and alerts what has happened to a condition. */
 function tell({ alerts, runtime }: ConditionAlarmsDeps, step: Step, condition: Told): void {
   const { kind, connection, subject, people, since, severity = 'warning', text = '', path } = condition;
-  const { ended, toldElsewhere, log } = toldKinds[kind];
+  const { ended, toldElsewhere, isLoggedElsewhere, log } = toldKinds[kind];
   if (toldElsewhere === 'all' || (toldElsewhere === 'opening' && step === 'opened')) return;
   const sinceText = since === undefined ? undefined : new Date(since).toISOString();
   // The data of kinds that have existed before conditions.
@@ -245,10 +247,11 @@ function tell({ alerts, runtime }: ConditionAlarmsDeps, step: Step, condition: T
     : { connection: connection || undefined, subject: subject || undefined, people, since: sinceText };
   const level = step === 'cleared' ? 'info' : log || severity === 'failing' ? 'error' : 'warn';
   const isEnd = step === 'cleared';
-  runtime.log[level](
-    log ? data : { kind, ...data, text: isEnd ? ended : text },
-    log?.[step] ?? (isEnd ? 'a condition has ended' : 'a condition needs attention'),
-  );
+  if (!isLoggedElsewhere)
+    runtime.log[level](
+      log ? data : { kind, ...data, text: isEnd ? ended : text },
+      log?.[step] ?? (isEnd ? 'a condition has ended' : 'a condition needs attention'),
+    );
   alerts.send({
     ...{ type: `${kind}.${step}`, at: runtime.now(), severity: isEnd ? 'info' : severity },
     ...{ text: isEnd ? ended : text, data, path },

@@ -303,6 +303,8 @@ test('a database that cannot be written is told without being asked, and its end
   storeFault = undefined;
   await advance(SECOND_MS);
   expect(sentTypes()).toEqual(['databaseUnwritable.opened', 'databaseUnwritable.cleared', 'hold.opened']);
+  // What notices the fault logs it.
+  expect(logged.map(({ fields }) => fields)).toEqual([expect.objectContaining({ cause: 'safetyValve' })]);
 });
 
 test('a burst of refused sign-ins, which is told by itself, is told as ended', async () => {

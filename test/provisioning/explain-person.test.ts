@@ -155,8 +155,8 @@ test.each(verdicts)('the state of a person %s has its reason', (_title, identity
 
 test('a person who waits while the travel API cannot be used waits for it, also before the first attempt', () => {
   const outage = 'the travel API answers 503 since 2026-11-20T14:02Z';
-  for (const attempts of [0, 3])
-    expect(verdictOn(person('ada', { state: 'dirty', attempts }), { now: NOW, outage })).toEqual({
+  for (const more of [{ attempts: 0 }, { attempts: 3 }, { leasedUntil: NOW + 1 }])
+    expect(verdictOn(person('ada', { state: 'dirty', ...more }), { now: NOW, outage })).toEqual({
       ...{ status: 'waiting', because: outage },
     });
   expect(

@@ -1,3 +1,4 @@
+import { importFailedSince, lastImportOf, withFailedImport } from '../../src/provisioning/import/import.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 import {
@@ -324,3 +325,12 @@ test('the traveler of the credential is never written', () =>
     await expect(fixture.bridge.users.remove(users, own)).rejects.toMatchObject({ kind: 'refused' });
     expect([...fixture.travel.travelers.values()]).toEqual(before);
   }));
+
+test('imports fail since the first failure, and the last one that has ended is still known', () => {
+  const first = withFailedImport(undefined, 5);
+  expect([importFailedSince(first), lastImportOf(first)]).toEqual([5, undefined]);
+  const ended = { isIncomplete: false, at: 7, read: 3 };
+  const second = withFailedImport(withFailedImport(ended, 8), 9);
+  expect([importFailedSince(second), lastImportOf(second)]).toMatchObject([8, ended]);
+  expect(importFailedSince(ended)).toBeUndefined();
+});

@@ -1,3 +1,4 @@
+import { doctor } from '../../src/cli/doctor.ts';
 import { explainPersonTo } from '../../src/cli/people/explain.ts';
 import { showPeople } from '../../src/cli/people/people.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
@@ -103,7 +104,12 @@ test('commands beside the server tell it too, from what the server has shared', 
     expect(shell.err[0]).toMatch(new RegExp(`^${outage}$`));
   });
   await explainPersonTo(shell, { person: 'bob@corp.example' });
-  expect(shell.out.join('\n')).toMatch(new RegExp(`waiting.*, because the travel API answers 503 ${since}`));
+  expect(shell.out.splice(0).join('\n')).toMatch(
+    new RegExp(`waiting.*, because the travel API answers 503 ${since}`),
+  );
+  expect(await doctor(shell)).toBe(1);
+  const line = shell.out.find((one) => one.includes('running servers'));
+  expect(line).toMatch(/^fault {4}running servers: The travel API answers 503 since .* 2 changes wait, /);
 });
 
 test('the condition ends with the outage', async () => {

@@ -203,7 +203,8 @@ function archivedVerdict(identity: Identity): Verdict {
 
 function waitingVerdict(identity: Identity, { now, outage }: VerdictContext): Verdict {
   const { attempts, nextAttemptAt, leasedUntil, decision } = identity;
-  if (leasedUntil !== undefined && leasedUntil > now)
+  // During an outage the running attempt is one of many.
+  if (leasedUntil !== undefined && leasedUntil > now && outage === undefined)
     return { status: 'waiting', because: 'an attempt is running' };
   const hasOneOf = (calls: Record<string, { code: string }>) => {
     const codes = Object.values(calls).map(({ code }) => code);
