@@ -117,6 +117,7 @@ describe('/metrics of a running service', () => {
       'jetbridge_paused_changes',
       'jetbridge_foreign_values',
       'jetbridge_lookup_stale',
+      'jetbridge_conditions',
       'jetbridge_unconfirmed',
     ]);
   });
