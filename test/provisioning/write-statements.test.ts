@@ -112,6 +112,9 @@ test.each(['patch', 'replace'] as const)(
       expect(await stepsOf(() => bridge.users.change(users, id, () => after, kind))).toEqual([
         'select identity',
         'update identity',
+        // The name is a part of the key by which people are searched.
+        'delete identity_email',
+        'insert identity_email',
         'commit that waits for the disk',
         'travel API: patch',
         ...outcome,

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
-import { compiledInsert } from '../sql/queries.ts';
+import { compiledInsert, compiledQuery } from '../sql/queries.ts';
 import { contactKeys, isNamingKey, namingSearchKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 
@@ -19,6 +19,32 @@ export async function insertEmailKeys(tx: Kysely<Tables>, scope: Scope, owners: 
 
 const insertKeys = compiledInsert((db, rows: Tables['identity_email'][]) =>
   db.insertInto('identity_email').values(rows),
+);
+
+/** Changes the keys of an identity that has had those of `before`. */
+export async function updateEmailKeys(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { id, desired, before }: EmailOwner & { before: EmailOwner['desired'] },
+): Promise<void> {
+  const [former, wanted] = [contactKeys(before), contactKeys(desired)];
+  const owner = { ...scopeColumns(scope), identity_id: id };
+  for (const email_key of former.filter((key) => !wanted.includes(key)))
+    await deleteKey(tx, { ...owner, email_key });
+  const added = wanted.filter((key) => !former.includes(key));
+  await insertKeys(
+    tx,
+    added.map((email_key) => ({ ...owner, email_key })),
+  );
+}
+
+const deleteKey = compiledQuery((db, key: Tables['identity_email']) =>
+  db
+    .deleteFrom('identity_email')
+    .where('account', '=', key.account)
+    .where('connection_id', '=', key.connection_id)
+    .where('identity_id', '=', key.identity_id)
+    .where('email_key', '=', key.email_key),
 );
 
 /** Replaces the email keys of an identity, if they have changed. */

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type Expression,
   type ExpressionBuilder,
@@ -15,10 +14,10 @@ import { type CountedIdentity, countIdentities, isLive } from '../lists/list-cou
 import { identityTables } from '../migrations/identity-tables.ts';
 import { type Dialect, timeAfter } from '../sql/dialect.ts';
 import { compiledQuery, parseJson, pick, toJson } from '../sql/queries.ts';
-import { caseFoldedKey, contactKeys } from '../sql/search-keys.ts';
+import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
-import { insertEmailKeys, replaceEmailKeys } from './email-keys.ts';
+import { insertEmailKeys, replaceEmailKeys, updateEmailKeys } from './email-keys.ts';
 import { type ConditionKeys, isLinked, isNewUser, toConditionKeys } from './identities-for-writes.ts';
 import {
   creatingColumns,
@@ -251,8 +250,7 @@ async function updateAndLease(
     },
   );
   if (numAffectedRows !== 1n) return false;
-  if (!isDeepStrictEqual(contactKeys(identity.desired), contactKeys(before.desired)))
-    await replaceEmailKeys(tx, scope, identity);
+  await updateEmailKeys(tx, scope, { ...identity, before: before.desired });
   await updateCountersAndGroups(context, columns, { before: columnsBefore, identity });
   return true;
 }
