@@ -39,7 +39,7 @@ const toldKinds: Record<ConditionKind, ToldKind> = {
   credentialRefused: { ended: 'The travel API accepts the credential again.' },
   travelOutage: { ended: 'The travel API gives usable answers again.', isDelayed: true },
   mappingFaults: { ended: 'The travel service knows all names of the mapping again.' },
-  staleLookups: { ended: 'All lists of the travel API can be read again.' },
+  staleLookups: { ended: 'All lists of the travel API can be read again.', isDelayed: true },
   restoreSuspected: { ended: 'No restore is suspected any more.', toldElsewhere: 'all' },
   signIns: { ended: 'No burst of refused sign-ins in the last hour.', toldElsewhere: 'opening' },
   hold: {

@@ -127,10 +127,12 @@ function localCondition(fact: LocalFact, facts: ConditionFacts, isNamed: boolean
         command: 'npx jetbridge check',
       };
     case 'staleLookups':
-      return {
-        ...{ ...base, kind, path: `/traffic?connection=${id}&direction=travel` },
-        text: `Lists of the travel API${of} can no longer be read (${detail}); older values serve.`,
-      };
+      return (
+        !isAway(connection, facts) && {
+          ...{ ...base, kind, path: `/traffic?connection=${id}&direction=travel` },
+          text: `Lists of the travel API${of} can no longer be read (${detail}); older values serve.`,
+        }
+      );
     case 'restoreSuspected':
       return {
         ...{ ...base, kind, people: count, path: '/overview' },
@@ -144,6 +146,11 @@ function localCondition(fact: LocalFact, facts: ConditionFacts, isNamed: boolean
         command: 'npx jetbridge audit',
       };
   }
+}
+
+/** True during an outage, in which imports and readings of lists fail, too: the outage alone is told. */
+function isAway(connection: string, facts: ConditionFacts): boolean {
+  return mergeFacts(facts).some((fact) => fact.connection === connection && isOutage(fact));
 }
 
 /** An outage is told as soon as changes wait for it, or once it has lasted. */
@@ -211,17 +218,14 @@ function pausedCondition({ connection, mode, since }: ConditionFacts['modes'][nu
   );
 }
 
-/** An import fails during every outage, which is told instead. */
 function importConditions(facts: ConditionFacts, isNamed: boolean): Found[] {
-  const local = mergeFacts(facts);
   return facts.imports.flatMap(({ connection, state }): Found[] => {
     const of = isNamed ? ` of ${connection}` : '';
     const [failedSince, last] = [importFailedSince(state), lastImportOf(state)];
-    const isAway = local.some((fact) => fact.connection === connection && isOutage(fact));
     const base = { connection, severity: 'warning' as const, path: '/overview' };
     return [
       failedSince !== undefined &&
-        !isAway && {
+        !isAway(connection, facts) && {
           ...{ ...base, kind: 'importFailed', since: failedSince },
           text: `The import of travelers${of} fails since ${minuteText(failedSince)}; it is tried again every minute.`,
           command: 'npx jetbridge doctor',

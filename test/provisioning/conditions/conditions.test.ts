@@ -141,6 +141,14 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     ],
   ],
   [
+    'lists that cannot be read because of an outage',
+    {
+      local: [outage, { kind: 'staleLookups', connection: 'okta', since: NOW, detail: 'costCenters' }],
+      summaries: [waiting],
+    },
+    [expect.stringMatching(/^failing travelOutage/)],
+  ],
+  [
     'an import that fails because of an outage',
     { local: [outage], summaries: [waiting], imports: [{ connection: 'okta', state: { failedSince: NOW } }] },
     [expect.stringMatching(/^failing travelOutage/)],
