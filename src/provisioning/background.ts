@@ -5,7 +5,7 @@ import { type LeasedTask, runTask, type TaskResult } from './background-lease.ts
 import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { Memberships } from './groups/group-ports.ts';
-import type { FeedFollower, FeedResult } from './import/event-feed.ts';
+import { FEED_RECHECK_MS, type FeedTaskDeps, followFeed, takeFeedPosition } from './import/feed-task.ts';
 import { type Importer, type ImportResult, withFailedImport } from './import/import.ts';
 import type { Attempt, Reconciler } from './reconcile/run/reconciler.ts';
 import type { ChangeDescriber } from './rules/describe-change.ts';
@@ -13,7 +13,7 @@ import type { RulesChanges } from './rules/rules-change.ts';
 import type { RulesSnapshot, RulesSnapshots } from './rules/rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';
-import type { TravelFailure, TravelFeed } from './travel-ports.ts';
+import type { TravelFailure } from './travel-ports.ts';
 
 /** Identities of one connection that are reconciled at the same time. */
 const CONCURRENCY = 8;
@@ -40,12 +40,6 @@ const DAY_MS = 24 * 60 * 60_000;
 const MEMBERSHIPS_MS = 60_000;
 /** Delay after a failed import. */
 const IMPORT_RETRY_MS = 60_000;
-/** Interval at which a travel API that has no event feed is asked whether it has one by now. */
-const FEED_RECHECK_MS = 60 * 60_000;
-/** The longest interval between two feed requests while the travel API does not answer. */
-const MAX_FEED_DELAY_MS = 60_000;
-/** The shortest wait for another replica that reads the feed, in milliseconds. */
-const MIN_FEED_WAIT_MS = 100;
 /**
  * First and longest delay after an internal error, such as a database that cannot be written. The delay doubles with
  * each error.
@@ -61,7 +55,7 @@ export interface ReconcileDueDeps {
   tracing?: Tracing | undefined;
 }
 
-interface BackgroundDeps extends ReconcileDueDeps {
+interface BackgroundDeps extends ReconcileDueDeps, Pick<FeedTaskDeps, 'feedFollowerOf'> {
   rulesSnapshots: RulesSnapshots;
   rulesChanges: RulesChanges;
   modes: Pick<ConnectionModes, 'shadowSince'>;
@@ -79,8 +73,6 @@ interface BackgroundDeps extends ReconcileDueDeps {
   membershipsSignalOf(connection: Connection): WakeSignal;
   /** Woken when rules or lookups have changed. */
   rulesSignalOf(connection: Connection): WakeSignal;
-  /** Creates a follower of a connection's feed at this position. */
-  feedFollowerOf(connection: Connection, source: TravelFeed, position: string | undefined): FeedFollower;
 }
 
 /** The running loops, to which connections can be added. */
@@ -329,94 +321,14 @@ async function waitForSignal(
   return isWoken;
 }
 
-/** The state that a poll of the feed saves for the next poll, which another replica may make. */
-interface FeedState {
-  /** The id of the newest applied event (`FeedFollower.position`). */
-  position?: string | undefined;
-  /** The delay after the last poll, in milliseconds. */
-  pauseMs: number;
-  /** The time at which the feed was last read to its end, in epoch milliseconds. */
-  readAt?: number | undefined;
-}
-
-/** True if the position in the feed is known, so that changes in the travel service arrive. `state` is the state that polls have saved. */
-export function isFeedFollowed(state: unknown): boolean {
-  return readFeedState(state)?.position !== undefined;
-}
-
-/** Returns the time at which the feed was last read to its end, in epoch milliseconds; undefined if its position is not known. */
-export function feedReadAt(state: unknown): number | undefined {
-  const { position, readAt } = readFeedState(state) ?? {};
-  return position === undefined ? undefined : readAt;
-}
-
 /** Polls the feed if it is due and no other replica polls it. */
 async function pollFeed(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
   let pause = connection.feed?.everyMs ?? FEED_RECHECK_MS;
   await repeat(deps, signal, async () => {
     await deps.runtime.wait(pause, signal);
     if (signal.aborted || deps.circuitBreakerOf(connection).blocks(deps.runtime.now(), GIVE_WAY_MS)) return;
-    const work = (task: LeasedTask) => followFeed(deps, task);
-    const { retryMs } = await runTask(deps, connection, { kind: 'feed', work });
-    pause = Math.max(MIN_FEED_WAIT_MS, retryMs);
+    pause = await followFeed(deps, connection);
   });
-}
-
-async function followFeed(deps: BackgroundDeps, { connection, state }: LeasedTask): Promise<TaskResult> {
-  const { feed } = connection;
-  if (!feed) return { state, dueMs: FEED_RECHECK_MS };
-  const before: FeedState = readFeedState(state) ?? { pauseMs: feed.everyMs };
-  const follower = deps.feedFollowerOf(connection, feed.source, before.position);
-  const result = await follower.follow();
-  if (result === 'lost') deps.importSignalOf(connection).wake();
-  const pauseMs = nextPollDelay(result, { pause: before.pauseMs, everyMs: feed.everyMs });
-  const readAt = result === 'followed' || result === 'lost' ? deps.runtime.wallClock() : before.readAt;
-  return { state: { position: follower.position(), pauseMs, readAt } satisfies FeedState, dueMs: pauseMs };
-}
-
-/**
- * Starts at the newest event of the feed, unless a position is already known. An import does so before it reads the
- * travelers, so that no change during the import is missed.
- */
-async function takeFeedPosition(
-  deps: BackgroundDeps,
-  connection: Connection,
-  signal: AbortSignal,
-): Promise<void> {
-  const { feed } = connection;
-  if (!feed) return;
-  const work = async (task: LeasedTask): Promise<TaskResult> => {
-    const known = readFeedState(task.state);
-    if (known?.position !== undefined) return { state: known, dueMs: 0 };
-    const follower = deps.feedFollowerOf(task.connection, feed.source, undefined);
-    await follower.begin();
-    const readAt = deps.runtime.wallClock();
-    const next: FeedState = { position: follower.position(), pauseMs: feed.everyMs, readAt };
-    return { state: next, dueMs: feed.everyMs };
-  };
-  while (!signal.aborted) {
-    const { retryMs, state } = await runTask(deps, connection, { kind: 'feed', work });
-    // Without a state, another replica takes the position at this moment, or has died while it did.
-    if (state !== undefined) return;
-    await deps.runtime.wait(Math.max(MIN_FEED_WAIT_MS, retryMs), signal);
-  }
-}
-
-/** Only `followFeed` and `takeFeedPosition` write the state. */
-function readFeedState(state: unknown): FeedState | undefined {
-  return state as FeedState | undefined;
-}
-
-function nextPollDelay(result: FeedResult, { pause, everyMs }: { pause: number; everyMs: number }): number {
-  switch (result) {
-    case 'followed':
-    case 'lost':
-      return everyMs;
-    case 'none':
-      return FEED_RECHECK_MS;
-    case 'unavailable':
-      return Math.max(everyMs, Math.min(MAX_FEED_DELAY_MS, pause * 2));
-  }
 }
 
 async function importTravelers(

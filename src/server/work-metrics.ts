@@ -1,5 +1,5 @@
 import type { HttpMetrics } from '../http/monitoring.ts';
-import { feedReadAt, isFeedFollowed } from '../provisioning/background.ts';
+import { feedReadAt, isFeedFollowed } from '../provisioning/import/feed-task.ts';
 import { lastImportOf } from '../provisioning/import/import.ts';
 import type { PeopleSummaries } from '../store/identities/people-summaries.ts';
 import type { BackgroundTasks, TaskKind } from '../store/queues/background-tasks.ts';

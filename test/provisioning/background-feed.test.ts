@@ -1,4 +1,5 @@
-import { type Background, feedReadAt } from '../../src/provisioning/background.ts';
+import type { Background } from '../../src/provisioning/background.ts';
+import { feedReadAt } from '../../src/provisioning/import/feed-task.ts';
 import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';

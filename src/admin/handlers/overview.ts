@@ -1,6 +1,6 @@
 import type { LoggedExchange } from '../../log/exchange.ts';
-import { isFeedFollowed } from '../../provisioning/background.ts';
 import { describeState } from '../../provisioning/conditions/describe-state.ts';
+import { isFeedFollowed } from '../../provisioning/import/feed-task.ts';
 import { isIncompleteImport, lastImportOf } from '../../provisioning/import/import.ts';
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
 import {
