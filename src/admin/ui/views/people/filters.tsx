@@ -111,16 +111,18 @@ interface ChoiceFilterProps {
   choices: Choice[];
   value: string | undefined;
   onChange: (value: string | null) => void;
+  /** The width in pixels. */
+  w?: number;
 }
 
 /** Chooses the code of a finding. */
-export function FindingFilter({ choices, ...select }: ChoiceFilterProps) {
+export function FindingFilter({ choices, w = 200, ...select }: ChoiceFilterProps) {
   return (
     <FilterSelect
       label="Finding"
       placeholder="Any finding"
       nothingFoundMessage="Nobody has such a finding."
-      w={200}
+      w={w}
       searchable
       data={choices}
       {...select}

@@ -33,6 +33,7 @@ export function FindingValuesView() {
       <FilterPanel count={Object.keys(filters).length}>
         <FindingFilter
           choices={choices.findings}
+          w={300}
           value={filters.finding}
           onChange={(finding) => change({ finding })}
         />
