@@ -1,5 +1,6 @@
 import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { SignInBurst } from '../admin/refused-sign-ins.ts';
+import type { Alert } from '../alerts/alert.ts';
 import { type FoundConditions, findConditions } from '../provisioning/conditions/conditions.ts';
 import {
   type ConditionFacts,
@@ -99,4 +100,29 @@ export async function readPublicConditions({
     ...{ kind, connection, severity, people, text },
     since: since === undefined ? undefined : new Date(since).toISOString(),
   }));
+}
+
+/** Tells a restore and a burst of refused sign-ins at the moment in which they are recognised. */
+export function tellEvents(
+  {
+    restoreWatch,
+    signIns,
+    suspicion,
+  }: Pick<ServerDeps, 'restoreWatch' | 'signIns'> & Pick<OpenProvisioning, 'suspicion'>,
+  send: (event: Pick<Alert, 'type' | 'text' | 'data' | 'path'>) => void,
+): void {
+  restoreWatch.onRestored((paused) => {
+    for (const connection of paused) {
+      const text = `The database was restored from a backup; the connection ${connection} is paused.`;
+      send({ type: 'restore.detected', text, data: { connection }, path: '/overview' });
+    }
+  });
+  suspicion.onSuspicion((connection, people) => {
+    const text = `The travelers of ${people} people of ${connection} had values that were never sent, after a time without a server: the database may have been restored.`;
+    send({ type: 'restore.suspected', text, data: { connection, people }, path: '/overview' });
+  });
+  signIns.refusedSignIns.onBurst(({ attempts }) => {
+    const text = `${attempts} sign-ins to the admin page were refused within ten minutes.`;
+    send({ type: 'signIns.refused', text, data: { attempts }, path: '/audit' });
+  });
 }

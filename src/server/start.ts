@@ -36,7 +36,7 @@ import { currentEncryptionKey } from '../store/credentials/encryption.ts';
 import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
 import { reportedConditions } from '../store/queues/reported-conditions.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
-import { readPublicConditions, type ServedConditions, servedConditions } from './conditions.ts';
+import { readPublicConditions, type ServedConditions, servedConditions, tellEvents } from './conditions.ts';
 import { registerUnconfirmed } from './gauges.ts';
 import {
   createHttpServer,
@@ -303,8 +303,8 @@ function startBackground(
       runtime,
     },
   });
-  tellEvents({ restoreWatch, signIns }, suspicion, (type, text, data) =>
-    alerts.send({ ...{ type, at: runtime.now(), severity: 'warning', text, data }, path: '/overview' }),
+  tellEvents({ restoreWatch, signIns, suspicion }, (event) =>
+    alerts.send({ ...event, at: runtime.now(), severity: 'warning' }),
   );
   // What the travelers have become since the backup is seen by an import.
   restoreWatch.onPause(loops.importAgain);
@@ -317,28 +317,6 @@ function startBackground(
       await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), alerts.close()]);
     },
   };
-}
-
-/** Tells a restore and a burst of refused sign-ins at the moment in which they are recognised. */
-function tellEvents(
-  { restoreWatch, signIns }: Pick<ServerDeps, 'restoreWatch' | 'signIns'>,
-  suspicion: OpenProvisioning['suspicion'],
-  send: (type: string, text: string, data: object) => void,
-): void {
-  restoreWatch.onRestored((paused) => {
-    for (const connection of paused) {
-      const text = `The database was restored from a backup; the connection ${connection} is paused.`;
-      send('restore.detected', text, { connection });
-    }
-  });
-  suspicion.onSuspicion((connection, people) => {
-    const text = `The travelers of ${people} people of ${connection} had values that were never sent, after a time without a server: the database may have been restored.`;
-    send('restore.suspected', text, { connection, people });
-  });
-  signIns.refusedSignIns.onBurst(({ attempts }) => {
-    const text = `${attempts} sign-ins to the admin page were refused within ten minutes.`;
-    send('signIns.refused', text, { attempts });
-  });
 }
 
 /** Forgets what was read of the travel service, whose names have changed. */
