@@ -73,7 +73,10 @@ function peopleSentence(
       sentence: `The changes of ${peopleText(of('dirty'))} are on their way to the travel service.`,
     };
   const all = total === 1 ? 'The only person is' : `All ${peopleText(total)} are`;
-  return { isOpen: false, sentence: `${all} in step with the travel service.` };
+  const withFindings = summaries.reduce((sum, one) => sum + one.withFindings, 0);
+  const more = summaries.some(({ areFindingsCut }) => areFindingsCut) ? 'more than ' : '';
+  const findings = withFindings > 0 ? `; ${more}${countText(withFindings, 'has', 'have')} findings` : '';
+  return { isOpen: false, sentence: `${all} in step with the travel service${findings}.` };
 }
 
 function sumOf(summaries: Summaries, state: IdentityState): number {

@@ -18,6 +18,12 @@ test.each<[string, Partial<Parameters<typeof describeState>[0]>, string, string]
   ],
   ['everybody in step', {}, 'inStep', 'All 2,001 people are in step with the travel service.'],
   [
+    'everybody in step, and some with values that cannot be used',
+    { summaries: [summaryOf('okta', { withFindings: 9 })] },
+    'inStep',
+    'All 2,001 people are in step with the travel service; 9 have findings.',
+  ],
+  [
     'a queue that is worked on',
     { summaries: [summaryOf('okta', { states: { dirty: 37 } })] },
     'working',
