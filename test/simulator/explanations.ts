@@ -45,11 +45,11 @@ function isSameValue(one: Json, other: Json): boolean {
 
 function fieldViolations({ fields }: Explanation, traveler: TravelUser | undefined): string[] {
   if (!traveler) return [];
-  return fields.flatMap(({ field, standing, observed, sent, answered }) => {
+  return fields.flatMap(({ field, standing, observed, wanted, sent = wanted, answered }) => {
     const is = readField(traveler, field);
     if (!isEqualJson(observed ?? null, is ?? null))
       return [`${field} is shown as ${JSON.stringify(observed)}, and is ${JSON.stringify(is)}`];
-    // An answer without the value is null: the travel API has not taken it.
+    // An answer without the value is null: the travel API has not taken it. A value that the traveler had already was not sent.
     const isAsSent = isSameValue(answered === undefined ? (sent ?? null) : answered, is ?? null);
     const isTrue = standing === 'same' ? isAsSent : standing !== 'drift' || !isAsSent;
     return isTrue ? [] : [`${field} is shown as ${standing}: ${JSON.stringify({ sent, answered, is })}`];
