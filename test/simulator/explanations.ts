@@ -1,3 +1,4 @@
+import type { Identity } from '../../src/provisioning/identity.ts';
 import { type Explanation, readExplanation } from '../../src/provisioning/people/explain-person.ts';
 import { foldCase } from '../../src/schema/case-fold.ts';
 import type { Json } from '../../src/schema/resource.ts';
@@ -20,7 +21,10 @@ export async function explanationViolations(
     if (!identity?.observed) continue;
     const explanation = await readExplanation({ ...store, exchanges, findOutage }, identity, time.now());
     const traveler = travel.fake.travelers.get(links.get(index) ?? '');
-    const wrong = [...statusViolations(explanation, traveler), ...fieldViolations(explanation, traveler)];
+    const wrong = [
+      ...statusViolations(explanation, traveler),
+      ...fieldViolations(explanation, traveler, identity),
+    ];
     broken.push(...wrong.map((line) => `p${index}: ${line}`));
   }
   return broken;
@@ -43,13 +47,19 @@ function isSameValue(one: Json, other: Json): boolean {
   return isEqualJson(one, other) || (areTexts && foldCase(one) === foldCase(other));
 }
 
-function fieldViolations({ fields }: Explanation, traveler: TravelUser | undefined): string[] {
+function fieldViolations(
+  { fields }: Explanation,
+  traveler: TravelUser | undefined,
+  { applied }: Identity,
+): string[] {
   if (!traveler) return [];
-  return fields.flatMap(({ field, standing, observed, wanted, sent = wanted, answered }) => {
+  return fields.flatMap(({ field, standing, observed, answered, ...shown }) => {
     const is = readField(traveler, field);
     if (!isEqualJson(observed ?? null, is ?? null))
       return [`${field} is shown as ${JSON.stringify(observed)}, and is ${JSON.stringify(is)}`];
-    // An answer without the value is null: the travel API has not taken it. A value that the traveler had already was not sent.
+    // An answer without the value is null: the travel API has not taken it. A value that the traveler had already is not shown as
+    // sent.
+    const sent = shown.sent ?? applied[field]?.sent;
     const isAsSent = isSameValue(answered === undefined ? (sent ?? null) : answered, is ?? null);
     const isTrue = standing === 'same' ? isAsSent : standing !== 'drift' || !isAsSent;
     return isTrue ? [] : [`${field} is shown as ${standing}: ${JSON.stringify({ sent, answered, is })}`];
