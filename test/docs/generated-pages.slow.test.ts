@@ -23,14 +23,15 @@ test('docs/command-line.md has every command of --help', async () => {
   for (const name of commands) expect(readDocument('docs/command-line.md')).toContain(`### \`${name}\`\n`);
 });
 
-test('the pages for operators name only measurements that exist', async () => {
+// Those of Jetbridge are compared in metrics.test.ts, on each database.
+test('the pages for operators name only measurements of the process that exist', async () => {
   const place = temporaryFolder();
   const server = await serveJetbridge({ JETBRIDGE_DATA: place.path });
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   await server.stop();
   place.remove();
   const pages = documentsBelow('docs/operations').map(readDocument).join('\n');
-  const named = new Set(pages.match(/\b(jetbridge_[a-z_]+|process_[a-z_]+|nodejs_[a-z_]+)\b/g));
-  expect(named.size).toBeGreaterThan(10);
+  const named = new Set(pages.match(/\b(process_[a-z_]+|nodejs_[a-z_]+)\b/g));
+  expect(named.size).toBeGreaterThan(0);
   for (const name of named) expect(metrics).toContain(`# TYPE ${name.replace(/_bucket$/, '')} `);
 });
