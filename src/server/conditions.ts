@@ -1,7 +1,7 @@
 import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { SignInBurst } from '../admin/refused-sign-ins.ts';
 import type { Alert } from '../alerts/alert.ts';
-import { type FoundConditions, findConditions } from '../provisioning/conditions/conditions.ts';
+import { type FoundConditions, findConditions, signInsText } from '../provisioning/conditions/conditions.ts';
 import {
   type ConditionFacts,
   describeOutage,
@@ -122,7 +122,6 @@ export function tellEvents(
     send({ type: 'restore.suspected', text, data: { connection, people }, path: '/overview' });
   });
   signIns.refusedSignIns.onBurst(({ attempts }) => {
-    const text = `${attempts} sign-ins to the admin page were refused within ten minutes.`;
-    send({ type: 'signIns.refused', text, data: { attempts }, path: '/audit' });
+    send({ type: 'signIns.refused', text: signInsText(attempts), data: { attempts }, path: '/audit' });
   });
 }

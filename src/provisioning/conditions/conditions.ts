@@ -142,10 +142,15 @@ function localCondition(fact: LocalFact, facts: ConditionFacts, isNamed: boolean
     case 'signIns':
       return {
         ...{ ...base, kind, connection: undefined, people: count, path: '/audit' },
-        text: `${numberText(count)} sign-ins to the admin page were refused within ten minutes.`,
+        text: signInsText(count),
         command: 'npx jetbridge audit',
       };
   }
+}
+
+/** Tells a burst of refused sign-ins. */
+export function signInsText(attempts: number): string {
+  return `${numberText(attempts)} sign-ins to the admin page were refused within ten minutes.`;
 }
 
 /** True during an outage, in which imports and readings of lists fail, too: the outage alone is told. */

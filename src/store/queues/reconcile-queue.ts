@@ -141,16 +141,16 @@ function selectUnleased(db: Kysely<Tables>, now: number) {
   return db
     .selectFrom('identity')
     .select(['connection_id', 'id', 'active', 'deleted_at'])
-    .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]));
+    .where((row) => isUnleased(row, now));
+}
+
+function isUnleased(row: ExpressionBuilder<Tables, 'identity'>, now: number) {
+  return row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]);
 }
 
 /** True for a dirty identity that waits for its next attempt. An attempt that runs may have begun before the reason for another one. */
 function isRetryScheduled(row: ExpressionBuilder<Tables, 'identity'>, now: number) {
-  return row.and([
-    row('state', '=', 'dirty'),
-    row('next_attempt_at', '>', now),
-    row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]),
-  ]);
+  return row.and([row('state', '=', 'dirty'), row('next_attempt_at', '>', now), isUnleased(row, now)]);
 }
 
 function updateToDirty(db: Kysely<Tables>, now: number) {
