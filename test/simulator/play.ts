@@ -161,12 +161,14 @@ async function readBackUnanswered(
 async function playEvents(player: Player, { events, setup }: History): Promise<string[]> {
   const { world, context } = player;
   let atRest = countsOf(world);
+  let rests = 0;
   for (const [place, event] of events.entries()) {
     player.begun = place + 1;
     world.story.tell(`${place}. ${toEventLine(event)}`);
     endMemberships(player);
     if (event.what.kind === 'rest') {
-      const broken = await restAndCheck(player, { hasFeed: setup.hasFeed, isRepeated: place % 2 === 0 });
+      rests += 1;
+      const broken = await restAndCheck(player, { hasFeed: setup.hasFeed, isRepeated: rests % 2 === 0 });
       if (broken.length > 0) return broken;
       await during(world.time, executeDeferred(context));
       for (const act of player.deferredActs.splice(0)) await during(world.time, act());
