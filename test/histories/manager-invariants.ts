@@ -21,10 +21,9 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
     manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
   const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
   if (has === wanted) return [];
-  // After a restore, a manager who was sent since the backup is a value of others; so is the removal of one, which is then only reported.
-  const { restored, policies } = state.record;
-  const isAsRestored = restored.has(traveler.id) && restored.get(traveler.id)?.managerId === has;
-  if (isAsRestored && (has !== undefined || policies.drift === 'report')) return [];
+  // The removal of a manager since the backup is only reported.
+  const isReported = has !== undefined || state.record.policies.drift === 'report';
+  if (hasRestoredManager(traveler, state) && isReported) return [];
   if (has === undefined && isInCycle(person, state)) return [];
   // While the manager has no traveler, the traveler keeps the former manager as long as the reference is the same.
   if (manager && manager !== person && wanted === undefined && !isCleared) return [];
@@ -53,7 +52,14 @@ function isInCycle(person: Person, state: ObservedState): boolean {
   return next === person;
 }
 
-function cycleViolations({ travelers }: ObservedState): string[] {
+/** After a restore, a manager who was sent since the backup is a value of others; so is the removal of one. */
+function hasRestoredManager({ id, managerId }: TravelUser, { record: { restored } }: ObservedState): boolean {
+  return restored.has(id) && restored.get(id)?.managerId === managerId;
+}
+
+/** The bridge knows only the managers whom it sent itself, so a manager who is a value of others may close a cycle. */
+function cycleViolations(state: ObservedState): string[] {
+  const travelers = state.travelers.filter((traveler) => !hasRestoredManager(traveler, state));
   const managers = new Map(travelers.map(({ id, managerId }) => [id, managerId]));
   return travelers.flatMap(({ id }) => {
     const seen = new Set<string>();
