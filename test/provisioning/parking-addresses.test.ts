@@ -250,7 +250,7 @@ test('an unlinked traveler with a parking address is neither listed, found nor m
     travel.travelers.set(known.id, { ...known, email: 'parked-2@JETBRIDGE.invalid' });
     await fixture.importTravelers();
     const emails = async () => JSON.stringify((await bridge.users.list(users, allUsers())).rows);
-    expect(await emails()).not.toMatch(/parked-/i);
+    expect(await emails()).not.toMatch(/parked-|known@/i);
     const byName = { field: 'userName', operator: 'eq', value: address } as const;
     expect((await bridge.users.list(users, usersWhere(byName))).rows).toEqual([]);
     const byEmail = { field: 'email', operator: 'eq', value: 'parked-2@jetbridge.invalid' } as const;

@@ -48,10 +48,7 @@ export async function recordTravelers(
   );
   const shown = new Set(visible);
   const hidden = travelers.filter((traveler) => !isClaimed(traveler) && !shown.has(traveler));
-  await deps.imports.deleteLinkedElsewhere(
-    connection.id,
-    hidden.flatMap(({ id }) => known.get(id)?.id ?? []),
-  );
+  await deleteHidden(deps, connection, { hidden, known });
   // Most travelers do not change between two imports. If the rules are the same too, skip the translation.
   const isUnchanged = (traveler: TravelUser) => {
     const before = known.get(traveler.id);
@@ -81,6 +78,19 @@ export async function recordTravelers(
     claimed.map((traveler) => ({ traveler, identity: known.get(traveler.id) })),
   );
   return travelIdsOfLive(identities);
+}
+
+/** Deletes the unclaimed identities of travelers that the connection must not show any more. */
+async function deleteHidden(
+  { imports }: RecordDeps,
+  connection: Connection,
+  { hidden, known }: { hidden: TravelUser[]; known: ReadonlyMap<string | undefined, KnownTraveler> },
+): Promise<void> {
+  const idsOf = (travelers: TravelUser[]) => travelers.flatMap(({ id }) => known.get(id)?.id ?? []);
+  await imports.deleteLinkedElsewhere(connection.id, idsOf(hidden));
+  // The bridge has given away the former address of a parked traveler, under which nobody must find its person any more.
+  const parked = hidden.filter(({ email }) => isParkingAddress(connection, email));
+  if (parked.length > 0) await imports.deleteUnclaimed(connection.id, idsOf(parked));
 }
 
 /**

@@ -66,6 +66,14 @@ export function imports(database: Database) {
     /** Deletes those of these unclaimed identities whose traveler another connection of the account has linked. */
     deleteLinkedElsewhere: (connection: string, ids: string[]): Promise<void> =>
       deleteLinkedElsewhere(database, scopeOf(connection), ids),
+    /** Deletes those of these identities that no IdP has claimed. */
+    deleteUnclaimed: async (connection: string, ids: string[]): Promise<void> => {
+      const scope = scopeOf(connection);
+      for (const batch of batches(ids))
+        await database.transaction((tx) =>
+          deleteUnclaimed(tx, (row) => row.and([inScope(scope), row('id', 'in', batch)])),
+        );
+    },
     /** Saves the observed travelers of claimed identities and makes these dirty. */
     saveObserved: (connection: string, seen: SeenTraveler[], seenAt: number): Promise<void> =>
       saveObserved(database, scopeOf(connection), { seen, seenAt }),
