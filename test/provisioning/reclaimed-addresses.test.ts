@@ -124,6 +124,23 @@ test.each([
   ),
 );
 
+test('with reclaimEmail, a leaver keeps the address that an administrator of the travel service should get', () =>
+  withFixture(async (fixture) => {
+    const { travel } = fixture;
+    const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);
+    const travelId = await leave(fixture, ada, false);
+    const traveler = await fixture.traveler(zoe);
+    if (!traveler) throw new Error('no traveler was made');
+    travel.travelers.set(traveler.id, { ...traveler, roles: ['admin'] });
+    await fixture.importTravelers();
+    await fixture.patch(zoe, emailsOf(addressOf('Ada')));
+    await settle(fixture);
+    await fixture.patch(zoe, { title: 'Weaver' });
+    await settle(fixture);
+    expect(sentEmails(fixture, travelId)).toEqual([]);
+    expect(await fixture.findings(zoe)).toContain('roles: guarded');
+  }, reclaim));
+
 test('a leaver does not take the address back from a user who leaves after it, and two leavers do not exchange it', () =>
   withFixture(async (fixture) => {
     const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);

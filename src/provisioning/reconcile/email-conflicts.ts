@@ -52,9 +52,12 @@ export function* resolveEmailConflict(
       draft: withFinding(draft, findings.reservedEmail(email.value)),
       fields: { ...fields, email: { kind: 'kept' } },
     };
-  const has = (address: string) =>
-    draft.observed !== undefined && addressKey(draft.observed.email) === addressKey(address);
-  if (has(email.value) || !(yield* findEmailObstacle(context, draft, email.value))) return { draft, fields };
+  const { observed } = draft;
+  const isAsWanted = observed !== undefined && addressKey(observed.email) === addressKey(email.value);
+  // The guard keeps the address of such a traveler, so nobody is asked to give another one up for it.
+  const isKept = observed !== undefined && isGuarded(observed, draft.applied);
+  if (isAsWanted || isKept || !(yield* findEmailObstacle(context, draft, email.value)))
+    return { draft, fields };
   // The wait is saved before the second lookup: an address that is freed from now on makes this identity dirty, and an
   // identity
   // that closes a cycle finds the wait.
