@@ -55,6 +55,17 @@ export async function readDecided(
   return decided;
 }
 
+/** Reads the travelers that users have whom an IdP has deleted. */
+export async function readTravelersOfLeavers({ database }: World): Promise<Set<string>> {
+  const rows = await database.db
+    .selectFrom('identity')
+    .select('travel_id')
+    .where('claimed', '=', 1)
+    .where('deleted_at', 'is not', null)
+    .execute();
+  return new Set(rows.flatMap(({ travel_id }) => travel_id ?? []));
+}
+
 /**
  * Finds the people whom discarded rules hold, and those whom they concern who had no reason for an attempt since. One whose attempt came only
  * after the decision needs none of its own.

@@ -18,11 +18,11 @@ import { explanationViolations } from './explanations.ts';
 import { simulatedGroups } from './groups.ts';
 import { areRulesDiscarded, decideHolds } from './holds.ts';
 import { idpCalls, quietReads } from './idp-calls.ts';
-import { brokenPromises, readDecided } from './invariants.ts';
+import { brokenPromises, readDecided, readTravelersOfLeavers } from './invariants.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import { ownUserViolations } from './own-user.ts';
 import { comeToRest } from './rest.ts';
-import { listViolations } from './scim-lists.ts';
+import { listViolations, strangerViolations } from './scim-lists.ts';
 import { type Setup, toSetupLine } from './setup.ts';
 import { delayShadowWatch, endShadow } from './shadow.ts';
 import { travelAdmin, travelersOf } from './travel-admin.ts';
@@ -280,7 +280,7 @@ async function restAndCheck(
   const broken = [...(await brokenPromises(world, state)), ...ownUserViolations(world)];
   if (broken.length > 0) return broken;
   const groups = await during(time, player.groups.violations());
-  const listed = await listViolations(reads, state, { isImported: false });
+  const listed = await listViolations(reads, state);
   const lost = [...groups, ...listed];
   if (lost.length > 0) return lost.map((line) => `${line} [${promises.nothingLost}]`);
   for (const person of context.people) await during(time, context.providers.readBack(person));
@@ -293,7 +293,10 @@ async function restAndCheck(
   if (isMembershipEnding(player, 0)) return [];
   if (world.travel.fake.writes().length > writes)
     return [`at rest, a write was sent [${promises.noNeedlessCall}]`];
-  const shown = await listViolations(reads, state, { isImported: true });
+  const shown = [
+    ...(await listViolations(reads, state)),
+    ...(await strangerViolations(reads, state, await readTravelersOfLeavers(world))),
+  ];
   const told = await explanationViolations(world, state);
   return [
     ...shown.map((line) => `${line} [${promises.nothingLost}]`),

@@ -7,23 +7,29 @@ import { travelIdOf } from '../histories/wanted-user.ts';
 const PAGE = 3;
 const PARKING = /@jetbridge\.invalid$/;
 
+/** Describes the people of IdPs who are not in the list of their connection once. */
+export async function listViolations(call: Call, state: ObservedState): Promise<string[]> {
+  const broken: string[] = [];
+  for (const connection of connections)
+    broken.push(...missingPeople(connection, await listAll(call, connection), state));
+  return broken;
+}
+
 /**
- * Describes the people whom the lists of SCIM show otherwise than they are. People whom no IdP has sent follow the travel service with each
- * import.
+ * Describes the travelers that the lists of SCIM show otherwise than they are, once everything was imported. `ofLeavers`: the travelers of users
+ * whom an IdP has deleted, which no list shows.
  */
-export async function listViolations(
+export async function strangerViolations(
   call: Call,
   state: ObservedState,
-  { isImported }: { isImported: boolean },
+  ofLeavers: ReadonlySet<string>,
 ): Promise<string[]> {
   const broken: string[] = [];
   for (const connection of connections) {
     const listed = await listAll(call, connection);
-    broken.push(...missingPeople(connection, listed, state));
-    if (!isImported) continue;
     broken.push(
-      ...strangerViolations(connection, listed, state),
-      ...missingStrangers(connection, listed, state),
+      ...wronglyListed(connection, listed, state),
+      ...missingStrangers(connection, { listed, ofLeavers }, state),
     );
   }
   return broken;
@@ -49,7 +55,7 @@ function missingPeople(connection: ConnectionName, listed: { id: string }[], { p
 }
 
 /** Who has no externalId was found in the travel service, and is shown as the traveler is. */
-function strangerViolations(
+function wronglyListed(
   connection: ConnectionName,
   // biome-ignore lint/suspicious/noExplicitAny: SCIM resources
   listed: any[],
@@ -66,11 +72,11 @@ function strangerViolations(
 
 function missingStrangers(
   connection: ConnectionName,
-  listed: object[],
+  { listed, ofLeavers }: { listed: object[]; ofLeavers: ReadonlySet<string> },
   { travelers, links, record }: ObservedState,
 ): string[] {
   if (record.policies.existingPeople === 'match') return [];
-  const shown = new Set([...listed.map(travelIdOf), ...links.values()]);
+  const shown = new Set([...listed.map(travelIdOf), ...links.values(), ...ofLeavers]);
   // After a restore, the traveler of a leaver whom the database knows again counts as a stranger.
   const isKnown = ({ id }: TravelUser) =>
     record.memory.get(id)?.owner !== undefined || record.restored.has(id) || record.purged.has(id);
