@@ -291,7 +291,7 @@ export interface Leases {
   /** Saves the address that the identity waits for. The identity becomes dirty as soon as that address is free. */
   waitFor(connection: string, id: string, token: string, email: string): Promise<void>;
   /**
-   * Saves the outcome of an attempt at the identity `before`, raises the revision and ends the lease. `moved`: saved,
+   * Saves the outcome of an attempt at the identity `before`, raises the revision and ends the lease. `kept`: saved as it is; `moved`: saved,
    * but the revision was raised meanwhile, so the identity stays dirty; `lost`: the lease had ended, nothing is saved;
    * `taken`: another identity of the account is linked to the traveler, nothing is saved.
    */

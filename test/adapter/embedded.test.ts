@@ -11,6 +11,7 @@ import { hashSecret, newSecret } from '../../src/http/authentication.ts';
 import type { TravelLookups, TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { createEmbeddedTravel } from '../../src/server/embedded.ts';
 import { apiKeys } from '../../src/store/credentials/credentials.ts';
+import { fields } from '../../src/translator/fields.ts';
 import { createDataFolder } from '../fixtures/data-folder.ts';
 import { runs } from '../fixtures/runs.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
@@ -102,6 +103,19 @@ describe('the adapter and the embedded travel service', () => {
     expect(await users.remove(id)).toMatchObject({ kind: 'ok', value: { id } });
     for (const answer of [await users.read(id), await users.patch(id, {}), await users.remove(id)])
       expect(answer).toEqual({ kind: 'notFound' });
+  });
+
+  test('agree on the name of each field of the table', async () => {
+    const { users } = fixture;
+    const made = await users.create({ email: 'ada@corp.example' }, 'key');
+    const id = made.kind === 'ok' ? made.value.id : '';
+    for (const { key } of fields) {
+      if (key === 'email') continue;
+      const [name = '', part] = key.split('.');
+      const removal = part === undefined ? null : { [part]: null };
+      expect([key, (await users.patch(id, { [name]: removal })).kind]).toEqual([key, 'ok']);
+    }
+    expect((await users.patch(id, { fieldOfNoTable: null })).kind).toBe('invalid');
   });
 
   test('agree on which email addresses are equal', async () => {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { readDocument, tableRowsUnder } from '../fixtures/markdown.ts';
 import { codesIn, home, itemsUnder, leadingCodes, sourcesBelow } from './documents.ts';
 
@@ -19,6 +19,19 @@ test('each order of events names a test that exists', () => {
 test('each folder of src has a paragraph', () => {
   const folders = readdirSync(join(home, 'src'), { withFileTypes: true }).filter((one) => one.isDirectory());
   for (const { name } of folders) expect(architecture).toContain(`\n- **\`${name}\`** `);
+});
+
+test('the paragraph of a folder names the folders within it', () => {
+  const [, below = ''] = architecture.split('\n## Folders\n');
+  const [paragraphs = ''] = below.split('\n## ');
+  const unnamed = foldersBelow('src').filter((path) => {
+    const [top = '', ...inner] = path.split('/');
+    const [, paragraph = ''] = paragraphs.split(`\n- **\`${top}\`** `);
+    const [own = ''] = paragraph.split('\n- **');
+    return !own.includes(`${inner.at(-1)}/\``);
+  });
+  // Each of them is a view of the page, as the paragraph of `admin` says of all.
+  expect(unnamed.filter((path) => !path.startsWith('admin/ui/views/'))).toEqual([]);
 });
 
 test('each step of the requests that are followed names a function that exists', () => {
@@ -46,6 +59,15 @@ test('the states are those that the page for operators explains', () => {
   const explained = itemsUnder(page, 'States').flatMap(leadingCodes);
   expect(described.toSorted()).toEqual(explained.toSorted());
 });
+
+/** The folders within the folders of this one, whatever their depth, by their paths below it. */
+function foldersBelow(root: string): string[] {
+  const found = readdirSync(join(home, root), { recursive: true, withFileTypes: true });
+  return found
+    .filter((one) => one.isDirectory())
+    .map(({ name, parentPath }) => relative(join(home, root), join(parentPath, name)))
+    .filter((path) => path.includes('/'));
+}
 
 /** The text that follows each citation of docs/architecture.md in comments, which may continue on the next line. */
 function citationsIn(text: string): string[] {

@@ -9,8 +9,9 @@ import type { Story } from './story.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /**
- * A process that ends at one of its next effects: just before it, or just after it was carried out. `during` counts only calls that change a
- * traveler: the process ends while the travel API carries the call out. An end between two effects is the same wherever it is.
+ * A process that ends at one of its next effects: just before it, or just after it was carried out. An effect is here any call of the store
+ * or the travel API that is no read, whoever makes it. `during` counts only calls that change a traveler: the process ends while the travel
+ * API carries the call out. An end between two effects is the same wherever it is.
  */
 export interface Kill {
   effects: number;

@@ -99,7 +99,7 @@ export function* updateTraveler(
 /**
  * True if the traveler must be read before the plan: its state is not known (new links, returns, calls with an unknown outcome), the IdP has
  * stated it in a pause, or the time of a check has come. After a crash there is nothing observed: taking the lease of a dead process
- * forgets it (`Leases.acquire`).
+ * forgets it (`Leases.acquire`). The plan may ask for a read, too, such as before an archive (`Plan.needsFreshRead`).
  */
 function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
   const { observed, progress } = draft;

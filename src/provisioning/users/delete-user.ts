@@ -18,7 +18,7 @@ import { isLeftActive, lastDeparture } from './update-user.ts';
 
 interface DeleteUserDeps extends RefusalDeps {
   identities: Pick<Identities, 'findById' | 'findForWrite' | 'findHolder' | 'commit'>;
-  reconcileWithinBudget: Pick<ReconcileWithinBudget, 'commit' | 'retry'>;
+  reconcileWithinBudget: Pick<ReconcileWithinBudget, 'commitAndAttempt' | 'retry'>;
 }
 
 interface UserRemoval {
@@ -52,7 +52,7 @@ export async function deleteUser(
     const changes: IdentityChange[] = [{ kind: 'update', identity, expected: before.version }];
     const references = stored.hasReferences ? undefined : [];
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
-    const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
+    const attempt = await deps.reconcileWithinBudget.commitAndAttempt(connection, write, () =>
       markReferrersDirty(deps, before, identity),
     );
     if (attempt === 'stale') return 'stale';

@@ -102,7 +102,7 @@ async function create(
     const created = await createUser(deps, connection, { desired: user, expectsNoMatch, mayReserve });
     const write = { ...withLeftOut(created, leftOut), requestId };
     const { identity } = write;
-    const attempt = await deps.reconcileWithinBudget.commit(connection, write, async () => {
+    const attempt = await deps.reconcileWithinBudget.commitAndAttempt(connection, write, async () => {
       if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
       await wakeLeavers(deps, write);
     });
@@ -190,7 +190,7 @@ async function updateDesired(
     const references = stored.hasReferences ? undefined : [];
     const stated = isPaused && kind === 'patch' ? statedBy(update.change, before) : undefined;
     const write = { identity, before, changes, references, generation: stored.generation, requestId, stated };
-    const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
+    const attempt = await deps.reconcileWithinBudget.commitAndAttempt(connection, write, () =>
       markReferrersDirty(deps, before, identity),
     );
     if (attempt === 'stale') return 'stale';

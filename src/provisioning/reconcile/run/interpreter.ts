@@ -46,8 +46,8 @@ export interface RunningAttempt {
   lease: LeaseRequest;
   /** The SCIM request that causes the attempt, for the log of exchanges. */
   requestId: string | undefined;
-  /** The write that the attempt begins with, and its commit; undefined if the identity is committed and leased. */
-  begins: { write: PendingWrite; commit: WriteCommit } | undefined;
+  /** The write that this attempt commits before its first effect; undefined if the identity is committed and leased already. */
+  pending: { write: PendingWrite; commit: WriteCommit } | undefined;
 }
 
 /** Carries out the effects of one attempt. */
@@ -67,20 +67,20 @@ export interface Interpreter {
  * - the write of the IdP is committed before the first effect that anybody else can see, and that this commit contains the announcement
  *   of the first call, or the outcome of an attempt without a call;
  * - a call is sent only while the lease lasts until its deadline, and names its cause;
- * - the process may end before and after each call that changes a traveler.
+ * - tests end the process before and after each call that changes a traveler (`Checkpoint`).
  *
- * An attempt that begins with a write commits it in one of three ways: with the announcement of its first call (`announce`), with its
- * outcome if it makes no call (`finish`), or alone before any other effect. The first of them decides; `commitFirst` does nothing afterwards.
+ * An attempt at a pending write commits it in one of three ways: with the announcement of its first call (`announce`), with its outcome
+ * if it makes no call (`finish`), or alone before any other effect. The first of them decides; `commitFirst` does nothing afterwards.
  */
 export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Interpreter {
   const { now, wallClock } = deps.runtime;
-  const { connection, id, lease, begins } = attempt;
+  const { connection, id, lease, pending } = attempt;
   const { token } = lease;
   const readTime = () => ({ now: now(), wallClock: wallClock(), server: connection.travel.serverTime() });
   const time = readTime();
   const announcedEmails: string[] = [];
   const travelersRead: TravelUser[] = [];
-  const commitFirst: CommitFirst = async (first) => begins?.commit.run(first);
+  const commitFirst: CommitFirst = async (first) => pending?.commit.run(first);
   const carryOut = carriedOutBy({
     ...storeReads(deps, connection.account, { connection: connection.id, id }),
     ...ruleReads(deps, attempt, commitFirst),
@@ -90,12 +90,13 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       // The call begins after the commit, which takes some time.
       const callEndsBy = now() + leaseDuration(connection);
       const announcement = withCallEnd(planned, callEndsBy);
-      const isPart = begins && !begins.commit.isBegun() && canBeCommitted(begins.write, announcement);
-      await commitFirst(isPart ? { announcement } : undefined);
-      const result = isPart ? 'done' : await deps.leases.announce(connection.id, id, token, announcement);
+      const isInCommit = pending && !pending.commit.isBegun() && canBeCommitted(pending.write, announcement);
+      await commitFirst(isInCommit ? { announcement } : undefined);
+      const result = isInCommit ? 'done' : await deps.leases.announce(connection.id, id, token, announcement);
       if (result === 'done' && 'creating' in announcement && announcement.creating)
         announcedEmails.push(announcement.creating);
-      const isTooLate = announcement !== planned && now() + connection.callTimeoutMs > callEndsBy;
+      const hasFields = planned.progress?.announced !== undefined;
+      const isTooLate = hasFields && now() + connection.callTimeoutMs > callEndsBy;
       return result === 'done' && isTooLate ? 'lost' : result;
     },
     findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
@@ -112,9 +113,9 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       return result;
     },
     finish: async (before, outcome) => {
-      const isPart = begins && !begins.commit.isBegun();
-      await commitFirst(isPart ? { ended: { token, before, outcome } } : undefined);
-      return isPart ? 'kept' : deps.leases.finish(connection.id, id, token, before, outcome);
+      const isInCommit = pending && !pending.commit.isBegun();
+      await commitFirst(isInCommit ? { ended: { token, before, outcome } } : undefined);
+      return isInCommit ? 'kept' : deps.leases.finish(connection.id, id, token, before, outcome);
     },
   };
 }
@@ -125,7 +126,7 @@ function withCallEnd(planned: Announcement, callEndsBy: number): Announcement {
   return progress?.announced ? { ...planned, progress: { ...progress, callEndsBy } } : planned;
 }
 
-/** Commits the write that the attempt begins with, unless that has been done or there is none. */
+/** Commits the pending write, unless that has been done or there is none. */
 type CommitFirst = WriteCommit['run'];
 
 /** The rules and lookups. They come from memory mostly; otherwise the write is committed before the travel API is asked. */

@@ -89,7 +89,10 @@ interface LeaseHolder {
   giveUp(): Promise<boolean>;
 }
 
-/** The attempts of this process, by identity. */
+/**
+ * The attempts of this process, by identity: one that did not get the lease waits for the one that has it, which is sooner than to ask the
+ * store again and again.
+ */
 export class LeaseHolders {
   readonly #attempts = new Map<string, Set<Promise<boolean>>>();
 

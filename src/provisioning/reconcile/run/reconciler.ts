@@ -59,7 +59,8 @@ export type Reconciler = ReturnType<typeof reconciler>;
  * identity in the queue once the lease has ended, because it is still dirty; so it does when a check is due
  * (`ReconcileQueue.findDue`).
  *
- * If the process ends after a call was sent and before its answer was handled:
+ * If the process ends before the commit of a write, nothing of the write is stored, and the IdP sends it again. If it ends after the
+ * commit, the call may have been sent or not, which makes no difference:
  * 1. The commit before the call has the write, the lease, the announced fields and the latest end of the call (`commitWrite`, `announce`).
  * 2. The lease ends: by time, or at the start of a process that alone uses its database.
  * 3. Any process takes the lease and reads the traveler (`readTraveler` in traveler-calls.ts; a create is searched by its address,
@@ -67,6 +68,9 @@ export type Reconciler = ReturnType<typeof reconciler>;
  * 4. The announced fields become applied ones or are sent again, as the traveler shows (`resolveAnnounced`).
  * 5. Until a call can no longer arrive, it is kept in `progress.late`.
  * 6. Then the traveler is read once more, and what a late call has changed is sent again (`finishLateCheck`).
+ *
+ * If the process ends after the outcome was saved, only the identities that depend on it may have missed it (`notifyDependents`):
+ * `ReconcileQueue.markUnresolvedDirty` makes those dirty that wait for something.
  */
 export function reconciler(reconcileDeps: ReconcileDeps) {
   const deps: ReconcilerState = { ...reconcileDeps, unsaved: new Map(), leaseHolders: new LeaseHolders() };
@@ -133,7 +137,7 @@ async function reconcileOnce(
   if (typeof acquired === 'string') return { result: acquired, released: holder.giveUp() };
   const leased = { ...acquired, token: lease.token };
   try {
-    return await reconcileUnderLease(deps, leased, { connection, id, lease, requestId, begins: undefined });
+    return await reconcileUnderLease(deps, leased, { connection, id, lease, requestId, pending: undefined });
   } catch (error) {
     deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
     return await backOff(deps, leased, String(error));
@@ -169,7 +173,7 @@ async function attemptWrite(
   try {
     // A write that cannot have the lease is committed alone; the commit then throws `NotLeased`.
     if (!canTakeLease(write)) await commit.run();
-    const attempt = { connection, id, lease, requestId, begins: { write, commit } };
+    const attempt = { connection, id, lease, requestId, pending: { write, commit } };
     return await reconcileUnderLease(deps, leased, attempt);
   } catch (error) {
     // The write is committed even if its attempt fails before the commit. If the commit has been tried, `run` returns its result, or throws

@@ -75,7 +75,7 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps) {
      * Commits a write, runs `afterCommit`, and attempts to reconcile the identity. `stale`: nothing is committed, because an identity has changed
      * since it was read. Throws `conflict` if another user has the userName.
      */
-    commit: (connection: Connection, write: PendingWrite, afterCommit: () => Promise<void>) =>
+    commitAndAttempt: (connection: Connection, write: PendingWrite, afterCommit: () => Promise<void>) =>
       commitAndAttempt(deps, connection, { write, afterCommit }),
   };
 }
