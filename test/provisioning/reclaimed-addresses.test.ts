@@ -245,6 +245,33 @@ test('a leaver whose address a traveler has that was made by hand is not sent it
     expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: true, email: addressOf('Ada') });
   }, reclaim));
 
+test('an attempt at a parked leaver whose own address a traveler has that was made by hand wakes nobody', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, store, clock, travel } = fixture;
+      const [ada = ''] = await createPeople(fixture, ['Ada']);
+      const travelId = await leave(fixture, ada, true);
+      const traveler = travel.travelers.get(travelId);
+      if (!traveler) throw new Error('there is no traveler');
+      travel.travelers.set(travelId, { ...traveler, email: 'parked-1@jetbridge.invalid' });
+      travel.faultFor = ({ verb }) => (verb === 'create' ? { kind: 'unavailable', text: '503' } : undefined);
+      const bert = await bridge.users.create(
+        users,
+        person('Bert', { userName: 'Bert', ...emailsOf(addressOf('Ada')) }),
+      );
+      travel.addTraveler({ email: addressOf('Ada') });
+      await fixture.importTravelers();
+      travel.faultFor = () => undefined;
+      await settle(fixture);
+      for (const id of [ada, bert.id])
+        expect(await fixture.identity(id)).toMatchObject({ waitingFor: addressOf('Ada') });
+      await store.reconcileQueue.markDirty(users, [ada], clock.now());
+      expect(await bridge.reconcileDue()).toBe(1);
+      expect(await bridge.reconcileDue()).toBe(0);
+    },
+    { policies: { reclaimEmail: true, onExistingUser: 'refuse' } },
+  ));
+
 describe.each([true, false])(
   'a leaver (after a DELETE: %s) whose traveler got another address by hand',
   (isDeleted) => {

@@ -35,12 +35,12 @@ export async function notifyDependents(
   const isLeaverAddress = isInactive(before) && after.progress.parkedFrom === undefined;
   // A leaver who has given its address up waits for it behind all others.
   if (waitingFor !== undefined && !isLeaverAddress) current.push(waitingFor);
-  // If the traveler has not been read since, take the email of the last response.
+  // So has one that no attempt had read before.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
   // Calls of unknown outcome may have set an address that the traveler no longer has.
   const { announced: unconfirmed, late } = before.progress;
   const sent = [unconfirmed?.email?.value, ...(late?.sent.email ?? [])];
-  const former = [before.observed?.email, answered, ...others, ...sent].filter(
+  const former = [before.observed?.email ?? answered, ...others, ...sent].filter(
     (one) => typeof one === 'string',
   );
   // Compare by key, so that two spellings of an address count once.
