@@ -1,19 +1,10 @@
-import type { Command } from 'commander';
 import { auditColumns, auditPages, readableDetails } from '../admin/audit-entries.ts';
 import { type AuditEntry, auditLog, type EntryFilter } from '../store/credentials/audit-log.ts';
 import type { Database } from '../store/sql/database.ts';
 import { parseCount, parseTime } from './arguments.ts';
+import type { CliCommand } from './command.ts';
 import { withDatabase } from './database.ts';
-import { examples } from './help.ts';
-import {
-  type Action,
-  formatMinute,
-  printCsv,
-  printJson,
-  printTable,
-  type Shell,
-  withIsoTimes,
-} from './output.ts';
+import { formatMinute, printCsv, printJson, printTable, type Shell, withIsoTimes } from './output.ts';
 import { currentUser } from './terminal.ts';
 
 interface AuditFlags extends Pick<EntryFilter, 'actor' | 'action' | 'since'> {
@@ -23,7 +14,7 @@ interface AuditFlags extends Pick<EntryFilter, 'actor' | 'action' | 'since'> {
 }
 
 /** Adds the command `audit`. */
-export function addAuditCommand(program: Command, shell: Shell, action: Action): void {
+export function addAuditCommand(program: CliCommand): void {
   program
     .command('audit')
     .description('list the changes that admins, tokens and commands have made, newest first')
@@ -33,11 +24,8 @@ export function addAuditCommand(program: Command, shell: Shell, action: Action):
     .option('--limit <number>', 'the number of entries in the table; CSV and JSON have all', parseCount, 50)
     .option('--csv', 'CSV for spreadsheets')
     .option('--json', 'one JSON object for each entry')
-    .addHelpText(
-      'after',
-      examples('audit --since 7d', 'audit --action applyMapping', 'audit --csv > audit.csv'),
-    )
-    .action(action((flags: AuditFlags) => showAudit(shell, flags)));
+    .examples('audit --since 7d', 'audit --action applyMapping', 'audit --csv > audit.csv')
+    .runs(showAudit);
 }
 
 /** Prints entries of the audit log. Works while a server runs, and reads page by page. */

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import {
   bridgeDirections,
   type ExchangeDirection,
@@ -14,11 +13,10 @@ import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { choiceOption, parseCount, parseStatusRange, parseTime, refuseUnknownCommands } from './arguments.ts';
+import type { CliCommand } from './command.ts';
 import { findConnections, withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
-import { examples } from './help.ts';
 import {
-  type Action,
   escapeLine,
   printJson,
   printTable,
@@ -48,18 +46,18 @@ export interface RequestFlags {
 }
 
 /** Adds the commands `requests list`, which is the default, and `requests show`. */
-export function addRequestsCommands(program: Command, shell: Shell, action: Action): void {
+export function addRequestsCommands(program: CliCommand): void {
   const requests = program
     .command('requests')
     .description(
       'the requests of identity providers, the calls to travel APIs, and the requests to the embedded one',
     );
   refuseUnknownCommands(requests);
-  addListCommand(requests, shell, action);
-  addShowCommand(requests, shell, action);
+  addListCommand(requests);
+  addShowCommand(requests);
 }
 
-function addListCommand(requests: Command, shell: Shell, action: Action): void {
+function addListCommand(requests: CliCommand): void {
   requests
     .command('list', { isDefault: true })
     .description('list them, newest first')
@@ -79,28 +77,22 @@ function addListCommand(requests: Command, shell: Shell, action: Action): void {
     .option('--user <email>', 'the user of the embedded travel service; an email address or an id')
     .option('--limit <number>', 'the number of requests', parseCount, 50)
     .option('--json', 'one JSON object for each request, bodies included')
-    .addHelpText(
-      'after',
-      examples(
-        'requests list --since 1h --status 5xx',
-        'requests list --person ada@corp.example --direction scim',
-        'requests list --user admin@jetbridge.local --json',
-      ),
+    .examples(
+      'requests list --since 1h --status 5xx',
+      'requests list --person ada@corp.example --direction scim',
+      'requests list --user admin@jetbridge.local --json',
     )
-    .action(action((options: RequestFlags) => showRequests(shell, options)));
+    .runs(showRequests);
 }
 
-function addShowCommand(requests: Command, shell: Shell, action: Action): void {
+function addShowCommand(requests: CliCommand): void {
   requests
     .command('show')
     .description('show requests with their headers and bodies')
     .argument('<id>', 'an id of the list, or an X-Request-Id for a request and all calls that it caused')
     .option('--json', 'one JSON object for each request')
-    .addHelpText(
-      'after',
-      examples('requests show 1042', 'requests show 5b0c6d2e-6a4f-4f0e-9b1d-2c3d4e5f6a7b'),
-    )
-    .action(action((id: string, flags: { json?: true }) => showRequest(shell, id, flags)));
+    .examples('requests show 1042', 'requests show 5b0c6d2e-6a4f-4f0e-9b1d-2c3d4e5f6a7b')
+    .runs(showRequest);
 }
 
 /** Prints the newest matching requests. Works while a server runs. */

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { namesById } from '../provisioning/people/explain-fields.ts';
 import { type GoLiveResult, goLive } from '../provisioning/shadow/go-live.ts';
 import {
@@ -15,11 +14,10 @@ import { type ProvisioningStore, provisioningStore } from '../store/provisioning
 import type { Database } from '../store/sql/database.ts';
 import { refuseUnknownCommands } from './arguments.ts';
 import { withAuditEntry } from './audit.ts';
+import type { CliCommand } from './command.ts';
 import { databaseTime, findConnections, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
-import { examples } from './help.ts';
 import {
-  type Action,
   confirm,
   countText,
   escapeLine,
@@ -34,7 +32,7 @@ import {
 import { currentUser } from './terminal.ts';
 
 /** Adds the commands `shadow report` and `shadow go-live`. */
-export function addShadowCommands(program: Command, shell: Shell, action: Action): void {
+export function addShadowCommands(program: CliCommand): void {
   const shadow = program
     .command('shadow')
     .description('connections in shadow mode: what they would do, and how they go live');
@@ -45,8 +43,8 @@ export function addShadowCommands(program: Command, shell: Shell, action: Action
     .option('--connection <id>', 'only this connection')
     .option('--csv', 'a line for each changed field, for spreadsheets')
     .option('--json', 'one JSON object for each person, then one with the sums')
-    .addHelpText('after', examples('shadow report', 'shadow report --csv > report.csv'))
-    .action(action((flags: ReportFlags) => showReport(shell, flags)));
+    .examples('shadow report', 'shadow report --csv > report.csv')
+    .runs(showReport);
   shadow
     .command('go-live')
     .description('go live with the plan that the report shows')
@@ -57,8 +55,8 @@ export function addShadowCommands(program: Command, shell: Shell, action: Action
     )
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('shadow go-live', 'shadow go-live --connection default --yes'))
-    .action(action((flags: GoLiveFlags) => leaveShadow(shell, flags)));
+    .examples('shadow go-live', 'shadow go-live --connection default --yes')
+    .runs(leaveShadow);
 }
 
 interface ReportFlags {

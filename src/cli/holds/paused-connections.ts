@@ -1,33 +1,24 @@
-import type { Command } from 'commander';
 import type { Settings } from '../../config/settings.ts';
 import { lastImportOf } from '../../provisioning/import/import.ts';
 import type { PausedConnection } from '../../store/connection-modes.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
 import { pauseAfterRestore } from '../../store/restore/restore-watch.ts';
 import type { Database } from '../../store/sql/database.ts';
+import type { CliCommand } from '../command.ts';
 import { databaseTime, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import { examples } from '../help.ts';
-import {
-  type Action,
-  confirm,
-  countText,
-  escapeLine,
-  formatMinute,
-  printJson,
-  type Shell,
-} from '../output.ts';
+import { confirm, countText, escapeLine, formatMinute, printJson, type Shell } from '../output.ts';
 
 /** Adds the command `restored`. */
-export function addRestoredCommand(program: Command, shell: Shell, action: Action): void {
+export function addRestoredCommand(program: CliCommand): void {
   program
     .command('restored')
     .description(
       'pause all connections after the database was restored: nothing is sent for people whom the identity provider does not send again',
     )
     .option('--json', 'one JSON object for each connection')
-    .addHelpText('after', examples('restored'))
-    .action(action((flags: { json?: true }) => pauseConnections(shell, flags)));
+    .examples('restored')
+    .runs(pauseConnections);
 }
 
 /** Pauses all connections. Works while a server runs, which follows within a second. */

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { findUnknownNames } from '../../checks/connection.ts';
 import { type Fault, SettingsFault } from '../../config/faults.ts';
 import { type ConnectionSettings, readMapping, type Settings } from '../../config/settings.ts';
@@ -23,10 +22,10 @@ import { compileRules } from '../../translator/rules.ts';
 import { parseCount } from '../arguments.ts';
 import { withAuditEntry } from '../audit.ts';
 import { checkConnectionNames, warningText } from '../check.ts';
+import type { CliCommand } from '../command.ts';
 import { findConnection, readAllSettings, storeConnection } from '../database.ts';
 import { Refused, untilRefused } from '../exit-code.ts';
-import { examples } from '../help.ts';
-import { type Action, confirm, printJson, type Shell, toIsoTime } from '../output.ts';
+import { confirm, printJson, type Shell, toIsoTime } from '../output.ts';
 import { currentUser } from '../terminal.ts';
 import {
   allRulesText,
@@ -58,7 +57,7 @@ interface RestoreFlags extends ChangeFlags {
 }
 
 /** Adds the commands `mapping show`, `check`, `preview`, `apply`, `history` and `restore`. */
-export function addMappingCommands(program: Command, shell: Shell, action: Action): void {
+export function addMappingCommands(program: CliCommand): void {
   const mapping = program
     .command('mapping')
     .description('the mapping in force: show it, change it, restore an earlier one');
@@ -69,43 +68,38 @@ export function addMappingCommands(program: Command, shell: Shell, action: Actio
       '--all',
       'every rule in force as text: those of the mapping, then those of the travel service and the default rules, as a mapping file could have them',
     )
-    .addHelpText(
-      'after',
-      examples('mapping show > my-mapping.json', 'mapping show --generation 2', 'mapping show --all'),
-    )
-    .action(action((flags: ShowFlags) => showMapping(shell, flags)));
+    .examples('mapping show > my-mapping.json', 'mapping show --generation 2', 'mapping show --all')
+    .runs(showMapping);
   withCommonOptions(mapping.command('check'))
     .description(
       'print every fault of a mapping file, and every name that the travel service does not have; groups that nobody has sent are warnings',
     )
     .argument('<file>', 'a mapping file')
-    .addHelpText('after', examples('mapping check my-mapping.json'))
-    .action(action((file: string, flags: MappingFlags) => checkMapping(shell, file, flags)));
+    .examples('mapping check my-mapping.json')
+    .runs(checkMapping);
   withCommonOptions(mapping.command('preview'))
     .description('show what a mapping file would change for all people; nothing is written or sent')
     .argument('<file>', 'a mapping file')
     .option('--limit <number>', 'the number of people to show as examples; default: 10', parseCount)
-    .addHelpText('after', examples('mapping preview my-mapping.json --limit 3'))
-    .action(
-      action((file: string, flags: MappingFlags & { limit?: number }) => previewFile(shell, file, flags)),
-    );
+    .examples('mapping preview my-mapping.json --limit 3')
+    .runs(previewFile);
   withCommonOptions(mapping.command('history'))
     .description('list the mappings that are and were in force, the newest first')
-    .addHelpText('after', examples('mapping history'))
-    .action(action((flags: MappingFlags) => listHistory(shell, flags)));
-  addChangeCommands(mapping, shell, action);
+    .examples('mapping history')
+    .runs(listHistory);
+  addChangeCommands(mapping);
 }
 
 /** Adds the commands that change the mapping in force. */
-function addChangeCommands(mapping: Command, shell: Shell, action: Action): void {
+function addChangeCommands(mapping: CliCommand): void {
   withCommonOptions(mapping.command('apply'))
     .description(
       'show what a mapping file would change, ask, and put it in force without a restart; a file with a fault is refused as a whole',
     )
     .argument('<file>', 'a mapping file')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', examples('mapping apply my-mapping.json', 'mapping apply my-mapping.json --yes'))
-    .action(action((file: string, flags: ChangeFlags) => applyFile(shell, file, flags)));
+    .examples('mapping apply my-mapping.json', 'mapping apply my-mapping.json --yes')
+    .runs(applyFile);
   withCommonOptions(mapping.command('restore'))
     .description('show what a mapping of the history would change, ask, and put it in force again')
     .argument('<version>', 'its number in the history', parseCount)
@@ -114,11 +108,11 @@ function addChangeCommands(mapping: Command, shell: Shell, action: Action): void
       'also put back the values of travelers that later mappings have replaced, in fields that the restored mapping does not set',
     )
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', examples('mapping restore 1', 'mapping restore 1 --values'))
-    .action(action((generation: number, flags: RestoreFlags) => restoreMapping(shell, generation, flags)));
+    .examples('mapping restore 1', 'mapping restore 1 --values')
+    .runs(restoreMapping);
 }
 
-function withCommonOptions(command: Command): Command {
+function withCommonOptions(command: CliCommand): CliCommand {
   return command
     .option('--connection <id>', 'the connection; needed only if there are several')
     .option('--json', 'as JSON');

@@ -1,13 +1,12 @@
-import type { Command } from 'commander';
 import { type Identity, isInactive } from '../../provisioning/identity.ts';
 import { findPeople } from '../../provisioning/people/explain-person.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/people/join-people.ts';
 import { timeOrderedId } from '../../server/ids.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
+import type { CliCommand } from '../command.ts';
 import { databaseTime, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import { examples } from '../help.ts';
-import { type Action, confirm, escapeLine, printJson, type Shell } from '../output.ts';
+import { confirm, escapeLine, printJson, type Shell } from '../output.ts';
 
 interface JoinFlags {
   yes?: true;
@@ -15,7 +14,7 @@ interface JoinFlags {
 }
 
 /** Adds the command `people join`. */
-export function addJoinCommand(people: Command, shell: Shell, action: Action): void {
+export function addJoinCommand(people: CliCommand): void {
   people
     .command('join')
     .description(
@@ -25,11 +24,9 @@ export function addJoinCommand(people: Command, shell: Shell, action: Action): v
     .argument('<newcomer>', 'the active user of the same travel account, named in the same way')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('people join 2f1c… 9be0…'))
-    .action(
-      action((leaver: string, newcomer: string, flags: JoinFlags) =>
-        joinPeopleNamed(shell, { leaver, newcomer, ...flags }),
-      ),
+    .examples('people join 2f1c… 9be0…')
+    .runs((shell, leaver: string, newcomer: string, flags: JoinFlags) =>
+      joinPeopleNamed(shell, { leaver, newcomer, ...flags }),
     );
 }
 

@@ -1,20 +1,19 @@
-import type { Command } from 'commander';
 import { listPeople } from '../../provisioning/people/people.ts';
 import { reconcilePeople } from '../../provisioning/people/reconcile-people.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
 import { withAuditEntry } from '../audit.ts';
+import type { CliCommand } from '../command.ts';
 import { databaseTime, findConnections, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import { examples } from '../help.ts';
 import { type ChangeFlags, unconfirmed } from '../holds/paused-connections.ts';
-import { type Action, confirm, countText, printJson, type Shell } from '../output.ts';
+import { confirm, countText, printJson, type Shell } from '../output.ts';
 import { addFilterOptions, type FilterFlags } from './filter-options.ts';
 
 /** The flags of `people reconcile`. */
 type ReconcileFlags = FilterFlags & ChangeFlags & { connection: string };
 
 /** Adds the command `people reconcile`. */
-export function addReconcileCommand(people: Command, shell: Shell, action: Action): void {
+export function addReconcileCommand(people: CliCommand): void {
   const command = people
     .command('reconcile')
     .description('bring the travelers of people up to date now; a running server does the rest')
@@ -22,14 +21,11 @@ export function addReconcileCommand(people: Command, shell: Shell, action: Actio
   addFilterOptions(command)
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
-    .addHelpText(
-      'after',
-      examples(
-        'people reconcile --connection default --state refused',
-        'people reconcile --connection default --finding costCenterUnknown --value CC-999 --yes',
-      ),
+    .examples(
+      'people reconcile --connection default --state refused',
+      'people reconcile --connection default --finding costCenterUnknown --value CC-999 --yes',
     )
-    .action(action((flags: ReconcileFlags) => reconcileSelected(shell, flags)));
+    .runs(reconcileSelected);
 }
 
 /** Makes the people whom the flags select due now, after a confirmation that states their number. Works while a server runs. */
