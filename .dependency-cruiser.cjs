@@ -102,7 +102,7 @@ module.exports = {
     // Handlers work on the records of the database and on the embedded travel service, below HTTP.
     folder(
       'admin',
-      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(faults|schema|settings|stored-connections).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
+      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(connection-schema|faults|settings|stored-connections).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
     ),
     // An alert is signed like a message of a webhook.
     folder(
