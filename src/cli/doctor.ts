@@ -1,4 +1,5 @@
-import { type DoctorResult, runDoctor } from '../checks/doctor.ts';
+import { runDoctor } from '../checks/doctor.ts';
+import type { DoctorResult } from '../checks/doctor-findings.ts';
 import { readSettings } from '../config/settings.ts';
 import type { CliCommand } from './command.ts';
 import { type Color, escapeLine, printJson, type Shell } from './output.ts';
