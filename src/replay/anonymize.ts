@@ -1,5 +1,5 @@
 import type { Faker } from '@faker-js/faker';
-import { isNestedTooDeep } from '../schema/json-depth.ts';
+import { parseJson } from '../schema/json-depth.ts';
 import { resourceSchemas } from '../schema/resource-types.ts';
 import { readCountry } from '../translator/values/countries.ts';
 import type { RecordedExchange } from './exchanges.ts';
@@ -31,16 +31,6 @@ export function anonymize(
     ...(requestBody === undefined ? {} : { requestBody: replaceBody(requestBody, replace) }),
     ...(responseBody === undefined ? {} : { responseBody: replaceBody(responseBody, replace) }),
   }));
-}
-
-/** Parses a JSON text; returns undefined if it is none, or nested too deep for recursive code. */
-export function parseJson(text: string): unknown {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isNestedTooDeep(json) ? undefined : json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** What a server cannot read as JSON is replaced by the shortest such text. */

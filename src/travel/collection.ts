@@ -19,12 +19,16 @@ import {
 } from './ports.ts';
 import type { Resource, SubCollection } from './resource.ts';
 
-/** Dependencies that all collections share. */
-export interface TravelDeps {
-  store: TravelStore;
+/** The time and the source of ids of new resources. */
+export interface RecorderDeps {
   /** Epoch milliseconds. */
   now(): number;
   newId(form: 'A' | 'B'): string;
+}
+
+/** Dependencies that all collections share. */
+export interface TravelDeps extends RecorderDeps {
+  store: TravelStore;
   /** If true, webhooks may lead to private addresses. */
   privateReceivers?: boolean;
   /** Called after the commit of each change of a resource. */

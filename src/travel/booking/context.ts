@@ -1,5 +1,5 @@
 import { previousAttributes, type Recorder } from '../changes.ts';
-import { serializeAll } from '../collection.ts';
+import { type RecorderDeps, serializeAll } from '../collection.ts';
 import { notFound } from '../errors.ts';
 import { type JsonObject, stringMember } from '../json.ts';
 import { readResource, type StoredResource } from '../ports.ts';
@@ -19,11 +19,8 @@ import { type TripProject, tripProject } from '../resources/trip-project.ts';
 import { parseDocument } from '../validation.ts';
 
 /** Dependencies of one booking transaction: its recorder, the time and a source of ids. */
-export interface BookingDeps {
+export interface BookingDeps extends RecorderDeps {
   recorder: Recorder;
-  /** Epoch milliseconds. */
-  now(): number;
-  newId(form: 'A' | 'B'): string;
 }
 
 /** The document type of each resource that the booking service writes. */
