@@ -50,14 +50,12 @@ export function addAdminCommands(program: CliCommand): void {
 
 /** Creates an account and prints its password. The audit log names this program as the one who did it. */
 export function createAdmin(shell: Shell, name: string, role: Role, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const password = newPassword();
     const account = { id: randomUUID(), name, role, createdAt: Date.now() };
     const passwordHash = await hashPassword(password);
     const create = () => adminAccounts(database).create({ ...account, passwordHash });
-    if (
-      !(await withAuditEntry(database, { action: 'createAccount', details: { name, role } }, create, Boolean))
-    )
+    if (!(await withAuditEntry(database, { action: 'createAccount', details: { name, role } }, create)))
       throw new Refused(`There is already an account named ${escapeLine(name)}.`);
     printPassword(shell, { ...flags, name, password });
   });
@@ -65,7 +63,7 @@ export function createAdmin(shell: Shell, name: string, role: Role, flags: JsonF
 
 /** Lists the accounts, revoked ones too. */
 export function listAdmins(shell: Shell, { json }: JsonFlag): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const accounts = await adminAccounts(database).list();
     if (json) printJson(shell, ...accounts.map(toJson));
     else
@@ -95,25 +93,25 @@ function toRow({ name, role, issuer, createdAt, lastSignInAt, revokedAt }: Admin
 
 /** Gives an account a new password, prints it, and ends its sessions: the way back in when the password is lost. */
 export function resetAdmin(shell: Shell, name: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const { id, hasPassword } = await findAccount(database, name);
     if (!hasPassword)
       throw new Refused(`${escapeLine(name)} signs in through the OpenID provider and has no password here.`);
     const password = newPassword();
     const passwordHash = await hashPassword(password);
     const reset = () => adminAccounts(database).setPassword(id, passwordHash);
-    await withAuditEntry(database, { action: 'resetPassword', details: { id, name } }, reset, Boolean);
+    await withAuditEntry(database, { action: 'resetPassword', details: { id, name } }, reset);
     printPassword(shell, { ...flags, name, password });
   });
 }
 
 /** Revokes an account and ends its sessions. The last admin may be revoked here: "admins create" makes another. */
 export function revokeAdmin(shell: Shell, name: string, { json }: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const { id } = await findAccount(database, name);
     const revoke = async () =>
       (await adminAccounts(database).revoke(id, Date.now(), { evenOnlyAdmin: true })) === 'done';
-    await withAuditEntry(database, { action: 'revokeAccount', details: { id, name } }, revoke, Boolean);
+    await withAuditEntry(database, { action: 'revokeAccount', details: { id, name } }, revoke);
     if (json) printJson(shell, { name, revoked: true });
     else shell.print('revoked');
   });

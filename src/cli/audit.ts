@@ -30,7 +30,7 @@ export function addAuditCommand(program: CliCommand): void {
 
 /** Prints entries of the audit log. Works while a server runs, and reads page by page. */
 export function showAudit(shell: Shell, { limit, csv, json, ...filter }: AuditFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const audit = auditLog(database);
     if (csv) await printCsv(shell, auditColumns, auditPages(audit, filter));
     else if (json) await printEntries(shell, auditPages(audit, filter));
@@ -62,13 +62,13 @@ function printEntryTable(shell: Shell, entries: AuditEntry[], limit: number): vo
 
 /**
  * Records a change that a command makes in the audit log of the admin page, with the user of the operating system. `change` may add to the
- * details; `isDone` is false of its result if nothing has changed.
+ * details; `isDone` is false of its result if nothing has changed, by default of a falsy one.
  */
 export async function withAuditEntry<T>(
   database: Database,
   { action, details }: Pick<AuditEntry, 'action' | 'details'>,
   change: () => Promise<T>,
-  isDone: (result: T) => boolean,
+  isDone: (result: T) => boolean = Boolean,
 ): Promise<T> {
   const audit = auditLog(database);
   const actor = { actor: `command line: ${currentUser()}`, actorKind: 'command', address: '' } as const;

@@ -7,7 +7,6 @@ import {
   type StoredConnection,
 } from '../store/connections.ts';
 import { findDemoDay } from '../store/demo-day.ts';
-import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { removeDeadServers } from '../store/sql/open-database.ts';
 import type { CliCommand } from './command.ts';
@@ -72,14 +71,13 @@ export function addConnectionCommands(program: CliCommand): void {
 
 /** Lists every connection in the database, including those that the settings no longer have. Works while a server runs. */
 export function listConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings, store }) => {
     await removeDeadServers(database, settings);
     const stored = await readStoredConnections(database, Date.now());
-    const { modes } = provisioningStore(database);
-    const listed = await modes.list();
+    const listed = await store.modes.list();
     const modeOf = (id: string) => listed.find(({ connection }) => connection === id)?.mode ?? 'live';
     if (json) {
-      const paused = await modes.listPaused();
+      const paused = await store.modes.listPaused();
       const of = (id: string) => paused.find(({ connection }) => connection === id);
       printJson(
         shell,
@@ -101,7 +99,7 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
     ]);
     const head = ['connection', 'from', 'mode', 'people', 'tombstones', 'groups', 'travelers linked'];
     printTable(shell, head, rows);
-    await printPaused(shell, database, settings);
+    await printPaused(shell, store, settings);
   });
 }
 
@@ -110,7 +108,7 @@ export function forgetConnection(
   shell: Shell,
   { name, yes, json }: ChangeFlags & { name: string },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings }) => {
     const kept = await findForgettable(database, settings, name);
     shell.printError(consequencesText(kept));
     await confirm(shell, `Forget ${name}? It cannot be undone.`, { yes, ...unconfirmed });

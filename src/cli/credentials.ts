@@ -78,7 +78,7 @@ export interface TokenRequest {
 
 /** Creates a bearer token for a connection and prints it. Only its hash is stored. Works while a server runs. */
 export function createToken(shell: Shell, { connection, name, days, json }: TokenRequest): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings }) => {
     await storeConnection(database, settings, connection);
     const { token, ...made } = await scimCredentials(database, Date.now).createToken({
       ...{ connection, name, days },
@@ -108,7 +108,7 @@ interface StoredCredential {
 
 /** Lists the stored tokens by id and name; their text is not stored. */
 export function listTokens(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const tokens = await scimCredentials(database, Date.now).listTokens();
     if (json) {
       printJson(shell, ...tokens.map(credentialJson));
@@ -135,7 +135,7 @@ function endText({ expiresAt, revokedAt, state }: ListedToken): string {
 
 /** Revokes a token; a running server refuses it from the next request on. */
 export function revokeToken(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const isRevoked = await scimCredentials(database, Date.now).revokeToken(id);
     printRevocation(shell, { ...flags, id, isRevoked, noun: 'token', list: 'tokens list' });
   });
@@ -167,7 +167,7 @@ interface KeyRequest extends JsonFlag {
 
 /** Creates an API key of the embedded travel service for an admin and prints it. Only its hash is stored. */
 export function createApiKey(shell: Shell, { user, name, json }: KeyRequest): Promise<0 | 1> {
-  return withDatabase(shell, async (database, { connections }) => {
+  return withDatabase(shell, async ({ database, settings: { connections } }) => {
     if (!connections.some(({ travelApi }) => travelApi.url === 'embedded'))
       throw new Refused(
         'No connection uses the embedded travel service; the real one makes its keys itself.',
@@ -196,7 +196,7 @@ export function refuseTravelErrors(hint: string): (error: unknown) => never {
 
 /** Lists the API keys by id and name; their text is not stored. */
 export function listApiKeys(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const all = await list({ keys: apiKeys(database), reader: travelStore(database) });
     if (json) {
       printJson(shell, ...all.map((key) => ({ ...credentialJson(key), user: key.email })));
@@ -212,7 +212,7 @@ export function listApiKeys(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 
 
 /** Revokes an API key; a running server refuses it from the next request on. */
 export function revokeApiKey(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const isRevoked = await apiKeys(database).revoke(id, Date.now());
     printRevocation(shell, { ...flags, id, isRevoked, noun: 'key', list: 'api-keys list' });
   });

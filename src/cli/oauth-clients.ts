@@ -88,7 +88,7 @@ export interface ClientRequest {
 
 /** Registers an OAuth client and prints its id and secret. Only a hash of the secret is stored. */
 export function createClient(shell: Shell, { name, opens, keys, json }: ClientRequest): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings }) => {
     const grant = await resolveGrant(database, settings, opens);
     const proof = keys && readKeys(keys, settings);
     const deps = { clients: oauthClients(database), now: Date.now, newId: randomUUID };
@@ -105,7 +105,7 @@ export function createClient(shell: Shell, { name, opens, keys, json }: ClientRe
 
 /** Lists the OAuth clients; their secrets are not stored. */
 export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const clients = await scimCredentials(database, Date.now).listClients();
     if (json) {
       const toJson = (client: ListedClient) => ({
@@ -128,7 +128,7 @@ export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 
 
 /** Revokes an OAuth client and all its access tokens; a running server refuses them from the next request on. */
 export function revokeClient(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const isRevoked = await scimCredentials(database, Date.now).revokeClient(id);
     printRevocation(shell, { ...flags, id, isRevoked, noun: 'client', list: 'oauth-clients list' });
   });

@@ -55,7 +55,7 @@ export function addRecordCommand(
     .option('--json', 'one JSON object for each file')
     .examples('record --out scenarios --since 1d', 'record --connection default --out scenarios --for 10m')
     .runs((shell, flags: RecordFlags) =>
-      withDatabase(shell, async (database, settings) => {
+      withDatabase(shell, async ({ database, settings }) => {
         findConnection(settings, flags.connection);
         await record(shell, flags, { source: openSource(database, settings), ...untilInterrupted() });
       }),

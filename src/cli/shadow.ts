@@ -10,7 +10,7 @@ import {
   shadowRowPages,
   summarizeShadow,
 } from '../provisioning/shadow/report.ts';
-import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
+import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { refuseUnknownCommands } from './arguments.ts';
 import { withAuditEntry } from './audit.ts';
@@ -84,8 +84,7 @@ async function findShadows(
 
 function showReport(shell: Shell, { connection, csv, json }: ReportFlags): Promise<0 | 1> {
   if (csv && json) throw new WrongUse('give either --csv or --json');
-  return withDatabase(shell, async (database) => {
-    const store = provisioningStore(database);
+  return withDatabase(shell, async ({ database, store }) => {
     const shadows = await findShadows(database, store, connection);
     const now = await databaseTime(database);
     if (csv) return printReport(shell, store, shadows);
@@ -168,8 +167,7 @@ interface GoLiveFlags {
 }
 
 function leaveShadow(shell: Shell, { connection: chosen, digest, yes, json }: GoLiveFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database, { fourEyes }) => {
-    const store = provisioningStore(database);
+  return withDatabase(shell, async ({ database, settings: { fourEyes }, store }) => {
     const [shadow, ...others] = await findShadows(database, store, chosen);
     if (!shadow) return;
     const { connection } = shadow;

@@ -8,7 +8,6 @@ import {
   type SampleCompany,
   SampleDataRefused,
 } from '../sample-data/sample-data.ts';
-import type { Database } from '../store/sql/database.ts';
 import { type DatabaseLocation, isInUse } from '../store/sql/open-database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { catalog } from '../travel/catalog.ts';
@@ -16,7 +15,7 @@ import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';
 import { wholeNumber } from './arguments.ts';
 import type { CliCommand } from './command.ts';
-import { withDatabase } from './database.ts';
+import { type OpenedDatabase, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
 import { formatTable, printJson, type Shell, startProgress } from './output.ts';
 
@@ -80,7 +79,7 @@ export interface SampleDataOptions {
 
 /** Creates a company in the embedded travel service and prints what it contains. Works while a server runs. */
 export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Promise<0 | 1> {
-  const work = async (database: Database, settings: Settings) => {
+  const work = async ({ database, settings }: OpenedDatabase) => {
     if (settings.connections.every(({ travelApi }) => travelApi.url !== 'embedded'))
       throw new Refused('No connection uses the embedded travel service: sample data is made nowhere else.');
     const { users, trips, seed, now } = options;

@@ -1,9 +1,8 @@
 import type { Settings } from '../../config/settings.ts';
 import { lastImportOf } from '../../provisioning/import/import.ts';
 import type { PausedConnection } from '../../store/connection-modes.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
+import type { ProvisioningStore } from '../../store/provisioning-store.ts';
 import { pauseAfterRestore } from '../../store/restore/restore-watch.ts';
-import type { Database } from '../../store/sql/database.ts';
 import type { CliCommand } from '../command.ts';
 import { databaseTime, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
@@ -23,9 +22,9 @@ export function addRestoredCommand(program: CliCommand): void {
 
 /** Pauses all connections. Works while a server runs, which follows within a second. */
 export function pauseConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings, store }) => {
     await pauseAfterRestore(database, settings, await databaseTime(database));
-    const paused = await provisioningStore(database).modes.listPaused();
+    const paused = await store.modes.listPaused();
     if (json) printJson(shell, ...paused);
     else for (const one of paused) shell.print(pausedText(one));
   });
@@ -48,8 +47,7 @@ export function resumeConnection(
   shell: Shell,
   { name, yes, json }: ChangeFlags & { name: string },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
-    const { modes, tasks } = provisioningStore(database);
+  return withDatabase(shell, async ({ database, store: { modes, tasks } }) => {
     const paused = (await modes.listPaused()).find(({ connection }) => connection === name);
     if (!paused) throw new Refused(`The connection ${escapeLine(name)} is not paused.`);
     const imports = await tasks.listStates('import');
@@ -65,10 +63,10 @@ export function resumeConnection(
 /** Says of every connection of the settings that is paused what waits. Prints nothing while all are live. */
 export async function printPaused(
   shell: Shell,
-  database: Database,
+  { modes }: ProvisioningStore,
   { connections }: Settings,
 ): Promise<void> {
-  for (const paused of await provisioningStore(database).modes.listPaused())
+  for (const paused of await modes.listPaused())
     if (connections.some(({ id }) => id === paused.connection)) shell.print(pausedText(paused));
 }
 

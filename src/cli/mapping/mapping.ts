@@ -15,6 +15,7 @@ import type { MappingPreview } from '../../provisioning/rules/preview-mapping.ts
 import { needsApproval } from '../../provisioning/rules/rules-change.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
 import type { MappingVersion, RulesStore } from '../../store/queues/rules-in-force.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { withDatabaseAt } from '../../store/sql/open-database.ts';
 import { type OtherRule, otherRules } from '../../translator/mapping/default-rules.ts';
 import { type Mapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
@@ -146,11 +147,11 @@ function withSubject(
 /** Opens the rules in force of the connection. A server may be running. */
 function withRules<R>(
   { settings, connection }: MappingSubject,
-  work: (rules: RulesStore) => Promise<R>,
+  work: (rules: RulesStore, database: Database) => Promise<R>,
 ): Promise<R> {
   return withDatabaseAt(settings, async (database) => {
     await storeConnection(database, settings, connection.id);
-    return work(provisioningStore(database).rules);
+    return work(provisioningStore(database).rules, database);
   });
 }
 
@@ -351,7 +352,7 @@ async function changeMapping(shell: Shell, subject: MappingSubject, candidate: C
 
 /** Puts a mapping in force, and records it in the audit log as a change on the page is recorded. */
 function applyWithAudit(
-  { settings, connection }: MappingSubject,
+  subject: MappingSubject,
   change: Omit<MappingChange, 'source' | 'author' | 'now'>,
   entry: { action: string; details: Record<string, unknown> },
 ): Promise<MappingChangeResult> {
@@ -362,16 +363,10 @@ function applyWithAudit(
       Object.assign(entry.details, { version: result.generation, before: change.expected });
     return result;
   };
-  return withDatabaseAt(settings, async (database) => {
-    await storeConnection(database, settings, connection.id);
-    const { rules } = provisioningStore(database);
-    return withAuditEntry(
-      database,
-      entry,
-      () => apply(rules),
-      ({ outcome }) => outcome !== 'conflict',
-    );
-  });
+  const isApplied = ({ outcome }: MappingChangeResult) => outcome !== 'conflict';
+  return withRules(subject, (rules, database) =>
+    withAuditEntry(database, entry, () => apply(rules), isApplied),
+  );
 }
 
 function resultText(

@@ -81,7 +81,7 @@ const PAUSE_MS = 30;
  */
 export async function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
   const { connection, yes, json } = options;
-  const exit = await withDatabase(shell, async (database, settings) => {
+  const exit = await withDatabase(shell, async ({ database, settings }) => {
     if (connection !== undefined) findConnection(settings, connection);
     const progress = startProgress(shell, 'search', 'people');
     let read = 0;

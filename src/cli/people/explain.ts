@@ -13,7 +13,6 @@ import {
 } from '../../provisioning/people/explain-person.ts';
 import { findSimilarUserNames } from '../../provisioning/people/people.ts';
 import type { Json } from '../../schema/resource.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
 import type { Finding, TraceEntry } from '../../translator/translation.ts';
 import type { CliCommand } from '../command.ts';
 import { databaseTime, findConnections, withDatabase } from '../database.ts';
@@ -52,9 +51,8 @@ export function explainPersonTo(
   shell: Shell,
   { person, connection, json }: ExplainFlags & { person: string },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings, store }) => {
     const connections = findConnections(database, connection);
-    const store = provisioningStore(database);
     const found = await findPeople(store, connections, person);
     const live = found.filter(({ deletedAt }) => deletedAt === undefined);
     const chosen = found.length === 1 ? found[0] : live.length === 1 ? live[0] : undefined;

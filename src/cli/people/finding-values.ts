@@ -4,7 +4,6 @@ import {
   findingValueColumns,
 } from '../../provisioning/people/finding-values.ts';
 import { listPeople } from '../../provisioning/people/people.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
 import type { CliCommand } from '../command.ts';
 import { findConnections, withDatabase } from '../database.ts';
 import { printCsv, printJson, printTable, type Shell } from '../output.ts';
@@ -40,8 +39,7 @@ export function showFindingValues(
   shell: Shell,
   { connection, finding, csv, json }: FindingValueFlags,
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
-    const { people } = provisioningStore(database);
+  return withDatabase(shell, async ({ database, store: { people } }) => {
     const connections = findConnections(database, connection);
     const values = await countFindingValues(
       listPeople(people, connections, { finding, hasFindings: true }),

@@ -2,7 +2,6 @@ import { type Identity, isInactive } from '../../provisioning/identity.ts';
 import { findPeople } from '../../provisioning/people/explain-person.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/people/join-people.ts';
 import { timeOrderedId } from '../../server/ids.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
 import type { CliCommand } from '../command.ts';
 import { databaseTime, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
@@ -35,8 +34,7 @@ export function joinPeopleNamed(
   shell: Shell,
   { yes, json, ...names }: JoinFlags & { leaver: string; newcomer: string },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
-    const store = provisioningStore(database);
+  return withDatabase(shell, async ({ database, store }) => {
     const find = (name: string, isMeant: (identity: Identity) => boolean) =>
       findOne(name, isMeant, findPeople(store, database.scopes.ids(), name));
     const newcomer = await find(names.newcomer, (identity) => identity.claimed && !isInactive(identity));

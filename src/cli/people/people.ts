@@ -8,7 +8,6 @@ import {
   type PeopleFilter,
   peopleColumns,
 } from '../../provisioning/people/people.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { choiceOption, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
 import type { CliCommand } from '../command.ts';
@@ -75,11 +74,10 @@ function addListCommand(people: CliCommand): void {
 
 /** Prints the matching people. Works while a server runs, and reads page by page. */
 export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings, store }) => {
     const connections = findConnections(database, flags.connection);
     const { format = 'table', limit = format === 'table' ? TABLE_ROWS : undefined } = flags;
     if (format === 'table') shell.printError(await readStateSentence(database, settings));
-    const store = provisioningStore(database);
     let count = 0;
     let isCut = false;
     async function* selectPeople() {

@@ -1,6 +1,5 @@
 import { listPeople } from '../../provisioning/people/people.ts';
 import { reconcilePeople } from '../../provisioning/people/reconcile-people.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
 import { withAuditEntry } from '../audit.ts';
 import type { CliCommand } from '../command.ts';
 import { databaseTime, findConnections, withDatabase } from '../database.ts';
@@ -33,8 +32,7 @@ export function reconcileSelected(
   shell: Shell,
   { yes, json, connection, ...filter }: ReconcileFlags,
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
-    const store = provisioningStore(database);
+  return withDatabase(shell, async ({ database, store }) => {
     const selectPeople = () => listPeople(store.people, findConnections(database, connection), filter);
     let count = 0;
     for await (const page of selectPeople()) count += page.length;
@@ -43,15 +41,10 @@ export function reconcileSelected(
     await confirm(shell, question, { yes, ...unconfirmed });
     const time = await databaseTime(database);
     const details: Record<string, unknown> = { connection, ...filter };
-    await withAuditEntry(
-      database,
-      { action: 'reconcilePeople', details },
-      async () => {
-        details.people = await reconcilePeople(store.reconcileQueue, selectPeople(), () => time);
-        return true;
-      },
-      Boolean,
-    );
+    await withAuditEntry(database, { action: 'reconcilePeople', details }, async () => {
+      details.people = await reconcilePeople(store.reconcileQueue, selectPeople(), () => time);
+      return true;
+    });
     if (json) printJson(shell, { connection, people: details.people });
     else shell.print(`${countText(Number(details.people), 'person is', 'people are')} due now`);
   });
