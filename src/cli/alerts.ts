@@ -1,6 +1,5 @@
-import type { Alert } from '../alerts/alert.ts';
 import { alertChannels, newAlertId } from '../alerts/alert-sender.ts';
-import type { Channel } from '../alerts/channel.ts';
+import type { Alert, Channel } from '../alerts/channel.ts';
 import { readSettings } from '../config/settings.ts';
 import type { CliCommand } from './command.ts';
 import { escapeLine, printJson, type Shell } from './output.ts';

@@ -5,7 +5,7 @@ import { Refused, WrongUse } from './exit-code.ts';
 import { type ChangeFlags, unconfirmed } from './holds/paused-connections.ts';
 import { confirm, escapeLine, printJson, type Shell } from './output.ts';
 
-/** What a connection does from then on. */
+/** The effect of each mode, for the confirmation. */
 const consequences: Record<ConnectionMode, string> = {
   live: 'What the identity provider states is carried out, also what was planned until now; the safety valve applies. The travelers of these people are read again first.',
   shadow:

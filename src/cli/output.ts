@@ -218,7 +218,7 @@ export interface Shell {
   printError(text: string): void;
 }
 
-/** How a command asks before a change. */
+/** The options of the question before a change. */
 interface Confirmation {
   /** True if the command line has confirmed the change. */
   yes: boolean | undefined;

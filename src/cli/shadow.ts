@@ -122,7 +122,7 @@ async function printReport(
   await printCsv(shell, shadowColumns, pages());
 }
 
-/** What going live does, in the words of the table. */
+/** The effects of going live, in the words of the table. */
 const outcomeTexts: Record<ShadowOutcome, string> = {
   create: 'a traveler is created',
   link: 'linked to a traveler that exists',

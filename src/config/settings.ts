@@ -32,7 +32,7 @@ type ConnectionEntry = z.infer<typeof connectionSchema>;
 /** One connection with its parsed mapping and its secrets from the environment. */
 export interface ConnectionSettings {
   id: string;
-  /** What the connection is from: only one of the database can be changed on the admin page. */
+  /** The origin of the connection: only one of the database can be changed on the admin page. */
   source: 'file' | 'database' | 'demoDay';
   /** The content of the mapping file; undefined if the settings name none. */
   mapping: Mapping | undefined;

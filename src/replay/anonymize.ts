@@ -33,7 +33,7 @@ export function anonymize(
   }));
 }
 
-/** What a server cannot read as JSON is replaced by the shortest such text. */
+/** Replaces a body. One that is not JSON becomes `{`, the shortest text that a server cannot read as JSON either. */
 function replaceBody(text: string, replace: Pseudonymize): string {
   const json = parseJson(text);
   if (text.trim() === '') return text;

@@ -327,7 +327,7 @@ function changesWithoutPeople({
   return others;
 }
 
-/** What the events that are still stored tell of travelers. */
+/** The ids and addresses of travelers in the stored events. */
 interface TravelersInEvents {
   /** The ids of deleted travelers who had one of the addresses. */
   deleted: string[];

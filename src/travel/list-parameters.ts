@@ -57,7 +57,7 @@ export function listParameters({ cursor = false, sortBy = [], filters = [] }: Li
   return z.strictObject(Object.fromEntries(offered) as typeof all);
 }
 
-/** What a refused cursor should have been. */
+/** The description of a valid cursor, for errors. */
 export const CURSOR = 'a cursor of this list, in the same order';
 
 const cursorText = z.string(CURSOR).optional();
