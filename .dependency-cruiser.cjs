@@ -102,7 +102,7 @@ module.exports = {
     // Handlers work on the records of the database and on the embedded travel service, below HTTP.
     folder(
       'admin',
-      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(faults|schema|settings|stored-connections).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
+      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(connection-schema|faults|settings|stored-connections).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
     ),
     // An alert is signed like a message of a webhook.
     folder(
@@ -130,7 +130,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(audit-entries|open-decisions|passwords|scim-credentials|contract/operation).ts$|alerts/(alert|alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(caused-by|decide|holds|held-people|rules-effect)|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|reconcile-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(audit-entries|open-decisions|passwords|scim-credentials|contract/operation).ts$|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(caused-by|decide|holds|held-people|rules-effect)|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|reconcile-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 

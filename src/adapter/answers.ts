@@ -1,5 +1,5 @@
 import type { InvalidField, TravelAnswer, TravelFailure } from '../provisioning/travel-ports.ts';
-import { isNestedTooDeep } from '../schema/json-depth.ts';
+import { parseJson } from '../schema/json-depth.ts';
 import type { TravelerChange } from '../translator/traveler.ts';
 import { asObject, asString, type JsonRecord } from './json.ts';
 import type { ErrorForm } from './profile.ts';
@@ -48,7 +48,7 @@ export function toTravelAnswer(
   const { status } = response;
   if (status === 401) return { kind: 'unauthorized' };
   if (status === 204) return { kind: 'ok', value: undefined };
-  const body = parseJsonObject(response.body);
+  const body = asObject(parseJson(response.body));
   if (status === 200 || status === 201) return body ? { kind: 'ok', value: body } : toUnreadableFailure(call);
   if (needsOwnError && (status === 403 || status === 404) && !errors.isOwn(status, body))
     return toBareFailure(call, status);
@@ -92,16 +92,6 @@ export function toCollectionAnswer<T>(call: string, answer: TravelAnswer<T>): Tr
   const isBareNotFound = answer.kind === 'unavailable' && answer.bareStatus === 404;
   if (answer.kind !== 'notFound' && !isBareNotFound) return answer;
   return { kind: 'unavailable', text: `${call}: 404, check the travel API's address and paths` };
-}
-
-/** Returns undefined for a text that is no JSON object, or nested too deep for recursive code. */
-function parseJsonObject(body: string): JsonRecord | undefined {
-  try {
-    const json: unknown = JSON.parse(body);
-    return isNestedTooDeep(json) ? undefined : asObject(json);
-  } catch {
-    return undefined;
-  }
 }
 
 function readInvalidFields(

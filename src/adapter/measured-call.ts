@@ -2,7 +2,7 @@ import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';
 import type { HttpResponse } from './answers.ts';
 
-/** What a call to the travel API is for. */
+/** The purpose of a call to the travel API; the metrics and spans are named by it. */
 export type TravelOperation =
   | 'createTraveler'
   | 'readTraveler'
@@ -23,7 +23,7 @@ export interface EndedMeasurement {
   seconds: number | undefined;
 }
 
-/** What is measured of the calls of one connection. */
+/** The receivers of the measurements of a connection: metrics (`onCall`) and spans (`tracing`). */
 export interface CallMeasurement {
   connection?: string;
   clock: { now(): number };
@@ -31,16 +31,16 @@ export interface CallMeasurement {
   tracing?: Tracing | undefined;
 }
 
-/** The measurement of one call. */
+/** The measurement of one call, from its first request to its answer. */
 export interface MeasuredCall {
-  /** Begins with the first request of the call: the wait for a free slot says nothing about the travel API. */
+  /** Starts the measurement. Called before each request, only the first call counts; the wait for a free slot is not measured. */
   begin(): void;
   /** The headers that name the span of the call. */
   headers(): Record<string, string>;
   end(answer: TravelAnswer<unknown>, response: HttpResponse | undefined): void;
 }
 
-/** Measures one call for the metrics, and makes its span. Successful polls would be most spans, so polls have none. */
+/** Measures one call for the metrics and as a span. Polls have no spans, because they would be most of all spans. */
 export function measureCall(
   { connection = '', clock, onCall, tracing }: CallMeasurement,
   {

@@ -1,4 +1,4 @@
-import { policiesSchema } from '../config/schema.ts';
+import { policiesSchema } from '../config/connection-schema.ts';
 import type { Policies, policyChoices } from '../provisioning/policies.ts';
 
 type Choices = typeof policyChoices;

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AlertSettings } from '../config/alert-settings.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
-import type { Alert } from './alert.ts';
-import type { Channel, ChannelDeps } from './channel.ts';
+import type { Alert, Channel, ChannelDeps } from './channel.ts';
 import { emailChannel } from './email-channel.ts';
 import { signedWebhook, slackChannel, teamsChannel } from './http-channels.ts';
 

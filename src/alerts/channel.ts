@@ -1,13 +1,26 @@
-import type { Alert } from './alert.ts';
+/** An alert to the operator: a condition that has opened, grown or ended. It has no personal data. */
+export interface Alert {
+  /** The event type of the signed webhook, e.g. `hold.opened` or `travelOutage.cleared`. */
+  type: string;
+  /** In epoch milliseconds. */
+  at: number;
+  severity: 'failing' | 'warning' | 'info';
+  /** One or two sentences for a person. */
+  text: string;
+  /** The data of the signed webhook. */
+  data: object;
+  /** The path on the admin page that shows it, e.g. `/held`. */
+  path?: string | undefined;
+}
 
-/** A way to the operator that the settings configure. */
+/** A way on which the operator gets alerts, as the settings configure it. */
 export interface Channel {
   name: 'webhook' | 'slack' | 'teams' | 'email';
   /** Makes one attempt to deliver an alert. It never fails. */
   deliver(message: Message, signal: AbortSignal): Promise<Delivery>;
 }
 
-/** An alert on its way. All attempts have the same id, so that a receiver recognises an alert that it has received before. */
+/** An alert to be delivered. All attempts have the same id, by which a receiver recognises an alert that it has received before. */
 export interface Message {
   id: string;
   alert: Alert;
@@ -19,7 +32,7 @@ export interface Message {
  */
 export type Delivery = { answer: string } | { failure: string; retryAfterMs: number };
 
-/** What the channels take from their surroundings. */
+/** The dependencies of a channel. */
 export interface ChannelDeps {
   /** PUBLIC_URL; undefined: messages have no link to the admin page. */
   publicUrl: string | undefined;

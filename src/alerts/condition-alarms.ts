@@ -2,39 +2,40 @@ import type { Condition, ConditionKind, FoundConditions } from '../provisioning/
 import { localKinds, mergeFacts } from '../provisioning/conditions/facts.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ReportedCondition, ReportedConditions } from '../store/queues/reported-conditions.ts';
-import type { Alert } from './alert.ts';
+import type { Alert } from './channel.ts';
 
 /** Interval of comparing the conditions with the reported ones, in milliseconds. */
 const CHECK_MS = 1_000;
-/** A growing number of people is told at most this often, in milliseconds. */
+/** The shortest time between two alerts about a growing number of people, in milliseconds. */
 const AGAIN_MS = 10 * 60_000;
 /** A condition has ended after this many checks without it: a hold disappears for a moment during each reconciliation. */
 const CHECKS_WITHOUT = 3;
-/** The same for what processes see by themselves: one that has just started has made no call yet. */
+/** The same for conditions that each process finds by itself (`localKinds`): one that has just started has made no call yet. */
 const LOCAL_CHECKS_WITHOUT = 120;
-/** The interval at which a process records that it still sees a fact, in milliseconds. */
+/** The interval at which a process records again a fact that it still finds, in milliseconds. */
 const SEE_AGAIN_MS = 20_000;
 /** Delay after a failure to read, in milliseconds. */
 const FAULT_MS = 5_000;
 
 type Step = 'opened' | 'grew' | 'cleared';
 
-interface ToldKind {
-  /** The sentence that tells its end. */
+/** The alerts and log messages about the conditions of one kind. */
+interface Announcement {
+  /** The sentence that announces the end. */
   ended: string;
-  /** Other alerts tell its opening, or all of it. */
+  /** The steps that are not announced here, because an alert of its own announces them: only the opening, or all. */
   toldElsewhere?: 'opening' | 'all';
-  /** It is told only after it has lasted for `afterMs`: it mostly ends by itself. */
+  /** If true, a condition is announced only after it has lasted for `afterMs`: most conditions of the kind end by themselves. */
   isDelayed?: true;
-  /** The factor by which its people must grow to be told again; undefined: never. */
+  /** The factor by which the number of people must grow to be announced again; undefined: never. */
   growth?: number;
-  /** The log has it from where it is noticed. */
+  /** If true, the code that notices the condition logs it. */
   isLoggedElsewhere?: true;
-  /** The messages of the log, for kinds that have their own. */
+  /** The log messages; undefined: those that are common to all kinds. */
   log?: Record<Step, string>;
 }
 
-const toldKinds: Record<ConditionKind, ToldKind> = {
+const announcements: Record<ConditionKind, Announcement> = {
   databaseUnwritable: { ended: 'The database can be written again.', isLoggedElsewhere: true },
   credentialRefused: { ended: 'The travel API accepts the credential again.' },
   travelOutage: { ended: 'The travel API gives usable answers again.', isDelayed: true },
@@ -101,15 +102,15 @@ interface ConditionAlarmsDeps {
   runtime: Pick<Runtime, 'now' | 'wait' | 'log'>;
 }
 
-/** What a process remembers between two checks, by the keys of conditions. */
+/** The state of a process between two checks. The maps are by the keys of conditions (`keyOf`). */
 interface Memory {
-  /** True while this process has told that the database cannot be written: nothing can be claimed then. */
+  /** True while this process has announced that the database cannot be written. Each process announces that, because none can claim it. */
   isUnwritable: boolean;
   firstSeen: Map<string, number>;
   checksWithout: Map<string, number>;
-  /** The least number of people since a report. */
+  /** The lowest number of people since the condition was announced last, at `toldAt`. */
   least: Map<string, { toldAt: number; people: number }>;
-  /** The facts that this process saw at the last check. */
+  /** The facts that this process found at the last check. */
   own: Map<string, FoundConditions['facts']['local'][number]>;
 }
 
@@ -150,7 +151,7 @@ async function check(deps: ConditionAlarmsDeps, memory: Memory): Promise<void> {
   if (unwritable && !memory.isUnwritable) tell(deps, 'opened', unwritable);
   if (!unwritable && memory.isUnwritable) tell(deps, 'cleared', { kind: 'databaseUnwritable' });
   memory.isUnwritable = unwritable !== undefined;
-  // Nothing can be claimed meanwhile.
+  // The other steps write to the database, so that only one process announces each.
   if (unwritable) return;
   await shareFacts(deps, memory, facts);
   const reports = new Map((await deps.reported.list()).map((report) => [keyOf(report), report]));
@@ -163,11 +164,17 @@ async function check(deps: ConditionAlarmsDeps, memory: Memory): Promise<void> {
   for (const [key, report] of reports) if (!current.has(key)) await end(deps, memory, report);
 }
 
-function keyOf({ kind, connection = '', subject = '' }: Pick<Condition, 'kind' | 'connection' | 'subject'>) {
-  return JSON.stringify([kind, connection, subject]);
+type ConditionKey = Pick<Condition, 'kind' | 'connection' | 'subject'>;
+
+function rowKeyOf({ kind, connection = '', subject = '' }: ConditionKey) {
+  return { kind, connection, subject };
 }
 
-/** Records for other processes what this one sees by itself, and what it sees no longer. */
+function keyOf(condition: ConditionKey): string {
+  return JSON.stringify(rowKeyOf(condition));
+}
+
+/** Records for other processes the facts that this one finds by itself, and those that it no longer finds. */
 async function shareFacts(
   { reported, runtime }: ConditionAlarmsDeps,
   memory: Memory,
@@ -186,7 +193,7 @@ async function shareFacts(
   for (const [key, fact] of before) if (!memory.own.has(key)) await reported.see(fact, 0);
 }
 
-/** Tells a condition once it is due, and again when its people have grown. */
+/** Announces a condition when it is due, and again when its number of people has grown. */
 async function follow(
   deps: ConditionAlarmsDeps,
   { firstSeen, least }: Memory,
@@ -196,7 +203,7 @@ async function follow(
   const { reported, runtime } = deps;
   const now = runtime.now();
   const key = keyOf(condition);
-  const { growth, isDelayed } = toldKinds[condition.kind];
+  const { growth, isDelayed } = announcements[condition.kind];
   const { people = 0, since = now } = condition;
   const begun = Math.min(firstSeen.get(key) ?? now, now);
   firstSeen.set(key, begun);
@@ -213,14 +220,6 @@ async function follow(
   if (await reported.grow({ ...rowKeyOf(condition), people }, now, AGAIN_MS)) tell(deps, 'grew', condition);
 }
 
-function rowKeyOf({
-  kind,
-  connection = '',
-  subject = '',
-}: Pick<Condition, 'kind' | 'connection' | 'subject'>) {
-  return { kind, connection, subject };
-}
-
 async function end(deps: ConditionAlarmsDeps, memory: Memory, report: ReportedCondition): Promise<void> {
   const key = keyOf(report);
   const without = (memory.checksWithout.get(key) ?? 0) + 1;
@@ -235,10 +234,10 @@ async function end(deps: ConditionAlarmsDeps, memory: Memory, report: ReportedCo
 type Told = Pick<Condition, 'kind'> &
   Partial<Omit<Condition, 'severity'>> & { severity?: Condition['severity'] };
 
-/** Logs and alerts what has happened to a condition. */
+/** Logs a step of a condition and sends its alert. */
 function tell({ alerts, runtime }: ConditionAlarmsDeps, step: Step, condition: Told): void {
   const { kind, connection, subject, people, since, severity = 'warning', text = '', path } = condition;
-  const { ended, toldElsewhere, isLoggedElsewhere, log } = toldKinds[kind];
+  const { ended, toldElsewhere, isLoggedElsewhere, log } = announcements[kind];
   if (toldElsewhere === 'all' || (toldElsewhere === 'opening' && step === 'opened')) return;
   const sinceText = since === undefined ? undefined : new Date(since).toISOString();
   // The data of kinds that have existed before conditions.

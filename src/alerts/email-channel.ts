@@ -1,8 +1,8 @@
 import type { AlertSettings } from '../config/alert-settings.ts';
 import { isSafeUrl } from '../http/proxies.ts';
 import { failureText } from '../travel/webhooks/attempt.ts';
-import type { Alert } from './alert.ts';
 import {
+  type Alert,
   type Channel,
   type ChannelDeps,
   LINK_TEXT,

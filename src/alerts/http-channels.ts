@@ -1,6 +1,6 @@
 import { failureText, retryAfterMs, signatureHeaders } from '../travel/webhooks/attempt.ts';
-import type { Alert } from './alert.ts';
 import {
+  type Alert,
   type Channel,
   type ChannelDeps,
   type Delivery,

@@ -6,34 +6,19 @@ import type { Fault } from '../config/faults.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { withStoredConnections } from '../config/stored-connections.ts';
 import { hideUrlCredentials } from '../http/redaction.ts';
-import { hasExchanges } from '../log/exchange-store.ts';
-import { isExchangeLogReadable } from '../log/open-log.ts';
-import type { Condition, ConditionKind, FoundConditions } from '../provisioning/conditions/conditions.ts';
-import { localKinds } from '../provisioning/conditions/facts.ts';
-import { adminTokens } from '../store/credentials/admins.ts';
-import { oauthClients, scimTokens } from '../store/credentials/credentials.ts';
-import { encryption, existingEncryptionKey, KeyFileFault } from '../store/credentials/encryption.ts';
+import type { Condition } from '../provisioning/conditions/conditions.ts';
 import type { Database } from '../store/sql/database.ts';
 import { databaseFacts } from '../store/sql/database-facts.ts';
 import { displayLocation, openExistingDatabase } from '../store/sql/open-database.ts';
 import { readStoredSettings } from '../store/stored-connections.ts';
-import { countUnreadableSecrets, hasSecrets } from '../store/travel/travel-secrets.ts';
 import { readConditions } from './conditions.ts';
 import { checkMapping } from './connection.ts';
+import { conditionFindings, databaseResults } from './database-checks.ts';
+import { type DoctorResult, type Finding, fault, ok, toResults, warning } from './doctor-findings.ts';
 import { type SampleFindings, translateSample } from './mapping.ts';
 import { operatorMessage } from './operator-message.ts';
 import { findOpenidProblem } from './settings.ts';
 import { type ErrorResponses, probeErrorResponses, probeTravel } from './travel-api.ts';
-
-/** The result of one check of the doctor. `remedy` tells the operator how to correct a warning or a fault. */
-export interface DoctorResult {
-  check: string;
-  state: 'ok' | 'warning' | 'fault';
-  text: string;
-  remedy?: string;
-}
-
-type Finding = Omit<DoctorResult, 'check'>;
 
 const MEGABYTE = 1024 * 1024;
 const LITTLE_SPACE = 1024 * MEGABYTE;
@@ -63,10 +48,7 @@ export async function runDoctor(
       ...toResults('OpenID provider', await checkOpenid(settings)),
       ...toResults('ADMIN_PASSWORD', await checkAdminPassword(settings)),
     );
-    if (database)
-      for (const { check, run } of databaseChecks)
-        results.push(...toResults(check, await run({ settings, database, now, ...found })));
-    if (database) results.push(...conditionResults(found));
+    if (database) results.push(...(await databaseResults({ settings, database, now, ...found })));
     for (const connection of settings.connections)
       results.push(...(await connectionResults(settings, connection, database)));
     return results;
@@ -118,7 +100,7 @@ async function addStoredConnections(
 function checkEncryption({ postgres }: Settings): Finding[] {
   if (!postgres || !isUnencrypted(postgres.url)) return [];
   const { problem, remedy } = UNENCRYPTED_DATABASE;
-  return [{ state: 'warning', text: problem, remedy }];
+  return [warning(problem, remedy)];
 }
 
 function databaseFault(error: unknown, { data }: Settings): Pick<DoctorResult, 'text' | 'remedy'> {
@@ -145,30 +127,23 @@ function checkFolder({ data, postgres }: Settings, measureFreeSpace: MeasureFree
       return folderFindings(data, { mode: folder.mode, free: measureFreeSpace(data) });
     }
     const remedy = 'Set JETBRIDGE_DATA to a folder.';
-    return postgres ? [] : [{ state: 'fault', text: `${data} is a file`, remedy }];
+    return postgres ? [] : [fault(`${data} is a file`, remedy)];
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     const remedy = 'Run this as the user of the server, who must have the right to read and write there.';
-    return postgres ? [] : [{ state: 'fault', text, remedy }];
+    return postgres ? [] : [fault(text, remedy)];
   }
 }
 
 function folderFindings(data: string, { mode, free }: { mode: number; free: number }): Finding[] {
-  const isOpen = (mode & 0o077) !== 0;
-  const space: Finding[] =
-    free >= LITTLE_SPACE
-      ? []
-      : [
-          {
-            state: free < NO_SPACE ? 'fault' : 'warning',
-            text: `only ${megabytes(free)} are free on the disk of ${data}`,
-            remedy: 'Make room on the disk.',
-          },
-        ];
-  const permissions: Finding[] = isOpen
-    ? [{ state: 'warning', text: `other users may enter ${data}`, remedy: `Run: chmod 700 ${data}` }]
-    : [];
-  const findings = [...space, ...permissions];
+  const findings: Finding[] = [];
+  if (free < LITTLE_SPACE) {
+    const finding = free < NO_SPACE ? fault : warning;
+    findings.push(
+      finding(`only ${megabytes(free)} are free on the disk of ${data}`, 'Make room on the disk.'),
+    );
+  }
+  if ((mode & 0o077) !== 0) findings.push(warning(`other users may enter ${data}`, `Run: chmod 700 ${data}`));
   return findings.length > 0 ? findings : [ok(`${data} is private, ${megabytes(free)} are free`)];
 }
 
@@ -182,7 +157,7 @@ async function checkOpenid({ adminOpenid, passwordSignIn }: Settings): Promise<F
     : 'nobody can sign in meanwhile, unless adminPage.passwordSignIn is removed';
   const remedy = `Check adminPage.openid in the settings file and the network; ${others}.`;
   const text = `${adminOpenid.issuer} cannot be used: ${problem.text}`;
-  return [{ state: problem.isFault || !passwordSignIn ? 'fault' : 'warning', text, remedy }];
+  return [problem.isFault || !passwordSignIn ? fault(text, remedy) : warning(text, remedy)];
 }
 
 async function checkAdminPassword(settings: Settings): Promise<Finding[]> {
@@ -190,132 +165,8 @@ async function checkAdminPassword(settings: Settings): Promise<Finding[]> {
   const weakness = await adminPasswordWeakness(settings);
   if (weakness === undefined) return [ok('is long enough and none of the most common passwords')];
   const remedy = 'Set it to a longer one, and restart the server.';
-  return [{ state: 'warning', text: `${weakness}, so it could be guessed`, remedy }];
+  return [warning(`${weakness}, so it could be guessed`, remedy)];
 }
-
-interface DatabaseCheckContext {
-  settings: Settings;
-  database: Database;
-  now: number;
-  conditions: Condition[];
-}
-
-const databaseChecks: { check: string; run(context: DatabaseCheckContext): Promise<Finding[]> }[] = [
-  { check: 'encryption key', run: checkKey },
-  { check: 'tokens', run: checkTokens },
-  { check: 'admin tokens', run: checkAdminTokens },
-];
-
-async function checkKey({ settings, database, now }: DatabaseCheckContext): Promise<Finding[]> {
-  const { db } = database;
-  const key = readKey(settings);
-  if (key instanceof KeyFileFault) return [{ state: 'fault', text: key.problem, remedy: key.remedy }];
-  if (!key) {
-    const file = `${settings.data}/jetbridge.key`;
-    if (!(await hasSecrets(db)) && !(await hasExchanges(db)))
-      return [ok(`nothing is encrypted yet; the next start creates ${file}`)];
-    const text = `${file} is missing, so that the secrets of webhooks and the log of exchanges cannot be read`;
-    return [{ state: 'fault', text, remedy: 'Restore it from a backup, or set JETBRIDGE_KEY.' }];
-  }
-  const findings: Finding[] = [];
-  const count = await countUnreadableSecrets(db, encryption(key), now);
-  if (count > 0) {
-    const text = `decrypts not all stored secrets of webhooks: ${count} were encrypted with another key`;
-    const remedy =
-      'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
-    findings.push({ state: 'fault', text, remedy });
-  }
-  if (!(await isExchangeLogReadable(database, settings))) {
-    const text = 'the log of exchanges was encrypted with another key';
-    const remedy = 'Set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to that key.';
-    findings.push({ state: 'fault', text, remedy });
-  }
-  return findings.length > 0 ? findings : [ok('decrypts all stored secrets')];
-}
-
-/** Returns a fault of the key file instead of throwing it, so that the other checks are made. */
-function readKey(settings: Settings): Uint8Array | KeyFileFault | undefined {
-  try {
-    return existingEncryptionKey(settings);
-  } catch (error) {
-    if (error instanceof KeyFileFault) return error;
-    throw error;
-  }
-}
-
-async function checkTokens({
-  settings,
-  database,
-  now,
-  conditions,
-}: DatabaseCheckContext): Promise<Finding[]> {
-  const tokens = (await scimTokens(database).list()).filter(({ revokedAt }) => revokedAt === undefined);
-  const clients = (await oauthClients(database).list()).filter(({ revokedAt }) => revokedAt === undefined);
-  const findings = settings.connections.flatMap(({ id, scimToken }): Finding[] => {
-    const own = tokens.filter(({ connection }) => connection === id);
-    const isActive = own.some(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > now);
-    const hasClient = clients.some(({ grant }) => grant.kind === 'scim' && grant.connection === id);
-    const remedy = `Run: npx jetbridge tokens create --connection ${id}`;
-    if (scimToken === undefined && !isActive && !hasClient)
-      return [{ state: 'fault', text: `no valid credential opens the connection ${id}`, remedy }];
-    return [];
-  });
-  findings.push(...conditionFindings(conditions, tokenKinds));
-  return findings.length > 0 ? findings : [ok('no token ends within 30 days')];
-}
-
-/** Earlier versions made tokens of scripts without an end. */
-async function checkAdminTokens({ database }: DatabaseCheckContext): Promise<Finding[]> {
-  const endless = (await adminTokens(database).list()).filter(
-    ({ expiresAt, revokedAt }) => expiresAt === undefined && revokedAt === undefined,
-  );
-  if (endless.length === 0) return [ok('every token of a script has an end')];
-  return endless.map(({ name, role }) => {
-    const text = `the token "${name}" of a script, with the role ${role}, never ends`;
-    const remedy = 'Create one with an end in the view Accounts, give it to the script, and revoke this one.';
-    return { state: 'warning', text, remedy };
-  });
-}
-
-/** The checks that have nothing but conditions, and what each says without any. The others are in the checks of the same subject. */
-const conditionChecks: { check: string; kinds: readonly ConditionKind[]; otherwise: string }[] = [
-  {
-    check: 'held changes',
-    kinds: ['hold', 'pausedConnection'],
-    otherwise: 'no change waits for an approval',
-  },
-  {
-    check: 'imports',
-    kinds: ['importFailed', 'importIncomplete', 'importMaximum'],
-    otherwise: 'the last ones have ended well',
-  },
-  {
-    check: 'people',
-    kinds: ['notArchived', 'unclearAnswer', 'refusedPeople', 'findings'],
-    otherwise: 'no fault concerns many of them',
-  },
-  { check: 'running servers', kinds: localKinds, otherwise: 'none has reported a fault' },
-];
-
-function conditionResults({ conditions }: FoundConditions): DoctorResult[] {
-  return conditionChecks.flatMap(({ check, kinds, otherwise }) => {
-    const found = conditionFindings(conditions, kinds);
-    return toResults(check, found.length > 0 ? found : [ok(otherwise)]);
-  });
-}
-
-function conditionFindings(conditions: Condition[], kinds: readonly ConditionKind[]): Finding[] {
-  const meant = conditions.filter(({ kind }) => kinds.includes(kind));
-  return meant.map(({ kind, severity, text, subject, command }) => ({
-    state: severity === 'failing' ? 'fault' : 'warning',
-    // The names of tokens are in no other sentence.
-    text:
-      subject !== undefined && tokenKinds.includes(kind) ? `${text.replace(/\.$/, '')} ("${subject}")` : text,
-    ...(command === undefined || command === 'npx jetbridge doctor' ? {} : { remedy: `Run: ${command}` }),
-  }));
-}
-
-const tokenKinds: ConditionKind[] = ['tokenEnds', 'adminTokenEnds'];
 
 function certificateFindings({ tls }: Settings, conditions: Condition[]): Finding[] {
   if (!tls) return [];
@@ -347,16 +198,12 @@ async function connectionResults(
 async function checkTravel(settings: Settings, connection: ConnectionSettings): Promise<Finding[]> {
   const { keyEnv } = connection.travelApi;
   const { answer, latencyMs, clockDifferenceMs = 0 } = await probeTravel(settings, connection);
-  const clock: Finding[] =
-    Math.abs(clockDifferenceMs) <= CLOCK_TOLERANCE_MS
-      ? []
-      : [
-          {
-            state: 'warning',
-            text: `its clock differs by ${Math.round(clockDifferenceMs / 1_000)} s from the clock of this machine`,
-            remedy: 'Synchronize the clock of this machine (NTP).',
-          },
-        ];
+  const clock: Finding[] = [];
+  if (Math.abs(clockDifferenceMs) > CLOCK_TOLERANCE_MS) {
+    const seconds = Math.round(clockDifferenceMs / 1_000);
+    const text = `its clock differs by ${seconds} s from the clock of this machine`;
+    clock.push(warning(text, 'Synchronize the clock of this machine (NTP).'));
+  }
   if (answer.kind === 'ok')
     return [
       ok(`answers in ${latencyMs} ms and accepts ${keyEnv}`),
@@ -365,13 +212,13 @@ async function checkTravel(settings: Settings, connection: ConnectionSettings): 
     ];
   if (answer.kind === 'unauthorized') {
     const remedy = `Set ${keyEnv} to a valid credential and restart the server.`;
-    return [{ state: 'fault', text: `refuses the credential in ${keyEnv} (401)`, remedy }, ...clock];
+    return [fault(`refuses the credential in ${keyEnv} (401)`, remedy), ...clock];
   }
   const text =
     answer.kind === 'unavailable'
       ? answer.text
       : `does not tell whose credential ${keyEnv} is (${answer.kind})`;
-  return [{ state: 'fault', text, remedy: travelRemedy(connection, text) }, ...clock];
+  return [fault(text, travelRemedy(connection, text)), ...clock];
 }
 
 /** Compares the error responses of the travel API with the setting `travelApi.errors`. */
@@ -382,26 +229,24 @@ function errorFindings(
   const setting = `connections.${id}.travelApi.errors`;
   if (responses === 'gateway')
     return [
-      {
-        state: 'warning',
-        text: 'answers 403 or 404 without an error code to the id of a traveler, also to that of the bridge’s own user',
-        remedy:
-          'Check what stands between this machine and the travel API, what the credential may read, and travelApi.paths.users.',
-      },
+      warning(
+        'answers 403 or 404 without an error code to the id of a traveler, also to that of the bridge’s own user',
+        'Check what stands between this machine and the travel API, what the credential may read, and travelApi.paths.users.',
+      ),
     ];
   if (responses === 'unknown' || responses === errors) return [];
+  if (responses === 'coded')
+    return [
+      warning(
+        `sends error codes, although ${setting} is "bare"`,
+        'Remove that setting: with "bare", the 404 of a gateway counts as a deleted traveler.',
+      ),
+    ];
   return [
-    responses === 'bare'
-      ? {
-          state: 'warning',
-          text: 'answers without an error code for a traveler that does not exist',
-          remedy: `If it never sends error codes, set ${setting} to "bare": until then a deleted traveler is believed after a minute, and a 403 is tried again.`,
-        }
-      : {
-          state: 'warning',
-          text: `sends error codes, although ${setting} is "bare"`,
-          remedy: 'Remove that setting: with "bare", the 404 of a gateway counts as a deleted traveler.',
-        },
+    warning(
+      'answers without an error code for a traveler that does not exist',
+      `If it never sends error codes, set ${setting} to "bare": until then a deleted traveler is believed after a minute, and a 403 is tried again.`,
+    ),
   ];
 }
 
@@ -420,14 +265,11 @@ async function mappingFindings(
   // Without the database, the mapping in force is unknown.
   if (!database && !connection.mapping) return [];
   const { faults, warnings } = await checkMapping(settings, connection, { database });
-  const toFinding =
-    (state: Finding['state']) =>
-    ({ file, path, problem, remedy }: (typeof faults)[number]): Finding => ({
-      state,
-      text: `${file} ${path}: ${problem}`,
-      remedy,
-    });
-  const ofNames = [...faults.map(toFinding('fault')), ...warnings.map(toFinding('warning'))];
+  const textOf = ({ file, path, problem }: Fault) => `${file} ${path}: ${problem}`;
+  const ofNames = [
+    ...faults.map((found) => fault(textOf(found), found.remedy)),
+    ...warnings.map((found) => warning(textOf(found), found.remedy)),
+  ];
   const sample = database && (await translateSample({ settings, database, connection }, SAMPLE));
   if (!sample || sample.findings.size === 0) {
     const text = sample ? `translates ${sampleText(sample)} without findings` : 'was not tried with people';
@@ -435,7 +277,7 @@ async function mappingFindings(
   }
   const kinds = [...sample.findings].map(([code, count]) => `${code} ${count}`).join(', ');
   const remedy = `See the people with: npx jetbridge preview --people --connection ${connection.id}`;
-  return [...ofNames, { state: 'warning', text: `findings about ${sampleText(sample)}: ${kinds}`, remedy }];
+  return [...ofNames, warning(`findings about ${sampleText(sample)}: ${kinds}`, remedy)];
 }
 
 /** Says of how many people the translation was tried, and which. */
@@ -446,14 +288,6 @@ function sampleText({ people, total }: SampleFindings): string {
 
 function peopleText(count: number): string {
   return count === 1 ? '1 person' : `${count} people`;
-}
-
-function toResults(check: string, findings: Finding[]): DoctorResult[] {
-  return findings.map((finding) => ({ check, ...finding }));
-}
-
-function ok(text: string): Finding {
-  return { state: 'ok', text };
 }
 
 function megabytes(bytes: number): string {

@@ -1,21 +1,19 @@
-import type { Command } from 'commander';
-import type { Alert } from '../alerts/alert.ts';
 import { alertChannels, newAlertId } from '../alerts/alert-sender.ts';
-import type { Channel } from '../alerts/channel.ts';
+import type { Alert, Channel } from '../alerts/channel.ts';
 import { readSettings } from '../config/settings.ts';
-import { examples } from './help.ts';
-import { type Action, escapeLine, printJson, type Shell } from './output.ts';
+import type { CliCommand } from './command.ts';
+import { escapeLine, printJson, type Shell } from './output.ts';
 
 /** Adds the command `alerts`. */
-export function addAlertCommands(program: Command, shell: Shell, action: Action): void {
+export function addAlertCommands(program: CliCommand): void {
   program
     .command('alerts')
     .description('the channels on which operators get alerts')
     .command('test')
     .description('send a test alert to each channel of the settings, once, and say what each has answered')
     .option('--json', 'one JSON object for each channel')
-    .addHelpText('after', examples('alerts test'))
-    .action(action((options: { json?: true }) => testAlerts(shell, options)));
+    .examples('alerts test')
+    .runs(testAlerts);
 }
 
 const NO_CHANNEL =

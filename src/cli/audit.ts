@@ -1,19 +1,10 @@
-import type { Command } from 'commander';
 import { auditColumns, auditPages, readableDetails } from '../admin/audit-entries.ts';
 import { type AuditEntry, auditLog, type EntryFilter } from '../store/credentials/audit-log.ts';
 import type { Database } from '../store/sql/database.ts';
 import { parseCount, parseTime } from './arguments.ts';
+import type { CliCommand } from './command.ts';
 import { withDatabase } from './database.ts';
-import { examples } from './help.ts';
-import {
-  type Action,
-  formatMinute,
-  printCsv,
-  printJson,
-  printTable,
-  type Shell,
-  withIsoTimes,
-} from './output.ts';
+import { formatMinute, printCsv, printJson, printTable, type Shell, withIsoTimes } from './output.ts';
 import { currentUser } from './terminal.ts';
 
 interface AuditFlags extends Pick<EntryFilter, 'actor' | 'action' | 'since'> {
@@ -23,7 +14,7 @@ interface AuditFlags extends Pick<EntryFilter, 'actor' | 'action' | 'since'> {
 }
 
 /** Adds the command `audit`. */
-export function addAuditCommand(program: Command, shell: Shell, action: Action): void {
+export function addAuditCommand(program: CliCommand): void {
   program
     .command('audit')
     .description('list the changes that admins, tokens and commands have made, newest first')
@@ -33,16 +24,13 @@ export function addAuditCommand(program: Command, shell: Shell, action: Action):
     .option('--limit <number>', 'the number of entries in the table; CSV and JSON have all', parseCount, 50)
     .option('--csv', 'CSV for spreadsheets')
     .option('--json', 'one JSON object for each entry')
-    .addHelpText(
-      'after',
-      examples('audit --since 7d', 'audit --action applyMapping', 'audit --csv > audit.csv'),
-    )
-    .action(action((flags: AuditFlags) => showAudit(shell, flags)));
+    .examples('audit --since 7d', 'audit --action applyMapping', 'audit --csv > audit.csv')
+    .runs(showAudit);
 }
 
 /** Prints entries of the audit log. Works while a server runs, and reads page by page. */
 export function showAudit(shell: Shell, { limit, csv, json, ...filter }: AuditFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const audit = auditLog(database);
     if (csv) await printCsv(shell, auditColumns, auditPages(audit, filter));
     else if (json) await printEntries(shell, auditPages(audit, filter));
@@ -74,13 +62,13 @@ function printEntryTable(shell: Shell, entries: AuditEntry[], limit: number): vo
 
 /**
  * Records a change that a command makes in the audit log of the admin page, with the user of the operating system. `change` may add to the
- * details; `isDone` is false of its result if nothing has changed.
+ * details; `isDone` is false of its result if nothing has changed, by default of a falsy one.
  */
 export async function withAuditEntry<T>(
   database: Database,
   { action, details }: Pick<AuditEntry, 'action' | 'details'>,
   change: () => Promise<T>,
-  isDone: (result: T) => boolean,
+  isDone: (result: T) => boolean = Boolean,
 ): Promise<T> {
   const audit = auditLog(database);
   const actor = { actor: `command line: ${currentUser()}`, actorKind: 'command', address: '' } as const;

@@ -1,14 +1,13 @@
-import type { Command } from 'commander';
 import { type ConnectionCheck, checkMapping, MAPPING_IN_FORCE } from '../checks/connection.ts';
 import { type CheckedConnection, checkSettings, type SettingsCheck } from '../checks/settings.ts';
 import { type Fault, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
+import type { CliCommand } from './command.ts';
 import { readAllSettings } from './database.ts';
-import { examples } from './help.ts';
-import { type Action, countText, printJson, type Shell, toIsoTime, travelFailureText } from './output.ts';
+import { countText, printJson, type Shell, toIsoTime, travelFailureText } from './output.ts';
 
 /** Adds the command `check`. */
-export function addCheckCommand(program: Command, shell: Shell, action: Action): void {
+export function addCheckCommand(program: CliCommand): void {
   program
     .command('check')
     .description(
@@ -16,11 +15,9 @@ export function addCheckCommand(program: Command, shell: Shell, action: Action):
     )
     .option('--offline', 'leave out what needs a travel API, the database or the OpenID provider')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('check', 'check --offline'))
-    .action(
-      action(({ offline = false, json }: { offline?: boolean; json?: true }) =>
-        check(shell, { isOffline: offline, json }),
-      ),
+    .examples('check', 'check --offline')
+    .runs((shell, { offline = false, json }: { offline?: boolean; json?: true }) =>
+      check(shell, { isOffline: offline, json }),
     );
 }
 

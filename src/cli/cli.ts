@@ -1,26 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { openExchangeLog } from '../log/open-log.ts';
 import { addAdminCommands } from './admins.ts';
 import { addAlertCommands } from './alerts.ts';
 import { addAuditCommand } from './audit.ts';
 import { addCheckCommand } from './check.ts';
+import { type Action, CliCommand, type ExitCode, pointToHelp } from './command.ts';
 import { addConnectionCommands, addImportCommand } from './connections.ts';
 import { addCredentialCommands } from './credentials.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { exitCodeFor, WrongUse } from './exit-code.ts';
-import { pointToHelp } from './help.ts';
 import { addHoldCommands } from './holds/holds.ts';
 import { addRestoredCommand } from './holds/paused-connections.ts';
 import { addMappingCommands } from './mapping/mapping.ts';
 import { addPreviewCommand } from './mapping/preview.ts';
 import { addClientCommands } from './oauth-clients.ts';
-import type { Action, ExitCode, Shell } from './output.ts';
+import type { Shell } from './output.ts';
 import { addEraseCommand } from './people/erase.ts';
 import { addExplainCommand } from './people/explain.ts';
 import { addPeopleCommand } from './people/people.ts';
-import { recordCommand } from './record.ts';
+import { addRecordCommand } from './record.ts';
 import { addReplayCommand } from './replay.ts';
 import { addRequestsCommands } from './requests.ts';
 import { addDemoCommand, addServeCommand } from './serve.ts';
@@ -59,7 +58,7 @@ export async function runCommand(argv: string[], shell: Shell): Promise<number> 
 }
 
 /** Adds all commands, in the order of the help text. Each file of this folder has a function that adds its commands. */
-const additions: ((program: Command, shell: Shell, action: Action) => void)[] = [
+const additions: ((program: CliCommand) => void)[] = [
   addServeCommand,
   addCheckCommand,
   addDoctorCommand,
@@ -67,7 +66,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addMappingCommands,
   addPeopleCommand,
   addExplainCommand,
-  recordCommand(openExchangeLog),
+  addRecordCommand,
   addReplayCommand,
   addImportCommand,
   addCredentialCommands,
@@ -88,7 +87,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
 
 /** Returns the program with all commands. `action` runs the work of the command that was called. */
 export function createProgram(shell: Shell, action: Action): Command {
-  const program = new Command('npx jetbridge')
+  const program = new CliCommand('npx jetbridge', shell, action)
     .description('A SCIM 2.0 provisioning bridge for business travel.')
     .version(readVersion(shell.home))
     .exitOverride()
@@ -100,7 +99,7 @@ export function createProgram(shell: Shell, action: Action): Command {
       'after',
       '\nExit codes: 0 done, 1 failed or a fault was found, 2 wrong use or a missing confirmation, 130 Ctrl-C',
     );
-  for (const add of additions) add(program, shell, action);
+  for (const add of additions) add(program);
   pointToHelp(program);
   return program;
 }

@@ -1,12 +1,11 @@
 import { type ConnectionMode, connectionModeNames } from '../provisioning/policies.ts';
-import { provisioningStore } from '../store/provisioning-store.ts';
 import { withAuditEntry } from './audit.ts';
 import { databaseTime, findConnections, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
 import { type ChangeFlags, unconfirmed } from './holds/paused-connections.ts';
 import { confirm, escapeLine, printJson, type Shell } from './output.ts';
 
-/** What a connection does from then on. */
+/** The effect of each mode, for the confirmation. */
 const consequences: Record<ConnectionMode, string> = {
   live: 'What the identity provider states is carried out, also what was planned until now; the safety valve applies. The travelers of these people are read again first.',
   shadow:
@@ -22,9 +21,8 @@ export function changeMode(
 ): Promise<0 | 1> {
   const to = connectionModeNames.find((one) => one === mode);
   if (!to) throw new WrongUse(`the mode must be one of ${connectionModeNames.join(', ')}`);
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database, store: { modes } }) => {
     findConnections(database, name);
-    const { modes } = provisioningStore(database);
     const current = (await modes.list()).find(({ connection }) => connection === name)?.mode;
     if (current === to) throw new Refused(`The connection ${escapeLine(name)} is in the mode ${to} already.`);
     shell.printError(consequences[to]);
@@ -35,7 +33,7 @@ export function changeMode(
     await confirm(shell, `Put ${name} into the mode ${to}?`, { yes, ...unconfirmed });
     const now = await databaseTime(database);
     const entry = { action: 'changeConnectionMode', details: { connection: name, mode: to } };
-    await withAuditEntry(database, entry, () => modes.change(name, { to, now }), Boolean);
+    await withAuditEntry(database, entry, () => modes.change(name, { to, now }));
     if (json) printJson(shell, { connection: name, mode: to });
     else
       shell.print(

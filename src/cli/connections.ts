@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
 import type { ImportResult } from '../provisioning/import/import.ts';
 import { type Service, start } from '../server/start.ts';
@@ -8,16 +7,14 @@ import {
   type StoredConnection,
 } from '../store/connections.ts';
 import { findDemoDay } from '../store/demo-day.ts';
-import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { removeDeadServers } from '../store/sql/open-database.ts';
+import type { CliCommand } from './command.ts';
 import { changeMode } from './connection-mode.ts';
 import { unknownConnection, withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
-import { examples } from './help.ts';
 import { type ChangeFlags, printPaused, resumeConnection, unconfirmed } from './holds/paused-connections.ts';
 import {
-  type Action,
   confirm,
   countText,
   escapeLine,
@@ -29,7 +26,7 @@ import {
 } from './output.ts';
 
 /** Adds the commands `connections list`, `connections mode`, `connections resume` and `connections forget`. */
-export function addConnectionCommands(program: Command, shell: Shell, action: Action): void {
+export function addConnectionCommands(program: CliCommand): void {
   const connections = program
     .command('connections')
     .description('the connections in the database, whether or not the settings have them');
@@ -39,16 +36,16 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
       'list them, each with what it is from, and its numbers of people, tombstones, groups and linked travelers',
     )
     .option('--json', 'one JSON object for each connection')
-    .addHelpText('after', examples('connections list'))
-    .action(action((flags: { json?: true }) => listConnections(shell, flags)));
+    .examples('connections list')
+    .runs(listConnections);
   connections
     .command('resume')
     .description('let a paused connection go on')
     .argument('<name>', 'its name, as listed')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('connections resume default', 'connections resume default --yes'))
-    .action(action((name: string, flags: ChangeFlags) => resumeConnection(shell, { name, ...flags })));
+    .examples('connections resume default', 'connections resume default --yes')
+    .runs((shell, name: string, flags: ChangeFlags) => resumeConnection(shell, { name, ...flags }));
   connections
     .command('mode')
     .description('put a connection into another mode: live, shadow (plan and report, send nothing) or paused')
@@ -56,9 +53,9 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
     .argument('<mode>', 'live, shadow or paused')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('connections mode default shadow', 'connections mode default live --yes'))
-    .action(
-      action((name: string, mode: string, flags: ChangeFlags) => changeMode(shell, { name, mode, ...flags })),
+    .examples('connections mode default shadow', 'connections mode default live --yes')
+    .runs((shell, name: string, mode: string, flags: ChangeFlags) =>
+      changeMode(shell, { name, mode, ...flags }),
     );
   connections
     .command('forget')
@@ -68,20 +65,19 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
     .argument('<name>', 'its name, as listed')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('connections forget subsidiary', 'connections forget subsidiary --yes'))
-    .action(action((name: string, flags: ChangeFlags) => forgetConnection(shell, { name, ...flags })));
+    .examples('connections forget subsidiary', 'connections forget subsidiary --yes')
+    .runs((shell, name: string, flags: ChangeFlags) => forgetConnection(shell, { name, ...flags }));
 }
 
 /** Lists every connection in the database, including those that the settings no longer have. Works while a server runs. */
 export function listConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings, store }) => {
     await removeDeadServers(database, settings);
     const stored = await readStoredConnections(database, Date.now());
-    const { modes } = provisioningStore(database);
-    const listed = await modes.list();
+    const listed = await store.modes.list();
     const modeOf = (id: string) => listed.find(({ connection }) => connection === id)?.mode ?? 'live';
     if (json) {
-      const paused = await modes.listPaused();
+      const paused = await store.modes.listPaused();
       const of = (id: string) => paused.find(({ connection }) => connection === id);
       printJson(
         shell,
@@ -103,7 +99,7 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
     ]);
     const head = ['connection', 'from', 'mode', 'people', 'tombstones', 'groups', 'travelers linked'];
     printTable(shell, head, rows);
-    await printPaused(shell, database, settings);
+    await printPaused(shell, store, settings);
   });
 }
 
@@ -112,7 +108,7 @@ export function forgetConnection(
   shell: Shell,
   { name, yes, json }: ChangeFlags & { name: string },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings }) => {
     const kept = await findForgettable(database, settings, name);
     shell.printError(consequencesText(kept));
     await confirm(shell, `Forget ${name}? It cannot be undone.`, { yes, ...unconfirmed });
@@ -185,7 +181,7 @@ function consequencesText({ id, account, people, tombstones, groups, linked }: S
 }
 
 /** Adds the command `import`. */
-export function addImportCommand(program: Command, shell: Shell, action: Action): void {
+export function addImportCommand(program: CliCommand): void {
   program
     .command('import')
     .description(
@@ -193,8 +189,8 @@ export function addImportCommand(program: Command, shell: Shell, action: Action)
     )
     .option('--accept-missing', 'treat missing travelers as deleted, however many they are')
     .option('--json', 'one JSON object for each connection that could be read')
-    .addHelpText('after', examples('import', 'import --accept-missing'))
-    .action(action((options: ImportFlags) => importTravelers(shell, options)));
+    .examples('import', 'import --accept-missing')
+    .runs(importTravelers);
 }
 
 /** The flags of `import`. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
 import type { ListedToken } from '../admin/scim-credentials.ts';
 import { scimCredentials } from '../admin/scim-credentials.ts';
 import { apiKeys } from '../store/credentials/credentials.ts';
@@ -7,18 +6,18 @@ import { travelStore } from '../store/travel/travel-writes.ts';
 import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';
 import { ApiError } from '../travel/errors.ts';
 import { parseDays } from './arguments.ts';
+import type { CliCommand, JsonFlag } from './command.ts';
 import { storeConnection, withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
-import { examples } from './help.ts';
-import { type Action, formatMinute, printJson, printTable, type Shell, withIsoTimes } from './output.ts';
+import { formatMinute, printJson, printTable, type Shell, withIsoTimes } from './output.ts';
 
 /** Adds the commands `tokens` and `api-keys`. */
-export function addCredentialCommands(program: Command, shell: Shell, action: Action): void {
-  addTokenCommands(program, shell, action);
-  addApiKeyCommands(program, shell, action);
+export function addCredentialCommands(program: CliCommand): void {
+  addTokenCommands(program);
+  addApiKeyCommands(program);
 }
 
-function addTokenCommands(program: Command, shell: Shell, action: Action): void {
+function addTokenCommands(program: CliCommand): void {
   const tokens = program.command('tokens').description('the bearer tokens of identity providers');
   tokens
     .command('create')
@@ -27,32 +26,24 @@ function addTokenCommands(program: Command, shell: Shell, action: Action): void 
     .option('--name <name>', 'a name for your own use', 'unnamed')
     .option('--days <days>', 'days until it expires; default: never', parseDays)
     .option('--json', 'one JSON object')
-    .addHelpText(
-      'after',
-      examples('tokens create --name okta', 'tokens create --connection default --name entra --days 365'),
-    )
-    .action(action((options: TokenRequest) => createToken(shell, options)));
+    .examples('tokens create --name okta', 'tokens create --connection default --name entra --days 365')
+    .runs(createToken);
   tokens
     .command('list')
     .description('list the tokens with their last use, without their text')
     .option('--json', 'one JSON object for each token')
-    .addHelpText('after', examples('tokens list'))
-    .action(action((flags: JsonFlag) => listTokens(shell, flags)));
+    .examples('tokens list')
+    .runs(listTokens);
   tokens
     .command('revoke')
     .description('revoke a token at once')
     .argument('<id>', 'its id, as listed')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('tokens revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e'))
-    .action(action((id: string, flags: JsonFlag) => revokeToken(shell, id, flags)));
+    .examples('tokens revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e')
+    .runs(revokeToken);
 }
 
-/** The flag of commands that print text or JSON. */
-export interface JsonFlag {
-  json?: true;
-}
-
-function addApiKeyCommands(program: Command, shell: Shell, action: Action): void {
+function addApiKeyCommands(program: CliCommand): void {
   const keys = program.command('api-keys').description('the API keys of the embedded travel service');
   keys
     .command('create')
@@ -60,21 +51,21 @@ function addApiKeyCommands(program: Command, shell: Shell, action: Action): void
     .requiredOption('--user <email>', 'the admin')
     .option('--name <name>', 'a name for your own use', 'unnamed')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('api-keys create --user admin@jetbridge.local --name reports'))
-    .action(action((options: KeyRequest) => createApiKey(shell, options)));
+    .examples('api-keys create --user admin@jetbridge.local --name reports')
+    .runs(createApiKey);
   keys
     .command('list')
     .description('list the keys with their last use')
     .option('--json', 'one JSON object for each key')
-    .addHelpText('after', examples('api-keys list'))
-    .action(action((flags: JsonFlag) => listApiKeys(shell, flags)));
+    .examples('api-keys list')
+    .runs(listApiKeys);
   keys
     .command('revoke')
     .description('revoke a key at once')
     .argument('<id>', 'its id, as listed')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('api-keys revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e'))
-    .action(action((id: string, flags: JsonFlag) => revokeApiKey(shell, id, flags)));
+    .examples('api-keys revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e')
+    .runs(revokeApiKey);
 }
 
 /** The flags of `tokens create`. */
@@ -87,7 +78,7 @@ export interface TokenRequest {
 
 /** Creates a bearer token for a connection and prints it. Only its hash is stored. Works while a server runs. */
 export function createToken(shell: Shell, { connection, name, days, json }: TokenRequest): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings }) => {
     await storeConnection(database, settings, connection);
     const { token, ...made } = await scimCredentials(database, Date.now).createToken({
       ...{ connection, name, days },
@@ -117,7 +108,7 @@ interface StoredCredential {
 
 /** Lists the stored tokens by id and name; their text is not stored. */
 export function listTokens(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const tokens = await scimCredentials(database, Date.now).listTokens();
     if (json) {
       printJson(shell, ...tokens.map(credentialJson));
@@ -144,7 +135,7 @@ function endText({ expiresAt, revokedAt, state }: ListedToken): string {
 
 /** Revokes a token; a running server refuses it from the next request on. */
 export function revokeToken(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const isRevoked = await scimCredentials(database, Date.now).revokeToken(id);
     printRevocation(shell, { ...flags, id, isRevoked, noun: 'token', list: 'tokens list' });
   });
@@ -176,7 +167,7 @@ interface KeyRequest extends JsonFlag {
 
 /** Creates an API key of the embedded travel service for an admin and prints it. Only its hash is stored. */
 export function createApiKey(shell: Shell, { user, name, json }: KeyRequest): Promise<0 | 1> {
-  return withDatabase(shell, async (database, { connections }) => {
+  return withDatabase(shell, async ({ database, settings: { connections } }) => {
     if (!connections.some(({ travelApi }) => travelApi.url === 'embedded'))
       throw new Refused(
         'No connection uses the embedded travel service; the real one makes its keys itself.',
@@ -205,7 +196,7 @@ export function refuseTravelErrors(hint: string): (error: unknown) => never {
 
 /** Lists the API keys by id and name; their text is not stored. */
 export function listApiKeys(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const all = await list({ keys: apiKeys(database), reader: travelStore(database) });
     if (json) {
       printJson(shell, ...all.map((key) => ({ ...credentialJson(key), user: key.email })));
@@ -221,7 +212,7 @@ export function listApiKeys(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 
 
 /** Revokes an API key; a running server refuses it from the next request on. */
 export function revokeApiKey(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const isRevoked = await apiKeys(database).revoke(id, Date.now());
     printRevocation(shell, { ...flags, id, isRevoked, noun: 'key', list: 'api-keys list' });
   });

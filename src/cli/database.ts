@@ -1,6 +1,7 @@
 import { readSettings, type Settings } from '../config/settings.ts';
 import { withStoredConnections } from '../config/stored-connections.ts';
 import { ensureConnection } from '../store/connections.ts';
+import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/queues/replicas.ts';
 import type { Database } from '../store/sql/database.ts';
 import { withDatabaseAt, withDatabaseIfAny } from '../store/sql/open-database.ts';
@@ -8,13 +9,20 @@ import { readStoredSettings } from '../store/stored-connections.ts';
 import { Refused, untilRefused } from './exit-code.ts';
 import { escapeLine, type Shell } from './output.ts';
 
+/** The open database, the settings with the connections of the database too, and the stores of provisioning. */
+export interface OpenedDatabase {
+  database: Database;
+  settings: Settings;
+  store: ProvisioningStore;
+}
+
 /**
- * Opens the database of the settings for `work`, and closes it. The settings of `work` have the connections of the database too. A server may be running on it. Without `mayCreate`, throws NoDatabase
- * if there is none. Returns 1 if the work is refused.
+ * Opens the database of the settings for `work`, and closes it. A server may be running on it. Without `mayCreate`, throws NoDatabase if
+ * there is none. Returns 1 if the work is refused.
  */
 export function withDatabase(
   shell: Shell,
-  work: (database: Database, settings: Settings) => Promise<void>,
+  work: (opened: OpenedDatabase) => Promise<void>,
   options: { mayCreate?: boolean } = {},
 ): Promise<0 | 1> {
   return untilRefused(shell, () => {
@@ -22,7 +30,8 @@ export function withDatabase(
     const workWithAll = async (database: Database) => {
       // A command needs no travel credential of a stored connection, which the environment of the server may have alone.
       const stored = await readStoredSettings(database);
-      await work(database, withStoredConnections(settings, stored, { includesFaulty: true }));
+      const all = withStoredConnections(settings, stored, { includesFaulty: true });
+      await work({ database, settings: all, store: provisioningStore(database) });
     };
     return withDatabaseAt(settings, workWithAll, options);
   });

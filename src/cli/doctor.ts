@@ -1,19 +1,19 @@
-import type { Command } from 'commander';
-import { type DoctorResult, runDoctor } from '../checks/doctor.ts';
+import { runDoctor } from '../checks/doctor.ts';
+import type { DoctorResult } from '../checks/doctor-findings.ts';
 import { readSettings } from '../config/settings.ts';
-import { examples } from './help.ts';
-import { type Action, type Color, escapeLine, printJson, type Shell } from './output.ts';
+import type { CliCommand } from './command.ts';
+import { type Color, escapeLine, printJson, type Shell } from './output.ts';
 
 /** Adds the command `doctor`. */
-export function addDoctorCommand(program: Command, shell: Shell, action: Action): void {
+export function addDoctorCommand(program: CliCommand): void {
   program
     .command('doctor')
     .description(
       'try the database, travel APIs, credentials, tokens and mappings with real people, and say what to do about each fault; works while the server runs',
     )
     .option('--json', 'one JSON object for each check')
-    .addHelpText('after', examples('doctor', 'doctor --json'))
-    .action(action((options: { json?: true }) => doctor(shell, options)));
+    .examples('doctor', 'doctor --json')
+    .runs(doctor);
 }
 
 /** Prints one line for each check. Returns 1 if there is a fault. Works while a server runs. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
 import type { ListedClient } from '../admin/scim-credentials.ts';
 import { scimCredentials } from '../admin/scim-credentials.ts';
 import { readJsonFile } from '../config/faults.ts';
@@ -16,17 +15,11 @@ import type { Database } from '../store/sql/database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { requireAdminByEmail } from '../travel/authentication.ts';
 import { parseKeysUrl } from './arguments.ts';
-import {
-  credentialJson,
-  type JsonFlag,
-  lastUseText,
-  printRevocation,
-  refuseTravelErrors,
-} from './credentials.ts';
+import type { CliCommand, JsonFlag } from './command.ts';
+import { credentialJson, lastUseText, printRevocation, refuseTravelErrors } from './credentials.ts';
 import { storeConnection, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
-import { examples } from './help.ts';
-import { type Action, formatMinute, printJson, printTable, type Shell } from './output.ts';
+import { formatMinute, printJson, printTable, type Shell } from './output.ts';
 
 interface ClientFlags {
   name: string;
@@ -38,25 +31,25 @@ interface ClientFlags {
 }
 
 /** Adds the commands `oauth-clients create`, `oauth-clients list` and `oauth-clients revoke`. */
-export function addClientCommands(program: Command, shell: Shell, action: Action): void {
+export function addClientCommands(program: CliCommand): void {
   const clients = program.command('oauth-clients').description('the clients that get tokens at /oauth/token');
-  addCreateCommand(clients, shell, action);
+  addCreateCommand(clients);
   clients
     .command('list')
     .description('list the clients with their last use')
     .option('--json', 'one JSON object for each client')
-    .addHelpText('after', examples('oauth-clients list'))
-    .action(action((flags: JsonFlag) => listClients(shell, flags)));
+    .examples('oauth-clients list')
+    .runs(listClients);
   clients
     .command('revoke')
     .description('revoke a client and all its tokens at once')
     .argument('<id>', 'its client id')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('oauth-clients revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e'))
-    .action(action((id: string, flags: JsonFlag) => revokeClient(shell, id, flags)));
+    .examples('oauth-clients revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e')
+    .runs(revokeClient);
 }
 
-function addCreateCommand(clients: Command, shell: Shell, action: Action): void {
+function addCreateCommand(clients: CliCommand): void {
   clients
     .command('create')
     .description('register a client and print its id and its secret once')
@@ -66,28 +59,23 @@ function addCreateCommand(clients: Command, shell: Shell, action: Action): void 
     .option('--jwks-uri <url>', 'instead of a secret: the URL of its public keys', parseKeysUrl)
     .option('--jwks-file <file>', 'instead of a secret: a file with its public keys')
     .option('--json', 'one JSON object')
-    .addHelpText(
-      'after',
-      examples(
-        'oauth-clients create --connection default --name entra',
-        'oauth-clients create --connection default --name okta --jwks-uri https://idp.example.com/keys',
-        'oauth-clients create --travel-admin admin@jetbridge.local --name reports',
-      ),
+    .examples(
+      'oauth-clients create --connection default --name entra',
+      'oauth-clients create --connection default --name okta --jwks-uri https://idp.example.com/keys',
+      'oauth-clients create --travel-admin admin@jetbridge.local --name reports',
     )
-    .action(
-      action(async (options: ClientFlags) => {
-        const { name, connection, travelAdmin, jwksUri, jwksFile, json } = options;
-        if (jwksUri !== undefined && jwksFile !== undefined)
-          throw new WrongUse('give one of --jwks-uri and --jwks-file');
-        const fromFile = jwksFile === undefined ? undefined : { file: jwksFile };
-        const keys = jwksUri === undefined ? fromFile : { uri: jwksUri };
-        if (connection !== undefined && travelAdmin === undefined)
-          return createClient(shell, { name, opens: { connection }, keys, json });
-        if (connection === undefined && travelAdmin !== undefined)
-          return createClient(shell, { name, opens: { travelAdmin }, keys, json });
-        throw new WrongUse('give either --connection <id> or --travel-admin <email>');
-      }),
-    );
+    .runs(async (shell, options: ClientFlags) => {
+      const { name, connection, travelAdmin, jwksUri, jwksFile, json } = options;
+      if (jwksUri !== undefined && jwksFile !== undefined)
+        throw new WrongUse('give one of --jwks-uri and --jwks-file');
+      const fromFile = jwksFile === undefined ? undefined : { file: jwksFile };
+      const keys = jwksUri === undefined ? fromFile : { uri: jwksUri };
+      if (connection !== undefined && travelAdmin === undefined)
+        return createClient(shell, { name, opens: { connection }, keys, json });
+      if (connection === undefined && travelAdmin !== undefined)
+        return createClient(shell, { name, opens: { travelAdmin }, keys, json });
+      throw new WrongUse('give either --connection <id> or --travel-admin <email>');
+    });
 }
 
 /** The requested registration of an OAuth client: its access, and where its public keys are, if it has any. */
@@ -100,7 +88,7 @@ export interface ClientRequest {
 
 /** Registers an OAuth client and prints its id and secret. Only a hash of the secret is stored. */
 export function createClient(shell: Shell, { name, opens, keys, json }: ClientRequest): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings }) => {
     const grant = await resolveGrant(database, settings, opens);
     const proof = keys && readKeys(keys, settings);
     const deps = { clients: oauthClients(database), now: Date.now, newId: randomUUID };
@@ -117,7 +105,7 @@ export function createClient(shell: Shell, { name, opens, keys, json }: ClientRe
 
 /** Lists the OAuth clients; their secrets are not stored. */
 export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const clients = await scimCredentials(database, Date.now).listClients();
     if (json) {
       const toJson = (client: ListedClient) => ({
@@ -140,7 +128,7 @@ export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 
 
 /** Revokes an OAuth client and all its access tokens; a running server refuses them from the next request on. */
 export function revokeClient(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async ({ database }) => {
     const isRevoked = await scimCredentials(database, Date.now).revokeClient(id);
     printRevocation(shell, { ...flags, id, isRevoked, noun: 'client', list: 'oauth-clients list' });
   });

@@ -218,7 +218,7 @@ export interface Shell {
   printError(text: string): void;
 }
 
-/** How a command asks before a change. */
+/** The options of the question before a change. */
 interface Confirmation {
   /** True if the command line has confirmed the change. */
   yes: boolean | undefined;
@@ -239,14 +239,6 @@ export async function confirm(
   const answer = (await shell.ask?.(`${question} [y/N] `)) ?? '';
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Refused(declined);
 }
-
-/** The exit code of a command that was used correctly: 0 done, 1 a fault was found. */
-export type ExitCode = 0 | 1;
-
-/** Wraps the work of a command, so that its exit code becomes that of the program. */
-export type Action = <A extends unknown[]>(
-  work: (...values: A) => Promise<ExitCode>,
-) => (...values: A) => Promise<void>;
 
 /** Describes why the travel API could not be read, with a remedy. */
 export function travelFailureText(failure: TravelFailure): string {

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { Settings } from '../config/settings.ts';
+import { openExchangeLog } from '../log/open-log.ts';
 import type { ExchangeSource } from '../replay/exchanges.ts';
 import { type Recording, recordScenarios } from '../replay/recorder.ts';
 import { collectExchanges, type RecordingDeps } from '../replay/recording.ts';
@@ -10,10 +11,9 @@ import type { ScenarioDefinition } from '../replay/scenario.ts';
 import type { Database } from '../store/sql/database.ts';
 import { travelRoles } from '../translator/translation.ts';
 import { durationMs, parseTime } from './arguments.ts';
+import type { CliCommand } from './command.ts';
 import { findConnection, withDatabase } from './database.ts';
-import { examples } from './help.ts';
 import {
-  type Action,
   countText,
   escapeLine,
   printJson,
@@ -40,39 +40,26 @@ export interface RecordedLog extends ExchangeSource {
   countUnreadable(): number;
 }
 
-/** Returns the function that adds the command `record`, which reads the log of exchanges of a database. */
-export function recordCommand(
-  openSource: (database: Database, settings: Settings) => RecordedLog,
-): (program: Command, shell: Shell, action: Action) => void {
-  return (program, shell, action) => {
-    program
-      .command('record')
-      .description("write a connection's SCIM requests as scenario files for replay, with invented people")
-      .option('--connection <id>', 'the connection', 'default')
-      .requiredOption(
-        '--out <folder>',
-        'the folder of the files; it is created if it is missing',
-        parseFolder,
-      )
-      .option('--since <time>', 'record the past from the log, e.g. 1h, 2d, 2026-11-20T08:00:00Z', parseTime)
-      .option('--for <duration>', 'how long to record, e.g. 10m; default: until Ctrl-C', parseDuration)
-      .option('--json', 'one JSON object for each file')
-      .addHelpText(
-        'after',
-        examples(
-          'record --out scenarios --since 1d',
-          'record --connection default --out scenarios --for 10m',
-        ),
-      )
-      .action(
-        action((flags: RecordFlags) =>
-          withDatabase(shell, async (database, settings) => {
-            findConnection(settings, flags.connection);
-            await record(shell, flags, { source: openSource(database, settings), ...untilInterrupted() });
-          }),
-        ),
-      );
-  };
+/** Adds the command `record`, which reads the log of exchanges of a database. */
+export function addRecordCommand(
+  program: CliCommand,
+  openSource: (database: Database, settings: Settings) => RecordedLog = openExchangeLog,
+): void {
+  program
+    .command('record')
+    .description("write a connection's SCIM requests as scenario files for replay, with invented people")
+    .option('--connection <id>', 'the connection', 'default')
+    .requiredOption('--out <folder>', 'the folder of the files; it is created if it is missing', parseFolder)
+    .option('--since <time>', 'record the past from the log, e.g. 1h, 2d, 2026-11-20T08:00:00Z', parseTime)
+    .option('--for <duration>', 'how long to record, e.g. 10m; default: until Ctrl-C', parseDuration)
+    .option('--json', 'one JSON object for each file')
+    .examples('record --out scenarios --since 1d', 'record --connection default --out scenarios --for 10m')
+    .runs((shell, flags: RecordFlags) =>
+      withDatabase(shell, async ({ database, settings }) => {
+        findConnection(settings, flags.connection);
+        await record(shell, flags, { source: openSource(database, settings), ...untilInterrupted() });
+      }),
+    );
 }
 
 /** Refuses a file before the recording, which would be lost if its folder could not be created at the end. */

@@ -1,21 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { Command } from 'commander';
 import type { StepResult } from '../replay/player.ts';
 import { type Outcome, replay } from '../replay/report.ts';
 import { readScenarios, ScenarioFault } from '../replay/scenario.ts';
 import type { TravelApi } from '../replay/traveler-check.ts';
 import { parseBaseUrl, parseVariable } from './arguments.ts';
-import { examples } from './help.ts';
-import {
-  type Action,
-  type Color,
-  escapeLine,
-  type Progress,
-  printJson,
-  type Shell,
-  startProgress,
-} from './output.ts';
+import type { CliCommand } from './command.ts';
+import { type Color, escapeLine, type Progress, printJson, type Shell, startProgress } from './output.ts';
 
 /** The flags of `replay`. */
 export interface ReplayFlags {
@@ -28,7 +19,7 @@ export interface ReplayFlags {
 }
 
 /** Adds the command `replay`. */
-export function addReplayCommand(program: Command, shell: Shell, action: Action): void {
+export function addReplayCommand(program: CliCommand): void {
   program
     .command('replay')
     .description('play recorded exchanges against a running service; exit code 1 on a mismatch')
@@ -43,14 +34,11 @@ export function addReplayCommand(program: Command, shell: Shell, action: Action)
     )
     .option('--travel-key <key>', 'a key of the travel API; default: TRAVEL_API_KEY')
     .option('--json', 'one JSON object for each scenario')
-    .addHelpText(
-      'after',
-      examples(
-        'replay scenarios --url http://127.0.0.1:8080/scim/v2 --token "$SCIM_TOKEN"',
-        'replay joiner.json --url https://bridge.example.com/scim/v2 --token "$SCIM_TOKEN" --variable who=ada',
-      ),
+    .examples(
+      'replay scenarios --url http://127.0.0.1:8080/scim/v2 --token "$SCIM_TOKEN"',
+      'replay joiner.json --url https://bridge.example.com/scim/v2 --token "$SCIM_TOKEN" --variable who=ada',
     )
-    .action(action((path: string, flags: ReplayFlags) => replayRecorded(shell, path, flags)));
+    .runs(replayRecorded);
 }
 
 /** Plays recorded exchanges against a running service. Returns 1 if an answer or a traveler differs from the expected one. */

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import {
   bridgeDirections,
   type ExchangeDirection,
@@ -10,15 +9,13 @@ import { type OpenedExchangeLog, openExchangeLog } from '../log/open-log.ts';
 import { findPeople } from '../provisioning/people/explain-person.ts';
 import { searchedNames } from '../provisioning/people/identity-names.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { choiceOption, parseCount, parseStatusRange, parseTime, refuseUnknownCommands } from './arguments.ts';
-import { findConnections, withDatabase } from './database.ts';
+import type { CliCommand } from './command.ts';
+import { findConnections, type OpenedDatabase, withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
-import { examples } from './help.ts';
 import {
-  type Action,
   escapeLine,
   printJson,
   printTable,
@@ -48,18 +45,18 @@ export interface RequestFlags {
 }
 
 /** Adds the commands `requests list`, which is the default, and `requests show`. */
-export function addRequestsCommands(program: Command, shell: Shell, action: Action): void {
+export function addRequestsCommands(program: CliCommand): void {
   const requests = program
     .command('requests')
     .description(
       'the requests of identity providers, the calls to travel APIs, and the requests to the embedded one',
     );
   refuseUnknownCommands(requests);
-  addListCommand(requests, shell, action);
-  addShowCommand(requests, shell, action);
+  addListCommand(requests);
+  addShowCommand(requests);
 }
 
-function addListCommand(requests: Command, shell: Shell, action: Action): void {
+function addListCommand(requests: CliCommand): void {
   requests
     .command('list', { isDefault: true })
     .description('list them, newest first')
@@ -79,41 +76,36 @@ function addListCommand(requests: Command, shell: Shell, action: Action): void {
     .option('--user <email>', 'the user of the embedded travel service; an email address or an id')
     .option('--limit <number>', 'the number of requests', parseCount, 50)
     .option('--json', 'one JSON object for each request, bodies included')
-    .addHelpText(
-      'after',
-      examples(
-        'requests list --since 1h --status 5xx',
-        'requests list --person ada@corp.example --direction scim',
-        'requests list --user admin@jetbridge.local --json',
-      ),
+    .examples(
+      'requests list --since 1h --status 5xx',
+      'requests list --person ada@corp.example --direction scim',
+      'requests list --user admin@jetbridge.local --json',
     )
-    .action(action((options: RequestFlags) => showRequests(shell, options)));
+    .runs(showRequests);
 }
 
-function addShowCommand(requests: Command, shell: Shell, action: Action): void {
+function addShowCommand(requests: CliCommand): void {
   requests
     .command('show')
     .description('show requests with their headers and bodies')
     .argument('<id>', 'an id of the list, or an X-Request-Id for a request and all calls that it caused')
     .option('--json', 'one JSON object for each request')
-    .addHelpText(
-      'after',
-      examples('requests show 1042', 'requests show 5b0c6d2e-6a4f-4f0e-9b1d-2c3d4e5f6a7b'),
-    )
-    .action(action((id: string, flags: { json?: true }) => showRequest(shell, id, flags)));
+    .examples('requests show 1042', 'requests show 5b0c6d2e-6a4f-4f0e-9b1d-2c3d4e5f6a7b')
+    .runs(showRequest);
 }
 
 /** Prints the newest matching requests. Works while a server runs. */
 export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
-    const query = await toQuery(database, flags);
+  return withDatabase(shell, async (opened) => {
+    const { database, settings } = opened;
+    const query = await toQuery(opened, flags);
     const log = openExchangeLog(database, settings);
     const { limit, json } = flags;
     // One request more than is shown tells whether there are more.
     const found = await readRequests(log, query, limit + 1);
     const shown = found.slice(0, limit);
     if (json) printJson(shell, ...shown.map(requestJson));
-    else if (shown.length > 0) await printRequests(shell, database, shown);
+    else if (shown.length > 0) await printRequests(shell, opened, shown);
     const unreadable = log.countUnreadable();
     if (shown.length === 0) shell.printError(`There are no such requests${readableText(unreadable)}.`);
     if (found.length > limit) shell.printError(`These are the newest ${limit}; --limit shows more.`);
@@ -123,7 +115,7 @@ export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> 
 
 /** Prints requests with headers and bodies. Returns 1 if there is none with that id. */
 export function showRequest(shell: Shell, id: string, { json }: { json?: true }): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings }) => {
     const log = openExchangeLog(database, settings);
     const one = /^\d+$/.test(id) ? await log.get(id) : undefined;
     const found = one ? [one] : await readRequests(log, { requestId: id, hidesOwnCalls: true }, Infinity);
@@ -169,14 +161,14 @@ function readableText(unreadable: number): string {
  * travel service are in the log twice: unless the direction is `api`, only as travel calls.
  */
 async function toQuery(
-  database: Database,
+  { database, store }: OpenedDatabase,
   { connection, person, user, status, since, path: pathBelow, method, direction }: RequestFlags,
 ): Promise<Omit<ExchangeQuery, 'limit'>> {
   const connections = findConnections(database, connection);
   const query: Omit<ExchangeQuery, 'limit'> = { connection, status, since, pathBelow, method, direction };
   query.hidesOwnCalls = direction !== 'api';
   if (person !== undefined) {
-    const [identity, ...others] = await findPeople(provisioningStore(database), connections, person);
+    const [identity, ...others] = await findPeople(store, connections, person);
     if (others.length > 0)
       throw new Refused(`${escapeLine(person)} names several people: give the SCIM id, or --connection.`);
     // The log may have requests about people who are gone.
@@ -203,8 +195,12 @@ async function findUserId(database: Database, user: string): Promise<string | un
 /** The longest path that the table shows whole, in characters. */
 const PATH_LENGTH = 80;
 
-async function printRequests(shell: Shell, database: Database, requests: LoggedExchange[]): Promise<void> {
-  const names = await readNames(database, requests);
+async function printRequests(
+  shell: Shell,
+  opened: OpenedDatabase,
+  requests: LoggedExchange[],
+): Promise<void> {
+  const names = await readNames(opened, requests);
   const rows = requests.map((request) => {
     const { at, direction, status, error, ms, method, path, person, userId } = request;
     return [
@@ -224,9 +220,11 @@ async function printRequests(shell: Shell, database: Database, requests: LoggedE
 }
 
 /** Returns the userNames of people and the addresses of users, by id. */
-async function readNames(database: Database, requests: LoggedExchange[]): Promise<Map<string, string>> {
+async function readNames(
+  { database, store: { identities } }: OpenedDatabase,
+  requests: LoggedExchange[],
+): Promise<Map<string, string>> {
   const names = new Map<string, string>();
-  const { identities } = provisioningStore(database);
   for (const { connection, person } of requests) {
     if (connection === undefined || person === undefined || names.has(person)) continue;
     const known = database.scopes.has(connection) ? await identities.findById(connection, person) : undefined;

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Table from 'cli-table3';
-import type { Command } from 'commander';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { newSecret } from '../http/authentication.ts';
 import type { Identity } from '../provisioning/identity.ts';
@@ -13,16 +12,16 @@ import { readScenarios, type Step } from '../replay/scenario.ts';
 import { type Service, start } from '../server/start.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { bannerText } from './banner.ts';
-import { examples } from './help.ts';
-import { type Action, escapeLine, type Shell, shrinkWidths } from './output.ts';
+import type { CliCommand } from './command.ts';
+import { escapeLine, type Shell, shrinkWidths } from './output.ts';
 
 /** Adds the command `serve`. */
-export function addServeCommand(program: Command, shell: Shell, action: Action): void {
+export function addServeCommand(program: CliCommand): void {
   program
     .command('serve')
     .description('serve everything on one port; on SIGTERM, finish running requests and exit')
-    .addHelpText('after', examples('serve'))
-    .action(action(() => serve(shell)));
+    .examples('serve')
+    .runs(serve);
 }
 
 /** Serves until SIGTERM or SIGINT, then stops gracefully and returns 0. */
@@ -67,12 +66,12 @@ async function warnOfRefusedCredentials(service: Service, complain: Shell['print
 }
 
 /** Adds the command `demo`. */
-export function addDemoCommand(program: Command, shell: Shell, action: Action): void {
+export function addDemoCommand(program: CliCommand): void {
   program
     .command('demo')
     .description('play a recorded day of Okta and of Entra ID on a throw-away database')
-    .addHelpText('after', examples('demo'))
-    .action(action(() => demo(shell)));
+    .examples('demo')
+    .runs(demo);
 }
 
 /** The folder of the recorded days, relative to `demo`. */

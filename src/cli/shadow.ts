@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { namesById } from '../provisioning/people/explain-fields.ts';
 import { type GoLiveResult, goLive } from '../provisioning/shadow/go-live.ts';
 import {
@@ -11,15 +10,14 @@ import {
   shadowRowPages,
   summarizeShadow,
 } from '../provisioning/shadow/report.ts';
-import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
+import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { refuseUnknownCommands } from './arguments.ts';
 import { withAuditEntry } from './audit.ts';
+import type { CliCommand } from './command.ts';
 import { databaseTime, findConnections, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
-import { examples } from './help.ts';
 import {
-  type Action,
   confirm,
   countText,
   escapeLine,
@@ -34,7 +32,7 @@ import {
 import { currentUser } from './terminal.ts';
 
 /** Adds the commands `shadow report` and `shadow go-live`. */
-export function addShadowCommands(program: Command, shell: Shell, action: Action): void {
+export function addShadowCommands(program: CliCommand): void {
   const shadow = program
     .command('shadow')
     .description('connections in shadow mode: what they would do, and how they go live');
@@ -45,8 +43,8 @@ export function addShadowCommands(program: Command, shell: Shell, action: Action
     .option('--connection <id>', 'only this connection')
     .option('--csv', 'a line for each changed field, for spreadsheets')
     .option('--json', 'one JSON object for each person, then one with the sums')
-    .addHelpText('after', examples('shadow report', 'shadow report --csv > report.csv'))
-    .action(action((flags: ReportFlags) => showReport(shell, flags)));
+    .examples('shadow report', 'shadow report --csv > report.csv')
+    .runs(showReport);
   shadow
     .command('go-live')
     .description('go live with the plan that the report shows')
@@ -57,8 +55,8 @@ export function addShadowCommands(program: Command, shell: Shell, action: Action
     )
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('shadow go-live', 'shadow go-live --connection default --yes'))
-    .action(action((flags: GoLiveFlags) => leaveShadow(shell, flags)));
+    .examples('shadow go-live', 'shadow go-live --connection default --yes')
+    .runs(leaveShadow);
 }
 
 interface ReportFlags {
@@ -86,8 +84,7 @@ async function findShadows(
 
 function showReport(shell: Shell, { connection, csv, json }: ReportFlags): Promise<0 | 1> {
   if (csv && json) throw new WrongUse('give either --csv or --json');
-  return withDatabase(shell, async (database) => {
-    const store = provisioningStore(database);
+  return withDatabase(shell, async ({ database, store }) => {
     const shadows = await findShadows(database, store, connection);
     const now = await databaseTime(database);
     if (csv) return printReport(shell, store, shadows);
@@ -125,7 +122,7 @@ async function printReport(
   await printCsv(shell, shadowColumns, pages());
 }
 
-/** What going live does, in the words of the table. */
+/** The effects of going live, in the words of the table. */
 const outcomeTexts: Record<ShadowOutcome, string> = {
   create: 'a traveler is created',
   link: 'linked to a traveler that exists',
@@ -170,8 +167,7 @@ interface GoLiveFlags {
 }
 
 function leaveShadow(shell: Shell, { connection: chosen, digest, yes, json }: GoLiveFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database, { fourEyes }) => {
-    const store = provisioningStore(database);
+  return withDatabase(shell, async ({ database, settings: { fourEyes }, store }) => {
     const [shadow, ...others] = await findShadows(database, store, chosen);
     if (!shadow) return;
     const { connection } = shadow;

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import {
   createSampleData,
@@ -8,23 +8,22 @@ import {
   type SampleCompany,
   SampleDataRefused,
 } from '../sample-data/sample-data.ts';
-import type { Database } from '../store/sql/database.ts';
 import { type DatabaseLocation, isInUse } from '../store/sql/open-database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';
 import { wholeNumber } from './arguments.ts';
-import { withDatabase } from './database.ts';
+import type { CliCommand } from './command.ts';
+import { type OpenedDatabase, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
-import { examples } from './help.ts';
-import { type Action, formatTable, printJson, type Shell, startProgress } from './output.ts';
+import { formatTable, printJson, type Shell, startProgress } from './output.ts';
 
 /** The maximum number of trips per person: more do not fit into the thirteen months. */
 const TRIPS_EACH = 100;
 
 /** Adds the command `sample-data`. */
-export function addSampleDataCommand(program: Command, shell: Shell, action: Action): void {
+export function addSampleDataCommand(program: CliCommand): void {
   program
     .command('sample-data')
     .description(
@@ -45,18 +44,16 @@ export function addSampleDataCommand(program: Command, shell: Shell, action: Act
     )
     .option('--now <day>', 'the last day of the simulated time, YYYY-MM-DD; default: today', parseDay)
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('sample-data', 'sample-data --users 1000 --trips 3000 --seed 7'))
-    .action(
-      action(async (options: SampleDataOptions) => {
-        const { users, trips } = options;
-        if (trips > users * TRIPS_EACH) {
-          throw new WrongUse(
-            `${trips} trips are too many for ${users === 1 ? 'one person' : `${users} people`}: at most ${TRIPS_EACH} each`,
-          );
-        }
-        return makeSampleCompany(shell, options);
-      }),
-    );
+    .examples('sample-data', 'sample-data --users 1000 --trips 3000 --seed 7')
+    .runs(async (shell, options: SampleDataOptions) => {
+      const { users, trips } = options;
+      if (trips > users * TRIPS_EACH) {
+        throw new WrongUse(
+          `${trips} trips are too many for ${users === 1 ? 'one person' : `${users} people`}: at most ${TRIPS_EACH} each`,
+        );
+      }
+      return makeSampleCompany(shell, options);
+    });
 }
 
 function parseDay(text: string): string {
@@ -82,7 +79,7 @@ export interface SampleDataOptions {
 
 /** Creates a company in the embedded travel service and prints what it contains. Works while a server runs. */
 export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Promise<0 | 1> {
-  const work = async (database: Database, settings: Settings) => {
+  const work = async ({ database, settings }: OpenedDatabase) => {
     if (settings.connections.every(({ travelApi }) => travelApi.url !== 'embedded'))
       throw new Refused('No connection uses the embedded travel service: sample data is made nowhere else.');
     const { users, trips, seed, now } = options;
@@ -177,12 +174,12 @@ function localUrl({ tls, host, port }: Settings): string {
 }
 
 /** Adds the command `openapi`. */
-export function addOpenapiCommand(program: Command, shell: Shell, action: Action): void {
+export function addOpenapiCommand(program: CliCommand): void {
   program
     .command('openapi')
     .description('print the contract of the embedded travel service as OpenAPI 3.1')
-    .addHelpText('after', examples('openapi > travel-openapi.json'))
-    .action(action(() => printOpenapi(shell)));
+    .examples('openapi > travel-openapi.json')
+    .runs(printOpenapi);
 }
 
 /** Prints the OpenAPI document of the travel service, for client generators and validators. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isSafeUrl } from '../http/proxies.ts';
-import { type Fault, secretWeakness, unsetVariableFault } from './faults.ts';
+import { requireVariable, type SettingsContext, secretWeakness } from './faults.ts';
 import type { settingsSchema } from './schema.ts';
 
 /** The channels of alerts, with the secrets of the environment. */
@@ -13,18 +13,10 @@ export interface AlertSettings {
   email: { smtpUrl: string; from: string; to: string[] } | undefined;
 }
 
-interface Context {
-  /** The settings file, as a path for messages. */
-  file: string;
-  /** The environment variables that are set. */
-  present: Record<string, string | undefined>;
-  faults: Fault[];
-}
-
 /** Reads the secrets of the channels. Faults never contain a secret, not even an invalid one. */
 export function alertSettings(
   { after, webhookUrl, secretEnv, slack, teams, email }: z.infer<typeof settingsSchema>['alerts'],
-  context: Context,
+  context: SettingsContext,
 ): AlertSettings {
   const secret = webhookUrl && webhookSecret(secretEnv, context);
   const smtpUrl = email && secretUrl('email.smtpUrlEnv', email.smtpUrlEnv, { ...mailServer, context });
@@ -39,18 +31,15 @@ export function alertSettings(
 
 const signingSecret = /^whsec_(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-function webhookSecret(secretEnv: string, { file, present, faults }: Context): string | undefined {
-  const secret = present[secretEnv];
+function webhookSecret(variable: string, context: SettingsContext): string | undefined {
   const remedy = 'Set it to "whsec_" and what "openssl rand -base64 32" prints.';
-  if (secret === undefined) {
-    faults.push(unsetVariableFault({ file, path: 'alerts' }, 'secretEnv', secretEnv, remedy));
-    return undefined;
-  }
+  const secret = requireVariable(context, 'alerts.secretEnv', { variable, remedy });
+  if (secret === undefined) return undefined;
   const weakness = secretWeakness(secret.replace(/^whsec_/, ''));
   const problem = signingSecret.test(secret)
     ? weakness && `${weakness}, so it could be guessed`
     : 'is no secret of a webhook';
-  if (problem !== undefined) faults.push({ file: 'environment', path: secretEnv, problem, remedy });
+  if (problem !== undefined) context.faults.push({ file: 'environment', path: variable, problem, remedy });
   return secret;
 }
 
@@ -83,12 +72,11 @@ const mailServer: SecretUrlKind = {
 function secretUrl(
   key: string,
   variable: string,
-  { isValid, problem, remedy, context }: SecretUrlKind & { context: Context },
+  { isValid, problem, remedy, context }: SecretUrlKind & { context: SettingsContext },
 ): string | undefined {
-  const { file, present, faults } = context;
-  const url = present[variable];
-  if (url === undefined) faults.push(unsetVariableFault({ file, path: 'alerts' }, key, variable, remedy));
-  else if (!isValid(url)) faults.push({ file: 'environment', path: variable, problem, remedy });
+  const url = requireVariable(context, `alerts.${key}`, { variable, remedy });
+  if (url !== undefined && !isValid(url))
+    context.faults.push({ file: 'environment', path: variable, problem, remedy });
   return url;
 }
 

@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { isProxyEntry } from '../http/proxies.ts';
 import { parseEncryptionKey } from '../store/credentials/encryption.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
+import { travelUrl } from './connection-schema.ts';
 import { databaseUrl } from './database-url.ts';
 import { secretWeakness } from './faults.ts';
-import { travelUrl } from './schema.ts';
+
+const text = z.string().optional();
 
 const yes = ['true', 'on', '1'];
 const no = ['false', 'off', '0'];
@@ -52,11 +54,10 @@ const network = {
         'The address that clients use, e.g. `https://bridge.example.com`: every `meta.location` and `Location` begins with it. It is required with `adminPage.openid`.',
       defaultText: 'the address in the request',
     }),
-  TLS_CERT: z
-    .string()
-    .optional()
-    .describe('The PEM file of the certificate with its chain. With `TLS_KEY`, the port serves HTTPS.'),
-  TLS_KEY: z.string().optional().describe('The PEM file of the key of the certificate.'),
+  TLS_CERT: text.describe(
+    'The PEM file of the certificate with its chain. With `TLS_KEY`, the port serves HTTPS.',
+  ),
+  TLS_KEY: text.describe('The PEM file of the key of the certificate.'),
   REQUIRE_HTTPS: yesOrNo.optional().meta({
     description: '`true` refuses plain HTTP from other machines, `false` accepts it.',
     defaultText: '`true`, unless `HOST` is loopback',
@@ -102,7 +103,7 @@ const storage = {
 
 const connections = {
   // The settings file names the variables of a connection; these are the names by default.
-  SCIM_TOKEN: z.string().optional().meta({
+  SCIM_TOKEN: text.meta({
     description: 'The bearer token of the connection `default`, 16 characters or more.',
     defaultText: 'created at the first start and printed once',
   }),
@@ -111,7 +112,7 @@ const connections = {
     .describe(
       'The base URL of a real travel API, without `/api`. `embedded` is the embedded travel service.',
     ),
-  TRAVEL_API_KEY: z.string().optional().meta({
+  TRAVEL_API_KEY: text.meta({
     description:
       'The credential for the travel API. For the embedded travel service it is the API key of its first admin.',
     defaultText: 'created at the first start and printed once',
@@ -122,7 +123,7 @@ const connections = {
 };
 
 const administration = {
-  JETBRIDGE_CONFIG: z.string().optional().meta({
+  JETBRIDGE_CONFIG: text.meta({
     description: 'The settings file.',
     defaultText: '`config/jetbridge.json` in the current folder, else in the folder of the program',
   }),
@@ -135,36 +136,21 @@ const administration = {
         'The password of the account `admin` of the admin page, 200 characters at most. One with fewer than 12 characters, one that repeats itself, and a common one are accepted with a warning.',
       defaultText: 'created at the first start and printed once',
     }),
-  ADMIN_OPENID_CLIENT_SECRET: z
-    .string()
-    .optional()
-    .describe(
-      'The secret of the client at the OpenID provider of the admin page. `adminPage.openid.clientSecretEnv` may name another variable.',
-    ),
-  ALERTS_WEBHOOK_SECRET: z
-    .string()
-    .optional()
-    .describe(
-      'The secret that signs alerts, `whsec_` and base64. `alerts.secretEnv` may name another variable.',
-    ),
-  ALERTS_SLACK_URL: z
-    .string()
-    .optional()
-    .describe(
-      'The URL of the incoming webhook of Slack that gets alerts. `alerts.slack.urlEnv` may name another variable.',
-    ),
-  ALERTS_TEAMS_URL: z
-    .string()
-    .optional()
-    .describe(
-      'The URL of the workflow of Microsoft Teams that gets alerts. `alerts.teams.urlEnv` may name another variable.',
-    ),
-  ALERTS_SMTP_URL: z
-    .string()
-    .optional()
-    .describe(
-      'The URL of the mail server that takes alerts, e.g. `smtps://user:password@mail.example.com`. `alerts.email.smtpUrlEnv` may name another variable.',
-    ),
+  ADMIN_OPENID_CLIENT_SECRET: text.describe(
+    'The secret of the client at the OpenID provider of the admin page. `adminPage.openid.clientSecretEnv` may name another variable.',
+  ),
+  ALERTS_WEBHOOK_SECRET: text.describe(
+    'The secret that signs alerts, `whsec_` and base64. `alerts.secretEnv` may name another variable.',
+  ),
+  ALERTS_SLACK_URL: text.describe(
+    'The URL of the incoming webhook of Slack that gets alerts. `alerts.slack.urlEnv` may name another variable.',
+  ),
+  ALERTS_TEAMS_URL: text.describe(
+    'The URL of the workflow of Microsoft Teams that gets alerts. `alerts.teams.urlEnv` may name another variable.',
+  ),
+  ALERTS_SMTP_URL: text.describe(
+    'The URL of the mail server that takes alerts, e.g. `smtps://user:password@mail.example.com`. `alerts.email.smtpUrlEnv` may name another variable.',
+  ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: faultText(
@@ -192,27 +178,20 @@ const traces = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint
     .optional()
     .describe('The same with its path, in place of `OTEL_EXPORTER_OTLP_ENDPOINT`.'),
-  OTEL_EXPORTER_OTLP_HEADERS: z
-    .string()
-    .optional()
-    .describe(
-      'Headers of the requests to the collector, such as a credential: `name=value`, separated by commas.',
-    ),
+  OTEL_EXPORTER_OTLP_HEADERS: text.describe(
+    'Headers of the requests to the collector, such as a credential: `name=value`, separated by commas.',
+  ),
   OTEL_SERVICE_NAME: z.string().default('jetbridge').describe('The name of the service in the traces.'),
-  OTEL_RESOURCE_ATTRIBUTES: z
-    .string()
-    .optional()
-    .describe('Attributes of all spans, e.g. `deployment.environment.name=production`, separated by commas.'),
+  OTEL_RESOURCE_ATTRIBUTES: text.describe(
+    'Attributes of all spans, e.g. `deployment.environment.name=production`, separated by commas.',
+  ),
   OTEL_TRACES_SAMPLER: z
     .string()
     .default('parentbased_always_on')
     .describe(
       'Which traces are sent: `always_on`, `always_off`, `traceidratio`, or one of them with the prefix `parentbased_`, which follows the decision of the caller.',
     ),
-  OTEL_TRACES_SAMPLER_ARG: z
-    .string()
-    .optional()
-    .describe('The share of traces that `traceidratio` sends, from 0 to 1.'),
+  OTEL_TRACES_SAMPLER_ARG: text.describe('The share of traces that `traceidratio` sends, from 0 to 1.'),
   OTEL_TRACES_EXPORTER: z.string().default('otlp').describe('`none` turns traces off.'),
   OTEL_SDK_DISABLED: yesOrNo.default(false).describe('`true` turns traces off.'),
 };

@@ -61,26 +61,22 @@ function tokenFaults({ id, scimToken, tokenEnv, place }: ConnectionCredentials):
   // The first start creates a token for the default connection.
   if (tokenEnv === 'SCIM_TOKEN' && id === 'default') return [];
   const remedy = `Set it, or remove scimTokenEnv and use "npx jetbridge tokens create --connection ${id}".`;
-  return [unsetVariableFault(place, 'scimTokenEnv', tokenEnv, remedy)];
+  return [unsetVariableFault(settingOf(place, 'scimTokenEnv'), tokenEnv, remedy)];
 }
 
 function apiFaults({ api: { url, key, paths }, keyEnv, place }: ConnectionCredentials): Fault[] {
   if (url === 'embedded') return key === undefined ? [] : secretFaults(keyEnv, key);
-  if (key === undefined)
-    return [
-      unsetVariableFault(place, 'travelApi.keyEnv', keyEnv, 'Set it to the credential of the travel API.'),
-    ];
+  const setRemedy = 'Set it to the credential of the travel API.';
+  if (key === undefined) return [unsetVariableFault(settingOf(place, 'travelApi.keyEnv'), keyEnv, setRemedy)];
   const hasDoubledPath = /\/api\/*$/.test(url) && Object.keys(paths).length === 0;
   if (!hasDoubledPath) return [];
   const remedy = `Leave /api out, as the paths begin with it: ${url.replace(/\/api\/*$/, '')}.`;
-  return [
-    {
-      file: place.file,
-      path: `${place.path}.travelApi.url`,
-      problem: `is ${url}, with /api at the end`,
-      remedy,
-    },
-  ];
+  return [{ ...settingOf(place, 'travelApi.url'), problem: `is ${url}, with /api at the end`, remedy }];
+}
+
+/** The place of a setting of a connection. */
+function settingOf({ file, path }: ConnectionCredentials['place'], key: string) {
+  return { file, path: `${path}.${key}` };
 }
 
 /** A credential must be a bearer token (RFC 6750 §2.1) that is hard to guess. */
@@ -104,27 +100,33 @@ function sharedTokenFaults(
   if (!other) return [];
   return [
     {
-      file: place.file,
-      path: place.path,
+      ...place,
       problem: `has the same token (${tokenEnv}) as connections.${other.id}`,
       remedy: 'Give each connection a token of its own: it tells them apart.',
     },
   ];
 }
 
-/** The fault of a setting that names an environment variable without a value. */
-export function unsetVariableFault(
-  place: ConnectionCredentials['place'],
-  key: string,
-  name: string,
-  remedy: string,
-): Fault {
-  return {
-    file: place.file,
-    path: `${place.path}.${key}`,
-    problem: `names ${name}, which is not set`,
-    remedy,
-  };
+/** The settings file, as a path for messages, the environment variables that are set, and the faults of both. */
+export interface SettingsContext {
+  file: string;
+  present: Record<string, string | undefined>;
+  faults: Fault[];
+}
+
+/** Returns the value of the environment variable that a setting names. If the variable is not set, adds a fault. */
+export function requireVariable(
+  { file, present, faults }: SettingsContext,
+  path: string,
+  { variable, remedy }: { variable: string; remedy: string },
+): string | undefined {
+  const value = present[variable];
+  if (value === undefined) faults.push(unsetVariableFault({ file, path }, variable, remedy));
+  return value;
+}
+
+function unsetVariableFault(place: { file: string; path: string }, name: string, remedy: string): Fault {
+  return { ...place, problem: `names ${name}, which is not set`, remedy };
 }
 
 /** The problem of a file that should contain JSON, and the remedy. */

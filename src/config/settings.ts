@@ -12,6 +12,7 @@ import {
   parseMappingOfAnySize,
 } from '../translator/mapping/mapping-file.ts';
 import { type AlertSettings, alertSettings } from './alert-settings.ts';
+import type { connectionSchema } from './connection-schema.ts';
 import { environmentSchema } from './environment.ts';
 import {
   type ConnectionCredentials,
@@ -19,10 +20,11 @@ import {
   displayPath,
   type Fault,
   readJsonFile,
+  requireVariable,
+  type SettingsContext,
   SettingsFault,
-  unsetVariableFault,
 } from './faults.ts';
-import { type connectionSchema, settingsSchema } from './schema.ts';
+import { settingsSchema } from './schema.ts';
 import { type TransportSettings, transportSettings } from './transport.ts';
 
 type ConnectionEntry = z.infer<typeof connectionSchema>;
@@ -30,7 +32,7 @@ type ConnectionEntry = z.infer<typeof connectionSchema>;
 /** One connection with its parsed mapping and its secrets from the environment. */
 export interface ConnectionSettings {
   id: string;
-  /** What the connection is from: only one of the database can be changed on the admin page. */
+  /** The origin of the connection: only one of the database can be changed on the admin page. */
   source: 'file' | 'database' | 'demoDay';
   /** The content of the mapping file; undefined if the settings name none. */
   mapping: Mapping | undefined;
@@ -102,12 +104,12 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   if (!data.TRAVEL_API_INSECURE && !faulty.includes('TRAVEL_API_INSECURE'))
     faults.push(...plainTravelFaults(url, written?.connections ?? {}, displayPath(file)));
   faults.push(...credentialFaults(connections.map(({ credentials }) => credentials)));
-  const alerts = written && alertSettings(written.alerts, { file: displayPath(file), present, faults });
+  const context = { file: displayPath(file), present, faults };
+  const alerts = written && alertSettings(written.alerts, context);
   const openid = written?.adminPage.openid;
   // One that is faulty is set.
   const publicUrl = faulty.includes('PUBLIC_URL') ? '' : data.PUBLIC_URL;
-  const adminOpenid =
-    openid && adminOpenidSettings(openid, { file: displayPath(file), present, publicUrl, faults });
+  const adminOpenid = openid && adminOpenidSettings(openid, publicUrl, context);
   if (faults.length > 0 || !written || !alerts) throw new SettingsFault(faults);
   return {
     port: data.PORT,
@@ -243,39 +245,24 @@ function traceSettings(data: z.infer<typeof environmentSchema>): Settings['trace
   return url === undefined ? undefined : { url };
 }
 
+/** Without a public URL, the address to which the provider sends people would come from a header of the request. */
 function adminOpenidSettings(
   openid: AdminOpenidEntry,
-  {
-    file,
-    present,
-    publicUrl,
-    faults,
-  }: {
-    file: string;
-    present: Record<string, string | undefined>;
-    publicUrl: string | undefined;
-    faults: Fault[];
-  },
+  publicUrl: string | undefined,
+  context: SettingsContext,
 ): AdminOpenidSettings | undefined {
-  const { clientSecretEnv } = openid;
-  const clientSecret = present[clientSecretEnv];
-  if (clientSecret === undefined) {
-    const remedy = 'Set it to the secret that the provider has made for the client.';
-    const place = { file, path: 'adminPage.openid' };
-    faults.push(unsetVariableFault(place, 'clientSecretEnv', clientSecretEnv, remedy));
-  }
-  if (publicUrl === undefined) faults.push(missingPublicUrl(file));
+  const { file, faults } = context;
+  const variable = openid.clientSecretEnv;
+  const remedy = 'Set it to the secret that the provider has made for the client.';
+  const clientSecret = requireVariable(context, 'adminPage.openid.clientSecretEnv', { variable, remedy });
+  if (publicUrl === undefined)
+    faults.push({
+      ...{ file: 'environment', path: 'PUBLIC_URL' },
+      problem: `is not set, and adminPage.openid in ${file} is`,
+      remedy: 'Set it to the address at which browsers open the admin page, e.g. https://bridge.example.com.',
+    });
   if (clientSecret === undefined || publicUrl === undefined) return undefined;
   return { ...openid, clientSecret, publicUrl: publicUrl.replace(/\/+$/, ''), file };
-}
-
-/** Without it, the address to which the provider sends people would come from a header of the request. */
-function missingPublicUrl(file: string): Fault {
-  return {
-    ...{ file: 'environment', path: 'PUBLIC_URL' },
-    problem: `is not set, and adminPage.openid in ${file} is`,
-    remedy: 'Set it to the address at which browsers open the admin page, e.g. https://bridge.example.com.',
-  };
 }
 
 function findSettingsFile(environment: Record<string, string | undefined>, home: string): string {

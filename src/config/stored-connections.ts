@@ -1,7 +1,7 @@
 import { toMappingFaults } from '../translator/mapping/mapping-faults.ts';
+import { storedConnectionSchema } from './connection-schema.ts';
 import { environmentSchema } from './environment.ts';
 import { credentialFaults, type Fault } from './faults.ts';
-import { storedConnectionSchema } from './schema.ts';
 import {
   type CheckedConnection,
   type ConnectionSettings,

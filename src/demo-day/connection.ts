@@ -1,5 +1,5 @@
 import { DEMO_CONNECTION } from '../admin/demo-day.ts';
-import { connectionSchema } from '../config/schema.ts';
+import { connectionSchema } from '../config/connection-schema.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { defaultPolicies } from '../provisioning/policies.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';

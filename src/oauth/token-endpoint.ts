@@ -278,15 +278,7 @@ function readAssertion(
 }
 
 /** Dependencies of the checks of assertions. */
-export interface AssertionDeps {
-  assertions: UsedAssertions;
-  /** The URL of the token endpoint, which assertions must name as their audience. */
-  audience: string;
-  /** For the URLs of keys. */
-  guard: AddressGuard;
-  now(): number;
-  log: { warn(fields: object, message: string): void };
-}
+export type AssertionDeps = Pick<TokenEndpointDeps, 'assertions' | 'audience' | 'guard' | 'now' | 'log'>;
 
 /**
  * Checks a client's assertion (RFC 7523 §3). Throws invalid_client unless the client signed it for this endpoint, it

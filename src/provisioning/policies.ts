@@ -1,4 +1,4 @@
-/** The policies that are a choice between treatments, each with its default first. The settings explain them (src/config/schema.ts). */
+/** The policies that are a choice between treatments, each with its default first. The settings explain them (src/config/connection-schema.ts). */
 export const policyChoices = {
   /** Of a new user whose email address an unlinked traveler has: link the two, or refuse to create the user. */
   onExistingUser: ['link', 'refuse'],

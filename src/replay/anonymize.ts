@@ -1,5 +1,5 @@
 import type { Faker } from '@faker-js/faker';
-import { isNestedTooDeep } from '../schema/json-depth.ts';
+import { parseJson } from '../schema/json-depth.ts';
 import { resourceSchemas } from '../schema/resource-types.ts';
 import { readCountry } from '../translator/values/countries.ts';
 import type { RecordedExchange } from './exchanges.ts';
@@ -33,17 +33,7 @@ export function anonymize(
   }));
 }
 
-/** Parses a JSON text; returns undefined if it is none, or nested too deep for recursive code. */
-export function parseJson(text: string): unknown {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isNestedTooDeep(json) ? undefined : json;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What a server cannot read as JSON is replaced by the shortest such text. */
+/** Replaces a body. One that is not JSON becomes `{`, the shortest text that a server cannot read as JSON either. */
 function replaceBody(text: string, replace: Pseudonymize): string {
   const json = parseJson(text);
   if (text.trim() === '') return text;

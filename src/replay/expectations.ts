@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseJson } from './anonymize.ts';
+import { parseJson } from '../schema/json-depth.ts';
 
 /** A JSON object of a SCIM message. */
 export type ScimObject = Record<string, unknown>;

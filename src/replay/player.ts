@@ -1,7 +1,7 @@
 import { Agent, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { gunzipSync } from 'node:zlib';
-import { isNestedTooDeep } from '../schema/json-depth.ts';
+import { parseJson } from '../schema/json-depth.ts';
 import { matches, readPath } from './matchers.ts';
 import type { Expectation, Scenario, Step, StepRequest } from './scenario.ts';
 
@@ -102,7 +102,7 @@ async function sendOnce(
 
 /** Stores captured values in `variables`; a capture without a value removes its variable. */
 function saveCaptures({ capture: captures }: Step, reply: RawReply | undefined, variables: Variables): void {
-  const body = reply && responseBodyOf(reply);
+  const body = reply && parseJson(reply.body);
   for (const [name, path] of Object.entries(captures)) {
     const value = readPath(body, substituteText(path, variables));
     if (value === undefined || value === null) delete variables[name];
@@ -175,21 +175,11 @@ export function findMismatches(reply: RawReply, expect: Expectation, variables: 
   return [
     ...headerMismatches(reply, expect, variables),
     ...bodyMismatches(
-      responseBodyOf(reply),
+      parseJson(reply.body),
       { ...bodyMatchersOf(status, expect), ...expect.bodyMatchesByStatus[status] },
       variables,
     ),
   ];
-}
-
-/** Returns the body as JSON; undefined if it is empty, not JSON, or nested too deep for recursive code. */
-export function responseBodyOf({ body }: Pick<RawReply, 'body'>): unknown {
-  try {
-    const json: unknown = JSON.parse(body);
-    return isNestedTooDeep(json) ? undefined : json;
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -232,7 +222,7 @@ const SHOWN_BODY = 400;
 /** Returns the status and its reason: what a SCIM error says (RFC 7644 §3.12), or the beginning of another body. */
 function statusWithReason(reply: RawReply): string {
   const { status, body } = reply;
-  const answer = responseBodyOf(reply);
+  const answer = parseJson(body);
   const scimType = readPath(answer, 'scimType');
   const detail = readPath(answer, 'detail');
   if (typeof detail !== 'string')

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { parseJson } from '../schema/json-depth.ts';
 import { readPath } from './matchers.ts';
-import { type Mismatch, type RawClient, responseBodyOf, substitute, type Variables } from './player.ts';
+import { type Mismatch, type RawClient, substitute, type Variables } from './player.ts';
 import type { Step } from './scenario.ts';
 
 /** The travel API to compare with. */
@@ -110,5 +111,5 @@ async function read(
   const { origin, pathname } = new URL(url);
   const headers = { Authorization: `Bearer ${token}` };
   const { status, body } = await client.send(origin, pathname, { method: 'GET', headers, body: undefined });
-  return { status, body: responseBodyOf({ body }) };
+  return { status, body: parseJson(body) };
 }

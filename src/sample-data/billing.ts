@@ -1,4 +1,4 @@
-import type { StoredDocument } from '../travel/booking/context.ts';
+import type { StoredInvoice, StoredOperation } from '../travel/booking/context.ts';
 import type { OfflineBooking } from '../travel/booking/invoices.ts';
 import type { DisputeRequest } from '../travel/booking/refunds.ts';
 import type { DisputeStatus } from '../travel/booking/transitions.ts';
@@ -82,7 +82,7 @@ const services = [
 /** Determines when an invoice is paid: most are paid within some weeks, some later, and some stay open. */
 function scheduleInvoiceEnd(
   simulation: SimulationContext,
-  { id, doc }: StoredDocument<'invoice'>,
+  { id, doc }: StoredInvoice,
   progress: InvoiceProgress,
 ): void {
   const { schedule, random, now } = simulation;
@@ -163,7 +163,7 @@ const disputeCourses: { reason: DisputeRequest['reason']; states: DisputeStatus[
   { reason: 'warningNeedsResponse', states: ['needsResponse', 'underReview', 'lost'] },
 ];
 
-type PaidInvoice = Pick<StoredDocument<'invoice'>, 'id' | 'doc'>;
+type PaidInvoice = Pick<StoredInvoice, 'id' | 'doc'>;
 
 /** Opens disputes: for the first paid invoice always (`isCertain`), for the others with the probability above. */
 function scheduleDispute(simulation: SimulationContext, invoice: PaidInvoice, isCertain: boolean): void {
@@ -212,7 +212,7 @@ function scheduleDisputeStates(
 export async function scheduleRefunds(
   simulation: SimulationContext,
   { recorder }: Transaction,
-  operations: StoredDocument<'billingOperation'>[],
+  operations: StoredOperation[],
 ): Promise<void> {
   const { delayedRefunds } = simulation;
   for (const { doc } of operations) {

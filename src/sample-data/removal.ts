@@ -1,5 +1,5 @@
-import { createRecorder, type RecorderDeps } from '../travel/changes.ts';
-import { readAllPages } from '../travel/collection.ts';
+import { createRecorder } from '../travel/changes.ts';
+import { type RecorderDeps, readAllPages } from '../travel/collection.ts';
 import { isJsonObject, type JsonObject, stringMember } from '../travel/json.ts';
 import type { ResourceRef, StoredResource, TravelStore } from '../travel/ports.ts';
 import type { Resource } from '../travel/resource.ts';

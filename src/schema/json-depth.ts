@@ -14,6 +14,16 @@ export function isNestedTooDeep(json: unknown, levels = MAX_JSON_DEPTH): boolean
   return someInner(json, (value, depth) => depth > levels && isContainer(value));
 }
 
+/** Parses JSON from outside. Returns undefined for a text that is none, or that is nested too deep. */
+export function parseJson(text: string): unknown {
+  try {
+    const json: unknown = JSON.parse(text);
+    return isNestedTooDeep(json) ? undefined : json;
+  } catch {
+    return undefined;
+  }
+}
+
 /** True if a text in parsed JSON contains NUL, which PostgreSQL cannot store. */
 export function hasNul(json: unknown): boolean {
   return someInner(json, (value) => typeof value === 'string' && value.includes('\0'));

@@ -1,6 +1,6 @@
 import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { SignInBurst } from '../admin/refused-sign-ins.ts';
-import type { Alert } from '../alerts/alert.ts';
+import type { Alert } from '../alerts/channel.ts';
 import { type FoundConditions, findConditions, signInsText } from '../provisioning/conditions/conditions.ts';
 import {
   type ConditionFacts,
@@ -25,7 +25,7 @@ export type ServedConditions = ReturnType<typeof servedConditions>;
 
 type Parts = Pick<ServerDeps, 'runtime' | 'database' | 'writes' | 'signIns' | 'http'>;
 
-/** Finds the conditions of a running server: from the database, from what this process knows, and from what others share. */
+/** Finds the conditions of a running server: from the database, from the facts of this process, and from those that other processes share. */
 export function servedConditions(
   deps: Parts,
   opened: OpenProvisioning,
@@ -58,7 +58,7 @@ export function servedConditions(
   };
 }
 
-/** What this process knows from its own calls and its memory. */
+/** The facts that only this process has, from its own calls and its memory. */
 function localFacts(
   { runtime, signIns }: Pick<Parts, 'runtime' | 'signIns'>,
   { provisioning, connections, suspicion }: OpenProvisioning,

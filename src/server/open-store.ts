@@ -142,6 +142,9 @@ export async function openStore(given: Settings, options: StartOptions): Promise
   }
 }
 
+/** The open database, with what every part of the service uses. */
+type OpenDatabase = Pick<ServerDeps, 'database' | 'log' | 'runtime' | 'writes'>;
+
 /** A part with timers, which keep the process alive until it is closed. */
 interface Started {
   close(): Promise<void>;
@@ -150,15 +153,10 @@ interface Started {
 /** Removes what an earlier process left in the database, and opens the stores. Adds each part that must be closed to `started`. */
 async function openStores(
   settings: Settings,
-  {
-    database,
-    log,
-    runtime,
-    writes,
-    strangerClock,
-  }: Pick<ServerDeps, 'database' | 'log' | 'runtime' | 'writes'> & { strangerClock: StrangerClock },
+  deps: OpenDatabase & { strangerClock: StrangerClock },
   started: Started[],
 ): Promise<Omit<ServerDeps, 'live' | 'close'>> {
+  const { database, log, runtime, writes, strangerClock } = deps;
   const encryptionKey = currentEncryptionKey(settings);
   await reencryptSecrets(settings, { database, log });
   if (!(await isExchangeLogReadable(database, settings))) log.warn(UNREADABLE_LOG);
@@ -172,7 +170,7 @@ async function openStores(
   started.push(restoreWatch);
   const tracing = settings.traces && (await openTraces(settings.traces, log));
   if (tracing) started.push(tracing);
-  const http = createHttpDeps(settings, { log, runtime, database, store, writes });
+  const http = createHttpDeps(settings, store, deps);
   const { metrics } = http;
   const exchanges = startExchangeLog(settings, {
     ...{ database, clock: strangerClock, log: runtime.log, onLoss: countLostExchanges(metrics) },
@@ -295,13 +293,8 @@ function maxDelays(connections: Settings['connections']): MaxDelays {
 
 function createHttpDeps(
   { trustedProxies }: Settings,
-  {
-    log,
-    runtime,
-    database,
-    store,
-    writes,
-  }: Pick<ServerDeps, 'log' | 'runtime' | 'database' | 'store' | 'writes'>,
+  store: ProvisioningStore,
+  { log, runtime, database, writes }: OpenDatabase,
 ): HttpDeps {
   const metrics = httpMetrics();
   measureProcess(metrics);

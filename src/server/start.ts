@@ -102,10 +102,10 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     openScimServer: () => openLoopbackServer(deps.http, (app) => app.use('/scim/v2', scimApp(scim))),
   });
   const stored = storedConnections({ ...deps, ...opened });
-  const { page, documents, mappingProgram: program, mappingLimits: limits } = options;
-  const tasks = mappingThread({ program, limits, wait });
-  const parts = { ...servers, ...opened, conditions: servedConditions(deps, opened, server) };
-  const app = createApp(deps, { ...parts, scim, demoDay: demo, stored, tasks, page, documents });
+  const tasks = mappingThread({ program: options.mappingProgram, limits: options.mappingLimits, wait });
+  const conditions = servedConditions(deps, opened, server);
+  const parts = { ...servers, ...opened, tasks, conditions, demoDay: demo, storedConnections: stored };
+  const app = createApp(deps, { ...parts, scim, page: options.page, documents: options.documents });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, parts);
   demo.follow();
@@ -133,7 +133,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await provisioning.reconcileDue();
       return (await deps.store.identities.findPage(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
-    close: () => closeInTime(deps, { ...parts, demo, stored, tasks, background }),
+    close: () => closeInTime(deps, { ...parts, background }),
     renewCertificate: server.renewCertificate,
     reloadMappingFiles: () =>
       reloadMappingFiles(settings, { applyMapping: provisioning.applyMappingFile, log: deps.log }),
@@ -211,33 +211,20 @@ function chosenUrl({ publicUrl }: Settings): string | undefined {
   return publicUrl?.replace(/\/+$/, '');
 }
 
+interface AppParts extends Servers, OpenProvisioning {
+  scim: ScimDeps;
+  demoDay: DemoDay;
+  storedConnections: StoredConnections;
+  tasks: MappingThread;
+  conditions: ServedConditions;
+  page: string | undefined;
+  documents: string | undefined;
+}
+
 /** Mounts every path that docs/architecture.md lists. */
-function createApp(
-  deps: ServerDeps,
-  {
-    server: { messageClasses },
-    url,
-    connections,
-    provisioning,
-    scim,
-    demoDay,
-    stored,
-    tasks,
-    conditions,
-    page,
-    documents,
-  }: Servers &
-    OpenProvisioning & {
-      scim: ScimDeps;
-      demoDay: DemoDay;
-      stored: StoredConnections;
-      tasks: MappingThread;
-      conditions: ServedConditions;
-      page: string | undefined;
-      documents: string | undefined;
-    },
-): Express {
+function createApp(deps: ServerDeps, { scim, documents, ...parts }: AppParts): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
+  const { url, connections, conditions, server } = parts;
   const isReady = () => database.ping().then(() => true);
   const health = { isReady, writes, wait, conditions: () => readPublicConditions(conditions) };
   const isTrusted = addressPredicate(settings.trustedProxies);
@@ -246,7 +233,7 @@ function createApp(
   const served = embedded
     ? 'SCIM 2.0 is at /scim/v2, the admin page at /admin, the travel service at /api, its description at /api/docs.'
     : 'SCIM 2.0 is at /scim/v2, the admin page at /admin.';
-  return httpApp({ ...http, messageClasses, served }, (app) => {
+  return httpApp({ ...http, messageClasses: server.messageClasses, served }, (app) => {
     app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired: settings.requireHttps }));
     // The most frequent paths come first.
     // Entra ID sends paths in other cases; every other path is matched in one case.
@@ -254,10 +241,9 @@ function createApp(
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
     const encryptionKey = currentEncryptionKey(settings);
-    const parts = { provisioning, connections, storedConnections: stored, demoDay };
-    const shared = { ...parts, tasks, conditions, isSecure, publicUrl, page, encryptionKey };
-    const exchanges = exchangeReader(deps.database, exchangeKeys(settings));
-    app.use('/admin', adminRoutes({ ...deps, ...deps.signIns, ...shared, exchanges }));
+    const exchanges = exchangeReader(database, exchangeKeys(settings));
+    const shared = { ...deps, ...deps.signIns, ...parts, isSecure, publicUrl, encryptionKey, exchanges };
+    app.use('/admin', adminRoutes(shared));
     app.get('/', (_request, response) => response.redirect('/admin'));
     if (documents !== undefined) app.use('/docs', documentPages(documents));
     app.use(
@@ -294,15 +280,9 @@ function startBackground(
   const alerts = alertSender(channels, { clock: runtime, log });
   const countUnconfirmed = unconfirmedPeople(database, runtime.now);
   registerUnconfirmed(http.metrics, countUnconfirmed);
-  const alarms = conditionAlarms({
-    ...{
-      conditions,
-      reported: reportedConditions(database),
-      alerts,
-      afterMs: settings.alerts.afterMs,
-      runtime,
-    },
-  });
+  const { afterMs } = settings.alerts;
+  const reported = reportedConditions(database);
+  const alarms = conditionAlarms({ conditions, reported, alerts, afterMs, runtime });
   tellEvents({ restoreWatch, signIns, suspicion }, (event) =>
     alerts.send({ ...event, at: runtime.now(), severity: 'warning' }),
   );
@@ -337,8 +317,8 @@ const STOP_MS = 10_000;
 const CLOSE_MS = 12_000;
 
 interface RunningParts extends Servers, OpenProvisioning {
-  demo: ServedDemoDay;
-  stored: ServedStoredConnections;
+  demoDay: ServedDemoDay;
+  storedConnections: ServedStoredConnections;
   tasks: MappingThread;
   background: Background | undefined;
 }
@@ -346,11 +326,15 @@ interface RunningParts extends Servers, OpenProvisioning {
 /** Waits for running work, then releases what the service holds open, with a time limit for each. */
 async function closeInTime(
   { runtime, live, signIns, close }: ServerDeps,
-  { server, loopbackServer, connections, provisioning, demo, stored, tasks, background }: RunningParts,
+  { server, loopbackServer, connections, provisioning, tasks, background, ...parts }: RunningParts,
 ): Promise<void> {
   const end = runtime.now() + CLOSE_MS;
   signIns.endWaits();
-  const work = Promise.all([demo.stop(), stored.stop(), stopWork(server, provisioning, background)]);
+  const work = Promise.all([
+    parts.demoDay.stop(),
+    parts.storedConnections.stop(),
+    stopWork(server, provisioning, background),
+  ]);
   await waitAtMost(STOP_MS, runtime, work);
   const release = async () => {
     for (const connection of connections) connection.close();

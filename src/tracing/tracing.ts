@@ -59,7 +59,7 @@ export function runOutside(tracing: Tracing | undefined, work: () => void): void
   else work();
 }
 
-/** What came of background work. */
+/** The outcome of background work, for its span. */
 interface SpanResult {
   result: string;
   isFailed: boolean;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Collection,
+  type RecorderDeps,
   type RequestTarget,
   requireLocked,
   requireParent,
@@ -166,13 +167,6 @@ export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
 
 function mergedValue(target: Json | undefined, patch: Json): Json {
   return isJsonObject(patch) ? mergePatch(isJsonObject(target) ? target : {}, patch) : patch;
-}
-
-/** Dependencies of a recorder. */
-export interface RecorderDeps {
-  /** Epoch milliseconds. */
-  now(): number;
-  newId(form: 'A' | 'B'): string;
 }
 
 /**

@@ -19,12 +19,16 @@ import {
 } from './ports.ts';
 import type { Resource, SubCollection } from './resource.ts';
 
-/** Dependencies that all collections share. */
-export interface TravelDeps {
-  store: TravelStore;
+/** The time and the source of ids of new resources. */
+export interface RecorderDeps {
   /** Epoch milliseconds. */
   now(): number;
   newId(form: 'A' | 'B'): string;
+}
+
+/** Dependencies that all collections share. */
+export interface TravelDeps extends RecorderDeps {
+  store: TravelStore;
   /** If true, webhooks may lead to private addresses. */
   privateReceivers?: boolean;
   /** Called after the commit of each change of a resource. */
@@ -76,12 +80,12 @@ export async function listSubCollection(
   const { type, subParameters: parameters } = resource;
   if ('idsIn' in sub) {
     const pageRequest = parsePageQuery({ type, parentId: '', parameters: plainParameters }, query);
-    const item = await requireById(store, sub.type, parentId);
+    const item = await requireStored(store, sub.type, parentId);
     return pageOfReferenced({ resource, pageRequest }, store, item.doc[sub.idsIn]);
   }
   const options = { type, parentId: '', sub: { field: sub.field, value: parentId }, parameters };
   const pageRequest = parsePageQuery(options, query);
-  await requireById(store, sub.type, parentId);
+  await requireStored(store, sub.type, parentId);
   return readPage({ resource, options, pageRequest }, store);
 }
 
@@ -154,11 +158,11 @@ export async function requireParent(
   { parentId }: RequestTarget,
 ): Promise<StoredResource | undefined> {
   if (!resource.parent) return undefined;
-  return requireById(reader, resource.parent.type, parentId);
+  return requireStored(reader, resource.parent.type, parentId);
 }
 
 /** Reads the stored resource of this type and id, or throws `notFound`. */
-async function requireById(reader: TravelReader, type: string, id: string): Promise<StoredResource> {
+export async function requireStored(reader: TravelReader, type: string, id: string): Promise<StoredResource> {
   const stored = isId(id) ? await readResource(reader, type, id) : undefined;
   if (!stored) throw notFound(type);
   return stored;

@@ -1,5 +1,5 @@
 import { createRecorder, type Recorder } from './changes.ts';
-import { formatTimestamp, readAllPages } from './collection.ts';
+import { formatTimestamp, type RecorderDeps, readAllPages } from './collection.ts';
 import { isJsonObject, type Json, type JsonObject, stringMember } from './json.ts';
 import { readResource, type StoredResource, type TravelStore } from './ports.ts';
 import { indexKeys, type Resource } from './resource.ts';
@@ -14,11 +14,8 @@ import { webhook } from './resources/webhook.ts';
 import { parseDocument } from './validation.ts';
 
 /** Dependencies of an erasure. */
-export interface ErasureDeps {
+export interface ErasureDeps extends RecorderDeps {
   store: TravelStore;
-  /** Epoch milliseconds. */
-  now(): number;
-  newId(form: 'A' | 'B'): string;
   /** Returns true if a text contains the person's name, email or another identifier except the travel id. */
   namesPerson(value: string): boolean;
   /**
@@ -330,7 +327,7 @@ function changesWithoutPeople({
   return others;
 }
 
-/** What the events that are still stored tell of travelers. */
+/** The ids and addresses of travelers in the stored events. */
 interface TravelersInEvents {
   /** The ids of deleted travelers who had one of the addresses. */
   deleted: string[];

@@ -7,8 +7,8 @@ export interface ListFeatures {
   /** If true, cursor pages are available. */
   cursor?: boolean;
   /** The sortable fields besides `createdAt`, each of them required. If empty, the list has no parameter `sortBy`. */
-  sortBy: string[];
-  filters: ('archived' | 'emails' | 'status')[];
+  sortBy?: string[];
+  filters?: ('archived' | 'emails' | 'status')[];
 }
 
 /** The field by which every list can be sorted. */
@@ -21,7 +21,7 @@ export type ListParameters = ReturnType<typeof listParameters>;
  * Makes the schema of the query parameters of a list, in the order of the OpenAPI document (specification, "Pagination, sorting and filters
  * for collections"). The error of each parameter names the values that it may have.
  */
-export function listParameters({ cursor = false, sortBy, filters }: ListFeatures) {
+export function listParameters({ cursor = false, sortBy = [], filters = [] }: ListFeatures) {
   const all = {
     pageKind: word(cursor ? ['offset', 'cursor'] : ['offset'])
       .default('offset')
@@ -57,7 +57,7 @@ export function listParameters({ cursor = false, sortBy, filters }: ListFeatures
   return z.strictObject(Object.fromEntries(offered) as typeof all);
 }
 
-/** What a refused cursor should have been. */
+/** The description of a valid cursor, for errors. */
 export const CURSOR = 'a cursor of this list, in the same order';
 
 const cursorText = z.string(CURSOR).optional();
@@ -101,4 +101,4 @@ function parseAddresses(list: string): string[] {
 }
 
 /** The parameters of a short list, which has neither sorting nor cursor pages nor filters. */
-export const plainParameters = listParameters({ sortBy: [], filters: [] });
+export const plainParameters = listParameters({});

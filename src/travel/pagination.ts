@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { parseJson } from '../schema/json-depth.ts';
 import { ApiError, type FieldFault, MAX_FAULTS } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { CREATED, CURSOR, type ListParameters } from './list-parameters.ts';
@@ -164,12 +165,4 @@ export function decodeCursor(scope: string, by: 'creation' | 'index', cursor: st
   const position = { value: value as Position['value'], seq: Number(seq) };
   // SQLite compares strings only up to a NUL, and PostgreSQL refuses NUL.
   return !String(value).includes('\0') && encodeCursor(scope, position) === cursor ? position : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -13,8 +13,10 @@ import type {
   TravelTransaction,
 } from './ports.ts';
 
+const allOperations = ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'] as const;
+
 /** Operations that a resource can offer; any other is answered with 403. */
-export type Operation = 'list' | 'create' | 'retrieve' | 'patch' | 'replace' | 'delete';
+export type Operation = (typeof allOperations)[number];
 
 /** Kinds of changes that can be announced as events. */
 export type ChangeKind = 'created' | 'updated' | 'deleted';
@@ -90,8 +92,8 @@ export interface ResourceDeclaration extends ListFeatures {
    */
   readOnly?: z.ZodObject;
   secret?: DeclaredSecret;
-  /** Reading alone (list, retrieve), or all six: the specification has no resource in between, nor have the conformance tests. */
-  operations: Operation[];
+  /** If true, clients can only list and retrieve. Otherwise all six operations are offered: the specification has nothing in between. */
+  isReadOnly?: true;
   /** Changes that append an event of the kind `<type>.<change>`, which `eventKinds` in resources/event.ts must list. */
   events?: ChangeKind[];
   /** Fields whose value is unique within the type; with `fold`, ignoring case. */
@@ -110,7 +112,8 @@ export interface ResourceDeclaration extends ListFeatures {
 }
 
 /** A declaration with the values derived from it. */
-export interface Resource extends ResourceDeclaration {
+export interface Resource extends Omit<ResourceDeclaration, keyof ListFeatures>, Required<ListFeatures> {
+  operations: Operation[];
   /** Fields that a request body must not contain, because clients cannot write them. */
   unwritable: string[];
   collectionPath: string;
@@ -120,20 +123,32 @@ export interface Resource extends ResourceDeclaration {
   subParameters: ListParameters;
 }
 
-/** Completes a declaration with its paths and read-only fields. */
+/** Completes a declaration with its operations, paths, read-only fields and parameters. */
 export function defineResource(declaration: ResourceDeclaration): Resource {
-  const { parent, path, readOnly, secret, cursor = false, sortBy } = declaration;
+  const {
+    parent,
+    path,
+    readOnly,
+    secret,
+    isReadOnly,
+    cursor = false,
+    sortBy = [],
+    filters = [],
+  } = declaration;
+  const features = { cursor, sortBy, filters };
   const collectionPath = parent ? `/${parent.path}/:parentId/${path}` : `/${path}`;
   return {
     ...declaration,
+    ...features,
+    operations: isReadOnly ? ['list', 'retrieve'] : [...allOperations],
     unwritable: [
       ...['id', 'type', 'createdAt', ...Object.keys(readOnly?.shape ?? {})],
       ...(secret ? [secret.field] : []),
     ],
     collectionPath,
     itemPath: `${collectionPath}/:itemId`,
-    parameters: listParameters(declaration),
-    subParameters: listParameters({ cursor, sortBy, filters: [] }),
+    parameters: listParameters(features),
+    subParameters: listParameters({ ...features, filters: [] }),
   };
 }
 

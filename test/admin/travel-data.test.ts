@@ -1,9 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '../../src/store/sql/database.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
-import { travelStore } from '../../src/store/travel/travel-writes.ts';
-import { type BookingTransaction, bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
+import { type BookingTransaction, bookingTransactionsOf } from '../fixtures/bookings.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { type TravelAdmin, travelAdmin } from '../fixtures/travel-admin.ts';
 import { hotel, lisbon, paris, roundTrip } from '../travel/booking/quotes.ts';
@@ -19,12 +17,7 @@ beforeAll(async () => {
   fixture = await startAdmin();
   const { service } = fixture;
   database = await openDatabase(service.settings, { exclusive: false });
-  transact = bookingTransactions({
-    store: travelStore(database),
-    now: Date.now,
-    newId: (form) => (form === 'A' ? randomBytes(12).toString('hex') : randomUUID()),
-    onChange: () => {},
-  });
+  transact = bookingTransactionsOf(database);
   travel = travelAdmin(service.url, service.travelApiKey);
   profileId = await travel.make('/billing-profiles', {
     ...{ email: 'billing@corp.example', lang: 'en', name: 'Headquarters' },

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
-import type { Alert } from '../../src/alerts/alert.ts';
 import { type AlertSender, alertChannels, alertSender } from '../../src/alerts/alert-sender.ts';
+import type { Alert } from '../../src/alerts/channel.ts';
 import type { AlertSettings } from '../../src/config/alert-settings.ts';
 import { type AlertReceiver, alertReceiver } from '../fixtures/alert-receiver.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';

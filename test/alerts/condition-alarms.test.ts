@@ -1,4 +1,4 @@
-import type { Alert } from '../../src/alerts/alert.ts';
+import type { Alert } from '../../src/alerts/channel.ts';
 import { conditionAlarms } from '../../src/alerts/condition-alarms.ts';
 import { findConditions } from '../../src/provisioning/conditions/conditions.ts';
 import type { LocalFact, StoredFacts } from '../../src/provisioning/conditions/facts.ts';

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
-import type { Alert } from '../../src/alerts/alert.ts';
+import type { Alert } from '../../src/alerts/channel.ts';
 import { emailChannel } from '../../src/alerts/email-channel.ts';
 import { certificateFiles } from '../fixtures/certificate.ts';
 import { type MailServer, mailServer } from '../fixtures/mail-server.ts';

@@ -1,5 +1,4 @@
-import type { Alert } from '../../src/alerts/alert.ts';
-import type { Channel } from '../../src/alerts/channel.ts';
+import type { Alert, Channel } from '../../src/alerts/channel.ts';
 import { slackChannel, teamsChannel } from '../../src/alerts/http-channels.ts';
 import { type AlertReceiver, alertReceiver } from '../fixtures/alert-receiver.ts';
 

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/people/erase.ts';
 import { openExchangeLog } from '../../src/log/open-log.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { travelStore } from '../../src/store/travel/travel-writes.ts';
-import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';
+import { bookingTransactionsOf } from '../fixtures/bookings.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
@@ -276,17 +275,7 @@ test('an address anywhere in an event of a trip with several travelers is remove
     (name) => travelers.find(({ email }) => email === `${name}@corp.example`)?.id ?? '',
   );
   const database = await openTestDatabase(running.data, false);
-  let last = 0;
-  const newId = () => {
-    last += 1;
-    return `66b0c1d2e3f4a5b6c7d8${String(last).padStart(4, '0')}`;
-  };
-  const office = bookingTransactions({
-    store: travelStore(database),
-    now: Date.now,
-    newId,
-    onChange: () => {},
-  });
+  const office = bookingTransactionsOf(database);
   const rental = { ...car(90).rental, renterName: 'ann Smith' };
   const name = 'Guests: ann@corp.example, ben@corp.example';
   const stay = { ...hotel(300).stay, place: { ...hotel(300).stay.place, name } };

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { connectionSchema, jsonSchemas, settingsSchema } from '../../src/config/schema.ts';
+import { connectionSchema } from '../../src/config/connection-schema.ts';
+import { jsonSchemas, settingsSchema } from '../../src/config/schema.ts';
 import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 
 const home = join(__dirname, '..', '..');

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
-import { type RecordedLog, type RecordFlags, record, recordCommand } from '../../src/cli/record.ts';
+import { CliCommand } from '../../src/cli/command.ts';
+import { addRecordCommand, type RecordedLog, type RecordFlags, record } from '../../src/cli/record.ts';
 import type { RecordedExchange } from '../../src/replay/exchanges.ts';
 import { readScenarios } from '../../src/replay/scenario.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';
@@ -46,11 +46,11 @@ describe('jetbridge record', () => {
   /** Runs a command line of `record` alone, on an empty database. */
   async function runCommand(args: string[], log: RecordedExchange[]) {
     const shell = await recordedShell({ JETBRIDGE_DATA: join(folder.path, 'data') });
-    const program = new Command().exitOverride();
     let code: number | undefined;
-    recordCommand(() => listSource(log))(program, shell, (work) => async (...values) => {
+    const program = new CliCommand('npx jetbridge', shell, (work) => async (...values) => {
       code = await work(...values);
     });
+    addRecordCommand(program.exitOverride(), () => listSource(log));
     await program.parseAsync(['record', ...args], { from: 'user' });
     return { code, shell };
   }

@@ -2,10 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { removeSampleData } from '../../src/sample-data/removal.ts';
 import { createSampleData } from '../../src/sample-data/sample-data.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
-import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { create } from '../../src/travel/changes.ts';
 import { invoice } from '../../src/travel/resources/billing.ts';
 import { user } from '../../src/travel/resources/user.ts';
+import { bookingTransactions } from '../fixtures/bookings.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { hotel, roundTrip } from '../travel/booking/quotes.ts';
 

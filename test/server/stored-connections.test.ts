@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { connectionSchema } from '../../src/config/schema.ts';
+import { connectionSchema } from '../../src/config/connection-schema.ts';
 import { type ConnectionSettings, readSettings } from '../../src/config/settings.ts';
 import { start } from '../../src/server/start.ts';
 import { storedConnections } from '../../src/server/stored-connections.ts';

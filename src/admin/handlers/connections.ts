@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { connectionId, travelApiSchema } from '../../config/connection-schema.ts';
 import { type Fault, faultLine } from '../../config/faults.ts';
-import { connectionId, travelApiSchema } from '../../config/schema.ts';
 import type { ConnectionSettings } from '../../config/settings.ts';
 import { readStoredConnection } from '../../config/stored-connections.ts';
 import { hideUrlCredentials } from '../../http/redaction.ts';

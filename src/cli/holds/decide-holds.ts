@@ -16,10 +16,9 @@ import {
   travelerEnd,
 } from '../../provisioning/holds/holds.ts';
 import type { Decision } from '../../provisioning/identity.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
-import type { Database } from '../../store/sql/database.ts';
+import type { ProvisioningStore } from '../../store/provisioning-store.ts';
 import { withAuditEntry } from '../audit.ts';
-import { databaseTime, withDatabase } from '../database.ts';
+import { databaseTime, type OpenedDatabase, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
 import { fieldName } from '../mapping/preview.ts';
 import { confirm, countText, escapeLine, printJson, type Shell } from '../output.ts';
@@ -38,21 +37,21 @@ export interface DecisionRequest extends HoldFilter {
 
 /** Approves or discards held changes, after the admin has seen and confirmed how many people they concern. */
 export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings, store }) => {
     const { answer, yes, json } = decided;
     const connections = selectedConnections(database, settings, decided.connection);
     const about =
       decided.people.length > 0
-        ? await findHeldPeople(database, connections, decided.people)
-        : await findHeldItems(database, connections, decided);
+        ? await findHeldPeople(store, connections, decided.people)
+        : await findHeldItems(store, connections, decided);
     if (about.people.length === 0 && about.rules.length === 0)
       throw new Refused('Nothing of that kind is held.');
     const text = decisionText(about, answer, settings);
     const needsSecond = answer === 'approved' && settings.fourEyes ? ' This needs two admins.' : '';
     await confirm(shell, `${text}.${needsSecond} Go on?`, { yes, declined: 'Nothing was decided.' });
-    if (!(await areRulesUnchanged(database, about.rules)))
+    if (!(await areRulesUnchanged(store, about.rules)))
       throw new Refused(`The rules or lookups have changed meanwhile. ${CHANGED_MEANWHILE}`);
-    const result = await saveDecisions(database, about, { answer, fourEyes: settings.fourEyes });
+    const result = await saveDecisions({ database, store }, about, { answer, fourEyes: settings.fourEyes });
     const { people, rules, requested, repeated } = result;
     if (people.length + rules.length + requested === 0)
       throw new Refused(repeated > 0 ? approvedAlreadyText(escapeLine(currentUser())) : CHANGED_MEANWHILE);
@@ -88,13 +87,13 @@ function printResult(
 
 /** Finds the named people. Throws if one of them is unknown or not held, or if several are held. */
 async function findHeldPeople(
-  database: Database,
+  store: ProvisioningStore,
   connections: string[],
   names: readonly string[],
 ): Promise<HeldItems> {
   const people: HeldPerson[] = [];
   for (const name of new Set(names)) {
-    const found = await findIdentities(database, connections, name);
+    const found = await findIdentities(store, connections, name);
     const [first, ...others] = found.flatMap((identity) => toHeldPerson(identity) ?? []);
     if (!first) throw new Refused(`${escapeLine(name)} is not held.`);
     if (others.length > 0) throw new Refused(ambiguousText(name, [first, ...others]));
@@ -113,11 +112,10 @@ function ambiguousText(name: string, held: HeldPerson[]): string {
  * that decision can be reversed.
  */
 async function findHeldItems(
-  database: Database,
+  { holds }: ProvisioningStore,
   connections: string[],
   { connection, cause, answer }: DecisionRequest,
 ): Promise<HeldItems> {
-  const { holds } = provisioningStore(database);
   const people = await holds.findHeldPeople({ connection, cause, limit: ALL });
   if (cause !== undefined && cause !== 'rules') return { people, rules: [] };
   const rules: HeldRules[] = [];
@@ -129,27 +127,26 @@ async function findHeldItems(
   return { people, rules };
 }
 
-async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promise<boolean> {
-  const { holds } = provisioningStore(database);
+async function areRulesUnchanged({ holds }: ProvisioningStore, rules: HeldRules[]): Promise<boolean> {
   const now = await Promise.all(rules.map(({ connection }) => holds.findHeldRules(connection)));
   return now.every((held, index) => held?.generation === rules[index]?.generation);
 }
 
-/** What was decided, and the numbers of people who need a second admin. */
+/** The decisions, and the numbers of people who need a second admin. */
 type SavedDecisions = HeldItems & Pick<DecisionResult, 'requested' | 'repeated'>;
 
 /** Decides about versions of people: others may have become held, or these may have been written, since the admin confirmed the number. */
 async function saveDecisions(
-  database: Database,
+  opened: Omit<OpenedDatabase, 'settings'>,
   { people, rules }: HeldItems,
   choice: Pick<DecidingAdmin, 'answer' | 'fourEyes'>,
 ): Promise<SavedDecisions> {
   const by = currentUser();
-  const now = await databaseTime(database);
+  const now = await databaseTime(opened.database);
   const admin = { ...choice, by, approver: by, now, mayReverse: true };
   const saved: SavedDecisions = { people: [], rules: [], requested: 0, repeated: 0 };
   const add = async (subject: DecisionSubject) => {
-    const result = await decideWithEntry(database, subject, admin);
+    const result = await decideWithEntry(opened, subject, admin);
     saved.requested += result.requested;
     saved.repeated += result.repeated;
     return result;
@@ -180,7 +177,7 @@ function groupByCause(people: HeldPerson[]): [HeldPerson, ...HeldPerson[]][] {
 
 /** Each connection and cause has an entry in the audit log, in the form of decisions on the page. */
 async function decideWithEntry(
-  database: Database,
+  { database, store }: Omit<OpenedDatabase, 'settings'>,
   subject: DecisionSubject,
   admin: DecidingAdmin,
 ): Promise<DecisionResult> {
@@ -190,7 +187,7 @@ async function decideWithEntry(
     database,
     { action: DECIDED, details },
     async () => {
-      const result = await decide(provisioningStore(database).holds, subject, admin);
+      const result = await decide(store.holds, subject, admin);
       Object.assign(details, resultDetails(result, admin));
       return result;
     },

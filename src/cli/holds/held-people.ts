@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import type { HoldCause, Identity } from '../../provisioning/identity.ts';
 import type { Policies } from '../../provisioning/policies.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
+import type { ProvisioningStore } from '../../store/provisioning-store.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { findConnection } from '../database.ts';
 import { Refused } from '../exit-code.ts';
@@ -39,11 +39,10 @@ export function selectedConnections(
  * only those. Throws if there are none.
  */
 export async function findIdentities(
-  database: Database,
+  { identities }: Pick<ProvisioningStore, 'identities'>,
   connections: string[],
   person: string,
 ): Promise<Identity[]> {
-  const { identities } = provisioningStore(database);
   const found: Identity[] = [];
   for (const connection of connections) {
     const identity = await identities.findById(connection, person);

@@ -1,40 +1,30 @@
-import type { Command } from 'commander';
 import type { Settings } from '../../config/settings.ts';
 import { lastImportOf } from '../../provisioning/import/import.ts';
 import type { PausedConnection } from '../../store/connection-modes.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
+import type { ProvisioningStore } from '../../store/provisioning-store.ts';
 import { pauseAfterRestore } from '../../store/restore/restore-watch.ts';
-import type { Database } from '../../store/sql/database.ts';
+import type { CliCommand } from '../command.ts';
 import { databaseTime, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import { examples } from '../help.ts';
-import {
-  type Action,
-  confirm,
-  countText,
-  escapeLine,
-  formatMinute,
-  printJson,
-  type Shell,
-} from '../output.ts';
+import { confirm, countText, escapeLine, formatMinute, printJson, type Shell } from '../output.ts';
 
 /** Adds the command `restored`. */
-export function addRestoredCommand(program: Command, shell: Shell, action: Action): void {
+export function addRestoredCommand(program: CliCommand): void {
   program
     .command('restored')
     .description(
       'pause all connections after the database was restored: nothing is sent for people whom the identity provider does not send again',
     )
     .option('--json', 'one JSON object for each connection')
-    .addHelpText('after', examples('restored'))
-    .action(action((flags: { json?: true }) => pauseConnections(shell, flags)));
+    .examples('restored')
+    .runs(pauseConnections);
 }
 
 /** Pauses all connections. Works while a server runs, which follows within a second. */
 export function pauseConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings, store }) => {
     await pauseAfterRestore(database, settings, await databaseTime(database));
-    const paused = await provisioningStore(database).modes.listPaused();
+    const paused = await store.modes.listPaused();
     if (json) printJson(shell, ...paused);
     else for (const one of paused) shell.print(pausedText(one));
   });
@@ -57,8 +47,7 @@ export function resumeConnection(
   shell: Shell,
   { name, yes, json }: ChangeFlags & { name: string },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
-    const { modes, tasks } = provisioningStore(database);
+  return withDatabase(shell, async ({ database, store: { modes, tasks } }) => {
     const paused = (await modes.listPaused()).find(({ connection }) => connection === name);
     if (!paused) throw new Refused(`The connection ${escapeLine(name)} is not paused.`);
     const imports = await tasks.listStates('import');
@@ -74,10 +63,10 @@ export function resumeConnection(
 /** Says of every connection of the settings that is paused what waits. Prints nothing while all are live. */
 export async function printPaused(
   shell: Shell,
-  database: Database,
+  { modes }: ProvisioningStore,
   { connections }: Settings,
 ): Promise<void> {
-  for (const paused of await provisioningStore(database).modes.listPaused())
+  for (const paused of await modes.listPaused())
     if (connections.some(({ id }) => id === paused.connection)) shell.print(pausedText(paused));
 }
 

@@ -15,9 +15,8 @@ import {
 } from '../../provisioning/holds/holds.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import { auditLog } from '../../store/credentials/audit-log.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
-import type { Database } from '../../store/sql/database.ts';
-import { findConnection, withDatabase } from '../database.ts';
+import type { ProvisioningStore } from '../../store/provisioning-store.ts';
+import { findConnection, type OpenedDatabase, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
 import {
   countText,
@@ -42,18 +41,18 @@ export function listHolds(
   shell: Shell,
   { csv, json, ...chosen }: HoldFilter & { csv?: true; json?: true },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
-    const { holds } = provisioningStore(database);
+  return withDatabase(shell, async (opened) => {
+    const { database, settings, store } = opened;
     if (chosen.connection !== undefined) findConnection(settings, chosen.connection);
     if (csv) {
       const connections = database.scopes.ids().filter((id) => (chosen.connection ?? id) === id);
-      return printCsv(shell, heldPersonColumns, heldPeoplePages(holds, connections, chosen.cause));
+      return printCsv(shell, heldPersonColumns, heldPeoplePages(store.holds, connections, chosen.cause));
     }
-    const counts = (await holds.countHolds()).filter((count) => isSelected(chosen, count));
+    const counts = (await store.holds.countHolds()).filter((count) => isSelected(chosen, count));
     if (counts.length === 0) shell.printError('Nothing is held.');
-    else if (json) await printHeldPeople(shell, database, counts);
-    else await printCounts(shell, database, counts);
-    if (!json) await printDecisions(shell, database, chosen);
+    else if (json) await printHeldPeople(shell, store, counts);
+    else await printCounts(shell, store, counts);
+    if (!json) await printDecisions(shell, opened, chosen);
   });
 }
 
@@ -64,14 +63,13 @@ function isSelected(
   return (connection ?? count.connection) === count.connection && (cause ?? count.cause) === count.cause;
 }
 
-async function printCounts(shell: Shell, database: Database, counts: HoldCount[]): Promise<void> {
-  const store = provisioningStore(database);
+async function printCounts(shell: Shell, store: ProvisioningStore, counts: HoldCount[]): Promise<void> {
   const rows: string[][] = [];
   const changes: string[] = [];
   for (const { connection, cause, count, since } of counts) {
     const examples = await store.holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
     const names = examples.map(({ userName }) => escapeLine(userName)).join(', ');
-    const change = cause === 'rules' ? await findWaitingChange(database, connection) : undefined;
+    const change = cause === 'rules' ? await findWaitingChange(store, connection) : undefined;
     if (change) changes.push(changeText(change, await causedBy({ connection, cause }, store)));
     const people = change ? affectedText(change) : String(count);
     rows.push([connection, cause, people, formatMinute(since), names || '-']);
@@ -89,14 +87,20 @@ async function printCounts(shell: Shell, database: Database, counts: HoldCount[]
     shell.printError('"npx jetbridge holds show --cause rules" names people whom a change of rules affects.');
 }
 
-async function findWaitingChange(database: Database, connection: string): Promise<HeldRules | undefined> {
-  const held = await provisioningStore(database).holds.findHeldRules(connection);
+async function findWaitingChange(
+  { holds }: ProvisioningStore,
+  connection: string,
+): Promise<HeldRules | undefined> {
+  const held = await holds.findHeldRules(connection);
   return held && held.answer === undefined ? held : undefined;
 }
 
 /** Prints the decisions that are being carried out. */
-async function printDecisions(shell: Shell, database: Database, chosen: HoldFilter): Promise<void> {
-  const { holds } = provisioningStore(database);
+async function printDecisions(
+  shell: Shell,
+  { database, store: { holds } }: OpenedDatabase,
+  chosen: HoldFilter,
+): Promise<void> {
   const deps = { audit: auditLog(database), holds, now: Date.now() };
   for (const decision of await listOpenDecisions(deps, database.scopes.ids()))
     if (isSelected(chosen, decision)) shell.print(openDecisionText(decision));
@@ -107,14 +111,13 @@ function openDecisionText({ connection, cause, answer, by, people, left, affecte
   return `${connection}, ${cause}: ${answer} (${escapeLine(by)}); ${people - left} of ${countText(people, 'person', 'people')} are done so far${about}.`;
 }
 
-async function printHeldPeople(shell: Shell, database: Database, counts: HoldCount[]): Promise<void> {
-  const { holds } = provisioningStore(database);
+async function printHeldPeople(shell: Shell, store: ProvisioningStore, counts: HoldCount[]): Promise<void> {
   for (const { connection, cause } of counts) {
     if (cause === 'rules') {
-      const rules = await findWaitingChange(database, connection);
+      const rules = await findWaitingChange(store, connection);
       if (rules) shell.print(heldRulesLine(rules));
     }
-    for (const held of await holds.findHeldPeople({ connection, cause, limit: ALL })) {
+    for (const held of await store.holds.findHeldPeople({ connection, cause, limit: ALL })) {
       const { id, userName, hold, version } = held;
       const wants = requestedChange(held);
       shell.print(
@@ -133,22 +136,22 @@ export function showChanges(
   shell: Shell,
   { connection: chosen, json }: { connection?: string; json?: true },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings, store }) => {
     let shown = 0;
     for (const connection of selectedConnections(database, settings, chosen)) {
-      const held = await findWaitingChange(database, connection);
+      const held = await findWaitingChange(store, connection);
       if (!held) continue;
       shown += 1;
       if (json) shell.print(heldRulesLine(held));
-      else shell.print(await wholeChangeText(database, held));
+      else shell.print(await wholeChangeText(store, held));
     }
     if (shown === 0) throw new Refused('No change of rules is held.');
   });
 }
 
-async function wholeChangeText(database: Database, held: HeldRules): Promise<string> {
+async function wholeChangeText(store: ProvisioningStore, held: HeldRules): Promise<string> {
   const { connection } = held;
-  const cause = await causedBy({ connection, cause: 'rules' }, provisioningStore(database));
+  const cause = await causedBy({ connection, cause: 'rules' }, store);
   const command = (name: string) =>
     `npx jetbridge holds ${name} --cause rules --connection ${escapeLine(connection)}`;
   return [
@@ -164,9 +167,8 @@ export function showHold(
   shell: Shell,
   { person, connection, json }: { person: string; connection?: string; json?: true },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
-    const found = await findIdentities(database, selectedConnections(database, settings, connection), person);
-    const store = provisioningStore(database);
+  return withDatabase(shell, async ({ database, settings, store }) => {
+    const found = await findIdentities(store, selectedConnections(database, settings, connection), person);
     for (const identity of found) {
       const approval = await store.holds.findApproval(identity.connection, identity.id);
       const cause = identity.hold?.cause;
@@ -178,10 +180,10 @@ export function showHold(
   });
 }
 
-/** What is known about the hold of a person beside the identity. */
+/** The facts about the hold of a person that are not in the identity. */
 interface HoldContext {
   approval: Approval | undefined;
-  /** What has caused a change of rules. */
+  /** The changes of rules and lookups that the hold comes from; undefined for other causes. */
   causes: string | undefined;
 }
 

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { findUnknownNames } from '../../checks/connection.ts';
 import { type Fault, SettingsFault } from '../../config/faults.ts';
 import { type ConnectionSettings, readMapping, type Settings } from '../../config/settings.ts';
@@ -16,6 +15,7 @@ import type { MappingPreview } from '../../provisioning/rules/preview-mapping.ts
 import { needsApproval } from '../../provisioning/rules/rules-change.ts';
 import { provisioningStore } from '../../store/provisioning-store.ts';
 import type { MappingVersion, RulesStore } from '../../store/queues/rules-in-force.ts';
+import type { Database } from '../../store/sql/database.ts';
 import { withDatabaseAt } from '../../store/sql/open-database.ts';
 import { type OtherRule, otherRules } from '../../translator/mapping/default-rules.ts';
 import { type Mapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
@@ -23,10 +23,10 @@ import { compileRules } from '../../translator/rules.ts';
 import { parseCount } from '../arguments.ts';
 import { withAuditEntry } from '../audit.ts';
 import { checkConnectionNames, warningText } from '../check.ts';
+import type { CliCommand } from '../command.ts';
 import { findConnection, readAllSettings, storeConnection } from '../database.ts';
 import { Refused, untilRefused } from '../exit-code.ts';
-import { examples } from '../help.ts';
-import { type Action, confirm, printJson, type Shell, toIsoTime } from '../output.ts';
+import { confirm, printJson, type Shell, toIsoTime } from '../output.ts';
 import { currentUser } from '../terminal.ts';
 import {
   allRulesText,
@@ -58,7 +58,7 @@ interface RestoreFlags extends ChangeFlags {
 }
 
 /** Adds the commands `mapping show`, `check`, `preview`, `apply`, `history` and `restore`. */
-export function addMappingCommands(program: Command, shell: Shell, action: Action): void {
+export function addMappingCommands(program: CliCommand): void {
   const mapping = program
     .command('mapping')
     .description('the mapping in force: show it, change it, restore an earlier one');
@@ -69,43 +69,38 @@ export function addMappingCommands(program: Command, shell: Shell, action: Actio
       '--all',
       'every rule in force as text: those of the mapping, then those of the travel service and the default rules, as a mapping file could have them',
     )
-    .addHelpText(
-      'after',
-      examples('mapping show > my-mapping.json', 'mapping show --generation 2', 'mapping show --all'),
-    )
-    .action(action((flags: ShowFlags) => showMapping(shell, flags)));
+    .examples('mapping show > my-mapping.json', 'mapping show --generation 2', 'mapping show --all')
+    .runs(showMapping);
   withCommonOptions(mapping.command('check'))
     .description(
       'print every fault of a mapping file, and every name that the travel service does not have; groups that nobody has sent are warnings',
     )
     .argument('<file>', 'a mapping file')
-    .addHelpText('after', examples('mapping check my-mapping.json'))
-    .action(action((file: string, flags: MappingFlags) => checkMapping(shell, file, flags)));
+    .examples('mapping check my-mapping.json')
+    .runs(checkMapping);
   withCommonOptions(mapping.command('preview'))
     .description('show what a mapping file would change for all people; nothing is written or sent')
     .argument('<file>', 'a mapping file')
     .option('--limit <number>', 'the number of people to show as examples; default: 10', parseCount)
-    .addHelpText('after', examples('mapping preview my-mapping.json --limit 3'))
-    .action(
-      action((file: string, flags: MappingFlags & { limit?: number }) => previewFile(shell, file, flags)),
-    );
+    .examples('mapping preview my-mapping.json --limit 3')
+    .runs(previewFile);
   withCommonOptions(mapping.command('history'))
     .description('list the mappings that are and were in force, the newest first')
-    .addHelpText('after', examples('mapping history'))
-    .action(action((flags: MappingFlags) => listHistory(shell, flags)));
-  addChangeCommands(mapping, shell, action);
+    .examples('mapping history')
+    .runs(listHistory);
+  addChangeCommands(mapping);
 }
 
 /** Adds the commands that change the mapping in force. */
-function addChangeCommands(mapping: Command, shell: Shell, action: Action): void {
+function addChangeCommands(mapping: CliCommand): void {
   withCommonOptions(mapping.command('apply'))
     .description(
       'show what a mapping file would change, ask, and put it in force without a restart; a file with a fault is refused as a whole',
     )
     .argument('<file>', 'a mapping file')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', examples('mapping apply my-mapping.json', 'mapping apply my-mapping.json --yes'))
-    .action(action((file: string, flags: ChangeFlags) => applyFile(shell, file, flags)));
+    .examples('mapping apply my-mapping.json', 'mapping apply my-mapping.json --yes')
+    .runs(applyFile);
   withCommonOptions(mapping.command('restore'))
     .description('show what a mapping of the history would change, ask, and put it in force again')
     .argument('<version>', 'its number in the history', parseCount)
@@ -114,11 +109,11 @@ function addChangeCommands(mapping: Command, shell: Shell, action: Action): void
       'also put back the values of travelers that later mappings have replaced, in fields that the restored mapping does not set',
     )
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText('after', examples('mapping restore 1', 'mapping restore 1 --values'))
-    .action(action((generation: number, flags: RestoreFlags) => restoreMapping(shell, generation, flags)));
+    .examples('mapping restore 1', 'mapping restore 1 --values')
+    .runs(restoreMapping);
 }
 
-function withCommonOptions(command: Command): Command {
+function withCommonOptions(command: CliCommand): CliCommand {
   return command
     .option('--connection <id>', 'the connection; needed only if there are several')
     .option('--json', 'as JSON');
@@ -152,11 +147,11 @@ function withSubject(
 /** Opens the rules in force of the connection. A server may be running. */
 function withRules<R>(
   { settings, connection }: MappingSubject,
-  work: (rules: RulesStore) => Promise<R>,
+  work: (rules: RulesStore, database: Database) => Promise<R>,
 ): Promise<R> {
   return withDatabaseAt(settings, async (database) => {
     await storeConnection(database, settings, connection.id);
-    return work(provisioningStore(database).rules);
+    return work(provisioningStore(database).rules, database);
   });
 }
 
@@ -357,7 +352,7 @@ async function changeMapping(shell: Shell, subject: MappingSubject, candidate: C
 
 /** Puts a mapping in force, and records it in the audit log as a change on the page is recorded. */
 function applyWithAudit(
-  { settings, connection }: MappingSubject,
+  subject: MappingSubject,
   change: Omit<MappingChange, 'source' | 'author' | 'now'>,
   entry: { action: string; details: Record<string, unknown> },
 ): Promise<MappingChangeResult> {
@@ -368,16 +363,10 @@ function applyWithAudit(
       Object.assign(entry.details, { version: result.generation, before: change.expected });
     return result;
   };
-  return withDatabaseAt(settings, async (database) => {
-    await storeConnection(database, settings, connection.id);
-    const { rules } = provisioningStore(database);
-    return withAuditEntry(
-      database,
-      entry,
-      () => apply(rules),
-      ({ outcome }) => outcome !== 'conflict',
-    );
-  });
+  const isApplied = ({ outcome }: MappingChangeResult) => outcome !== 'conflict';
+  return withRules(subject, (rules, database) =>
+    withAuditEntry(database, entry, () => apply(rules), isApplied),
+  );
 }
 
 function resultText(

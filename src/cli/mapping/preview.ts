@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { previewMapping, readConnectionMapping, readLookups, readRelations } from '../../checks/mapping.ts';
 import { type Fault, readJsonFile, SettingsFault } from '../../config/faults.ts';
 import { type ConnectionSettings, readMapping, type Settings } from '../../config/settings.ts';
@@ -21,11 +20,10 @@ import { compileRules } from '../../translator/rules.ts';
 import { toTravel } from '../../translator/to-travel.ts';
 import type { Finding, UserGroup } from '../../translator/translation.ts';
 import { parseCount } from '../arguments.ts';
+import type { CliCommand } from '../command.ts';
 import { findConnection, readAllSettings } from '../database.ts';
 import { Refused, untilRefused, WrongUse } from '../exit-code.ts';
-import { examples } from '../help.ts';
 import {
-  type Action,
   countText,
   escapeLine,
   formatTable,
@@ -45,7 +43,7 @@ interface PreviewFlags {
 }
 
 /** Adds the command `preview`. */
-export function addPreviewCommand(program: Command, shell: Shell, action: Action): void {
+export function addPreviewCommand(program: CliCommand): void {
   program
     .command('preview')
     .description(
@@ -60,23 +58,18 @@ export function addPreviewCommand(program: Command, shell: Shell, action: Action
     )
     .option('--limit <number>', 'the number of people to show as examples; default: 10', parseCount)
     .option('--json', 'one JSON object')
-    .addHelpText(
-      'after',
-      examples(
-        'preview --input user.json',
-        'preview --input user.json --mapping my-mapping.json',
-        'preview --people --mapping my-mapping.json --limit 3',
-      ),
+    .examples(
+      'preview --input user.json',
+      'preview --input user.json --mapping my-mapping.json',
+      'preview --people --mapping my-mapping.json --limit 3',
     )
-    .action(
-      action(async (options: PreviewFlags) => {
-        const { input, people, mapping, connection, limit = 10, json } = options;
-        if (people && input === undefined) return previewPeople(shell, { connection, mapping, limit, json });
-        if (people || input === undefined) throw new WrongUse('give either --input <file> or --people');
-        if (options.limit !== undefined) throw new WrongUse('--limit goes with --people');
-        return preview(shell, { input, mapping, connection, json });
-      }),
-    );
+    .runs(async (shell, options: PreviewFlags) => {
+      const { input, people, mapping, connection, limit = 10, json } = options;
+      if (people && input === undefined) return previewPeople(shell, { connection, mapping, limit, json });
+      if (people || input === undefined) throw new WrongUse('give either --input <file> or --people');
+      if (options.limit !== undefined) throw new WrongUse('--limit goes with --people');
+      return preview(shell, { input, mapping, connection, json });
+    });
 }
 
 interface UserPreviewRequest {

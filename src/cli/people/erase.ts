@@ -22,10 +22,10 @@ import type { Database } from '../../store/sql/database.ts';
 import { isInUse } from '../../store/sql/open-database.ts';
 import { travelStore } from '../../store/travel/travel-writes.ts';
 import { type ErasureDeps, eraseTraveler, reduceEvents } from '../../travel/erasure.ts';
+import type { CliCommand } from '../command.ts';
 import { findConnection, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import { examples } from '../help.ts';
-import { type Action, printJson, type Shell, startProgress } from '../output.ts';
+import { printJson, type Shell, startProgress } from '../output.ts';
 import { type ErasedPerson, findPerson } from './erased-person.ts';
 import {
   type ErasurePlan,
@@ -47,7 +47,7 @@ export interface EraseOptions {
 }
 
 /** Adds the command `erase`. */
-export function addEraseCommand(program: Command, shell: Shell, action: Action): void {
+export function addEraseCommand(program: CliCommand): void {
   program
     .command('erase')
     .description('show what an erasure of a person who has left would do; with --yes, erase the person')
@@ -55,13 +55,11 @@ export function addEraseCommand(program: Command, shell: Shell, action: Action):
     .option('--connection <id>', 'the connection of the person, if several people have that name')
     .option('--yes', 'erase; it cannot be undone')
     .option('--json', 'one JSON object: the plan, and whether the person is erased')
-    .addHelpText('after', examples('erase ada@corp.example', 'erase ada@corp.example --yes'))
-    .action(
-      action(async (user: string, options: Omit<EraseOptions, 'user'>, command: Command) => {
-        const end = await eraseUser(shell, { user, ...options });
-        return end === 'unconfirmed' ? command.error('error: nothing was changed: give --yes to erase') : end;
-      }),
-    );
+    .examples('erase ada@corp.example', 'erase ada@corp.example --yes')
+    .runs(async (shell, user: string, options: Omit<EraseOptions, 'user'>, command: Command) => {
+      const end = await eraseUser(shell, { user, ...options });
+      return end === 'unconfirmed' ? command.error('error: nothing was changed: give --yes to erase') : end;
+    });
 }
 
 /** Duration of the leases on the person's identities, in milliseconds. While they last, the reconciler sends nothing. */
@@ -83,7 +81,7 @@ const PAUSE_MS = 30;
  */
 export async function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
   const { connection, yes, json } = options;
-  const exit = await withDatabase(shell, async (database, settings) => {
+  const exit = await withDatabase(shell, async ({ database, settings }) => {
     if (connection !== undefined) findConnection(settings, connection);
     const progress = startProgress(shell, 'search', 'people');
     let read = 0;

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { readConditions } from '../../checks/conditions.ts';
 import type { LoggedExchange } from '../../log/exchange.ts';
 import { openExchangeLog } from '../../log/open-log.ts';
@@ -14,13 +13,11 @@ import {
 } from '../../provisioning/people/explain-person.ts';
 import { findSimilarUserNames } from '../../provisioning/people/people.ts';
 import type { Json } from '../../schema/resource.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
 import type { Finding, TraceEntry } from '../../translator/translation.ts';
+import type { CliCommand } from '../command.ts';
 import { databaseTime, findConnections, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import { examples } from '../help.ts';
 import {
-  type Action,
   escapeLine,
   formatMinute,
   printJson,
@@ -36,7 +33,7 @@ interface ExplainFlags {
 }
 
 /** Adds the command `explain`. */
-export function addExplainCommand(program: Command, shell: Shell, action: Action): void {
+export function addExplainCommand(program: CliCommand): void {
   program
     .command('explain')
     .description(
@@ -45,11 +42,8 @@ export function addExplainCommand(program: Command, shell: Shell, action: Action
     .argument('<person>', 'the userName, email address, SCIM id or travel user id')
     .option('--connection <id>', 'the connection of the person, if several people have that name')
     .option('--json', 'one JSON object')
-    .addHelpText(
-      'after',
-      examples('explain ada@corp.example', 'explain ada@corp.example --connection default --json'),
-    )
-    .action(action((person: string, flags: ExplainFlags) => explainPersonTo(shell, { person, ...flags })));
+    .examples('explain ada@corp.example', 'explain ada@corp.example --connection default --json')
+    .runs((shell, person: string, flags: ExplainFlags) => explainPersonTo(shell, { person, ...flags }));
 }
 
 /** Prints why a person is in this state, from what is stored. Works while a server runs. */
@@ -57,9 +51,8 @@ export function explainPersonTo(
   shell: Shell,
   { person, connection, json }: ExplainFlags & { person: string },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings, store }) => {
     const connections = findConnections(database, connection);
-    const store = provisioningStore(database);
     const found = await findPeople(store, connections, person);
     const live = found.filter(({ deletedAt }) => deletedAt === undefined);
     const chosen = found.length === 1 ? found[0] : live.length === 1 ? live[0] : undefined;

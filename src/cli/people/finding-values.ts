@@ -1,14 +1,12 @@
-import type { Command } from 'commander';
 import {
   countFindingValues,
   type FindingValue,
   findingValueColumns,
 } from '../../provisioning/people/finding-values.ts';
 import { listPeople } from '../../provisioning/people/people.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
+import type { CliCommand } from '../command.ts';
 import { findConnections, withDatabase } from '../database.ts';
-import { examples } from '../help.ts';
-import { type Action, printCsv, printJson, printTable, type Shell } from '../output.ts';
+import { printCsv, printJson, printTable, type Shell } from '../output.ts';
 import { addFindingOption } from './filter-options.ts';
 
 /** The rows of a table. The other formats have all values. */
@@ -22,7 +20,7 @@ interface FindingValueFlags {
 }
 
 /** Adds the command `people findings`. */
-export function addFindingValuesCommand(people: Command, shell: Shell, action: Action): void {
+export function addFindingValuesCommand(people: CliCommand): void {
   const command = people
     .command('findings')
     .description(
@@ -32,11 +30,8 @@ export function addFindingValuesCommand(people: Command, shell: Shell, action: A
   addFindingOption(command)
     .option('--csv', 'CSV for spreadsheets')
     .option('--json', 'one JSON object for each value')
-    .addHelpText(
-      'after',
-      examples('people findings --finding costCenterUnknown', 'people findings --csv > findings.csv'),
-    )
-    .action(action((flags: FindingValueFlags) => showFindingValues(shell, flags)));
+    .examples('people findings --finding costCenterUnknown', 'people findings --csv > findings.csv')
+    .runs(showFindingValues);
 }
 
 /** Prints how many people have each value of a finding, the most frequent first. Works while a server runs. */
@@ -44,8 +39,7 @@ export function showFindingValues(
   shell: Shell,
   { connection, finding, csv, json }: FindingValueFlags,
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
-    const { people } = provisioningStore(database);
+  return withDatabase(shell, async ({ database, store: { people } }) => {
     const connections = findConnections(database, connection);
     const values = await countFindingValues(
       listPeople(people, connections, { finding, hasFindings: true }),

@@ -1,13 +1,11 @@
-import type { Command } from 'commander';
 import { type Identity, isInactive } from '../../provisioning/identity.ts';
 import { findPeople } from '../../provisioning/people/explain-person.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/people/join-people.ts';
 import { timeOrderedId } from '../../server/ids.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
+import type { CliCommand } from '../command.ts';
 import { databaseTime, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import { examples } from '../help.ts';
-import { type Action, confirm, escapeLine, printJson, type Shell } from '../output.ts';
+import { confirm, escapeLine, printJson, type Shell } from '../output.ts';
 
 interface JoinFlags {
   yes?: true;
@@ -15,7 +13,7 @@ interface JoinFlags {
 }
 
 /** Adds the command `people join`. */
-export function addJoinCommand(people: Command, shell: Shell, action: Action): void {
+export function addJoinCommand(people: CliCommand): void {
   people
     .command('join')
     .description(
@@ -25,11 +23,9 @@ export function addJoinCommand(people: Command, shell: Shell, action: Action): v
     .argument('<newcomer>', 'the active user of the same travel account, named in the same way')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
-    .addHelpText('after', examples('people join 2f1c… 9be0…'))
-    .action(
-      action((leaver: string, newcomer: string, flags: JoinFlags) =>
-        joinPeopleNamed(shell, { leaver, newcomer, ...flags }),
-      ),
+    .examples('people join 2f1c… 9be0…')
+    .runs((shell, leaver: string, newcomer: string, flags: JoinFlags) =>
+      joinPeopleNamed(shell, { leaver, newcomer, ...flags }),
     );
 }
 
@@ -38,8 +34,7 @@ export function joinPeopleNamed(
   shell: Shell,
   { yes, json, ...names }: JoinFlags & { leaver: string; newcomer: string },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
-    const store = provisioningStore(database);
+  return withDatabase(shell, async ({ database, store }) => {
     const find = (name: string, isMeant: (identity: Identity) => boolean) =>
       findOne(name, isMeant, findPeople(store, database.scopes.ids(), name));
     const newcomer = await find(names.newcomer, (identity) => identity.claimed && !isInactive(identity));

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { readConditions } from '../../checks/conditions.ts';
 import type { Settings } from '../../config/settings.ts';
 import { describeState } from '../../provisioning/conditions/describe-state.ts';
@@ -9,20 +8,11 @@ import {
   type PeopleFilter,
   peopleColumns,
 } from '../../provisioning/people/people.ts';
-import { provisioningStore } from '../../store/provisioning-store.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { choiceOption, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
+import type { CliCommand } from '../command.ts';
 import { databaseTime, findConnections, withDatabase } from '../database.ts';
-import { examples } from '../help.ts';
-import {
-  type Action,
-  formatMinute,
-  printCsv,
-  printJson,
-  printTable,
-  type Shell,
-  withIsoTimes,
-} from '../output.ts';
+import { formatMinute, printCsv, printJson, printTable, type Shell, withIsoTimes } from '../output.ts';
 import { addFilterOptions } from './filter-options.ts';
 import { addFindingValuesCommand } from './finding-values.ts';
 import { addJoinCommand } from './join-people.ts';
@@ -42,16 +32,16 @@ export interface PeopleFlags extends PeopleFilter {
 }
 
 /** Adds the commands `people list`, which is the default, `people findings`, `people reconcile` and `people join`. */
-export function addPeopleCommand(program: Command, shell: Shell, action: Action): void {
+export function addPeopleCommand(program: CliCommand): void {
   const people = program.command('people').description('the people of all connections');
   refuseUnknownCommands(people);
-  addListCommand(people, shell, action);
-  addFindingValuesCommand(people, shell, action);
-  addReconcileCommand(people, shell, action);
-  addJoinCommand(people, shell, action);
+  addListCommand(people);
+  addFindingValuesCommand(people);
+  addReconcileCommand(people);
+  addJoinCommand(people);
 }
 
-function addListCommand(people: Command, shell: Shell, action: Action): void {
+function addListCommand(people: CliCommand): void {
   const command = people
     .command('list', { isDefault: true })
     .description('list people by state, finding, text or connection, in the order of their userNames')
@@ -72,28 +62,22 @@ function addListCommand(people: Command, shell: Shell, action: Action): void {
       `the number of people; default: ${TABLE_ROWS} in a table, else all`,
       wholeNumber(1, 999_999_999),
     )
-    .addHelpText(
-      'after',
-      examples(
-        'people list --state pending',
-        'people list --search hopper',
-        'people list --finding emailTaken --csv > people.csv',
-      ),
+    .examples(
+      'people list --state pending',
+      'people list --search hopper',
+      'people list --finding emailTaken --csv > people.csv',
     )
-    .action(
-      action(({ csv, json, ...flags }: PeopleFlags & { csv?: true; json?: true }) =>
-        showPeople(shell, { ...flags, ...(csv && { format: 'csv' }), ...(json && { format: 'json' }) }),
-      ),
+    .runs((shell, { csv, json, ...flags }: PeopleFlags & { csv?: true; json?: true }) =>
+      showPeople(shell, { ...flags, ...(csv && { format: 'csv' }), ...(json && { format: 'json' }) }),
     );
 }
 
 /** Prints the matching people. Works while a server runs, and reads page by page. */
 export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  return withDatabase(shell, async ({ database, settings, store }) => {
     const connections = findConnections(database, flags.connection);
     const { format = 'table', limit = format === 'table' ? TABLE_ROWS : undefined } = flags;
     if (format === 'table') shell.printError(await readStateSentence(database, settings));
-    const store = provisioningStore(database);
     let count = 0;
     let isCut = false;
     async function* selectPeople() {

@@ -9,7 +9,8 @@ import {
   findOperations,
   insertDocument,
   requireDocument,
-  type StoredDocument,
+  type StoredOperation,
+  type StoredTrip,
   updateDocument,
 } from './context.ts';
 import { amountOf, type CreationContext, type Price, toAmount } from './prices.ts';
@@ -33,9 +34,9 @@ export interface TripBooking {
 
 /** The result of booking, exchanging or canceling: the trip, the bookings concerned, and the new billing operations. */
 export interface TripOutcome {
-  trip: StoredDocument<'tripProject'>;
+  trip: StoredTrip;
   bookings: Booking[];
-  operations: StoredDocument<'billingOperation'>[];
+  operations: StoredOperation[];
 }
 
 /**
@@ -172,9 +173,9 @@ export interface PurchaseRequest {
 /** Creates one purchase for each traveler in `costs`; none if the booking failed. */
 export async function createPurchases(
   deps: BookingDeps,
-  { id, doc: trip }: StoredDocument<'tripProject'>,
+  { id, doc: trip }: StoredTrip,
   { booking, order, bookerId, costs }: PurchaseRequest,
-): Promise<StoredDocument<'billingOperation'>[]> {
+): Promise<StoredOperation[]> {
   if (booking.status !== 'succeeded') return [];
   const ids = travelersOf(trip, booking).filter((travelerId) => costs.has(travelerId));
   const [booker, ...travelers] = await requireTravelers(deps, [
@@ -206,9 +207,9 @@ export async function createPurchases(
  */
 export async function refundTravelers(
   deps: BookingDeps,
-  trip: StoredDocument<'tripProject'>,
+  trip: StoredTrip,
   { booking, refundCents }: { booking: Booking; refundCents: Map<string, number> },
-): Promise<StoredDocument<'billingOperation'>[]> {
+): Promise<StoredOperation[]> {
   const all = await findOperations(deps, 'tripProjectId', [trip.id]);
   const bought = all.filter(({ doc }) => doc.transactionKind === 'purchase');
   const left = await remainingAmounts(deps, bought);

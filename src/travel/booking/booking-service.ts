@@ -1,8 +1,8 @@
-import { type Recorder, withRecorder } from '../changes.ts';
+import type { Recorder } from '../changes.ts';
 import type { TravelDeps } from '../collection.ts';
 import { bookTrip } from './book-trip.ts';
 import { cancelBooking } from './cancellation.ts';
-import { BOOKING_TYPES, type BookingDeps } from './context.ts';
+import type { BookingDeps } from './context.ts';
 import { modifyBooking } from './exchange.ts';
 import {
   bookOffline,
@@ -24,7 +24,7 @@ import { searchTrip, setApprovalStatus } from './search.ts';
 
 /**
  * Creates the operations of trips and billing inside an open transaction, which must have been opened for `BOOKING_TYPES`. Each throws an
- * ApiError if it is not possible; the transaction then changes nothing.
+ * ApiError if it is not possible; the transaction then changes nothing. They are not part of the HTTP API: sample data and tests use them.
  */
 export function createBookingService(recorder: Recorder, time: Pick<TravelDeps, 'now' | 'newId'>) {
   const deps: BookingDeps = { recorder, ...time };
@@ -58,15 +58,3 @@ export function createBookingService(recorder: Recorder, time: Pick<TravelDeps, 
 
 /** The operations of trips and billing inside an open transaction. */
 export type BookingService = ReturnType<typeof createBookingService>;
-
-/** Runs any number of booking operations, with their events, in one transaction. */
-export type BookingTransaction = <T>(work: (service: BookingService) => Promise<T>) => Promise<T>;
-
-/**
- * Creates the runner of booking transactions. They are not part of the HTTP API: sample data, the admin page and tests
- * use them.
- */
-export function bookingTransactions(deps: TravelDeps): BookingTransaction {
-  return (work) =>
-    withRecorder(deps, BOOKING_TYPES, (recorder) => work(createBookingService(recorder, deps)));
-}

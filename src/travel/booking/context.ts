@@ -1,8 +1,7 @@
 import { previousAttributes, type Recorder } from '../changes.ts';
-import { serializeAll } from '../collection.ts';
-import { notFound } from '../errors.ts';
+import { type RecorderDeps, requireStored, serializeAll } from '../collection.ts';
 import { type JsonObject, stringMember } from '../json.ts';
-import { readResource, type StoredResource } from '../ports.ts';
+import type { StoredResource } from '../ports.ts';
 import type { Resource } from '../resource.ts';
 import {
   type BillingOperation,
@@ -19,15 +18,12 @@ import { type TripProject, tripProject } from '../resources/trip-project.ts';
 import { parseDocument } from '../validation.ts';
 
 /** Dependencies of one booking transaction: its recorder, the time and a source of ids. */
-export interface BookingDeps {
+export interface BookingDeps extends RecorderDeps {
   recorder: Recorder;
-  /** Epoch milliseconds. */
-  now(): number;
-  newId(form: 'A' | 'B'): string;
 }
 
 /** The document type of each resource that the booking service writes. */
-export interface BookingDocuments {
+interface BookingDocuments {
   tripProject: TripProject;
   billingOperation: BillingOperation;
   invoice: Invoice;
@@ -36,9 +32,15 @@ export interface BookingDocuments {
 }
 
 /** A stored resource whose document has the type of its schema. */
-export type StoredDocument<Type extends keyof BookingDocuments> = Omit<StoredResource, 'doc'> & {
+type StoredDocument<Type extends keyof BookingDocuments> = Omit<StoredResource, 'doc'> & {
   doc: BookingDocuments[Type];
 };
+
+export type StoredTrip = StoredDocument<'tripProject'>;
+export type StoredOperation = StoredDocument<'billingOperation'>;
+export type StoredInvoice = StoredDocument<'invoice'>;
+export type StoredRefund = StoredDocument<'refund'>;
+export type StoredDispute = StoredDocument<'dispute'>;
 
 /** The resource types that the booking service writes. Its transaction must be opened for all of them. */
 export const BOOKING_TYPES: string[] = ['tripProject', 'billingOperation', 'invoice', 'refund', 'dispute'];
@@ -57,9 +59,7 @@ export async function requireDocument<Type extends keyof BookingDocuments>(
   type: Type,
   id: string,
 ): Promise<StoredDocument<Type>> {
-  const stored = await readResource(recorder.transaction, type, id);
-  if (!stored) throw notFound(type);
-  return toDocument(stored);
+  return toDocument(await requireStored(recorder.transaction, type, id));
 }
 
 /** Finds resources by an index, in order of creation. */
@@ -77,7 +77,7 @@ export function findOperations(
   deps: BookingDeps,
   field: 'invoiceId' | 'tripProjectId' | 'purchaseBillingOperationId' | 'refundId' | 'disputeId',
   ids: string[],
-): Promise<StoredDocument<'billingOperation'>[]> {
+): Promise<StoredOperation[]> {
   const values = ids.map((id) => `${field}/${id}`);
   return findDocuments(deps, 'billingOperation', { name: PARENT_INDEX, values });
 }
@@ -120,7 +120,7 @@ function toJson(doc: object): JsonObject {
  */
 export async function emitDerivedEvents<T>(
   deps: BookingDeps,
-  operations: StoredDocument<'billingOperation'>[],
+  operations: StoredOperation[],
   work: () => Promise<T>,
 ): Promise<T> {
   const before = await serializeOperations(deps, operations);
@@ -134,10 +134,7 @@ export async function emitDerivedEvents<T>(
   return done;
 }
 
-function serializeOperations(
-  deps: BookingDeps,
-  operations: StoredDocument<'billingOperation'>[],
-): Promise<JsonObject[]> {
+function serializeOperations(deps: BookingDeps, operations: StoredOperation[]): Promise<JsonObject[]> {
   // The documents are JSON; their type also allows undefined, which none of them contains.
   const stored = operations as unknown as StoredResource[];
   return serializeAll(billingOperation, stored, deps.recorder.transaction);

@@ -17,7 +17,13 @@ import {
   requireBooking,
   requireReleasable,
 } from './cancellation.ts';
-import { type BookingDeps, requireDocument, type StoredDocument, updateDocument } from './context.ts';
+import {
+  type BookingDeps,
+  requireDocument,
+  type StoredOperation,
+  type StoredTrip,
+  updateDocument,
+} from './context.ts';
 import { addQuotes, type CreationContext, centsOf, splitCents, type TransportQuote } from './prices.ts';
 import { type Booking, markReleased, refundValues, type TravelerSegment } from './traveler-segments.ts';
 
@@ -120,9 +126,9 @@ function differences(refundCents: Map<string, number>, price: number): [string, 
 
 async function settleDifferences(
   deps: BookingDeps,
-  trip: StoredDocument<'tripProject'>,
+  trip: StoredTrip,
   { selected, dues, wanted }: { selected: Booking; dues: [string, number][]; wanted: ExchangeRequest },
-): Promise<StoredDocument<'billingOperation'>[]> {
+): Promise<StoredOperation[]> {
   const { order = {}, bookerId } = wanted;
   const costs = new Map(dues.filter(([, cents]) => cents > 0));
   const refundCents = new Map(dues.filter(([, cents]) => cents < 0).map(([id, cents]) => [id, -cents]));

@@ -1,7 +1,6 @@
-import { formatTimestamp } from '../collection.ts';
+import { formatTimestamp, requireStored } from '../collection.ts';
 import { notFound } from '../errors.ts';
 import { stringMember } from '../json.ts';
-import { readResource } from '../ports.ts';
 import { INVOICE_INDEX, type Invoice, UNINVOICED_INDEX } from '../resources/billing.ts';
 import type { BookingSnapshot } from '../resources/trip-project.ts';
 import { toPerson } from './book-trip.ts';
@@ -12,7 +11,9 @@ import {
   findOperations,
   insertDocument,
   requireDocument,
-  type StoredDocument,
+  type StoredInvoice,
+  type StoredOperation,
+  type StoredRefund,
   updateDocument,
 } from './context.ts';
 import { type Price, sumAmounts, toAmount } from './prices.ts';
@@ -31,17 +32,13 @@ export interface InvoiceRequest {
  * Creates the invoices of a billing profile, one per currency: all uninvoiced purchases of the kind, minus the refunds
  * made since. Returns an empty list if there is nothing to invoice.
  */
-export async function invoiceProfile(
-  deps: BookingDeps,
-  invoicing: InvoiceRequest,
-): Promise<StoredDocument<'invoice'>[]> {
+export async function invoiceProfile(deps: BookingDeps, invoicing: InvoiceRequest): Promise<StoredInvoice[]> {
   const { billingProfileId, kind } = invoicing;
-  const profile = await readResource(deps.recorder.transaction, 'billingProfile', billingProfileId);
-  if (!profile) throw notFound('billingProfile');
+  const profile = await requireStored(deps.recorder.transaction, 'billingProfile', billingProfileId);
   const index = { name: UNINVOICED_INDEX, values: [`${billingProfileId}/${kind}`] };
   const open = await findDocuments(deps, 'billingOperation', index);
   const currencies = [...new Set(open.map(({ doc }) => doc.amount.currency))].sort();
-  const emitted: StoredDocument<'invoice'>[] = [];
+  const emitted: StoredInvoice[] = [];
   for (const currency of currencies) {
     const operations = open.filter(({ doc }) => doc.amount.currency === currency);
     const paymentMethodSummary = stringMember(profile.doc, 'paymentMethodSummary');
@@ -55,7 +52,7 @@ export async function payInvoice(
   deps: BookingDeps,
   invoiceId: string,
   paymentReference?: string,
-): Promise<StoredDocument<'invoice'>> {
+): Promise<StoredInvoice> {
   const paid = paymentReference === undefined ? {} : { paymentReference };
   const invoice = await updateInvoiceStatus(deps, invoiceId, { ...paid, status: 'paid' });
   for (const refund of await delayedRefunds(deps, invoiceId)) await setRefundStatus(deps, refund, 'waiting');
@@ -63,17 +60,14 @@ export async function payInvoice(
 }
 
 /** Voids an invoice that should not have been issued. Its delayed refunds are canceled, because nothing was paid. */
-export async function voidInvoice(deps: BookingDeps, invoiceId: string): Promise<StoredDocument<'invoice'>> {
+export async function voidInvoice(deps: BookingDeps, invoiceId: string): Promise<StoredInvoice> {
   const invoice = await updateInvoiceStatus(deps, invoiceId, { status: 'void' });
   for (const refund of await delayedRefunds(deps, invoiceId)) await setRefundStatus(deps, refund, 'canceled');
   return invoice;
 }
 
 /** Marks an invoice as uncollectible. It can still be paid later. */
-export function markInvoiceUncollectible(
-  deps: BookingDeps,
-  invoiceId: string,
-): Promise<StoredDocument<'invoice'>> {
+export function markInvoiceUncollectible(deps: BookingDeps, invoiceId: string): Promise<StoredInvoice> {
   return updateInvoiceStatus(deps, invoiceId, { status: 'uncollectible' });
 }
 
@@ -81,13 +75,13 @@ const descriptions = { booking: 'Bookings', other: 'Other services', subscriptio
 
 async function emitInvoice(
   deps: BookingDeps,
-  operations: StoredDocument<'billingOperation'>[],
+  operations: StoredOperation[],
   {
     description,
     paymentMethodSummary,
     ...invoicing
   }: InvoiceRequest & { paymentMethodSummary: string | undefined },
-): Promise<StoredDocument<'invoice'>> {
+): Promise<StoredInvoice> {
   const amounts = (kind: string) =>
     operations.filter(({ doc }) => doc.transactionKind === kind).map(({ doc }) => doc.amount);
   const id = deps.newId('A');
@@ -110,14 +104,14 @@ async function updateInvoiceStatus(
   deps: BookingDeps,
   invoiceId: string,
   changed: { status: InvoiceStatus; paymentReference?: string },
-): Promise<StoredDocument<'invoice'>> {
+): Promise<StoredInvoice> {
   const invoice = await requireDocument(deps, 'invoice', invoiceId);
   requireTransition('invoice', invoice.doc.status, changed.status);
   const operations = await findOperations(deps, 'invoiceId', [invoiceId]);
   return emitDerivedEvents(deps, operations, () => updateDocument(deps, 'invoice', invoice, changed));
 }
 
-async function delayedRefunds(deps: BookingDeps, invoiceId: string): Promise<StoredDocument<'refund'>[]> {
+async function delayedRefunds(deps: BookingDeps, invoiceId: string): Promise<StoredRefund[]> {
   const refunds = await findDocuments(deps, 'refund', { name: INVOICE_INDEX, values: [invoiceId] });
   return refunds.filter(({ doc }) => doc.status === 'delayed');
 }
@@ -147,7 +141,7 @@ export interface OfflineBooking {
 }
 
 /** Charges a subscription or a service of support. */
-export async function charge(deps: BookingDeps, wanted: Charge): Promise<StoredDocument<'billingOperation'>> {
+export async function charge(deps: BookingDeps, wanted: Charge): Promise<StoredOperation> {
   const { price, ...rest } = wanted;
   await requireReferences(deps, wanted);
   return insertDocument(deps, 'billingOperation', {
@@ -159,10 +153,7 @@ export async function charge(deps: BookingDeps, wanted: Charge): Promise<StoredD
 }
 
 /** Records a booking of the offline channel, which has a snapshot but no trip project. */
-export async function bookOffline(
-  deps: BookingDeps,
-  booking: OfflineBooking,
-): Promise<StoredDocument<'billingOperation'>> {
+export async function bookOffline(deps: BookingDeps, booking: OfflineBooking): Promise<StoredOperation> {
   const { travelerId, bookerId = travelerId, bookedAt = deps.now(), kind, price, projectCodeId } = booking;
   await requireReferences(deps, { projectCodeId });
   const [traveler, booker] = await requireTravelers(deps, [travelerId, bookerId]);
@@ -195,6 +186,6 @@ async function requireReferences({ recorder }: BookingDeps, referred: Referred):
     costCenter: costCenterId,
     projectCode: projectCodeId,
   })) {
-    if (id !== undefined && !(await readResource(recorder.transaction, type, id))) throw notFound(type);
+    if (id !== undefined) await requireStored(recorder.transaction, type, id);
   }
 }

@@ -8,7 +8,10 @@ import {
   findOperations,
   insertDocument,
   requireDocument,
-  type StoredDocument,
+  type StoredDispute,
+  type StoredInvoice,
+  type StoredOperation,
+  type StoredRefund,
   updateDocument,
 } from './context.ts';
 import { amountOf, centsOf, partialAmount, toAmount } from './prices.ts';
@@ -23,10 +26,7 @@ export interface ManualRefund {
 }
 
 /** Refunds a purchase on request, independently of its booking. */
-export async function refundOperation(
-  deps: BookingDeps,
-  refund: ManualRefund,
-): Promise<StoredDocument<'billingOperation'>> {
+export async function refundOperation(deps: BookingDeps, refund: ManualRefund): Promise<StoredOperation> {
   const { billingOperationId, total, description } = refund;
   const purchase = await requireDocument(deps, 'billingOperation', billingOperationId);
   if (purchase.doc.transactionKind !== 'purchase') {
@@ -54,26 +54,26 @@ export async function refundableCents(deps: BookingDeps, billingOperationId: str
  */
 export interface RemainingAmounts {
   /** Returns the cents of a purchase that have not been refunded; 0 if its invoice is void. */
-  ofPurchase(purchase: StoredDocument<'billingOperation'>): number;
+  ofPurchase(purchase: StoredOperation): number;
   /**
    * Returns the cents of a purchase that can still be refunded. Other refunds and disputes of the same invoice may
    * leave less than the purchase.
    */
-  refundable(purchase: StoredDocument<'billingOperation'>): number;
+  refundable(purchase: StoredOperation): number;
   /** Subtracts refunded cents. */
-  subtract(purchase: StoredDocument<'billingOperation'>, cents: number): void;
+  subtract(purchase: StoredOperation, cents: number): void;
 }
 
 /** Reads how much of each of these purchases can still be refunded. */
 export async function remainingAmounts(
   deps: BookingDeps,
-  purchases: StoredDocument<'billingOperation'>[],
+  purchases: StoredOperation[],
 ): Promise<RemainingAmounts> {
   const invoices = await invoicesOf(deps, purchases);
   const charges = await remainingCharges(deps, invoices);
   const voided = new Set(invoices.filter(({ doc }) => doc.status === 'void').map(({ id }) => id));
   const given = await refundedCents(deps, purchases);
-  const ofPurchase = ({ id, doc }: StoredDocument<'billingOperation'>) =>
+  const ofPurchase = ({ id, doc }: StoredOperation) =>
     voided.has(doc.invoiceId ?? '') ? 0 : centsOf(doc.amount) - (given.get(id) ?? 0);
   return {
     ofPurchase,
@@ -90,10 +90,7 @@ export async function remainingAmounts(
 }
 
 /** Returns for each purchase the cents that have been refunded or will be. */
-async function refundedCents(
-  deps: BookingDeps,
-  purchases: StoredDocument<'billingOperation'>[],
-): Promise<Map<string, number>> {
+async function refundedCents(deps: BookingDeps, purchases: StoredOperation[]): Promise<Map<string, number>> {
   const ids = purchases.map(({ id }) => id);
   const operations = await findOperations(deps, 'purchaseBillingOperationId', ids);
   const refs = operations.flatMap(({ doc }) => doc.refundId ?? []).map((id) => ({ type: 'refund', id }));
@@ -112,10 +109,7 @@ async function refundedCents(
   return given;
 }
 
-async function invoicesOf(
-  deps: BookingDeps,
-  purchases: StoredDocument<'billingOperation'>[],
-): Promise<StoredDocument<'invoice'>[]> {
+async function invoicesOf(deps: BookingDeps, purchases: StoredOperation[]): Promise<StoredInvoice[]> {
   const ids = new Set(purchases.flatMap(({ doc }) => doc.invoiceId ?? []));
   const invoices = [];
   for (const id of ids) invoices.push(await requireDocument(deps, 'invoice', id));
@@ -129,9 +123,9 @@ async function invoicesOf(
  */
 export async function createRefund(
   deps: BookingDeps,
-  purchase: StoredDocument<'billingOperation'>,
+  purchase: StoredOperation,
   { cents, left, description }: { cents: number; left: RemainingAmounts; description: string | undefined },
-): Promise<StoredDocument<'billingOperation'>> {
+): Promise<StoredOperation> {
   const { invoiceId, disputeId: _none, ...bought } = purchase.doc;
   const amount = partialAmount(cents, left.ofPurchase(purchase), purchase.doc.amount);
   left.subtract(purchase, cents);
@@ -152,7 +146,7 @@ export async function createRefund(
 }
 
 /** Starts the bank transfer of a waiting refund. */
-export async function startTransfer(deps: BookingDeps, refundId: string): Promise<StoredDocument<'refund'>> {
+export async function startTransfer(deps: BookingDeps, refundId: string): Promise<StoredRefund> {
   return setRefundStatus(deps, await requireDocument(deps, 'refund', refundId), 'pending');
 }
 
@@ -164,7 +158,7 @@ export async function endTransfer(
   deps: BookingDeps,
   refundId: string,
   outcome: TransferOutcome,
-): Promise<StoredDocument<'refund'>> {
+): Promise<StoredRefund> {
   const refund = await requireDocument(deps, 'refund', refundId);
   if (refund.doc.status === 'delayed') {
     throw new ApiError('conflict', 'The refund is delayed until its invoice is paid or void.');
@@ -175,9 +169,9 @@ export async function endTransfer(
 /** Moves a refund to another status; its billing operation changes its status, too. */
 export async function setRefundStatus(
   deps: BookingDeps,
-  refund: StoredDocument<'refund'>,
+  refund: StoredRefund,
   status: RefundStatus,
-): Promise<StoredDocument<'refund'>> {
+): Promise<StoredRefund> {
   requireTransition('refund', refund.doc.status, status);
   const operations = await findOperations(deps, 'refundId', [refund.id]);
   return emitDerivedEvents(deps, operations, () => updateDocument(deps, 'refund', refund, { status }));
@@ -194,7 +188,7 @@ export function referenceOf(prefix: string, id: string): string {
  */
 export async function remainingCharges(
   deps: BookingDeps,
-  invoices: Pick<StoredDocument<'invoice'>, 'id' | 'doc'>[],
+  invoices: Pick<StoredInvoice, 'id' | 'doc'>[],
 ): Promise<Map<string, number>> {
   const values = invoices.map(({ id }) => id);
   const disputes = await findDocuments(deps, 'dispute', { name: INVOICE_INDEX, values });
@@ -226,7 +220,7 @@ export interface DisputeRequest {
 export async function disputeInvoice(
   deps: BookingDeps,
   { invoiceId, reason, total }: DisputeRequest,
-): Promise<{ dispute: StoredDocument<'dispute'>; operation: StoredDocument<'billingOperation'> }> {
+): Promise<{ dispute: StoredDispute; operation: StoredOperation }> {
   const invoice = await requireDocument(deps, 'invoice', invoiceId);
   const cents = await disputedCents(deps, invoice, total);
   const amount = amountOf(cents, invoice.doc.amount);
@@ -250,7 +244,7 @@ export async function setDisputeStatus(
   deps: BookingDeps,
   disputeId: string,
   status: DisputeStatus,
-): Promise<StoredDocument<'dispute'>> {
+): Promise<StoredDispute> {
   const dispute = await requireDocument(deps, 'dispute', disputeId);
   requireTransition('dispute', dispute.doc.status, status);
   const operations = await findOperations(deps, 'disputeId', [disputeId]);
@@ -260,7 +254,7 @@ export async function setDisputeStatus(
 /** The disputed cents: at most the charge minus what is already refunded. Throws `conflict` if nothing is left. */
 async function disputedCents(
   deps: BookingDeps,
-  { id, doc }: StoredDocument<'invoice'>,
+  { id, doc }: StoredInvoice,
   total: number | undefined,
 ): Promise<number> {
   if (doc.status !== 'paid') throw new ApiError('conflict', `The invoice is ${doc.status}, and not paid.`);

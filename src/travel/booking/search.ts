@@ -1,14 +1,13 @@
-import { formatTimestamp } from '../collection.ts';
-import { ApiError, notFound, validationFailed } from '../errors.ts';
+import { formatTimestamp, requireStored } from '../collection.ts';
+import { ApiError, validationFailed } from '../errors.ts';
 import { isJsonObject, type Json, type JsonObject, stringMember } from '../json.ts';
-import { readResource } from '../ports.ts';
 import { type CustomFieldValues, validateCustomFields } from '../resources/custom-field-values.ts';
 import type { TripProject } from '../resources/trip-project.ts';
 import {
   type BookingDeps,
   insertDocument,
   requireDocument,
-  type StoredDocument,
+  type StoredTrip,
   updateDocument,
 } from './context.ts';
 import { addQuotes, centsOf, type Price, type Quote } from './prices.ts';
@@ -27,18 +26,13 @@ export interface TripSearch {
 }
 
 /** Creates a trip project with the quotes. The travelers' policies decide whether it needs approval. */
-export async function searchTrip(
-  deps: BookingDeps,
-  wanted: TripSearch,
-): Promise<StoredDocument<'tripProject'>> {
+export async function searchTrip(deps: BookingDeps, wanted: TripSearch): Promise<StoredTrip> {
   const { quotes, search, projectCodeId, budget } = wanted;
   const travelerIds = [...new Set(wanted.travelerIds)];
   if (travelerIds.length === 0) throw new ApiError('conflict', 'A trip has at least one traveler.');
   const travelers = await requireTravelers(deps, travelerIds);
   const { transaction } = deps.recorder;
-  if (projectCodeId !== undefined && !(await readResource(transaction, 'projectCode', projectCodeId))) {
-    throw notFound('projectCode');
-  }
+  if (projectCodeId !== undefined) await requireStored(transaction, 'projectCode', projectCodeId);
   const policies = [];
   for (const traveler of travelers) policies.push((await findTravelPolicy(deps, traveler)) ?? {});
   const now = deps.now();
@@ -64,7 +58,7 @@ export async function setApprovalStatus(
   deps: BookingDeps,
   tripProjectId: string,
   status: Exclude<ApprovalStatus, 'awaitApproval'>,
-): Promise<StoredDocument<'tripProject'>> {
+): Promise<StoredTrip> {
   const trip = await requireDocument(deps, 'tripProject', tripProjectId);
   requireTransition('approval', trip.doc.approvalStatus, status);
   return updateDocument(deps, 'tripProject', trip, { approvalStatus: status });

@@ -42,11 +42,9 @@ export const invoice = defineResource({
   path: 'invoices',
   idForm: 'A',
   schema: invoiceSchema,
-  operations: ['list', 'retrieve'],
+  isReadOnly: true,
   cursor: true,
   events: ['created', 'updated'],
-  sortBy: [],
-  filters: [],
   references: [{ field: 'billingProfileId', to: 'billingProfile' }],
   example: {
     amount: { base: 200, currency: 'EUR', tax: 20, taxRate: 10, total: 220 },
@@ -119,10 +117,8 @@ export const INVOICE_INDEX = 'invoice';
 
 /** The common definition of disputes and refunds: clients only read them, and find them by their invoice. */
 const belongsToInvoice = {
-  operations: ['list', 'retrieve'],
+  isReadOnly: true,
   events: ['created', 'updated'],
-  sortBy: [],
-  filters: [],
   references: [{ field: 'invoiceId', to: 'invoice' }],
   rules: {
     index: ({ doc }) => [{ name: INVOICE_INDEX, value: stringMember(doc, 'invoiceId') ?? '' }],
@@ -232,11 +228,10 @@ export const billingOperation = defineResource({
   readOnly: z.strictObject({
     status: oneOf([...new Set(['delayed', ...invoiceStatuses, ...refundStatuses, ...disputeStatuses])]),
   }),
-  operations: ['list', 'retrieve'],
+  isReadOnly: true,
   cursor: true,
   events: ['created', 'updated'],
   sortBy: ['date'],
-  filters: [],
   references: [
     { field: 'billingProfileId', to: 'billingProfile' },
     { field: 'costCenterId', to: 'costCenter' },

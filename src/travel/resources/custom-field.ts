@@ -26,9 +26,6 @@ export const customField = defineResource({
       validationRegexp: checked('pattern', 'must be an RE2 expression', isExpression).optional(),
     })
     .meta({ description: 'A custom field of users or trip projects, defined by the customer' }),
-  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
-  sortBy: [],
-  filters: [],
   rules: {
     check: refuseKindChange,
     refuses: { patch: [409], replace: [409] },
@@ -81,9 +78,6 @@ export const customFieldOption = defineResource({
       description: 'A value that can be chosen in a custom field of the types `option` and `optionsList`',
     }),
   readOnly: z.strictObject({ customFieldId: text }),
-  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
-  sortBy: [],
-  filters: [],
   references: [
     { field: 'approverId', to: 'user' },
     { field: 'billingProfileId', to: 'billingProfile' },

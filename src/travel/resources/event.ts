@@ -51,10 +51,8 @@ export const event = defineResource({
       previousAttributes: z.looseObject({}).optional(),
     })
     .meta({ description: 'A change of the state of another resource, kept for 30 days' }),
-  operations: ['list', 'retrieve'],
+  isReadOnly: true,
   cursor: true,
-  sortBy: [],
-  filters: [],
   example: {
     data: {
       id: '5d3b0a1c9e8f7a6b5c4d3e2f',

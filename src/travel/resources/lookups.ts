@@ -14,7 +14,6 @@ export const costCenter = defineResource({
       travelPolicyId: text.optional(),
     })
     .meta({ description: 'A cost center, to which travel is charged' }),
-  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
   sortBy: ['name'],
   filters: ['archived'],
@@ -49,7 +48,6 @@ export const billingProfile = defineResource({
     })
     .meta({ description: 'The legal entity and the address for invoices' }),
   readOnly: z.strictObject({ paymentMethodSummary: text.optional() }),
-  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
   sortBy: ['name'],
   filters: ['archived'],
@@ -79,7 +77,6 @@ export const projectCode = defineResource({
       name: text.optional(),
     })
     .meta({ description: 'A project that a trip can be assigned to' }),
-  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
   sortBy: ['code'],
   filters: ['archived'],

@@ -34,9 +34,6 @@ export const scimUserMapping = defineResource({
       userAttribute: oneOf(['dateOfBirth', 'email', 'firstName', 'lastName', 'phoneNumber']).optional(),
     })
     .meta({ description: 'A mapping of a SCIM attribute to a user attribute or a custom field' }),
-  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
-  sortBy: [],
-  filters: [],
   unique: [{ field: 'scimAttribute', fold: false }],
   references: [{ field: 'customFieldId', to: 'customField' }],
   rules: { check },

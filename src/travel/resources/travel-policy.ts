@@ -84,10 +84,8 @@ export const travelPolicy = defineResource({
       transportBudget,
     })
     .meta({ description: 'Rules for bookings, and the approvals that they need' }),
-  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
   sortBy: ['name'],
-  filters: [],
   references: [{ field: 'defaultApproverId', to: 'user' }],
   rules: {
     compareWithOthers: true,

@@ -315,10 +315,8 @@ export const tripProject = defineResource({
   path: 'trip-projects',
   idForm: 'B',
   schema,
-  operations: ['list', 'retrieve'],
+  isReadOnly: true,
   events: ['created'],
-  sortBy: [],
-  filters: [],
   references: [{ field: 'projectCodeId', to: 'projectCode' }],
   rules: {
     references: (doc) => [

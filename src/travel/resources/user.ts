@@ -61,7 +61,6 @@ export const user = defineResource({
       travelPolicyId: text.optional(),
     })
     .meta({ description: 'A traveler, or somebody who works with travelers' }),
-  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
   sortBy: ['email'],
   filters: ['archived', 'emails'],

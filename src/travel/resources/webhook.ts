@@ -56,10 +56,7 @@ export const webhook = defineResource({
     })
     .meta({ description: 'An endpoint of an application, to which events are delivered' }),
   secret: webhookSecret,
-  operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
-  sortBy: [],
-  filters: [],
   rules: {
     check: async ({ wanted, privateReceivers }) => ({
       doc: withoutRepeats(wanted),
@@ -122,9 +119,8 @@ export const webhookDelivery = defineResource({
       status: oneOf(deliveryStatuses),
     })
     .meta({ description: 'The delivery of an event to a webhook' }),
-  operations: ['list', 'retrieve'],
+  isReadOnly: true,
   cursor: true,
-  sortBy: [],
   filters: ['status'],
   parent: { type: 'webhook', path: 'webhooks', outlived: true },
   rules: { serialize: async (resources) => resources.map(({ doc }) => serializeDelivery(doc)) },

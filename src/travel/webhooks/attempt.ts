@@ -7,7 +7,7 @@ import type { Log, StoredResource } from '../ports.ts';
 import { event as eventResource } from '../resources/event.ts';
 import type { Attempt, DeliveryOutcome, DeliveryQueue, WebhookRecords } from './ports.ts';
 
-/** What the webhooks need. */
+/** The dependencies of the delivery of webhooks. */
 export interface WebhookDeps {
   travel: TravelDeps;
   queue: DeliveryQueue;

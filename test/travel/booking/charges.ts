@@ -1,4 +1,4 @@
-import type { StoredDocument } from '../../../src/travel/booking/context.ts';
+import type { StoredOperation } from '../../../src/travel/booking/context.ts';
 import type { BookingFixture } from './fixture.ts';
 
 /** The error of a refused booking operation. */
@@ -7,7 +7,7 @@ export const conflict = expect.objectContaining({ name: 'ApiError', code: 'confl
 /** A billing profile with a charge. */
 export interface ChargedProfile {
   profileId: string;
-  purchase: StoredDocument<'billingOperation'>;
+  purchase: StoredOperation;
 }
 
 /** Creates a billing profile charged for a subscription. */

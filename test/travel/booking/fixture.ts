@@ -1,7 +1,7 @@
 import type { TripOutcome } from '../../../src/travel/booking/book-trip.ts';
-import { type BookingTransaction, bookingTransactions } from '../../../src/travel/booking/booking-service.ts';
 import type { Quote } from '../../../src/travel/booking/prices.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
+import { type BookingTransaction, bookingTransactions } from '../../fixtures/bookings.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 
 /** The travel service with its booking operations. */

@@ -1,9 +1,6 @@
-import {
-  type BookingService,
-  type BookingTransaction,
-  bookingTransactions,
-} from '../../../src/travel/booking/booking-service.ts';
+import type { BookingService } from '../../../src/travel/booking/booking-service.ts';
 import type { CarQuote, HotelQuote, TransportQuote } from '../../../src/travel/booking/prices.ts';
+import { type BookingTransaction, bookingTransactions } from '../../fixtures/bookings.ts';
 import type { Fixture } from '../../fixtures/travel.ts';
 
 /** Travelers, payers and the booking operations of a company. */

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { faultText } from '../translator/mapping/mapping-faults.ts';
+
+/** Makes the schema of a whole number in a range. The message for any other value names the range and an example. */
+export function numberInRange(min: number, max: number, example: number) {
+  const error = faultText(`is no whole number from ${min} to ${max}`, `Write one, e.g. ${example}.`);
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+/** The same with a default, which is the example of the message. */
+export function wholeNumber(min: number, max: number, otherwise: number) {
+  return numberInRange(min, max, otherwise).default(otherwise);
+}
+
+const shareFault = { error: faultText('is no part of a whole', 'Write a number from 0 to 1, e.g. 0.05.') };
+/** Makes the schema of a share with a default. */
+export function share(otherwise: number) {
+  return z.number(shareFault).min(0, shareFault).max(1, shareFault).default(otherwise);
+}
+
+/** The name of an environment variable. */
+export const variableName = z
+  .string()
+  .regex(
+    /^[A-Z][A-Z0-9_]*$/,
+    faultText(
+      'is no name of an environment variable',
+      'Write capitals, digits and _, e.g. "ACME_SCIM_TOKEN".',
+    ),
+  );
+
+/** Makes the schema of the name of an environment variable with a default. */
+export function variable(otherwise: string) {
+  return variableName.default(otherwise);
+}
+
+/** Makes the schema of a flag with a default. */
+export function flag(otherwise: boolean) {
+  return z
+    .boolean({ error: faultText('is neither true nor false', 'Write true or false.') })
+    .default(otherwise);
+}
