@@ -8,22 +8,23 @@ const written = z.record(z.string(), z.unknown());
 const policy = z
   .object({
     name: z.string(),
-    description: z.string().meta({ description: 'What the settings say about it' }),
+    description: z.string().describe('What the settings say about it'),
     value: z.unknown(),
-    text: z.string().meta({ description: 'What its value does' }),
+    text: z.string().describe('What its value does'),
     choices: z
       .array(z.object({ value: z.string(), text: z.string() }))
-      .meta({ description: 'The values that it can have; none for the safety valve, which has numbers' }),
+      .describe('The values that it can have; none for the safety valve, which has numbers'),
   })
   .meta({ id: 'Policy', description: 'A decision about existing, leaving and returning people' });
 export type Policy = z.input<typeof policy>;
 
 const details = z.object({
   source: z.enum(['file', 'database', 'demoDay']),
-  isShadowed: z.boolean().meta({
-    description:
+  isShadowed: z
+    .boolean()
+    .describe(
       'True if the database has a connection of this name too, which the one of the settings file replaces',
-  }),
+    ),
   policies: z.array(policy),
   travelApi: z.array(z.object({ name: z.string(), description: z.string(), value: z.unknown() })),
 });
@@ -63,7 +64,7 @@ export const connectionsContract = {
       people: z.int(),
       tombstones: z.int(),
       groups: z.int(),
-      linked: z.int().meta({ description: 'Travelers that no other connection of the account can link' }),
+      linked: z.int().describe('Travelers that no other connection of the account can link'),
     }),
   },
   removeConnection: {
