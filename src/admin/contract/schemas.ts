@@ -38,7 +38,8 @@ export const travelPage = {
   after: z.string().max(1_000).optional().describe('`next` of the page before'),
   limit: limit.pipe(z.int().max(100)),
 };
-export const next = optionalText;
+/** The `after` of the page that follows; absent on the last one. */
+export const next = z.string().optional();
 
 /** A value that is not set on the traveler, and why. */
 export const findingMembers = {

@@ -2,10 +2,10 @@ import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { parse } from 'bowser';
 import type { OwnSession } from '../contract/accounts.ts';
 import { call } from './api.ts';
-import { Dialog } from './components/dialog.tsx';
+import { Dialog } from './components/dialogs.tsx';
 import { Failure, Loaded } from './components/loading.tsx';
 import { type Column, Rows } from './components/rows.tsx';
-import { Time } from './components/time.tsx';
+import { Time } from './components/text.tsx';
 import { useChange, useRead } from './queries.ts';
 
 /** Lists the sessions of the signed-in account, and ends them one by one or all but this one. */
@@ -15,7 +15,7 @@ export function OwnSessions({ onClose }: { onClose: () => void }) {
   const endAll = async (ended: OwnSession[]) => {
     for (const { id } of ended) await call('endOwnSession', { id });
   };
-  const end = useChange(endAll, { refreshes: ['listOwnSessions'] });
+  const end = useChange(endAll);
   const button: Column<OwnSession> = {
     label: 'End',
     cell: (session) =>
@@ -65,7 +65,6 @@ function SessionRows({
       <Rows
         label="Your sessions"
         rows={sessions}
-        keyOf={({ id }) => id}
         columns={[...columns, button]}
         empty="There is no session."
       />

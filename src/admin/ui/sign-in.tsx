@@ -14,7 +14,7 @@ import {
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { Input } from './api.ts';
-import { submits } from './components/creation-dialog.tsx';
+import { submits } from './components/dialogs.tsx';
 import { Failure } from './components/loading.tsx';
 import { readSignInNotice, signIn, takeSignInFailure, useSignInWays } from './session.ts';
 

@@ -38,7 +38,7 @@ export function Loaded<T>({
   children,
 }: {
   query: UseQueryResult<T>;
-  title?: string;
+  title?: string | undefined;
   children: (data: T) => ReactNode;
 }) {
   const { data, error, refetch } = query;

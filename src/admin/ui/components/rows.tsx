@@ -1,6 +1,8 @@
-import { Card, Stack, Table, Text, UnstyledButton } from '@mantine/core';
+import { Button, Card, Group, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
+import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Loaded } from './loading.tsx';
 import { useIsNarrow } from './narrow.ts';
 
 /** A column of a table. */
@@ -25,13 +27,14 @@ export interface Sorting {
   onChange: (sort: string | undefined) => void;
 }
 
-interface RowsProps<T> {
+/** The parts of a table that do not depend on where its rows come from. */
+export interface TableProps<T> {
   label: string;
-  rows: T[];
   columns: Column<T>[];
-  keyOf: (row: T) => string;
+  /** What tells one row from the others; without it their `id`. */
+  keyOf?: ((row: T) => string) | undefined;
   /** Shown without rows: says what would be here. */
-  empty: ReactNode;
+  empty?: ReactNode;
   /** True for the row to which a link has led: it is marked, and scrolled into view when it appears. */
   isChosen?: (row: T) => boolean;
 }
@@ -48,9 +51,9 @@ const chosenMarks = {
 } as const;
 
 /** Rows as a table, and on a narrow screen as cards. */
-export function Rows<T>(props: RowsProps<T>) {
+export function Rows<T>(props: TableProps<T> & { rows: T[] }) {
   const isNarrow = useIsNarrow();
-  const { label, rows, columns, keyOf, empty, isChosen } = props;
+  const { label, rows, columns, keyOf = idOf, empty, isChosen } = props;
   if (rows.length === 0)
     return (
       <Text c="dimmed" size="sm">
@@ -81,6 +84,10 @@ export function Rows<T>(props: RowsProps<T>) {
       </Table.Tbody>
     </Table>
   );
+}
+
+export function idOf(row: unknown): string {
+  return String(Object(row).id);
 }
 
 /** The labels of the columns; with `sorting`, buttons that sort by them. */
@@ -134,5 +141,56 @@ export function CardContent<T>({ row, columns: [head, ...others] }: { row: T; co
         </Text>
       ))}
     </>
+  );
+}
+
+/** The rows that a query reads. */
+export function LoadedRows<Data, T>({
+  query,
+  rowsOf,
+  ...table
+}: TableProps<T> & { query: UseQueryResult<Data>; rowsOf: (data: Data) => T[] }) {
+  return <Loaded query={query}>{(data) => <Rows {...table} rows={rowsOf(data)} />}</Loaded>;
+}
+
+/** The rows of all pages that were read, and a button that reads the next page; `older` is its label. */
+export function PagedRows<Page, T>({
+  query,
+  rowsOf,
+  older,
+  ...table
+}: TableProps<T> & {
+  query: UseInfiniteQueryResult<InfiniteData<Page>>;
+  rowsOf: (page: Page) => T[];
+  older?: string;
+}) {
+  return (
+    <>
+      <LoadedRows {...table} query={query} rowsOf={({ pages }) => pages.flatMap(rowsOf)} />
+      <OlderButton query={query}>{older}</OlderButton>
+    </>
+  );
+}
+
+/** A button that reads the next page of a list, while there is one. */
+export function OlderButton({
+  query,
+  children = 'Show older ones',
+}: {
+  query: UseInfiniteQueryResult<InfiniteData<unknown>>;
+  children?: string | undefined;
+}) {
+  if (!query.hasNextPage) return null;
+  return (
+    <Group justify="center" mt="md">
+      <Button
+        size="xs"
+        variant="default"
+        loading={query.isFetchingNextPage}
+        onClick={() => void query.fetchNextPage()}
+      >
+        {children}
+      </Button>
+    </Group>
   );
 }

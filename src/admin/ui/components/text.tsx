@@ -1,6 +1,7 @@
-import { Anchor, type AnchorProps, Text, Title } from '@mantine/core';
+import { Anchor, type AnchorProps, Badge, Text, Title, Tooltip } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { deadlineText, timeText } from './texts.ts';
 
 /** A muted part of a line. */
 export function Dim({ size = 'sm', children }: { size?: 'xs' | 'sm'; children: ReactNode }) {
@@ -71,4 +72,49 @@ export function Breakable({ text }: { text: string }) {
       {part}
     </Fragment>
   ));
+}
+
+/** A state with its symbol, so that colour alone tells nothing. */
+export function StateBadge({ mark }: { mark: { symbol: string; label: string; color: string } }) {
+  return (
+    <Badge
+      color={mark.color}
+      variant="light"
+      // The colour of the variant has too little contrast in light mode.
+      c="var(--mantine-color-text)"
+      tt="none"
+      fw={500}
+    >
+      <Text span inherit aria-hidden>
+        {mark.symbol}
+      </Text>{' '}
+      {mark.label}
+    </Badge>
+  );
+}
+
+/**
+ * A moment: relative below a day, else in local time; the exact UTC moment appears on hover. A deadline that has passed, such as that of
+ * the next attempt, is "due". `none` stands for a moment that there is not.
+ */
+export function Time({
+  at,
+  isDeadline = false,
+  none = '–',
+}: {
+  at: string | undefined;
+  isDeadline?: boolean;
+  none?: string;
+}) {
+  if (at === undefined) return none;
+  return (
+    <Tooltip
+      label={`${at.replace('T', ' ').replace('Z', '')} UTC`}
+      events={{ hover: true, focus: false, touch: true }}
+    >
+      <time dateTime={at} style={{ whiteSpace: 'nowrap' }}>
+        {(isDeadline ? deadlineText : timeText)(new Date(at).getTime(), Date.now())}
+      </time>
+    </Tooltip>
+  );
 }

@@ -3,8 +3,7 @@ import { IconDots } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { AdminAccount } from '../../../contract/accounts.ts';
 import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { Secret } from '../../components/secret.tsx';
+import { Confirm, Secret } from '../../components/dialogs.tsx';
 import { useSignInWays } from '../../session.ts';
 
 type Change = 'role' | 'password' | 'revoke' | 'restore';
@@ -64,7 +63,7 @@ interface AccountChange {
 /** The list is read again after each attempt: another admin may have changed the account. */
 function ConfirmChange({ title, consequence, ...change }: AccountChange & { onClose: () => void }) {
   return (
-    <Confirm {...change} title={`${title}?`} action={title} refreshes={['listAccounts']}>
+    <Confirm {...change} title={`${title}?`} action={title}>
       <Text>{consequence}</Text>
     </Confirm>
   );
@@ -102,7 +101,6 @@ function ResetPassword({ account: { id, name }, onClose }: { account: AdminAccou
       title={`Reset the password of ${name}?`}
       action={`Reset the password of ${name}`}
       change={() => call('resetPassword', { id })}
-      refreshes={['listAccounts']}
       onClose={onClose}
       isDestructive
       result={{

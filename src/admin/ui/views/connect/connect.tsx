@@ -1,16 +1,17 @@
-import { Alert, Card, Group, SimpleGrid, Text, Title } from '@mantine/core';
-import { Link, Redirect, Route, Switch } from 'wouter';
+import { Alert, Card, Group, Select, SimpleGrid, Text, TextInput, Title } from '@mantine/core';
+import { useState } from 'react';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Connection } from '../../../contract/connect.ts';
-import type { Result } from '../../api.ts';
-import { Copyable } from '../../components/copyable.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
+import { call, faultOf, type Result } from '../../api.ts';
+import { Copyable } from '../../components/buttons.tsx';
+import { DialogButton, FormDialog } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useRead } from '../../queries.ts';
+import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { AddConnection } from './add-connection.tsx';
+import { type Mode, modeTexts } from '../shadow/texts.ts';
 import { ConnectionView } from './connection.tsx';
 import { Credentials } from './credentials.tsx';
 import { type ProviderKey, providers } from './providers.ts';
@@ -73,7 +74,7 @@ function Start({ connections, unserved }: Result<'listConnections'>) {
           {problems.join(' ')}
         </Alert>
       ))}
-      <Rows label="Connections" rows={connections} keyOf={({ id }) => id} columns={columns} empty="" />
+      <Rows label="Connections" rows={connections} columns={columns} />
       <Credentials
         withEnvironmentToken={connections
           .filter(({ hasEnvironmentToken }) => hasEnvironmentToken)
@@ -104,3 +105,83 @@ const columns: Column<Connection>[] = [
     cell: ({ travelApi }) => (travelApi === 'embedded' ? 'the embedded service' : travelApi),
   },
 ];
+
+/** Adds a connection, with the default policies, which can be changed then. */
+export function AddConnection({ onClose }: { onClose: () => void }) {
+  const [, navigate] = useLocation();
+  const service = useRead('describeTravelService', {});
+  const [name, setName] = useState('');
+  const [kind, setKind] = useState<string>();
+  const [api, setApi] = useState({ url: '', keyEnv: 'TRAVEL_API_KEY', profile: 'jetbridge' });
+  const hasEmbedded = service.data?.embedded ?? true;
+  const isEmbedded = (kind ?? (hasEmbedded ? 'embedded' : 'other')) === 'embedded';
+  const travelApi = isEmbedded ? { url: 'embedded' } : api;
+  const [mode, setMode] = useState<Mode>('live');
+  const change = useChange(() => call('addConnection', { name, travelApi, mode }), {
+    onDone: () => navigate(`/connections/${name}`),
+  });
+  const input = (member: 'url' | 'keyEnv', label: string, description: string) => (
+    <TextInput
+      {...{ label, description }}
+      value={api[member]}
+      onChange={(event) => setApi({ ...api, [member]: event.currentTarget.value })}
+      error={faultOf(change.error, `travelApi.${member}`)}
+      required
+    />
+  );
+  return (
+    <FormDialog
+      title="Add a connection"
+      action="Add the connection"
+      change={change}
+      fields={['name', 'travelApi']}
+      noValidate
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="Small letters, digits and hyphens, e.g. okta. It cannot be changed"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={faultOf(change.error, 'name')}
+        required
+        data-autofocus
+      />
+      <Select
+        label="Travel service"
+        data={[
+          { value: 'embedded', label: 'The embedded service', disabled: !hasEmbedded },
+          { value: 'other', label: 'Another travel API' },
+        ]}
+        value={isEmbedded ? 'embedded' : 'other'}
+        onChange={(chosen) => setKind(chosen ?? undefined)}
+        allowDeselect={false}
+      />
+      {!isEmbedded && (
+        <>
+          {input('url', 'URL', 'Without /api, e.g. https://travel.example.com')}
+          {input(
+            'keyEnv',
+            'Variable with the credential',
+            'The environment variable of the service. Its URL must be that of a connection of the settings file, or in the variable of this name with _URL at its end',
+          )}
+          <Select
+            label="Kind of travel API"
+            data={['jetbridge', 'generic-rest']}
+            value={api.profile}
+            onChange={(profile) => setApi({ ...api, profile: profile ?? api.profile })}
+            allowDeselect={false}
+          />
+        </>
+      )}
+      <Select
+        label="Mode"
+        description={modeTexts[mode].does}
+        data={Object.entries(modeTexts).map(([value, { label }]) => ({ value: value as Mode, label }))}
+        value={mode}
+        onChange={(chosen) => setMode(chosen ?? mode)}
+        allowDeselect={false}
+      />
+    </FormDialog>
+  );
+}

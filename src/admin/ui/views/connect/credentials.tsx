@@ -1,11 +1,9 @@
 import { Group, Text, Title } from '@mantine/core';
 import type { OAuthClient, ScimToken } from '../../../contract/connect.ts';
 import { call } from '../../api.ts';
-import { revokeColumn } from '../../components/confirm.tsx';
-import { Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { Time } from '../../components/time.tsx';
+import { revokeColumn } from '../../components/dialogs.tsx';
+import { type Column, LoadedRows } from '../../components/rows.tsx';
+import { StateBadge, Time } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 
@@ -19,17 +17,13 @@ export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: st
       <Title order={2} size="h5" mt="lg" mb="xs">
         Bearer tokens
       </Title>
-      <Loaded query={tokens}>
-        {(data) => (
-          <Rows
-            label="Bearer tokens"
-            rows={data.tokens.filter(({ state }) => state !== 'revoked')}
-            keyOf={({ id }) => id}
-            columns={canChange ? [...tokenColumns, tokenRevocation] : tokenColumns}
-            empty="There is no token. Choose an identity provider above to create one."
-          />
-        )}
-      </Loaded>
+      <LoadedRows
+        query={tokens}
+        rowsOf={(data) => data.tokens.filter(({ state }) => state !== 'revoked')}
+        label="Bearer tokens"
+        columns={canChange ? [...tokenColumns, tokenRevocation] : tokenColumns}
+        empty="There is no token. Choose an identity provider above to create one."
+      />
       {withEnvironmentToken.length > 0 && (
         <Text size="sm" c="dimmed" mt="xs">
           Not listed: the token that an environment variable gives to {withEnvironmentToken.join(', ')}.
@@ -38,17 +32,13 @@ export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: st
       <Title order={2} size="h5" mt="lg" mb="xs">
         OAuth clients
       </Title>
-      <Loaded query={clients}>
-        {(data) => (
-          <Rows
-            label="OAuth clients"
-            rows={data.clients.filter(({ revokedAt }) => revokedAt === undefined)}
-            keyOf={({ id }) => id}
-            columns={canChange ? [...clientColumns, clientRevocation] : clientColumns}
-            empty="There is no OAuth client. Entra ID can use one in place of a token."
-          />
-        )}
-      </Loaded>
+      <LoadedRows
+        query={clients}
+        rowsOf={(data) => data.clients.filter(({ revokedAt }) => revokedAt === undefined)}
+        label="OAuth clients"
+        columns={canChange ? [...clientColumns, clientRevocation] : clientColumns}
+        empty="There is no OAuth client. Entra ID can use one in place of a token."
+      />
     </>
   );
 }
@@ -58,7 +48,6 @@ const tokenRevocation = revokeColumn({
   title: (name) => `Revoke the token “${name}”?`,
   consequence: 'Whoever uses it is refused from the next request on. This cannot be undone.',
   revoke: (id) => call('revokeToken', { id }),
-  refreshes: ['listTokens'],
 });
 
 const clientRevocation = revokeColumn({
@@ -67,17 +56,13 @@ const clientRevocation = revokeColumn({
   consequence:
     'Whoever uses it is refused from the next request on, also with the tokens that it got. This cannot be undone.',
   revoke: (id) => call('revokeOAuthClient', { id }),
-  refreshes: ['listOAuthClients'],
 });
 
 const tokenColumns: Column<ScimToken>[] = [
   { label: 'Name', cell: ({ name }) => name },
   { label: 'Connection', cell: ({ connection }) => connection },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    label: 'Last used',
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'),
-  },
+  { label: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} none="never" /> },
   { label: 'Expires', cell: (token) => <Expiry token={token} /> },
 ];
 
@@ -99,8 +84,5 @@ const clientColumns: Column<OAuthClient>[] = [
   },
   { label: 'Proof', cell: ({ authentication }) => authentication },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    label: 'Last token',
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'),
-  },
+  { label: 'Last token', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} none="never" /> },
 ];

@@ -74,13 +74,7 @@ export function LiveCheck({
         </Text>
       )}
       {earlier.length > 0 && (
-        <Rows
-          label="Earlier calls"
-          rows={earlier.slice(0, 5)}
-          keyOf={({ id }) => id}
-          columns={columnsAt(dataUpdatedAt)}
-          empty=""
-        />
+        <Rows label="Earlier calls" rows={earlier.slice(0, 5)} columns={columnsAt(dataUpdatedAt)} />
       )}
     </Paper>
   );

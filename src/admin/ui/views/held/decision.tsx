@@ -1,11 +1,14 @@
-import { Text } from '@mantine/core';
-import type { HeldPerson, HoldEffects, HoldGroup } from '../../../contract/holds.ts';
+import { Anchor, Collapse, List, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { HeldPerson, HoldEffects, HoldGroup, RulesEffect } from '../../../contract/holds.ts';
 import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
+import { Confirm } from '../../components/dialogs.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { personHref, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
-import { ChangeEffect } from './effect.tsx';
+import { fieldLabel, valueText } from '../mappings/texts.ts';
 import type { Outcome } from './progress.tsx';
-import { type Answer, consequenceText, outcomeText, peopleText } from './texts.ts';
+import { type Answer, consequenceText, outcomeText, peopleText, valuesText } from './texts.ts';
 
 /** A decision that the admin is asked to confirm: about the whole group, or about some of its people. */
 export interface PlannedDecision {
@@ -35,7 +38,6 @@ export function ConfirmDecision({
       title={`${action}?`}
       action={action}
       change={() => call('decideHolds', toRequest(planned))}
-      refreshes={['listHolds', 'listHeldPeople', 'readDecision']}
       isDestructive={answer === 'approved'}
       onClose={onClose}
       onDone={(result) =>
@@ -83,4 +85,60 @@ function effectsOf(people: HeldPerson[]): HoldEffects {
   const effects = { archived: 0, deleted: 0, changed: 0 };
   for (const { effect } of people) effects[effect] += 1;
   return effects;
+}
+
+/** The effect of a held change of rules: its fields with the most frequent values, and examples on demand. */
+export function ChangeEffect({ effect, connection }: { effect: RulesEffect; connection: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { fields, names, looked, isComplete, examples } = effect;
+  return (
+    <div aria-live="polite">
+      <List size="sm" mt={4}>
+        {fields.map((field) => (
+          <List.Item key={field.field}>
+            <b>{fieldLabel(field.field, names)}</b> of {countText(field.people, 'person', 'people')}:{' '}
+            {valuesText(field, names)}
+          </List.Item>
+        ))}
+      </List>
+      {!isComplete && (
+        <Text size="sm" c="dimmed">
+          {countText(looked, 'person was', 'people were')} looked at so far. The count goes on.
+        </Text>
+      )}
+      {examples.length > 0 && (
+        <Anchor component="button" size="sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Hide examples' : 'Show examples'}
+        </Anchor>
+      )}
+      <Collapse expanded={isOpen}>
+        <Examples effect={effect} connection={connection} />
+      </Collapse>
+    </div>
+  );
+}
+
+function Examples({ effect: { examples, names }, connection }: { effect: RulesEffect; connection: string }) {
+  return (
+    <Rows
+      label="Examples"
+      rows={examples}
+      empty="Nobody would change."
+      columns={[
+        {
+          label: 'Person',
+          cell: ({ id, userName }) => <ViewLink href={personHref(connection, id)}>{userName}</ViewLink>,
+        },
+        {
+          label: 'Changes',
+          cell: ({ changes }) =>
+            changes.map(({ field, before, after }) => (
+              <Text key={field} size="sm">
+                {fieldLabel(field, names)}: {valueText(before, names)} → {valueText(after, names)}
+              </Text>
+            )),
+        },
+      ]}
+    />
+  );
 }

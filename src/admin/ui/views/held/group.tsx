@@ -1,13 +1,11 @@
 import { Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
 import type { HeldPerson, HoldGroup } from '../../../contract/holds.ts';
-import { DownloadButton } from '../../components/download-button.tsx';
+import { DownloadButton } from '../../components/buttons.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { OlderButton } from '../../components/paged-rows.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { personHref, ViewLink } from '../../components/text.tsx';
+import { type Column, OlderButton, Rows } from '../../components/rows.tsx';
+import { personHref, Time, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
@@ -74,7 +72,6 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
           <Rows
             label="Held people"
             rows={all}
-            keyOf={({ id }) => id}
             columns={columnsOf(connection, chosen, toggle)}
             empty="Nobody is held here any more."
           />

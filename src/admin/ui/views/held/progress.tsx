@@ -1,10 +1,8 @@
 import { Alert, List, Text } from '@mantine/core';
 import type { OpenDecision } from '../../../contract/holds.ts';
 import { Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { OlderButton } from '../../components/paged-rows.tsx';
-import { Rows } from '../../components/rows.tsx';
-import { personHref, Section, ViewLink } from '../../components/text.tsx';
+import { OlderButton, Rows } from '../../components/rows.tsx';
+import { personHref, Section, StateBadge, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { stateMarks } from '../people/texts.ts';
@@ -110,7 +108,6 @@ export function DecisionView({ connection, decision }: { connection: string; dec
             <Rows
               label="People of the decision"
               rows={people}
-              keyOf={({ id }) => id}
               empty="No person was held one by one."
               columns={[
                 {

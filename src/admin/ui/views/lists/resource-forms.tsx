@@ -2,13 +2,13 @@ import { Alert, Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { NamedResource } from '../../../contract/lists.ts';
 import { call, faultOf } from '../../api.ts';
-import { FormDialog } from '../../components/creation-dialog.tsx';
+import { FormDialog } from '../../components/dialogs.tsx';
 import { useChange } from '../../queries.ts';
 import type { ListPlace } from './resources.tsx';
 import { placesText } from './texts.ts';
 
-/** The operations whose results show the lists. */
-const refreshes = ['listNamedResources', 'listMappingNames'] as const;
+/** The fields that show their faults. The travel API calls the name of an option `data`. */
+const fields = ['name', 'data', 'email', 'lang', 'control', 'dataType'];
 
 /** Creates an entry of a list in the embedded travel service. */
 export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: () => void }) {
@@ -17,7 +17,7 @@ export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: ()
   const [others, setOthers] = useState(firstValues[list] ?? {});
   const creation = useChange(
     () => call('createNamedResource', { list, name, ...others, ...(field && { field }) }),
-    { refreshes: [...refreshes], onDone: onClose },
+    { onDone: onClose },
   );
   const { error } = creation;
   const fault = (member: string) => faultOf(error, member);
@@ -27,9 +27,8 @@ export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: ()
     <FormDialog
       title={`Create: ${one}`}
       action={`Create the ${one}`}
-      onSubmit={creation.mutate}
-      isPending={creation.isPending}
-      error={isShownByField(error) ? null : error}
+      change={creation}
+      fields={fields}
       noValidate
       onClose={onClose}
     >
@@ -114,16 +113,14 @@ export function RenameResource({
   const { id, name: before, placeCount } = resource;
   const [name, setName] = useState(before);
   const renaming = useChange(() => call('updateNamedResource', { id, list, name, ...(field && { field }) }), {
-    refreshes: [...refreshes],
     onDone: onClose,
   });
   return (
     <FormDialog
       title={`Rename the ${one} ${before}`}
       action="Rename"
-      onSubmit={renaming.mutate}
-      isPending={renaming.isPending}
-      error={isShownByField(renaming.error) ? null : renaming.error}
+      change={renaming}
+      fields={fields}
       noValidate
       onClose={onClose}
     >
@@ -139,11 +136,6 @@ export function RenameResource({
       )}
     </FormDialog>
   );
-}
-
-/** The travel API calls the name of an option `data`. */
-function isShownByField(error: Error | null): boolean {
-  return ['name', 'data', 'email', 'lang', 'control', 'dataType'].some((field) => faultOf(error, field));
 }
 
 function NameInput({

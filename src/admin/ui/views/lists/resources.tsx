@@ -1,18 +1,15 @@
 import { Alert, Group, Text } from '@mantine/core';
 import type { NamedResource } from '../../../contract/lists.ts';
 import { call, type Result } from '../../api.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
-import { useAddressFilter } from '../../components/filter-panel.tsx';
-import { StateBadge } from '../../components/mark.tsx';
+import { ConfirmButton, DialogButton } from '../../components/dialogs.tsx';
+import { useAddressFilter } from '../../components/filters.tsx';
 import type { Column } from '../../components/rows.tsx';
-import { Dim, ViewLink } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { Dim, StateBadge, Time, ViewLink } from '../../components/text.tsx';
+import { SearchedRows } from '../../components/virtual-rows.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { PartHead } from '../travel/resource.tsx';
 import { CreateResource, RenameResource } from './resource-forms.tsx';
-import { SearchedRows } from './searched-rows.tsx';
 import { optionKind, placesText, type ResourceKind } from './texts.ts';
 
 interface ResourcesProps {
@@ -64,7 +61,6 @@ function ResourceList({ connection, travelApi, kind, field }: ResourcesProps) {
         rowsOf={(page) => page.resources}
         label={kind.label}
         columns={columnsOf(connection, at, canChange)}
-        keyOf={({ id }) => id}
         search={search}
         onSearch={(text) => change({ search: text })}
         empty={`The travel service has no ${kind.one} yet.`}
@@ -95,7 +91,7 @@ function Source({
 }) {
   if (!page) return null;
   const { readAt, isStale } = page;
-  const age = readAt ? <Time at={readAt} /> : 'some time ago';
+  const age = <Time at={readAt} none="some time ago" />;
   return (
     <>
       {isStale && (
@@ -197,7 +193,6 @@ function ArchiveButton({
       change={() =>
         call('updateNamedResource', { id, list, isArchived: !isArchived, ...(field && { field }) })
       }
-      refreshes={['listNamedResources', 'listMappingNames']}
       isDestructive={!isArchived}
     >
       <Text>

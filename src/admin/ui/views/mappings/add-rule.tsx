@@ -1,6 +1,6 @@
 import { Autocomplete, SegmentedControl, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { FormDialog } from '../../components/creation-dialog.tsx';
+import { FormDialog } from '../../components/dialogs.tsx';
 import { useRead } from '../../queries.ts';
 import { labelsAt, type MappingNames, valuesAt } from './completion.ts';
 import type { WrittenRule } from './rules.ts';
@@ -37,7 +37,7 @@ export function AddRule({
   };
   const field = { value: input, onChange: setInput, limit: 50, required: true };
   return (
-    <FormDialog title="Add a rule" action="Add the rule" onSubmit={add} onClose={onClose}>
+    <FormDialog title="Add a rule" action="Add the rule" change={{ mutate: add }} onClose={onClose}>
       <Autocomplete
         label="Sets"
         description="A field of the traveler, or a custom field by its name"

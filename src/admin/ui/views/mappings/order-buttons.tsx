@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { IconButton } from '../../components/icon-button.tsx';
+import { IconButton } from '../../components/buttons.tsx';
 
 /** The buttons that move an item of a list, from 0, or remove it. `list` identifies them for `data-move`. */
 export function OrderButtons({

@@ -1,10 +1,10 @@
 import { Code, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { OtherRule } from '../../../contract/mappings.ts';
-import { IconButton } from '../../components/icon-button.tsx';
+import { IconButton } from '../../components/buttons.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { shortUrns, withShortUrns } from '../../components/short-urns.ts';
 import { Breakable, Dim, Section } from '../../components/text.tsx';
+import { shortUrns, withShortUrns } from '../../components/texts.ts';
 import { addRule, sourcesOf } from './rules.ts';
 import { fieldLabel } from './texts.ts';
 

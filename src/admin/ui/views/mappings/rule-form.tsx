@@ -13,7 +13,7 @@ import {
   Title,
 } from '@mantine/core';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
-import { useFocusReturn } from '../../components/dialog.tsx';
+import { useFocusReturn } from '../../components/dialogs.tsx';
 import { labelsAt, type MappingNames } from './completion.ts';
 import { FaultTexts, type MarkedFault } from './faults.tsx';
 import { convertInput, faultPath, replaceInRule, setInRule, targetOf, type WrittenRule } from './rules.ts';

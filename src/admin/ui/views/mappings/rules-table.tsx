@@ -1,10 +1,10 @@
 import { Alert, Button, Code, Stack, VisuallyHidden } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { IconButton } from '../../components/icon-button.tsx';
+import { IconButton } from '../../components/buttons.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { withShortUrns } from '../../components/short-urns.ts';
 import { Breakable } from '../../components/text.tsx';
+import { withShortUrns } from '../../components/texts.ts';
 import { AddRule } from './add-rule.tsx';
 import type { MappingNames } from './completion.ts';
 import { FaultTexts, type MarkedFault } from './faults.tsx';

@@ -1,12 +1,18 @@
 import { Box, Button, Code, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import { IconButton } from '../../components/icon-button.tsx';
+import { IconButton } from '../../components/buttons.tsx';
 import { type TransformKind, transformKinds } from './completion.ts';
 import { OrderButtons } from './order-buttons.tsx';
 import type { EditedRule } from './rule-form.tsx';
-import { moveTransform, setInRule } from './rules.ts';
-import { newTransform, readTransform, type WrittenTransform, withOption } from './transforms.ts';
+import {
+  moveTransform,
+  newTransform,
+  readTransform,
+  setInRule,
+  type WrittenTransform,
+  withOption,
+} from './rules.ts';
 
 const kinds = transformKinds();
 

@@ -1,10 +1,10 @@
 import { Anchor, Badge, Button, Code, Drawer, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { MappingDifference, MappingVersion } from '../../../contract/mappings.ts';
-import { useFocusReturn } from '../../components/dialog.tsx';
+import { useFocusReturn } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';
 
 /** Returns the author of a version in words, or its source if no person put it in force. */

@@ -3,11 +3,10 @@ import { lazy, Suspense, useState } from 'react';
 import type { ActivityCounts } from '../../../contract/overview.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { numberText } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
-import { clockText } from '../../components/time-texts.ts';
+import { Time } from '../../components/text.tsx';
+import { clockText, numberText } from '../../components/texts.ts';
 import { Panel } from './panel.tsx';
-import { isPartial, useActivity } from './query.ts';
+import { isPartial, useActivity } from './state.ts';
 
 const ActivityChart = lazy(() => import('./chart.tsx').then((file) => ({ default: file.ActivityChart })));
 

@@ -1,9 +1,8 @@
 import { Alert, Text } from '@mantine/core';
 import type { PersonExplanation, PersonField } from '../../../contract/people.ts';
-import { StateBadge } from '../../components/mark.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Breakable, Dim, ViewLink } from '../../components/text.tsx';
-import { ruleHref } from '../mappings/linked-rule.ts';
+import { Breakable, Dim, StateBadge, ViewLink } from '../../components/text.tsx';
+import { ruleHref } from '../mappings/links.ts';
 import {
   decidingRules,
   fieldName,

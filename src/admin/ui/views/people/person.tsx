@@ -1,17 +1,15 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import type { PersonExplanation } from '../../../contract/people.ts';
 import { call } from '../../api.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
-import { Copyable } from '../../components/copyable.tsx';
+import { Copyable } from '../../components/buttons.tsx';
+import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { Dim, Fact, Section, ViewLink } from '../../components/text.tsx';
+import { Dim, Fact, Section, StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { toWords } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { versionHref } from '../mappings/linked-version.ts';
+import { versionHref } from '../mappings/links.ts';
 import { FieldTable } from './fields.tsx';
 import { changeText, fieldName, markOfVerdict, reasonText, referenceTexts, valueText } from './texts.ts';
 import { Timeline } from './timeline.tsx';
@@ -105,7 +103,6 @@ function JoinButton({ person: { connection, id, predecessor } }: { person: Perso
       title="Are both one person?"
       action="Join the two"
       change={() => call('joinPerson', { connection, id })}
-      refreshes={['explainPerson']}
     >
       <Text size="sm">
         This person gets the traveler of the leaver{' '}
@@ -119,9 +116,7 @@ function JoinButton({ person: { connection, id, predecessor } }: { person: Perso
 }
 
 function ReconcileButton({ person: { connection, id } }: { person: PersonExplanation }) {
-  const reconciliation = useChange(() => call('reconcilePerson', { connection, id }), {
-    refreshes: ['explainPerson'],
-  });
+  const reconciliation = useChange(() => call('reconcilePerson', { connection, id }), {});
   if (!useIsAdmin()) return null;
   return (
     <Group gap="xs">

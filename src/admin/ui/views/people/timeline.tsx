@@ -2,12 +2,10 @@ import { Code, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import type { PersonExplanation } from '../../../contract/people.ts';
 import type { Exchange, ExchangeDetail } from '../../../contract/traffic.ts';
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { Breakable } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { type Column, PagedRows } from '../../components/rows.tsx';
+import { Breakable, Time } from '../../components/text.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { answerText, prettyBody } from './texts.ts';
 

@@ -1,9 +1,12 @@
-import { Button, Menu, Text } from '@mantine/core';
+import { Button, Group, Menu, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
+import { call, type Result } from '../../api.ts';
+import { Confirm, Dialog } from '../../components/dialogs.tsx';
+import { Failure } from '../../components/loading.tsx';
+import { countText, numberText } from '../../components/texts.ts';
+import { useChange } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { type Mode, modeTexts } from './texts.ts';
+import { type Mode, modeTexts, outcomeMarks } from './texts.ts';
 
 const modes = Object.keys(modeTexts) as Mode[]; // The table has all modes and nothing else.
 
@@ -34,7 +37,6 @@ export function ModeButton({ id, mode }: { id: string; mode: Mode }) {
           title={`Put ${id} into the mode ${wanted}?`}
           action={`Put ${id} into the mode ${wanted}`}
           change={() => call('changeConnectionMode', { id, mode: wanted })}
-          refreshes="all"
           isDestructive
           onClose={() => setWanted(undefined)}
         >
@@ -48,4 +50,101 @@ export function ModeButton({ id, mode }: { id: string; mode: Mode }) {
       )}
     </>
   );
+}
+
+type Sums = Result<'summarizeShadow'>;
+
+/** The button that goes live with the plan that the view shows. A viewer has none. */
+export function GoLiveButton(props: { connection: string; sums: Sums; onDone: (text: string) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  if (!useIsAdmin()) return null;
+  return (
+    <>
+      <Button size="xs" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        Go live…
+      </Button>
+      {isOpen && <GoLive {...props} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+/** Says what going live does, in numbers. If plans have changed since the report, they are shown before a second confirmation. */
+function GoLive({
+  connection,
+  sums: { people, digest, fourEyes },
+  onDone,
+  onClose,
+}: {
+  connection: string;
+  sums: Sums;
+  onDone: (text: string) => void;
+  onClose: () => void;
+}) {
+  const { data, error, isPending, mutate } = useChange(
+    (acceptedChanges: number | undefined) =>
+      call('goLive', {
+        id: connection,
+        digest,
+        ...(acceptedChanges === undefined ? {} : { acceptedChanges }),
+      }),
+    {
+      refreshes: ['readOverview'],
+      onDone: (result) => {
+        if (result.outcome === 'live') onDone(doneText(connection, result));
+      },
+    },
+  );
+  const changed = data?.outcome === 'changed' ? data : undefined;
+  return (
+    <Dialog onClose={onClose} title={`Go live with ${connection}?`}>
+      <Stack>
+        <Text size="sm">
+          {planText(people)} {fourEyes ? limitedText : approvedText}
+        </Text>
+        {changed && (
+          <Stack gap={4} role="status">
+            <Text size="sm" fw={600}>
+              {countText(changed.changed, 'plan has', 'plans have')} changed since the report, or people were
+              added or removed. These changes are not approved: the safety valve applies to them.
+            </Text>
+            {changed.examples.map(({ id, userName, outcome }) => (
+              <Text key={id} size="sm">
+                {userName}: {outcomeMarks[outcome].text}
+              </Text>
+            ))}
+          </Stack>
+        )}
+        <Failure error={error} title="Nothing was changed" />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button color="red.9" loading={isPending} onClick={() => mutate(changed?.changed)}>
+            {changed ? `Go live with ${connection} nevertheless` : `Go live with ${connection}`}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+const approvedText = 'This plan is approved as it is shown: the safety valve does not hold its departures.';
+const limitedText =
+  'The safety valve applies to its departures, because an approval needs two admins (holds.fourEyes).';
+
+/** What the plan does, in numbers. */
+function planText({ create, link, change, reactivate, end }: Sums['people']): string {
+  const parts = [
+    `${countText(create, 'traveler is', 'travelers are')} created`,
+    `${numberText(link)} linked`,
+    `${numberText(change + reactivate)} changed`,
+    `${numberText(end)} archived or deleted`,
+  ];
+  return `${parts.join(', ')}.`;
+}
+
+function doneText(connection: string, { approved, changed }: Result<'goLive'>): string {
+  const counted = `${countText(approved, 'change')} that the safety valve counts ${approved === 1 ? 'was' : 'were'} approved as planned`;
+  const others = changed === 0 ? '' : `, and it applies to ${countText(changed, 'plan')} changed since`;
+  return `${connection} is live: ${counted}${others}.`;
 }

@@ -3,22 +3,18 @@ import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { ShadowPerson } from '../../../contract/shadow.ts';
 import type { Result } from '../../api.ts';
-import { DownloadButton } from '../../components/download-button.tsx';
-import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filter-panel.tsx';
+import { DownloadButton } from '../../components/buttons.tsx';
+import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { Dim, personHref, ViewLink } from '../../components/text.tsx';
+import { type Column, PagedRows } from '../../components/rows.tsx';
+import { Dim, personHref, StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { numberText } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { Panel } from '../overview/panel.tsx';
-import { useOverview } from '../overview/query.ts';
+import { useOverview } from '../overview/state.ts';
 import { fieldName, valueText } from '../people/texts.ts';
-import { GoLiveButton } from './go-live.tsx';
-import { ModeButton } from './mode.tsx';
+import { GoLiveButton, ModeButton } from './mode.tsx';
 import { modeTexts, outcomeMarks } from './texts.ts';
 
 /** The view Shadow: the modes of the connections, and the report of each one in shadow mode. */
@@ -170,7 +166,6 @@ function People({ connection }: { connection: string }) {
         older="Show more"
         label="People"
         columns={columns(names)}
-        keyOf={({ id }) => id}
         empty={
           outcome
             ? 'Nobody on this page: there may be more.'

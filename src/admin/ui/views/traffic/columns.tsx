@@ -2,8 +2,7 @@ import { Group, Text } from '@mantine/core';
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react';
 import type { Exchange } from '../../../contract/traffic.ts';
 import type { Column } from '../../components/rows.tsx';
-import { Breakable, personHref, ViewLink } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { Breakable, personHref, Time, ViewLink } from '../../components/text.tsx';
 import { durationText, outcomeOf, pathText, shortPath } from './texts.ts';
 
 const oneLine = { whiteSpace: 'nowrap' } as const;

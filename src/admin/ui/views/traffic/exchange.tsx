@@ -4,8 +4,7 @@ import type { ReactNode } from 'react';
 import type { ExchangeDetail } from '../../../contract/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Breakable, Section, ViewLink } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { Breakable, Section, Time, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { columns, Outcome, PersonLink, Who } from './columns.tsx';
 import { curlText } from './curl.ts';
@@ -52,7 +51,6 @@ function Exchange({ exchange }: { exchange: ExchangeDetail }) {
             rows={related}
             keyOf={(one) => one.position}
             columns={columns}
-            empty=""
           />
         </section>
       )}

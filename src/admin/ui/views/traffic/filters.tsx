@@ -1,7 +1,11 @@
 import { Group, Switch } from '@mantine/core';
-import { FilterPanel, FilterSelect, TextFilter } from '../../components/filter-panel.tsx';
-import { MomentInput } from '../../components/moment-input.tsx';
-import { PersonFilter } from '../../components/person-filter.tsx';
+import {
+  FilterPanel,
+  FilterSelect,
+  MomentInput,
+  PersonFilter,
+  TextFilter,
+} from '../../components/filters.tsx';
 import { type TrafficFilter, useExchangeLog, type useTrafficFilter } from './query.ts';
 
 type Change = ReturnType<typeof useTrafficFilter>[1];

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Exchange } from '../../../contract/traffic.ts';
 import { call, type Input } from '../../api.ts';
-import { useAddressFilter } from '../../components/filter-panel.tsx';
+import { useAddressFilter } from '../../components/filters.tsx';
 import { queryClient, usePages, useRead } from '../../queries.ts';
 
 const queryNames = [

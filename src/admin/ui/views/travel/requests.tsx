@@ -1,11 +1,10 @@
 import { Badge, Button, Checkbox, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import type { TravelRequest } from '../../../contract/travel.ts';
-import { Dialog } from '../../components/dialog.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import { Breakable } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import type { TravelEvent, TravelRequest } from '../../../contract/travel.ts';
+import { Dialog } from '../../components/dialogs.tsx';
+import { type Column, PagedRows } from '../../components/rows.tsx';
+import { Breakable, Time } from '../../components/text.tsx';
 import { usePages } from '../../queries.ts';
 import { prettyText } from '../traffic/texts.ts';
 
@@ -41,7 +40,7 @@ export function Requests() {
         rowsOf={(page) => page.requests}
         label="Requests"
         keyOf={({ requestId, at, method, path }) => `${requestId} ${at} ${method} ${path}`}
-        columns={columns(setShown)}
+        columns={requestColumns(setShown)}
         empty={
           isFailed || path
             ? 'No request matches the filters.'
@@ -53,24 +52,24 @@ export function Requests() {
   );
 }
 
-function columns(onShow: (request: TravelRequest) => void) {
+function requestColumns(onShow: (request: TravelRequest) => void): Column<TravelRequest>[] {
   return [
-    { label: 'When', cell: ({ at }: TravelRequest) => <Time at={at} />, width: '12%' },
-    { label: 'Status', cell: ({ status }: TravelRequest) => <Status status={status} />, width: '10%' },
+    { label: 'When', cell: ({ at }) => <Time at={at} />, width: '12%' },
+    { label: 'Status', cell: ({ status }) => <Status status={status} />, width: '10%' },
     {
       label: 'Request',
-      cell: ({ method, path }: TravelRequest) => (
+      cell: ({ method, path }) => (
         <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
           <Breakable text={`${method} ${path}`} />
         </Text>
       ),
       width: '36%',
     },
-    { label: 'By', cell: ({ user }: TravelRequest) => <Breakable text={user ?? 'nobody'} />, width: '26%' },
-    { label: 'ms', cell: ({ ms }: TravelRequest) => ms, width: '6%' },
+    { label: 'By', cell: ({ user }) => <Breakable text={user ?? 'nobody'} />, width: '26%' },
+    { label: 'ms', cell: ({ ms }) => ms, width: '6%' },
     {
       label: 'Bodies',
-      cell: (request: TravelRequest) => (
+      cell: (request) => (
         <Button size="compact-xs" variant="default" aria-haspopup="dialog" onClick={() => onShow(request)}>
           Show
         </Button>
@@ -116,3 +115,32 @@ function Body({ label, body }: { label: string; body: TravelRequest['requestBody
     </div>
   );
 }
+
+/** The feed of events, the newest first. */
+export function Events() {
+  const events = usePages('listTravelEvents', { limit: 50 });
+  return (
+    <PagedRows
+      query={events}
+      rowsOf={(page) => page.events}
+      label="Events"
+      columns={eventColumns}
+      empty="Nothing has happened yet. Each change in the travel service becomes an event, kept for 30 days."
+    />
+  );
+}
+
+const eventColumns: Column<TravelEvent>[] = [
+  { label: 'When', cell: ({ createdAt }) => <Time at={createdAt} />, width: '12%' },
+  { label: 'Kind', cell: ({ kind }) => kind, width: '22%' },
+  {
+    label: 'Resource',
+    cell: ({ data }) => String(data['name'] ?? data['email'] ?? data['id'] ?? ''),
+    width: '26%',
+  },
+  {
+    label: 'Changed',
+    cell: ({ previousAttributes }) => <Code>{Object.keys(previousAttributes ?? {}).join(', ') || '–'}</Code>,
+    width: '40%',
+  },
+];

@@ -1,10 +1,9 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call, type Result } from '../../api.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { ViewLink } from '../../components/text.tsx';
+import { StateBadge, ViewLink } from '../../components/text.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { DemoDaySection } from '../overview/demo-day.tsx';
@@ -25,7 +24,7 @@ export function SampleData() {
 
 function SampleCompany({ company, domain, isPresent, users, trips }: State) {
   const canChange = useIsAdmin();
-  const creation = useChange(() => call('createSampleData'), { refreshes: 'all' });
+  const creation = useChange(() => call('createSampleData'));
   const [removal, setRemoval] = useState<string>();
   return (
     <Stack gap="sm">
@@ -98,7 +97,6 @@ function RemoveButton({
       title={`Remove ${company}?`}
       action={`Remove ${company}`}
       change={() => call('removeSampleData')}
-      refreshes="all"
       isDestructive
       onDone={({ removed, kept }) => {
         const rest =

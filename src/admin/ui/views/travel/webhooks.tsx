@@ -1,20 +1,32 @@
-import { Alert, Button, Code, Group, Text } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Code,
+  Group,
+  MultiSelect,
+  Switch as SwitchField,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../../contract/travel.ts';
-import { call } from '../../api.ts';
-import { Confirm, ConfirmButton } from '../../components/confirm.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
+import { call, faultOf } from '../../api.ts';
+import {
+  Confirm,
+  ConfirmButton,
+  Dialog,
+  DialogButton,
+  FormDialog,
+  Secret,
+} from '../../components/dialogs.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { Secret } from '../../components/secret.tsx';
-import { ViewLink } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { type Column, PagedRows, Rows } from '../../components/rows.tsx';
+import { StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { useChange, usePages, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { PartHead } from './resource.tsx';
-import { WebhookForm } from './webhook-form.tsx';
 
 /** All webhooks, and the deliveries of one. `kinds` are the events that a webhook can select. */
 export function Webhooks({ kinds }: { kinds: string[] }) {
@@ -53,7 +65,6 @@ function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: st
       <Rows
         label="Webhooks"
         rows={webhooks}
-        keyOf={({ id }) => id}
         columns={columns}
         empty="There is no webhook yet. Create one here, or let an integration create its own by POST /api/webhooks."
       />
@@ -89,10 +100,8 @@ function Deliveries({
 }) {
   const canChange = useIsAdmin();
   const deliveries = usePages('listTravelDeliveries', { id, limit: 50 });
-  const test = useChange(() => call('testTravelWebhook', { id }), { refreshes: [] });
-  const redelivery = useChange((delivery: string) => call('redeliverTravelEvent', { id, delivery }), {
-    refreshes: ['listTravelDeliveries'],
-  });
+  const test = useChange(() => call('testTravelWebhook', { id }));
+  const redelivery = useChange((delivery: string) => call('redeliverTravelEvent', { id, delivery }), {});
   return (
     <>
       <PartHead list="/webhooks" label="Webhooks">
@@ -117,7 +126,6 @@ function Deliveries({
         query={deliveries}
         rowsOf={(page) => page.deliveries}
         label="Deliveries"
-        keyOf={(delivery) => delivery.id}
         columns={canChange ? [...deliveryColumns, redeliverColumn(redelivery.mutate)] : deliveryColumns}
         empty="Nothing has been delivered yet. The next event that the webhook selects appears here."
       />
@@ -142,7 +150,6 @@ function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: stri
         title="Delete the webhook?"
         action="Delete the webhook"
         change={() => call('deleteTravelWebhook', { id })}
-        refreshes={['listTravelWebhooks']}
         isDestructive
         onDone={() => navigate('/webhooks')}
       >
@@ -162,7 +169,6 @@ function SecretRenewal({ webhook: { id, url }, onClose }: { webhook: TravelWebho
       title="Renew the secret of the webhook?"
       action="Renew the secret"
       change={() => call('renewTravelWebhookSecret', { id })}
-      refreshes={[]}
       onClose={onClose}
       result={{
         title: 'The secret is renewed',
@@ -214,10 +220,7 @@ const deliveryColumns: Column<TravelDelivery>[] = [
       return last ? <Code>{`attempt ${attempts.length}: ${attemptText(last)}`}</Code> : 'none yet';
     },
   },
-  {
-    label: 'Next attempt',
-    cell: ({ nextAttemptAt }) => (nextAttemptAt ? <Time at={nextAttemptAt} isDeadline /> : '–'),
-  },
+  { label: 'Next attempt', cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} isDeadline /> },
 ];
 
 function redeliverColumn(onRedeliver: (id: string) => void): Column<TravelDelivery> {
@@ -234,4 +237,134 @@ function redeliverColumn(onRedeliver: (id: string) => void): Column<TravelDelive
       </Button>
     ),
   };
+}
+
+/** The values of the form. Without kinds of events the webhook gets every kind. */
+interface Typed {
+  url: string;
+  description: string;
+  events: string[];
+  isActive: boolean;
+}
+
+/** Creates a webhook and shows its secret once, or changes one. `kinds` are those that can be selected. */
+export function WebhookForm({
+  webhook,
+  kinds,
+  onClose,
+}: {
+  webhook?: TravelWebhook | undefined;
+  kinds: string[];
+  onClose: () => void;
+}) {
+  const [typed, setTyped] = useState(() => toTyped(webhook));
+  const saving = useChange(() => save(webhook, typed), {
+    onDone: (secret) => secret === undefined && onClose(),
+  });
+  if (saving.data !== undefined)
+    return (
+      <Dialog onClose={onClose} title="The webhook is created">
+        <Secret value={saving.data} onDone={onClose}>
+          Each request to {typed.url.trim()} is signed with this secret (Standard Webhooks). It is shown only
+          now: give it to the integration.
+        </Secret>
+      </Dialog>
+    );
+  return (
+    <FormDialog
+      title={webhook ? 'Edit the webhook' : 'Create a webhook'}
+      action={webhook ? 'Save the webhook' : 'Create the webhook'}
+      size="lg"
+      noValidate
+      change={saving}
+      fields={['url', 'events']}
+      onClose={onClose}
+    >
+      <Fields
+        {...{ typed, kinds }}
+        error={saving.error}
+        onChange={(part) => setTyped({ ...typed, ...part })}
+      />
+    </FormDialog>
+  );
+}
+
+function toTyped(webhook: TravelWebhook | undefined): Typed {
+  const { url = '', description = '', events = [], disabled = false } = webhook ?? {};
+  return { url, description, events, isActive: !disabled };
+}
+
+/** Returns the secret of a new webhook. Of an existing one only what was changed is sent, so that changes of others stay. */
+async function save(webhook: TravelWebhook | undefined, typed: Typed): Promise<string | undefined> {
+  const url = typed.url.trim();
+  const description = typed.description.trim();
+  const { events, isActive } = typed;
+  if (!webhook) {
+    const made = await call('createTravelWebhook', {
+      ...{ url, disabled: !isActive },
+      ...(description && { description }),
+      ...(events.length > 0 && { events }),
+    });
+    return made.secret;
+  }
+  const before = toTyped(webhook);
+  await call('updateTravelWebhook', {
+    id: webhook.id,
+    ...(url !== before.url && { url }),
+    ...(description !== before.description && { description: description || null }),
+    ...(events.join() !== before.events.join() && { events: events.length > 0 ? events : null }),
+    ...(isActive !== before.isActive && { disabled: !isActive }),
+  });
+  return undefined;
+}
+
+function Fields({
+  typed: { url, description, events, isActive },
+  kinds,
+  error,
+  onChange,
+}: {
+  typed: Typed;
+  kinds: string[];
+  error: Error | null;
+  onChange: (part: Partial<Typed>) => void;
+}) {
+  return (
+    <>
+      <TextInput
+        label="URL"
+        description="Where events are sent by POST"
+        placeholder="https://expenses.example.com/travel-events"
+        type="url"
+        value={url}
+        onChange={(event) => onChange({ url: event.currentTarget.value })}
+        error={faultOf(error, 'url')}
+        required
+        data-autofocus
+      />
+      <MultiSelect
+        label="Events"
+        description="None selected: every kind, also kinds to come"
+        placeholder={events.length === 0 ? 'Every kind' : ''}
+        data={kinds}
+        value={events}
+        onChange={(chosen) => onChange({ events: chosen })}
+        error={faultOf(error, 'events')}
+        searchable
+        clearable
+      />
+      <Textarea
+        label="Description"
+        value={description}
+        onChange={(event) => onChange({ description: event.currentTarget.value })}
+        autosize
+      />
+      <SwitchField
+        label="Active"
+        description="An inactive webhook gets no events, also not later"
+        checked={isActive}
+        onChange={(event) => onChange({ isActive: event.currentTarget.checked })}
+      />
+    </>
+  );
 }

@@ -1,9 +1,21 @@
-import { Box, Button, Group, Select, type SelectProps, TextInput, type TextInputProps } from '@mantine/core';
+import {
+  Box,
+  Button,
+  CloseButton,
+  Group,
+  Select,
+  type SelectProps,
+  Text,
+  TextInput,
+  type TextInputProps,
+} from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { IconFilter } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import { IconFilter, IconX } from '@tabler/icons-react';
+import { type CSSProperties, type ReactNode, useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import { useRead } from '../queries.ts';
 import { useIsNarrow } from './narrow.ts';
+import { PersonBox } from './person-box.tsx';
 
 /** The filters of a list in a line; on a narrow screen behind a button. `count` is the number of those in use. */
 export function FilterPanel({ count, children }: { count: number; children: ReactNode }) {
@@ -94,4 +106,89 @@ export function useAddressFilter<Filter extends object>(
       { replace: true },
     );
   return [filter, change];
+}
+
+/** A local date and time, which can be empty. `value` is a time of the API. */
+export function MomentInput({
+  label,
+  value,
+  style,
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  style?: CSSProperties;
+  onChange: (value: string | undefined) => void;
+}) {
+  return (
+    <TextInput
+      size="xs"
+      {...(style && { style })}
+      type="datetime-local"
+      aria-label={label}
+      leftSection={<Text size="xs">{label}</Text>}
+      leftSectionWidth={44}
+      value={value === undefined ? '' : toLocal(value)}
+      onChange={({ currentTarget }) => onChange(toUtc(currentTarget.value))}
+      rightSection={
+        value && <CloseButton size="xs" aria-label={`Clear ${label}`} onClick={() => onChange(undefined)} />
+      }
+    />
+  );
+}
+
+/** Converts a time of the API to the value of an input: local, in minutes. */
+export function toLocal(time: string): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** Converts the value of an input to a time of the API; an empty one to undefined. */
+export function toUtc(local: string): string | undefined {
+  const date = new Date(local);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+/** Chooses a person by name, userName, email address or id. A chosen one is shown by name, with a way back to everybody. */
+export function PersonFilter({
+  person,
+  style,
+  onChange,
+}: {
+  /** The SCIM id. */
+  person: string | undefined;
+  style?: CSSProperties;
+  onChange: (person: string | undefined) => void;
+}) {
+  const name = useNameOf(person);
+  if (person === undefined)
+    return (
+      <PersonBox
+        label="Person"
+        {...(style && { style })}
+        onChoose={({ id }) => onChange(id)}
+        onUnknown={onChange}
+      />
+    );
+  const text = name ?? `${person.slice(0, 8)}…`;
+  return (
+    <Button
+      size="xs"
+      variant="light"
+      title={person}
+      rightSection={<IconX size={12} />}
+      aria-label={`Person ${text}, remove the filter`}
+      onClick={() => onChange(undefined)}
+    >
+      {text}
+    </Button>
+  );
+}
+
+/** The name of a person; undefined while it is read, and if there is no such person any more. */
+function useNameOf(person: string | undefined): string | undefined {
+  const { data } = useRead('findPeople', { text: person ?? '' }, { enabled: person !== undefined });
+  const found = data?.people.find(({ id }) => id === person);
+  return found && (found.name || found.userName);
 }
