@@ -11,6 +11,7 @@ import {
   Table,
   Text,
   UnstyledButton,
+  useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
 import { type HotkeyItem, useHotkeys } from '@mantine/hooks';
@@ -213,10 +214,8 @@ function CountBadge({ useCount }: { useCount: () => number | undefined }) {
 const compact = new Intl.NumberFormat('en', { notation: 'compact' });
 
 function ColorSchemeButton() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const isDark =
-    colorScheme === 'dark' ||
-    (colorScheme === 'auto' && window.matchMedia('(prefers-color-scheme: dark)').matches);
+  const { setColorScheme } = useMantineColorScheme();
+  const isDark = useComputedColorScheme('light', { getInitialValueInEffect: false }) === 'dark';
   return (
     <IconButton
       icon={isDark ? IconSun : IconMoon}

@@ -1,14 +1,12 @@
 import { Alert, type AlertProps, Button, Skeleton, Stack } from '@mantine/core';
+import { useTimeout } from '@mantine/hooks';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 
 /** Nothing for 300 ms, then placeholders: what loads fast must not flicker. */
 export function LoadingView() {
   const [isSlow, setSlow] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), 300);
-    return () => clearTimeout(timer);
-  }, []);
+  useTimeout(() => setSlow(true), 300, { autoInvoke: true });
   if (!isSlow) return null;
   return (
     <Stack aria-label="Loading" role="status">

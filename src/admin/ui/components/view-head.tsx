@@ -1,4 +1,5 @@
 import { Anchor, Group, Tabs, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useRouter } from 'wouter';
 import { helpAddress } from '../help.ts';
@@ -13,9 +14,7 @@ export function ViewHead({
   children?: ReactNode;
   actions?: ReactNode;
 }) {
-  useEffect(() => {
-    document.title = `${title} · Jetbridge`;
-  }, [title]);
+  useDocumentTitle(`${title} · Jetbridge`);
   return (
     <Group justify="space-between" align="flex-start" mb="md">
       <div>

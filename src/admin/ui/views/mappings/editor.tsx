@@ -14,7 +14,7 @@ import { classHighlighter } from '@lezer/highlight';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { completeMapping, type FindGroups, type MappingNames } from './completion.ts';
-import type { MarkedFault } from './faults.tsx';
+import type { MarkedFault } from './draft.ts';
 import { findPlace, type Place } from './json-place.ts';
 
 /** The text of a mapping, with completion and with its faults underlined. */

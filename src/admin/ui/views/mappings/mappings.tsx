@@ -11,8 +11,7 @@ import {
   Text,
 } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { MappingVersion } from '../../../contract/mappings.ts';
 import { call } from '../../api.ts';
@@ -22,10 +21,10 @@ import { Time } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { useDraft } from './draft.ts';
+import { useDraft, useFaults } from './draft.ts';
 import { MappingEditor } from './editor.tsx';
 import { ApplyDialog, EffectLine, useEffectOfMapping } from './effect.tsx';
-import type { MarkedFault } from './faults.tsx';
+import { FaultList } from './faults.tsx';
 import { findLinkedRule, isLinkedRule, type LinkedRule, readLinkedRule } from './links.ts';
 import { OtherRules } from './other-rules.tsx';
 import { PersonPanel, useExamplePerson } from './person-panel.tsx';
@@ -96,7 +95,6 @@ function Workbench({
   version,
   ...props
 }: ConnectionProps & { savedText: string; version: MappingVersion | undefined }) {
-  const canChange = useIsAdmin();
   const [draft, setDraft] = useDraft(connection);
   const [look, setLook] = useState(props.linked ? 'table' : 'json');
   const text = draft?.text ?? savedText;
@@ -111,7 +109,7 @@ function Workbench({
   return (
     <>
       <Head
-        {...{ connection, text, canChange, version, generation, ...props }}
+        {...{ connection, text, version, generation, ...props }}
         isChanged={draft !== undefined}
         canApply={isChecked && !isFaulty && draft !== undefined}
         edited={draft?.generation ?? generation}
@@ -188,45 +186,8 @@ function AllRules({
   );
 }
 
-/** The faults of the text, a moment after the last key stroke. */
-function useFaults(connection: string, text: string) {
-  const [shown] = useDebouncedValue(text, 300);
-  const { data, isPlaceholderData } = useRead(
-    'checkMapping',
-    { connection, text: shown },
-    { placeholderData: keepPreviousData, gcTime: 30_000 },
-  );
-  const faults = useMemo(
-    (): MarkedFault[] => [
-      ...(data?.faults ?? []).map((fault) => ({ ...fault, severity: 'error' as const })),
-      ...(data?.warnings ?? []).map((fault) => ({ ...fault, severity: 'warning' as const })),
-    ],
-    [data],
-  );
-  const isChecked = data !== undefined && !isPlaceholderData && shown === text;
-  return { faults, isChecked, unchecked: data?.unchecked };
-}
-
-function FaultList({ faults, unchecked }: { faults: MarkedFault[]; unchecked: string | undefined }) {
-  return (
-    <Stack gap={4} aria-live="polite">
-      {faults.map(({ path, problem, remedy, severity }) => (
-        <Text key={`${path} ${problem}`} size="sm">
-          {severity === 'error' ? '✗' : '⚠'} <b>{path}</b>: {problem}. {remedy}
-        </Text>
-      ))}
-      {unchecked && (
-        <Text size="sm" c="dimmed">
-          Names were not looked up. {unchecked}
-        </Text>
-      )}
-    </Stack>
-  );
-}
-
 interface HeadProps extends ConnectionProps {
   text: string;
-  canChange: boolean;
   version: MappingVersion | undefined;
   /** The generation in force, and the one that the text was edited from. */
   generation: number;
@@ -238,8 +199,8 @@ interface HeadProps extends ConnectionProps {
 }
 
 function Head(props: HeadProps) {
-  const { connection, connections, text, canChange, version, generation, edited, isChanged, canApply } =
-    props;
+  const { connection, connections, text, version, generation, edited, isChanged, canApply } = props;
+  const canChange = useIsAdmin();
   const [pending, setPending] = useState<{ text: string; version?: number }>();
   const [applied, setApplied] = useState<Applied>();
   const restore = (restored: number, old: string) => setPending({ text: old, version: restored });
@@ -259,16 +220,7 @@ function Head(props: HeadProps) {
               />
             )}
             <DialogButton label="Versions" size="sm">
-              {(close) => (
-                <Versions
-                  {...{ connection, canChange }}
-                  onClose={close}
-                  onRestore={(restored, old) => {
-                    close();
-                    restore(restored, old);
-                  }}
-                />
-              )}
+              {(close) => <Versions connection={connection} onClose={close} onRestore={restore} />}
             </DialogButton>
             {isChanged && (
               <Button variant="default" onClick={props.onDiscard}>
@@ -300,13 +252,8 @@ function Head(props: HeadProps) {
       <MappingProgress {...{ connection, applied }} onClose={() => setApplied(undefined)} />
       {props.linkedVersion !== undefined && (
         <Versions
-          {...{ connection, canChange }}
-          first={props.linkedVersion}
+          {...{ connection, first: props.linkedVersion, onRestore: restore }}
           onClose={() => props.onConnection(connection)}
-          onRestore={(restored, old) => {
-            props.onConnection(connection);
-            restore(restored, old);
-          }}
         />
       )}
       {canApply && <Effect {...{ connection, text, onPerson: props.onPerson }} />}
@@ -371,9 +318,7 @@ function OthersChange({
           Continue with my text
         </Button>
       </Group>
-      {isOpen && (
-        <Versions {...{ connection }} canChange={false} onRestore={() => {}} onClose={() => setOpen(false)} />
-      )}
+      {isOpen && <Versions connection={connection} onClose={() => setOpen(false)} />}
     </Alert>
   );
 }

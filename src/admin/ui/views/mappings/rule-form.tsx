@@ -15,7 +15,8 @@ import {
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useFocusReturn } from '../../components/dialogs.tsx';
 import { labelsAt, type MappingNames } from './completion.ts';
-import { FaultTexts, type MarkedFault } from './faults.tsx';
+import type { MarkedFault } from './draft.ts';
+import { FaultTexts } from './faults.tsx';
 import { convertInput, faultPath, replaceInRule, setInRule, targetOf, type WrittenRule } from './rules.ts';
 import { TransformsForm } from './transforms-form.tsx';
 

@@ -7,7 +7,8 @@ import { Breakable } from '../../components/text.tsx';
 import { withShortUrns } from '../../components/texts.ts';
 import { AddRule } from './add-rule.tsx';
 import type { MappingNames } from './completion.ts';
-import { FaultTexts, type MarkedFault } from './faults.tsx';
+import type { MarkedFault } from './draft.ts';
+import { FaultTexts } from './faults.tsx';
 import { OrderButtons } from './order-buttons.tsx';
 import { RuleForm } from './rule-form.tsx';
 import {

@@ -5,7 +5,9 @@ import { useFocusReturn } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/text.tsx';
+import { countText } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 
 /** Returns the author of a version in words, or its source if no person put it in force. */
 export function authorOf({ author, source }: MappingVersion): string {
@@ -19,21 +21,27 @@ export function originOf(version: MappingVersion): string {
   return `${authorOf(version)}${places[version.source]}`;
 }
 
+type Restore = (version: number, text: string) => void;
+
 /** The history of a mapping: who changed what, and a way back. */
 export function Versions({
   connection,
   first,
-  canChange,
   onRestore,
   onClose,
 }: {
   connection: string;
   /** The version whose change is shown at first. */
   first?: number | undefined;
-  canChange: boolean;
-  onRestore: (version: number, text: string) => void;
+  /** Without it the versions are shown only. */
+  onRestore?: Restore;
   onClose: () => void;
 }) {
+  const canRestore = useIsAdmin() && onRestore !== undefined;
+  const restore: Restore = (version, text) => {
+    onClose();
+    onRestore?.(version, text);
+  };
   useFocusReturn();
   const [open, setOpen] = useState(first);
   const versions = useRead('listMappingVersions', { connection, limit: 200 });
@@ -77,13 +85,12 @@ export function Versions({
                 label: 'Change',
                 cell: (version) => (
                   <>
-                    by {originOf(version)}, <Time at={version.appliedAt} /> · {version.rules}{' '}
-                    {version.rules === 1 ? 'rule' : 'rules'}
+                    by {originOf(version)}, <Time at={version.appliedAt} /> ·{' '}
+                    {countText(version.rules, 'rule')}
                     {open === version.generation && (
                       <VersionDetails
-                        {...{ connection, onRestore }}
-                        generation={version.generation}
-                        canRestore={canChange && version.generation !== data.versions[0]?.generation}
+                        {...{ connection, generation: version.generation }}
+                        onRestore={canRestore && version !== data.versions[0] ? restore : undefined}
                       />
                     )}
                   </>
@@ -100,13 +107,11 @@ export function Versions({
 function VersionDetails({
   connection,
   generation,
-  canRestore,
   onRestore,
 }: {
   connection: string;
   generation: number;
-  canRestore: boolean;
-  onRestore: (version: number, text: string) => void;
+  onRestore: Restore | undefined;
 }) {
   const version = useRead('readMappingVersion', { connection, version: String(generation) });
   return (
@@ -114,7 +119,7 @@ function VersionDetails({
       {({ text, difference }) => (
         <Stack gap="xs" mt="xs">
           <Difference difference={difference} />
-          {canRestore && (
+          {onRestore && (
             <Button
               size="xs"
               variant="default"

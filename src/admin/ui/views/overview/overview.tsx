@@ -1,5 +1,6 @@
 import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { ReactNode } from 'react';
 import type { ConnectionHealth } from '../../../contract/overview.ts';
 import { call } from '../../api.ts';
 import { ConfirmButton } from '../../components/dialogs.tsx';
@@ -8,18 +9,17 @@ import { Dim, Time, ViewLink } from '../../components/text.tsx';
 import { countText, numberText, toWords, withLocalTimes } from '../../components/texts.ts';
 import { HelpLink } from '../../components/view-head.tsx';
 import { useIsAdmin } from '../../session.ts';
+import { causeNames } from '../held/texts.ts';
 import { ActivityPanel } from './activity.tsx';
 import { Conditions, ConnectionCard } from './conditions.tsx';
 import { DemoDayNotice, FirstSteps } from './demo-day.tsx';
 import { Notice, Panel } from './panel.tsx';
-import { causeTexts, type Overview, peopleStates, stateMarks, useOverview } from './state.ts';
+import { type Overview, peopleStates, stateMarks, useOverview } from './state.ts';
 
 /** The view Overview: faults and since when they exist, waiting changes, and all that needs an admin. */
 export function OverviewView() {
   const overview = useOverview();
-  useEffect(() => {
-    document.title = 'Overview · Jetbridge';
-  }, []);
+  useDocumentTitle('Overview · Jetbridge');
   return (
     <Loaded query={overview}>
       {(data) => (
@@ -178,7 +178,7 @@ function Held({ held }: { held: Overview['held'] }) {
           key={`${connection} ${cause}`}
           label={
             <>
-              {causeTexts[cause]}{' '}
+              {causeNames[cause]}{' '}
               <Dim>
                 since <Time at={since} />
               </Dim>

@@ -66,13 +66,3 @@ export const peopleStates: { state: PersonState; symbol: string; label: string }
   { state: 'refused', symbol: '✗', label: 'refused by the travel service' },
   { state: 'held', symbol: '‖', label: 'held for an approval' },
 ];
-
-/** The causes of holds, in a few words each. */
-export const causeTexts: Record<Overview['held'][number]['cause'], string> = {
-  safetyValve: 'Safety valve',
-  guarded: 'Administrators',
-  neverProvisioned: 'People never sent',
-  return: 'People who return',
-  rules: 'Change of rules',
-  groups: 'Changed groups',
-};

@@ -1,7 +1,7 @@
 import { Button, Group, Menu, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call, type Result } from '../../api.ts';
-import { Confirm, Dialog } from '../../components/dialogs.tsx';
+import { Confirm, Dialog, DialogButton } from '../../components/dialogs.tsx';
 import { Failure } from '../../components/loading.tsx';
 import { countText, numberText } from '../../components/texts.ts';
 import { useChange } from '../../queries.ts';
@@ -56,15 +56,11 @@ type Sums = Result<'summarizeShadow'>;
 
 /** The button that goes live with the plan that the view shows. A viewer has none. */
 export function GoLiveButton(props: { connection: string; sums: Sums; onDone: (text: string) => void }) {
-  const [isOpen, setOpen] = useState(false);
   if (!useIsAdmin()) return null;
   return (
-    <>
-      <Button size="xs" aria-haspopup="dialog" onClick={() => setOpen(true)}>
-        Go live…
-      </Button>
-      {isOpen && <GoLive {...props} onClose={() => setOpen(false)} />}
-    </>
+    <DialogButton label="Go live…" variant="filled">
+      {(close) => <GoLive {...props} onClose={close} />}
+    </DialogButton>
   );
 }
 

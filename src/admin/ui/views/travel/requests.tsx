@@ -1,8 +1,8 @@
-import { Badge, Button, Checkbox, Code, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Badge, Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { TravelEvent, TravelRequest } from '../../../contract/travel.ts';
 import { Dialog } from '../../components/dialogs.tsx';
+import { TextFilter } from '../../components/filters.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { Breakable, Time } from '../../components/text.tsx';
 import { usePages } from '../../queries.ts';
@@ -11,8 +11,7 @@ import { prettyText } from '../traffic/texts.ts';
 /** The request log of the travel API, the newest first. */
 export function Requests() {
   const [isFailed, setFailed] = useState(false);
-  const [typed, setPath] = useState('');
-  const [path] = useDebouncedValue(typed.trim(), 300);
+  const [path, setPath] = useState('');
   const [shown, setShown] = useState<TravelRequest>();
   const requests = usePages('listTravelRequests', {
     limit: 50,
@@ -22,13 +21,7 @@ export function Requests() {
   return (
     <>
       <Group mb="sm">
-        <TextInput
-          size="xs"
-          aria-label="Filter by path"
-          placeholder="/api/users"
-          value={typed}
-          onChange={(event) => setPath(event.currentTarget.value)}
-        />
+        <TextFilter label="Filter by path" placeholder="/api/users" value={path} onChange={setPath} />
         <Checkbox
           label="Failed only"
           checked={isFailed}
