@@ -1,7 +1,7 @@
-import { Anchor, type AnchorProps, Badge, Text, Title, Tooltip } from '@mantine/core';
+import { Anchor, type AnchorProps, Badge, Box, Code, Text, Title, Tooltip } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { deadlineText, timeText } from './texts.ts';
+import { deadlineText, prettyBody, timeText } from './texts.ts';
 
 /** A muted part of a line. */
 export function Dim({ size = 'sm', children }: { size?: 'xs' | 'sm'; children: ReactNode }) {
@@ -21,6 +21,34 @@ export function Section({ title, children }: { title: string; children: ReactNod
       </Title>
       {children}
     </section>
+  );
+}
+
+/** A body as the log has it, under its heading. `children` stand between both; `none` is shown without a body. */
+export function LoggedBody({
+  title,
+  body,
+  none = 'No body, or it was not kept.',
+  children,
+}: {
+  title: string;
+  body: { text: string; isCut: boolean } | undefined;
+  none?: string;
+  children?: ReactNode;
+}) {
+  return (
+    <Box component="section" aria-label={title} miw={0}>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      {children}
+      {body && (
+        <Code block tabIndex={0} aria-label={`Body: ${title}`} mah={480} style={{ overflow: 'auto' }}>
+          {prettyBody(body)}
+        </Code>
+      )}
+      <Dim>{body ? body.isCut && 'The body is longer; the log keeps its beginning.' : none}</Dim>
+    </Box>
   );
 }
 

@@ -81,3 +81,23 @@ export const shortUrns = {
 export function withShortUrns(text: string): string {
   return Object.entries(shortUrns).reduce((all, [name, urn]) => all.replaceAll(`${urn}:`, `${name}:`), text);
 }
+
+/** Returns a duration, e.g. `3.2 ms` or `1.4 s`. */
+export function durationText(ms: number): string {
+  if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return ms >= 10 ? `${Math.round(ms)} ms` : `${Math.round(ms * 10) / 10} ms`;
+}
+
+/** Returns JSON with one member on each line; another text as it is. */
+export function prettyText(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns JSON with a line for each member, and any other text as it is. */
+export function prettyBody({ text, isCut }: { text: string; isCut: boolean }): string {
+  return isCut ? `${text}…` : prettyText(text);
+}

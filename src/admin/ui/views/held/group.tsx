@@ -2,8 +2,7 @@ import { Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
 import type { HeldPerson, HoldGroup } from '../../../contract/holds.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
-import { Loaded } from '../../components/loading.tsx';
-import { type Column, OlderButton, Rows } from '../../components/rows.tsx';
+import { type Column, PagedRows } from '../../components/rows.tsx';
 import { personHref, Time, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
@@ -67,17 +66,14 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
           />
         )}
       </Group>
-      <Loaded query={people}>
-        {() => (
-          <Rows
-            label="Held people"
-            rows={all}
-            columns={columnsOf(connection, chosen, toggle)}
-            empty="Nobody is held here any more."
-          />
-        )}
-      </Loaded>
-      <OlderButton query={people}>Show more people</OlderButton>
+      <PagedRows
+        query={people}
+        rowsOf={(page) => page.people}
+        older="Show more people"
+        label="Held people"
+        columns={columnsOf(connection, chosen, toggle)}
+        empty="Nobody is held here any more."
+      />
     </>
   );
 }

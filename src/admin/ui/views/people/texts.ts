@@ -8,7 +8,6 @@ import type {
 import type { Exchange } from '../../../contract/traffic.ts';
 import type { Input, Result } from '../../api.ts';
 import { countText, numberText, toWords, withLocalTimes, withShortUrns } from '../../components/texts.ts';
-import { prettyText } from '../traffic/texts.ts';
 
 /** A state as people read it: the symbol says the same as the colour. */
 export interface Mark {
@@ -199,11 +198,6 @@ export function ruleDetails({ when, group, read, outcome, reason }: AppliedRule)
 export function answerText({ status, error }: Pick<Exchange, 'status' | 'error'>): string {
   const isFailed = status === undefined || status >= 400;
   return [isFailed ? '✗' : '✓', String(status ?? 'no answer'), ...(error ? [error] : [])].join(' ');
-}
-
-/** Returns JSON with a line for each member, and any other text as it is. */
-export function prettyBody({ text, isCut }: { text: string; isCut: boolean }): string {
-  return isCut ? `${text}…` : prettyText(text);
 }
 
 /** A choice of a filter. */

@@ -3,7 +3,8 @@ import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react';
 import type { Exchange } from '../../../contract/traffic.ts';
 import type { Column } from '../../components/rows.tsx';
 import { Breakable, personHref, Time, ViewLink } from '../../components/text.tsx';
-import { durationText, outcomeOf, pathText, shortPath } from './texts.ts';
+import { durationText } from '../../components/texts.ts';
+import { outcomeOf, pathText, shortPath } from './texts.ts';
 
 const oneLine = { whiteSpace: 'nowrap' } as const;
 

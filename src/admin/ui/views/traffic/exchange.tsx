@@ -1,17 +1,17 @@
-import { Box, Button, Code, CopyButton, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Code, CopyButton, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import type { ExchangeDetail } from '../../../contract/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Breakable, Section, Time, ViewLink } from '../../components/text.tsx';
+import { Breakable, Dim, LoggedBody, Section, Time, ViewLink } from '../../components/text.tsx';
+import { durationText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { columns, Outcome, PersonLink, Who } from './columns.tsx';
 import { curlText } from './curl.ts';
 import { compareBodies } from './differences.ts';
 import { useExchange, useExchangeLog } from './query.ts';
 import { SaveScenarioButton } from './save-scenario.tsx';
-import { durationText, pathText, prettyText } from './texts.ts';
+import { pathText } from './texts.ts';
 
 /** A request and its response with all that the log keeps. */
 export function ExchangePage({ position }: { position: string }) {
@@ -27,6 +27,8 @@ export function ExchangePage({ position }: { position: string }) {
 function Exchange({ exchange }: { exchange: ExchangeDetail }) {
   const { method, path, request, response, related, direction } = exchange;
   const isScim = direction === 'scim';
+  const none =
+    method === 'GET' ? 'No body, or it was not kept: bodies of reads are kept only on request.' : 'No body.';
   return (
     <Stack gap="lg">
       <div>
@@ -37,8 +39,12 @@ function Exchange({ exchange }: { exchange: ExchangeDetail }) {
         <Facts exchange={exchange} />
       </div>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <Message title="Request" message={request} isWrite={method !== 'GET'} />
-        <Message title="Response" message={response} isWrite={method !== 'GET'} />
+        <LoggedBody title="Request" body={request.body} none={none}>
+          <Headers headers={request.headers} />
+        </LoggedBody>
+        <LoggedBody title="Response" body={response.body} none={none}>
+          <Headers headers={response.headers} />
+        </LoggedBody>
       </SimpleGrid>
       {isScim && method !== 'GET' && <Differences exchange={exchange} />}
       {related.length > 0 && (
@@ -118,45 +124,6 @@ function Actions({ exchange }: { exchange: ExchangeDetail }) {
   );
 }
 
-function Message({
-  title,
-  message: { headers, body },
-  isWrite,
-}: {
-  title: string;
-  message: ExchangeDetail['request'];
-  isWrite: boolean;
-}) {
-  return (
-    <Box component="section" aria-label={title} miw={0}>
-      <Title order={2} size="h5" mb="xs">
-        {title}
-      </Title>
-      <Headers headers={headers} />
-      {body ? (
-        <Code block tabIndex={0} aria-label={`Body of the ${title.toLowerCase()}`} style={bodyStyle}>
-          {prettyText(body.text)}
-        </Code>
-      ) : (
-        <Note>
-          {isWrite ? 'No body.' : 'No body, or it was not kept: bodies of reads are kept only on request.'}
-        </Note>
-      )}
-      {body?.isCut && <Note>The body is longer; the log keeps its beginning.</Note>}
-    </Box>
-  );
-}
-
-const bodyStyle = { maxHeight: 480, overflow: 'auto' };
-
-function Note({ children }: { children: ReactNode }) {
-  return (
-    <Text size="sm" c="dimmed">
-      {children}
-    </Text>
-  );
-}
-
 function Headers({ headers }: { headers: ExchangeDetail['request']['headers'] }) {
   return (
     <Stack gap={0} mb="xs">
@@ -179,7 +146,7 @@ function Differences({ exchange: { request, response } }: { exchange: ExchangeDe
   return (
     <Section title="What came and what was kept">
       {differences.length === 0 ? (
-        <Note>✓ All that came was kept as it came.</Note>
+        <Dim>✓ All that came was kept as it came.</Dim>
       ) : (
         <Table.ScrollContainer minWidth={320}>
           <Table

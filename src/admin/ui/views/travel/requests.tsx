@@ -4,9 +4,8 @@ import type { TravelEvent, TravelRequest } from '../../../contract/travel.ts';
 import { Dialog } from '../../components/dialogs.tsx';
 import { TextFilter } from '../../components/filters.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
-import { Breakable, Time } from '../../components/text.tsx';
+import { Breakable, LoggedBody, Time } from '../../components/text.tsx';
 import { usePages } from '../../queries.ts';
-import { prettyText } from '../traffic/texts.ts';
 
 /** The request log of the travel API, the newest first. */
 export function Requests() {
@@ -90,23 +89,15 @@ function Bodies({ request, onClose }: { request: TravelRequest; onClose: () => v
           Request id {requestId}
           {credential && `, credential ${credential}`}
         </Text>
-        <Body label="Request" body={requestBody} />
-        <Body label="Response" body={responseBody} />
+        <LoggedBody title="Request" body={toBody(requestBody)} />
+        <LoggedBody title="Response" body={toBody(responseBody)} />
       </Stack>
     </Dialog>
   );
 }
 
-function Body({ label, body }: { label: string; body: TravelRequest['requestBody'] }) {
-  return (
-    <div>
-      <Text size="sm" fw={600}>
-        {label}
-        {body?.cut && ' (its beginning)'}
-      </Text>
-      {body ? <Code block>{prettyText(body.text)}</Code> : <Text size="sm">no body was kept</Text>}
-    </div>
-  );
+function toBody(body: TravelRequest['requestBody']) {
+  return body && { text: body.text, isCut: body.cut };
 }
 
 /** The feed of events, the newest first. */
