@@ -49,7 +49,9 @@ export function Frame({ session }: { session: Session }) {
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Text fw={700}>Jetbridge</Text>
+          <Text size="md" fw={700}>
+            Jetbridge
+          </Text>
           <PeopleSearch />
           <Group gap="xs" wrap="nowrap">
             <ColorSchemeButton />
@@ -234,7 +236,7 @@ function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void
       <Menu position="bottom-end">
         <Menu.Target>
           <UnstyledButton px="xs" aria-label={`Signed in as ${session.name}`}>
-            <Text size="sm" truncate maw={120}>
+            <Text truncate maw={120}>
               {session.name} ▾
             </Text>
           </UnstyledButton>
@@ -326,7 +328,7 @@ class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | 
     return (
       <Alert color="red" role="alert" title="This view has failed">
         {error.message}
-        <Button mt="sm" size="xs" variant="default" onClick={() => this.setState({ error: undefined })}>
+        <Button mt="sm" onClick={() => this.setState({ error: undefined })}>
           Try again
         </Button>
       </Alert>

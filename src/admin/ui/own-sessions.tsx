@@ -26,7 +26,6 @@ export function OwnSessions({ onClose }: { onClose: () => void }) {
       ) : (
         <Button
           size="compact-xs"
-          variant="default"
           disabled={end.isPending}
           aria-label={`End the session in ${browserName(session)}`}
           onClick={() => end.mutate([session])}
@@ -38,7 +37,7 @@ export function OwnSessions({ onClose }: { onClose: () => void }) {
   return (
     <Dialog onClose={onClose} title="Your sessions" size="lg">
       <Stack>
-        <Text size="sm">
+        <Text>
           The browsers in which you are signed in. End those that you do not know, and change your password.
         </Text>
         <Failure error={end.error} />
@@ -70,7 +69,7 @@ function SessionRows({
       />
       {others.length > 1 && (
         <Group justify="flex-end">
-          <Button variant="default" onClick={() => onEnd(others)}>
+          <Button size="sm" onClick={() => onEnd(others)}>
             End all others
           </Button>
         </Group>

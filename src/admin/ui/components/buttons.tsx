@@ -67,8 +67,6 @@ export function DownloadButton<Name extends DownloadOperation>({
       component="a"
       href={downloadUrl(operation, input)}
       download
-      size="xs"
-      variant="default"
       leftSection={<IconDownload size={14} />}
     >
       Download CSV

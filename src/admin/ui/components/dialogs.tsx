@@ -38,7 +38,8 @@ export function DialogButton({
   return (
     <>
       <Button
-        {...{ size: 'xs', variant: 'default', 'aria-haspopup': 'dialog', ...button }}
+        aria-haspopup="dialog"
+        {...button}
         {...(name && { 'aria-label': name })}
         onClick={() => setOpen(true)}
       >
@@ -109,10 +110,16 @@ export function Confirm<T>({
         {children}
         <Failure error={error} title="Nothing was changed" />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} data-autofocus>
+          <Button size="sm" onClick={onClose} data-autofocus>
             Cancel
           </Button>
-          <Button {...(isDestructive && { color: 'red.9' })} loading={isPending} onClick={() => mutate()}>
+          <Button
+            variant="filled"
+            size="sm"
+            {...(isDestructive && { color: 'red.9' })}
+            loading={isPending}
+            onClick={() => mutate()}
+          >
             {action}
           </Button>
         </Group>
@@ -161,7 +168,7 @@ export function revokeColumn({
         change={() => revoke(id)}
         isDestructive
       >
-        <Text>{consequence}</Text>
+        <Text size="md">{consequence}</Text>
       </ConfirmButton>
     ),
   };
@@ -196,7 +203,7 @@ export function FormDialog({
         <Stack>
           <Failure error={unshownFailure(error, fields)} />
           {children}
-          <Button type="submit" loading={isPending}>
+          <Button variant="filled" size="sm" type="submit" loading={isPending}>
             {action}
           </Button>
         </Stack>
@@ -290,20 +297,22 @@ export function Secret({
   useEffect(() => button.current?.focus(), []);
   return (
     <Stack>
-      <Text>{children}</Text>
+      <Text size="md">{children}</Text>
       <Group>
         <Code fz="md" style={{ overflowWrap: 'anywhere' }}>
           {value}
         </Code>
         <CopyButton value={value}>
           {({ copied, copy }) => (
-            <Button ref={button} data-autofocus size="xs" variant="default" onClick={copy}>
+            <Button ref={button} data-autofocus onClick={copy}>
               {copied ? 'Copied' : 'Copy'}
             </Button>
           )}
         </CopyButton>
       </Group>
-      <Button onClick={onDone}>Done</Button>
+      <Button variant="filled" size="sm" onClick={onDone}>
+        Done
+      </Button>
     </Stack>
   );
 }

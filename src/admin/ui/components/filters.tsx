@@ -31,7 +31,6 @@ export function FilterPanel({ count, children }: { count: number; children: Reac
     <>
       <Box mb="xs">
         <Button
-          size="xs"
           variant={count > 0 ? 'light' : 'default'}
           leftSection={<IconFilter size={14} />}
           aria-expanded={isOpen}
@@ -174,7 +173,6 @@ export function PersonFilter({
   const text = name ?? `${person.slice(0, 8)}…`;
   return (
     <Button
-      size="xs"
       variant="light"
       title={person}
       rightSection={<IconX size={12} />}

@@ -43,7 +43,7 @@ export function Loaded<T>({
   return (
     <>
       <Failure error={error} title={title} mb="md">
-        <Button ml="md" size="compact-xs" variant="default" onClick={() => void refetch()}>
+        <Button ml="md" size="compact-xs" onClick={() => void refetch()}>
           Try again
         </Button>
       </Failure>

@@ -54,12 +54,7 @@ const chosenMarks = {
 export function Rows<T>(props: TableProps<T> & { rows: T[] }) {
   const isNarrow = useIsNarrow();
   const { label, rows, columns, keyOf = idOf, empty, isChosen } = props;
-  if (rows.length === 0)
-    return (
-      <Text c="dimmed" size="sm">
-        {empty}
-      </Text>
-    );
+  if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
   if (isNarrow)
     return (
       <Stack component="ul" aria-label={label} gap="xs" p={0} m={0}>
@@ -129,12 +124,12 @@ function SortMark({ direction }: ColumnOrder) {
 export function CardContent<T>({ row, columns: [head, ...others] }: { row: T; columns: Column<T>[] }) {
   return (
     <>
-      <Text component="div" fw={600}>
+      <Text size="md" component="div" fw={600}>
         {head?.cell(row)}
       </Text>
       {others.map((column) => (
-        <Text key={column.label} component="div" size="sm">
-          <Text span c="dimmed" size="sm">
+        <Text key={column.label} component="div">
+          <Text span c="dimmed">
             {column.label}:{' '}
           </Text>
           {column.cell(row)}
@@ -183,12 +178,7 @@ export function OlderButton({
   if (!query.hasNextPage) return null;
   return (
     <Group justify="center" mt="md">
-      <Button
-        size="xs"
-        variant="default"
-        loading={query.isFetchingNextPage}
-        onClick={() => void query.fetchNextPage()}
-      >
+      <Button loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
         {children}
       </Button>
     </Group>

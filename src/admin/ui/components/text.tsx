@@ -4,12 +4,8 @@ import { Link } from 'wouter';
 import { deadlineText, prettyBody, timeText } from './texts.ts';
 
 /** A muted part of a line. */
-export function Dim({ size = 'sm', children }: { size?: 'xs' | 'sm'; children: ReactNode }) {
-  return (
-    <Text span size={size} c="dimmed">
-      {children}
-    </Text>
-  );
+export function Dim(props: { size?: 'xs'; children: ReactNode }) {
+  return <Text span c="dimmed" {...props} />;
 }
 
 /** A part of a view with a heading. */
@@ -59,9 +55,7 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
       <Text size="xs" c="dimmed">
         {label}
       </Text>
-      <Text component="div" size="sm">
-        {children}
-      </Text>
+      <Text component="div">{children}</Text>
     </div>
   );
 }
@@ -80,7 +74,7 @@ export function ViewLink({
   isInText?: boolean;
   children: ReactNode;
 }) {
-  return <Anchor component={Link} size="sm" {...(isInText && { underline: 'always' })} {...link} />;
+  return <Anchor component={Link} {...(isInText && { underline: 'always' })} {...link} />;
 }
 
 /** The address of a person in the view People. */

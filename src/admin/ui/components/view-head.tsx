@@ -24,11 +24,7 @@ export function ViewHead({
           </Title>
           <HelpLink />
         </Group>
-        {children && (
-          <Text c="dimmed" size="sm">
-            {children}
-          </Text>
-        )}
+        {children && <Text c="dimmed">{children}</Text>}
       </div>
       {actions}
     </Group>
@@ -41,7 +37,7 @@ export function HelpLink() {
   const address = helpAddress(base.replace(/^\/admin/, ''));
   if (address === undefined) return null;
   return (
-    <Anchor href={address} target="_blank" size="sm">
+    <Anchor href={address} target="_blank">
       Help
     </Anchor>
   );

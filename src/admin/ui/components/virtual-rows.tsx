@@ -30,7 +30,12 @@ const HEADER_HEIGHT = 48;
 /** Any number of rows as a table, and on a narrow screen as cards. Only those in view are in the document. */
 export function VirtualRows<T>(props: VirtualRowsProps<T>) {
   const isNarrow = useIsNarrow();
-  if (props.rows.length === 0 && props.empty !== undefined) return <Text c="dimmed">{props.empty}</Text>;
+  if (props.rows.length === 0 && props.empty !== undefined)
+    return (
+      <Text size="md" c="dimmed">
+        {props.empty}
+      </Text>
+    );
   return isNarrow ? <VirtualCards {...props} /> : <VirtualTable {...props} />;
 }
 
@@ -99,7 +104,7 @@ function TableRow<T>({ row, columns }: { row: T; columns: Column<T>[] }) {
     <Table.Tr h={ROW_HEIGHT} pos="relative">
       {columns.map((column) => (
         <Table.Td key={column.label} py={0}>
-          <Text component="div" size="sm" lh={1.2} lineClamp={2}>
+          <Text component="div" lh={1.2} lineClamp={2}>
             {column.cell(row)}
           </Text>
         </Table.Td>
@@ -162,7 +167,7 @@ export function ScrolledRows<Page, Row>({
       {() => (
         <>
           <VirtualRows {...table} rows={rows} onEnd={readMore} />
-          <Text c="dimmed" size="sm" py="md" role="status">
+          <Text c="dimmed" py="md" role="status">
             {query.hasNextPage ? 'Looking further…' : endOf(rows.length)}
           </Text>
         </>

@@ -64,7 +64,7 @@ interface AccountChange {
 function ConfirmChange({ title, consequence, ...change }: AccountChange & { onClose: () => void }) {
   return (
     <Confirm {...change} title={`${title}?`} action={title}>
-      <Text>{consequence}</Text>
+      <Text size="md">{consequence}</Text>
     </Confirm>
   );
 }
@@ -113,7 +113,7 @@ function ResetPassword({ account: { id, name }, onClose }: { account: AdminAccou
         ),
       }}
     >
-      <Text>
+      <Text size="md">
         The present password of {name} becomes invalid, and {name} is signed out everywhere.
       </Text>
     </Confirm>

@@ -115,7 +115,7 @@ function Outcome({ status }: { status: number | undefined }) {
         ? (['dimmed', '✓ done'] as const)
         : (['var(--mantine-color-error)', `✗ refused (${status})`] as const);
   return (
-    <Text span size="sm" {...(color && { c: color })} style={{ whiteSpace: 'nowrap' }}>
+    <Text span {...(color && { c: color })} style={{ whiteSpace: 'nowrap' }}>
       {text}
     </Text>
   );
@@ -128,7 +128,7 @@ function Details({ entry }: { entry: AuditEntry }) {
   return (
     <Group component="ul" p={0} m={0} style={{ listStyle: 'none', gap: '2px 12px' }}>
       {facts.map(({ name, text }) => (
-        <Text key={name} component="li" size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <Text key={name} component="li" style={{ overflowWrap: 'anywhere' }}>
           <Dim>{toWords(name)}: </Dim>
           <Breakable text={text} />
         </Text>

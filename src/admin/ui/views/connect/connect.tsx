@@ -54,10 +54,10 @@ function Start({ connections, unserved }: Result<'listConnections'>) {
       <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
         {providerKeys.map((key) => (
           <Card key={key} component={Link} href={`/${key}`} withBorder padding="sm">
-            <Text fw={600}>{providers[key].label} →</Text>
-            <Text size="sm" c="dimmed">
-              {providers[key].hint}
+            <Text size="md" fw={600}>
+              {providers[key].label} →
             </Text>
+            <Text c="dimmed">{providers[key].hint}</Text>
           </Card>
         ))}
       </SimpleGrid>

@@ -73,7 +73,7 @@ function ConnectionMode({ id }: { id: string }) {
   return (
     <Section title="Mode">
       <Group justify="space-between">
-        <Text size="sm">
+        <Text>
           <b>{modeTexts[mode].label}</b>: {modeTexts[mode].does}
         </Text>
         <ModeButton id={id} mode={mode} />
@@ -124,7 +124,7 @@ const policyColumns: Column<Policy>[] = [
         choices
           .filter((choice) => choice.value !== String(value))
           .map((choice) => (
-            <Text key={choice.value} size="sm" c="dimmed">
+            <Text key={choice.value} c="dimmed">
               <Code>{choice.value}</Code> {choice.text}
             </Text>
           ))
@@ -160,7 +160,7 @@ const settingColumns: Column<Setting>[] = [
     label: 'Value',
     width: '27%',
     cell: ({ value }) => (
-      <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Text span style={{ overflowWrap: 'anywhere' }}>
         <Breakable text={typeof value === 'string' ? value : JSON.stringify(value)} />
       </Text>
     ),
@@ -191,12 +191,12 @@ function Consequence({ id }: { id: string }) {
     <Loaded query={records}>
       {({ people, tombstones, groups, linked }) => (
         <Group gap="xs">
-          <Text>
+          <Text size="md">
             {countText(people, 'person', 'people')}, {countText(tombstones, 'deleted user')} and{' '}
             {countText(groups, 'group')} go, with the tokens and OAuth clients of the connection: its identity
             provider is refused from now on. This cannot be undone.
           </Text>
-          <Text>
+          <Text size="md">
             {countText(linked, 'traveler stays', 'travelers stay')} as {linked === 1 ? 'it is' : 'they are'},
             and can be linked by other connections of the account.
           </Text>
@@ -230,9 +230,7 @@ export function PolicyForm({
       noValidate
       onClose={onClose}
     >
-      <Text size="sm" c="dimmed">
-        {description}
-      </Text>
+      <Text c="dimmed">{description}</Text>
       {choices.length > 0 ? (
         <Radio.Group
           aria-label={name}

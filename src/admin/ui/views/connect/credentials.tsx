@@ -25,7 +25,7 @@ export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: st
         empty="There is no token. Choose an identity provider above to create one."
       />
       {withEnvironmentToken.length > 0 && (
-        <Text size="sm" c="dimmed" mt="xs">
+        <Text c="dimmed" mt="xs">
           Not listed: the token that an environment variable gives to {withEnvironmentToken.join(', ')}.
         </Text>
       )}

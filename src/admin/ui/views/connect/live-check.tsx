@@ -53,7 +53,7 @@ export function LiveCheck({
         Live check
       </Title>
       {error && (
-        <Text c="red" size="sm" role="alert">
+        <Text c="red" role="alert">
           {error.message}
         </Text>
       )}
@@ -69,7 +69,7 @@ export function LiveCheck({
       {person !== undefined && <Done {...{ connection, person }} />}
       {newest && <Newest attempt={newest} caller={caller} now={dataUpdatedAt} />}
       {newest && isSuccess(newest) && person === undefined && (
-        <Text size="sm" mb="xs">
+        <Text mb="xs">
           The connection works. It is done when the first person has arrived: assign somebody in {caller}.
         </Text>
       )}
@@ -97,8 +97,10 @@ function Done({ connection, person }: { connection: string; person: string }) {
 function Waiting({ caller, method }: { caller: string; method: Method }) {
   return (
     <>
-      <Text>Waiting for {caller === 'the identity provider' ? 'the' : `${caller}’s`} test call…</Text>
-      <Text size="sm" c="dimmed">
+      <Text size="md">
+        Waiting for {caller === 'the identity provider' ? 'the' : `${caller}’s`} test call…
+      </Text>
+      <Text c="dimmed">
         It appears here within seconds, also if its {method === 'client' ? 'client' : 'token'} is refused.
         Nothing arrives: the URL is wrong, or this service cannot be reached from there.
       </Text>
@@ -118,7 +120,7 @@ function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; no
         <Breakable text={`${attempt.method} ${attempt.path}`} />
       </Code>
       {attempt.status === 401 && (
-        <Text size="sm" mt="xs">
+        <Text mt="xs">
           {isTokenRequest(attempt)
             ? `Create an OAuth client here, and paste its id and its secret in ${caller}.`
             : `Create a token here, and paste it in ${caller} without “Bearer”.`}

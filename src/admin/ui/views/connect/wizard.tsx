@@ -131,29 +131,27 @@ function ScreenCard({
       <Title order={2} size="h5">
         {number}. {title}
       </Title>
-      <Text size="sm" mb="xs">
-        {text}
-      </Text>
+      <Text mb="xs">{text}</Text>
       <Stack component="dl" gap="xs" m={0}>
         {fields.map((field) => (
           <div key={field.label}>
             <Text component="dt" size="xs" c="dimmed">
               {field.label}
             </Text>
-            <Text component="dd" size="sm" m={0}>
+            <Text component="dd" m={0}>
               <Field field={field} created={created} />
             </Text>
           </div>
         ))}
       </Stack>
       {first && created && (
-        <Text size="sm" mt="xs" fw={600}>
+        <Text mt="xs" fw={600}>
           ⚠ The secret is shown only now: paste it before you leave this page.
         </Text>
       )}
       {first && !created && (
         <div style={{ marginTop: 12 }}>
-          {canChange ? children : <Text size="sm">Ask an admin to create it: your role is viewer.</Text>}
+          {canChange ? children : <Text>Ask an admin to create it: your role is viewer.</Text>}
         </div>
       )}
     </Paper>
@@ -214,7 +212,7 @@ export function CreateCredential({
             onChange={(chosen) => setDays(chosen ?? '0')}
           />
         )}
-        <Button size="xs" type="submit" loading={creation.isPending}>
+        <Button variant="filled" type="submit" loading={creation.isPending}>
           {method === 'token' ? 'Create a token' : 'Create an OAuth client'}
         </Button>
       </Group>

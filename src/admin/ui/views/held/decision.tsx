@@ -47,10 +47,10 @@ export function ConfirmDecision({
         })
       }
     >
-      <Text>{consequenceText(answer, factsOf(planned))}</Text>
+      <Text size="md">{consequenceText(answer, factsOf(planned))}</Text>
       {group.effect && <ChangeEffect effect={group.effect} connection={group.connection} />}
       {fourEyes && answer === 'approved' && (
-        <Text>
+        <Text size="md">
           This needs the approval of two admins, and is carried out with the second one.{' '}
           {group.approvals.map(({ by, people: count }) => (
             <span key={by}>
@@ -59,7 +59,7 @@ export function ConfirmDecision({
           ))}
         </Text>
       )}
-      <Text size="sm" c="dimmed">
+      <Text c="dimmed">
         {answer === 'approved'
           ? `The change comes from ${group.causedBy}.`
           : `After a discard, ${group.ifDiscarded}.`}
@@ -102,12 +102,12 @@ export function ChangeEffect({ effect, connection }: { effect: RulesEffect; conn
         ))}
       </List>
       {!isComplete && (
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           {countText(looked, 'person was', 'people were')} looked at so far. The count goes on.
         </Text>
       )}
       {examples.length > 0 && (
-        <Anchor component="button" size="sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Anchor component="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? 'Hide examples' : 'Show examples'}
         </Anchor>
       )}
@@ -133,7 +133,7 @@ function Examples({ effect: { examples, names }, connection }: { effect: RulesEf
           label: 'Changes',
           cell: ({ changes }) =>
             changes.map(({ field, before, after }) => (
-              <Text key={field} size="sm">
+              <Text key={field}>
                 {fieldLabel(field, names)}: {valueText(before, names)} → {valueText(after, names)}
               </Text>
             )),

@@ -97,21 +97,21 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
               ! {peopleText(group)}
             </Badge>
           </Group>
-          <Text size="sm">
+          <Text>
             Held since <Time at={since} />: {why}.
           </Text>
-          <Text size="sm" c="dimmed">
+          <Text c="dimmed">
             Caused by {causedBy}. If approved: {consequenceText('approved', { effects, isMore })}
           </Text>
           {approvals.map(({ by, at, people }) => (
-            <Text key={by} size="sm">
+            <Text key={by}>
               {by} has approved it for {countText(people, 'person', 'people')} <Time at={at} />: a second
               admin is needed.
             </Text>
           ))}
           {effect && <ChangeEffect effect={effect} connection={connection} />}
           {canOpen && (
-            <Text size="sm" mt={4}>
+            <Text mt={4}>
               {examples.map(({ userName }) => userName).join(', ')}{' '}
               <ViewLink href={address} isInText>
                 {choiceText(group)}
@@ -139,10 +139,10 @@ export function DecideButtons({
   if (!useIsAdmin()) return null;
   return (
     <Group gap="xs">
-      <Button size="xs" aria-haspopup="dialog" onClick={() => onDecide('approved')}>
+      <Button variant="filled" aria-haspopup="dialog" onClick={() => onDecide('approved')}>
         Approve {label}…
       </Button>
-      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => onDecide('discarded')}>
+      <Button aria-haspopup="dialog" onClick={() => onDecide('discarded')}>
         Discard {label}…
       </Button>
     </Group>
@@ -152,21 +152,21 @@ export function DecideButtons({
 function NothingHeld() {
   return (
     <Stack gap="xs" maw={720}>
-      <Text>Nothing is held. Changes that would appear here:</Text>
-      <Text size="sm">
+      <Text size="md">Nothing is held. Changes that would appear here:</Text>
+      <Text>
         <b>Safety valve:</b> when more people leave at once than the settings allow, such as after a wrong
         filter in the identity provider, the first are archived and the others wait. The limit is{' '}
         <code>safetyValve</code> in the settings file.
       </Text>
-      <Text size="sm">
+      <Text>
         <b>Administrators:</b> a traveler who administers the travel service by a role that the mapping did
         not give is guarded: it is neither archived, deleted nor linked without an admin's approval.
       </Text>
-      <Text size="sm">
+      <Text>
         <b>People who return:</b> somebody takes the name or address of a person who left, under another
         externalId. It may be somebody else.
       </Text>
-      <Text size="sm">
+      <Text>
         <b>Other rules or lookups:</b> a new mapping, or cost centers that disappeared, would change more than
         100 people within ten minutes.
       </Text>

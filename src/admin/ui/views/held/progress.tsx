@@ -85,13 +85,9 @@ export function DecisionView({ connection, decision }: { connection: string; dec
       <ViewHead title={`Decision, ${connection}`}>
         The people whom the decision was about, unless a later one has replaced it.
       </ViewHead>
-      {first && (
-        <Text size="sm" mb="xs">
-          {progressText(first)}
-        </Text>
-      )}
+      {first && <Text mb="xs">{progressText(first)}</Text>}
       {first?.affected !== undefined && (
-        <Text size="sm" mb="xs">
+        <Text mb="xs">
           A change of rules is carried out for everybody of the connection. Those who still wait:{' '}
           <ViewLink href={`~/admin/people?connection=${encodeURIComponent(connection)}&state=dirty`} isInText>
             People, waiting

@@ -28,7 +28,7 @@ function GroupList({ connection }: { connection: string }) {
   const [first] = list.data?.pages ?? [];
   return (
     <>
-      <Text size="sm" c="dimmed" mb="xs">
+      <Text c="dimmed" mb="xs">
         {first && first.total > 0 && `The identity provider has sent ${countText(first.total, 'group')}. `}A
         group has an effect only where a rule reads it.
       </Text>
@@ -117,7 +117,7 @@ function GroupDetails({ connection, id }: { connection: string; id: string }) {
       <Loaded query={group}>
         {({ group: { rules, members, lastModified }, unread }) => (
           <Stack gap="md">
-            <Text size="sm" c="dimmed">
+            <Text c="dimmed">
               {countText(members, 'member')}, changed <Time at={lastModified} />.
             </Text>
             <UnknownRules reason={unread} />

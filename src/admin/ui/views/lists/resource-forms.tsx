@@ -125,7 +125,7 @@ export function RenameResource({
       onClose={onClose}
     >
       <NameInput value={name} onChange={setName} error={renaming.error} />
-      <Text size="sm">
+      <Text>
         Travelers who have it keep it. Values of the identity provider that say “{before}” no longer find it
         for others.
       </Text>

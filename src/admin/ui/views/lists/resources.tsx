@@ -99,7 +99,7 @@ function Source({
           It is shown, and used, as it was read last: {age}. The log says why.
         </Alert>
       )}
-      <Text size="sm" c="dimmed" mb="xs" style={{ overflowWrap: 'anywhere' }}>
+      <Text c="dimmed" mb="xs" style={{ overflowWrap: 'anywhere' }}>
         Read from the travel service {age}.{' '}
         {travelApi !== 'embedded' &&
           `It is at ${travelApi}, so ${article(one)} ${one} is created, renamed and archived there; the change appears here within a minute.`}
@@ -195,7 +195,7 @@ function ArchiveButton({
       }
       isDestructive={!isArchived}
     >
-      <Text>
+      <Text size="md">
         {isArchived
           ? 'It is found again: people whose values name it get it.'
           : `Travelers who have it keep it, but nobody gets it any more: a value of the identity provider that gives its name becomes a finding. It can be ${archived === 'archived' ? 'restored' : 'enabled again'}.`}

@@ -78,18 +78,16 @@ export function EffectLine({
   return (
     <Stack gap={4} aria-live="polite" opacity={isReading ? 0.6 : 1}>
       <Group gap="xs">
-        <Text size="sm" fw={600}>
-          {effectSentence(preview)}
-        </Text>
+        <Text fw={600}>{effectSentence(preview)}</Text>
         {preview.examples.length > 0 && (
-          <Anchor component="button" size="sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <Anchor component="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? 'Hide examples' : 'Show examples'}
           </Anchor>
         )}
         {preview.needsApproval && <Badge color="yellow">‖ would be held for approval</Badge>}
       </Group>
       {removals.length > 0 && (
-        <Text size="sm" c="var(--mantine-color-error)">
+        <Text c="var(--mantine-color-error)">
           ⚠ Removes the value of{' '}
           {removals
             .map(({ field, cleared }) => `${fieldLabel(field, preview.names)} for ${numberText(cleared)}`)
@@ -98,7 +96,7 @@ export function EffectLine({
         </Text>
       )}
       {preview.isCut && (
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           There are more people than could be looked at in 5 seconds.{' '}
           <Code>npx jetbridge mapping preview</Code> looks at everybody.
         </Text>
@@ -128,7 +126,7 @@ function Examples({ preview, onPerson }: { preview: MappingPreview; onPerson: (i
         {
           label: 'Person',
           cell: ({ id, userName }) => (
-            <Anchor component="button" size="sm" onClick={() => onPerson(id)}>
+            <Anchor component="button" onClick={() => onPerson(id)}>
               {userName}
             </Anchor>
           ),
@@ -139,13 +137,13 @@ function Examples({ preview, onPerson }: { preview: MappingPreview; onPerson: (i
             <>
               {outcomes[outcome]}
               {changes.map(({ field, before, after, isAgain }) => (
-                <Text key={field} size="sm">
+                <Text key={field}>
                   {fieldLabel(field, names)}: {valueText(before, names)} → {valueText(after, names)}
                   {isAgain && ' (sent again)'}
                 </Text>
               ))}
               {comes.map(({ field, code, reason }) => (
-                <Text key={`${field} ${code}`} size="sm" c="dimmed">
+                <Text key={`${field} ${code}`} c="dimmed">
                   new finding, {fieldLabel(field, names)}: {reason}
                 </Text>
               ))}
@@ -161,7 +159,7 @@ function Examples({ preview, onPerson }: { preview: MappingPreview; onPerson: (i
 export function EffectWarning({ preview }: { preview: MappingPreview }) {
   return (
     <>
-      <Text>{effectSentence(preview)}</Text>
+      <Text size="md">{effectSentence(preview)}</Text>
       {preview.needsApproval && (
         <Alert color="yellow" title="It will be held">
           More than 100 people would change. The mapping comes into force, but nothing is sent for them until
@@ -215,10 +213,16 @@ export function ApplyDialog({ connection, text, generation, version, onClose, on
         {effect.data && <EffectWarning preview={effect.data} />}
         {change.error && <ChangeFailure error={change.error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          <Button size="sm" onClick={onClose}>
             Cancel
           </Button>
-          <Button disabled={!effect.data} loading={change.isPending} onClick={() => change.mutate()}>
+          <Button
+            variant="filled"
+            size="sm"
+            disabled={!effect.data}
+            loading={change.isPending}
+            onClick={() => change.mutate()}
+          >
             {version === undefined ? `Apply to ${connection}` : `Restore version ${version}`}
           </Button>
         </Group>
@@ -231,7 +235,7 @@ function ChangeFailure({ error }: { error: Error }) {
   const faults = error instanceof RequestFailure ? error.faults : [];
   return (
     <Alert color="red" role="alert" title="Nothing was applied">
-      <Text size="sm">{error.message}</Text>
+      <Text>{error.message}</Text>
       <List size="sm">
         {faults.map(({ field, message }) => (
           <List.Item key={`${field} ${message}`}>
@@ -239,7 +243,7 @@ function ChangeFailure({ error }: { error: Error }) {
           </List.Item>
         ))}
       </List>
-      <Text size="sm">Your text stays as it is.</Text>
+      <Text>Your text stays as it is.</Text>
     </Alert>
   );
 }

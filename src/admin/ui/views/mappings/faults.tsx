@@ -21,15 +21,11 @@ export function FaultList({ faults, unchecked }: { faults: MarkedFault[]; unchec
   return (
     <Stack gap={4} aria-live="polite">
       {faults.map(({ path, problem, remedy, severity }) => (
-        <Text key={`${path} ${problem}`} size="sm">
+        <Text key={`${path} ${problem}`}>
           {severity === 'error' ? '✗' : '⚠'} <b>{path}</b>: {problem}. {remedy}
         </Text>
       ))}
-      {unchecked && (
-        <Text size="sm" c="dimmed">
-          Names were not looked up. {unchecked}
-        </Text>
-      )}
+      {unchecked && <Text c="dimmed">Names were not looked up. {unchecked}</Text>}
     </Stack>
   );
 }

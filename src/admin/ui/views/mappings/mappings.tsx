@@ -46,7 +46,12 @@ export function MappingsView() {
         const ids = data.mappings.map(({ connection }) => connection);
         const wanted = [search.get('connection'), fromPerson].find((id) => ids.includes(id ?? ''));
         const chosen = wanted ?? ids[0];
-        if (chosen === undefined) return <Text c="dimmed">The settings have no connection.</Text>;
+        if (chosen === undefined)
+          return (
+            <Text size="md" c="dimmed">
+              The settings have no connection.
+            </Text>
+          );
         return (
           <ConnectionMapping
             key={chosen}
@@ -223,12 +228,18 @@ function Head(props: HeadProps) {
               {(close) => <Versions connection={connection} onClose={close} onRestore={restore} />}
             </DialogButton>
             {isChanged && (
-              <Button variant="default" onClick={props.onDiscard}>
+              <Button size="sm" onClick={props.onDiscard}>
                 Discard my changes
               </Button>
             )}
             {canChange && (
-              <Button aria-haspopup="dialog" disabled={!canApply} onClick={() => setPending({ text })}>
+              <Button
+                variant="filled"
+                size="sm"
+                aria-haspopup="dialog"
+                disabled={!canApply}
+                onClick={() => setPending({ text })}
+              >
                 Apply…
               </Button>
             )}
@@ -306,15 +317,15 @@ function OthersChange({
       role="alert"
       title={`⚠ ${authorOf(version)} has put version ${version.generation} in force since you began`}
     >
-      <Text size="sm">
+      <Text>
         Look at that change and add it to your text. Then continue: your text is compared with version{' '}
         {version.generation} from then on, and applying it replaces that version.
       </Text>
       <Group mt="xs" gap="sm">
-        <Anchor component="button" size="sm" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <Anchor component="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
           Show the change
         </Anchor>
-        <Button size="compact-sm" variant="default" onClick={onRebase}>
+        <Button size="compact-sm" onClick={onRebase}>
           Continue with my text
         </Button>
       </Group>

@@ -99,7 +99,7 @@ function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProp
     options.set(person, labelOf(chosen.data.name, chosen.data.userName));
   if (found.data?.length === 0 && search === '' && person === undefined)
     return (
-      <Text size="sm" c="dimmed">
+      <Text c="dimmed">
         No person has been provisioned yet. Paste a SCIM user, or{' '}
         <ViewLink href="~/admin/connect" isInText>
           connect an identity provider
@@ -121,7 +121,7 @@ function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProp
         nothingFoundMessage="Nobody is found."
       />
       {isUnsent && person === undefined && (
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           No identity provider has sent a person to this connection yet. Choose one who was imported from the
           travel service, or paste a SCIM user.
         </Text>

@@ -21,7 +21,7 @@ export function PersonResult({ result, isStale }: { result: PersonPreview; isSta
     <Stack gap="sm" opacity={isStale ? 0.6 : 1} aria-busy={isStale}>
       {scopeTexts[scope] && (
         <Alert color="gray" p="xs" title={scopeTexts[scope]}>
-          <Text size="sm">In scope, the traveler would have these values.</Text>
+          <Text>In scope, the traveler would have these values.</Text>
         </Alert>
       )}
       {findings.map((finding) => (
@@ -40,15 +40,9 @@ export function PersonResult({ result, isStale }: { result: PersonPreview; isSta
           ))}
         </Table.Tbody>
       </Table>
-      {fallbackEmail && (
-        <Text size="sm" c="dimmed">
-          If that email is taken, {fallbackEmail} serves.
-        </Text>
-      )}
+      {fallbackEmail && <Text c="dimmed">If that email is taken, {fallbackEmail} serves.</Text>}
       {empty.length > 0 && (
-        <Text size="sm" c="dimmed">
-          Nothing for: {empty.map(({ field }) => fieldLabel(field, names)).join(', ')}.
-        </Text>
+        <Text c="dimmed">Nothing for: {empty.map(({ field }) => fieldLabel(field, names)).join(', ')}.</Text>
       )}
     </Stack>
   );
@@ -85,7 +79,7 @@ function FieldRow({ field, rules, names }: { field: PreviewedField; rules: Previ
   return (
     <Table.Tr {...(isChanged && { bg: 'var(--mantine-primary-color-light)' })}>
       <Table.Td style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
-        <Text size="sm">
+        <Text>
           <Breakable text={fieldLabel(field.field, names)} />
         </Text>
         {isChanged && (
@@ -95,7 +89,7 @@ function FieldRow({ field, rules, names }: { field: PreviewedField; rules: Previ
         )}
       </Table.Td>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
-        <Text size="sm" fw={outcome === 'value' ? 600 : undefined}>
+        <Text fw={outcome === 'value' ? 600 : undefined}>
           <Breakable text={resultText(field, names)} />
         </Text>
         {isChanged && (
@@ -143,9 +137,9 @@ function FindingAlert({ finding, names }: { finding: PreviewedFinding; names: Na
       p="xs"
       title={`⚠ ${fieldLabel(field, names)} ${value === undefined ? '' : JSON.stringify(value)}`}
     >
-      <Text size="sm">{reason}</Text>
+      <Text>{reason}</Text>
       <Box>
-        <Text size="sm">→ {remedy}</Text>
+        <Text>→ {remedy}</Text>
       </Box>
     </Alert>
   );

@@ -44,7 +44,7 @@ export function MappingProgress({
       withCloseButton={data.state === 'done'}
       title={applied ? `Version ${applied.version} is in force for ${connection}` : undefined}
     >
-      <Text size="sm" component="div">
+      <Text component="div">
         {text} {data.state !== 'discarded' && <Places connection={connection} state={data.state} />}
       </Text>
     </Alert>

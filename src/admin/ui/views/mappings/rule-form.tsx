@@ -83,7 +83,7 @@ export function RuleForm({ onClose, ...edited }: EditedRule & { onClose: () => v
         />
         <TransformsForm {...edited} error={faultsAt(edited, 'transforms')} />
         <Group>
-          <Button size="xs" onClick={onClose}>
+          <Button variant="filled" onClick={onClose}>
             Done
           </Button>
         </Group>

@@ -81,14 +81,7 @@ export function RulesTable({ connection, text, faults, names, chosen, onChange }
       <VisuallyHidden role="status">
         {moved && `The rule for ${moved.name} is now at place ${moved.to + 1} of ${rows.length}.`}
       </VisuallyHidden>
-      <Button
-        size="xs"
-        variant="default"
-        w="fit-content"
-        ref={addButton}
-        aria-haspopup="dialog"
-        onClick={() => setAdding(true)}
-      >
+      <Button w="fit-content" ref={addButton} aria-haspopup="dialog" onClick={() => setAdding(true)}>
         Add a rule
       </Button>
       {edited !== undefined && editedRule && (

@@ -84,7 +84,7 @@ function Transform({ value, at, onChange }: TransformProps) {
   const read = readTransform(value, kinds);
   if (!read)
     return (
-      <Text size="sm" component="div">
+      <Text component="div">
         <Code>{JSON.stringify(value)}</Code> can be changed under JSON only.
       </Text>
     );
@@ -226,12 +226,7 @@ function MapOption({
           />
         </Group>
       ))}
-      <Button
-        size="compact-xs"
-        variant="default"
-        w="fit-content"
-        onClick={() => change([...pairs, ['', '']])}
-      >
+      <Button size="compact-xs" w="fit-content" onClick={() => change([...pairs, ['', '']])}>
         Add a value
       </Button>
     </Stack>

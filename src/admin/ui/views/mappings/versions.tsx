@@ -67,7 +67,6 @@ export function Versions({
                   <Group gap="xs" wrap="nowrap">
                     <Anchor
                       component="button"
-                      size="sm"
                       aria-expanded={open === generation}
                       onClick={() => setOpen(open === generation ? undefined : generation)}
                     >
@@ -120,13 +119,7 @@ function VersionDetails({
         <Stack gap="xs" mt="xs">
           <Difference difference={difference} />
           {onRestore && (
-            <Button
-              size="xs"
-              variant="default"
-              aria-haspopup="dialog"
-              onClick={() => onRestore(generation, text)}
-              w="fit-content"
-            >
+            <Button aria-haspopup="dialog" onClick={() => onRestore(generation, text)} w="fit-content">
               Restore version {generation}…
             </Button>
           )}
@@ -151,9 +144,7 @@ function Difference({
   ];
   if (lines.length === 0)
     return (
-      <Text size="sm" c="dimmed">
-        It has the content of the version before, or the same rules in another order.
-      </Text>
+      <Text c="dimmed">It has the content of the version before, or the same rules in another order.</Text>
     );
   return (
     <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>

@@ -40,7 +40,7 @@ export function ActivityPanel() {
           isLogged ? (
             <Charts spans={counts[span]} completeSince={completeSince} />
           ) : (
-            <Text size="sm" c="dimmed">
+            <Text c="dimmed">
               The settings disable the log of exchanges (requestLog.keepDays), from which this is counted.
             </Text>
           )
@@ -58,7 +58,7 @@ function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSin
           <ActivityChart spans={spans} height={HEIGHT} />
         </Suspense>
       </div>
-      <Text size="sm">{totalsText(spans)}</Text>
+      <Text>{totalsText(spans)}</Text>
       {isPartial(spans, completeSince) && (
         <Text size="xs" c="dimmed" component="div">
           The log is still being counted: complete since <Time at={completeSince} />.

@@ -28,7 +28,7 @@ function OpenCondition({ condition }: { condition: Overview['conditions'][number
   const { symbol, label } = conditionMarks[severity];
   const isToken = kind === 'tokenEnds' || kind === 'adminTokenEnds';
   return (
-    <Text component="li" size="sm" py={2}>
+    <Text component="li" py={2}>
       <span role="img" aria-label={label}>
         {symbol}
       </span>{' '}

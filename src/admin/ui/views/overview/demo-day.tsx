@@ -44,28 +44,19 @@ export function OfferDemoDay({ demoDay: { phase, refusal }, title }: { demoDay: 
       <Divider my={4} />
       <Group justify="space-between" gap="xs" py={6}>
         <div style={{ flex: '1 1 260px' }}>
-          <Text size="sm" fw={600}>
-            {title}
-          </Text>
-          <Text size="sm" c="dimmed">
+          <Text fw={600}>{title}</Text>
+          <Text c="dimmed">
             The demo day sends 20 invented people to a connection of its own: joiners, a mover, leavers, a
             typing error. One button removes all of it. It changes nothing about the people of other
             connections.
           </Text>
           {play.error && (
-            <Text size="sm" role="alert" fw={600}>
+            <Text role="alert" fw={600}>
               ✗ {play.error.message}
             </Text>
           )}
         </div>
-        <Button
-          size="xs"
-          variant="default"
-          miw={150}
-          disabled={!isAdmin}
-          loading={play.isPending}
-          onClick={() => play.mutate()}
-        >
+        <Button miw={150} disabled={!isAdmin} loading={play.isPending} onClick={() => play.mutate()}>
           Play the demo day
         </Button>
       </Group>
@@ -134,7 +125,7 @@ function RemoveButton() {
       action="Remove the demo day"
       change={() => call('undoDemoDay')}
     >
-      <Text size="sm">
+      <Text>
         The invented people go, with their travelers, requests and held changes, and the connection demo goes
         with its token. Nothing else is changed.
       </Text>
@@ -182,19 +173,16 @@ export function FirstSteps({ steps, demoDay }: Pick<Overview, 'demoDay'> & { ste
               {isDone ? '✓' : index + 1}
             </Badge>
             <div>
-              <Text size="sm" fw={600}>
+              <Text fw={600}>
                 {title}
                 {isDone && ' (done)'}
               </Text>
-              <Text size="sm" c="dimmed">
-                {text}
-              </Text>
+              <Text c="dimmed">{text}</Text>
             </div>
           </Group>
           <Button
             component={Link}
             href={`~/admin${to}`}
-            size="xs"
             variant={list.find((step) => !step.isDone)?.to === to ? 'filled' : 'default'}
             miw={150}
           >

@@ -137,7 +137,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
       action={kinds.length > 0 && <ViewLink href="~/admin/people/findings">By value</ViewLink>}
     >
       {kinds.length === 0 && (
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           No value was left out. A value that cannot be used, such as an incomplete phone number, is listed
           here with what to do about it.
         </Text>
@@ -151,11 +151,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
           to={`/people/findings?finding=${encodeURIComponent(code)}`}
         />
       ))}
-      {kinds.length > MAX_KINDS && (
-        <Text size="sm" c="dimmed">
-          and {kinds.length - MAX_KINDS} other kinds
-        </Text>
-      )}
+      {kinds.length > MAX_KINDS && <Text c="dimmed">and {kinds.length - MAX_KINDS} other kinds</Text>}
       {isCut && (
         <Text size="xs" c="dimmed">
           Only the first 20,000 people with findings of each connection are counted.
@@ -168,11 +164,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
 function Held({ held }: { held: Overview['held'] }) {
   return (
     <Panel title="Held" action={held.length > 0 && <ViewLink href="~/admin/held">Decide</ViewLink>}>
-      {held.length === 0 && (
-        <Text size="sm" c="dimmed">
-          Nothing waits for an approval.
-        </Text>
-      )}
+      {held.length === 0 && <Text c="dimmed">Nothing waits for an approval.</Text>}
       {held.map(({ connection, cause, people, since }) => (
         <NumberRow
           key={`${connection} ${cause}`}
@@ -206,13 +198,11 @@ function NumberRow({
 }) {
   return (
     <Group justify="space-between" wrap="nowrap" gap="xs">
-      <Text size="sm" {...(count === 0 && { c: 'dimmed' })} component="div">
+      <Text {...(count === 0 && { c: 'dimmed' })} component="div">
         {label}
       </Text>
       {count === 0 ? (
-        <Text size="sm" c="dimmed">
-          0
-        </Text>
+        <Text c="dimmed">0</Text>
       ) : (
         <ViewLink href={`~/admin${to}`} fw={600} className="number">
           {isAtLeast && '≥ '}
@@ -256,13 +246,13 @@ function ResumeButton({ id, paused }: { id: string; paused: Paused }) {
       change={() => call('resumeConnection', { id })}
       isDestructive
     >
-      <Text size="sm">
+      <Text>
         {countOf(paused) === 0
           ? 'No changes wait.'
           : `The travelers of ${peopleText(countOf(paused))} are read again, and the stored values are sent where they differ: ${changesText(paused)}.`}
       </Text>
       {!paused.isImported && (
-        <Text size="sm" fw={600}>
+        <Text fw={600}>
           No import has ended since the pause, so more people may be concerned. Wait for it if you can.
         </Text>
       )}

@@ -45,12 +45,8 @@ export function Notice({
     >
       <Group justify="space-between" gap="xs">
         <div style={{ flex: '1 1 300px' }}>
-          <Text size="sm" fw={600}>
-            {title}
-          </Text>
-          <Text size="sm" component="div">
-            {children}
-          </Text>
+          <Text fw={600}>{title}</Text>
+          <Text component="div">{children}</Text>
         </div>
         {action}
       </Group>

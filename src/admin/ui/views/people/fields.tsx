@@ -29,7 +29,7 @@ export function FieldTable({ person }: { person: PersonExplanation }) {
         </Alert>
       )}
       {verdict.status === 'imported' && (
-        <Text size="sm" c="dimmed" mb="xs">
+        <Text c="dimmed" mb="xs">
           The rules apply once an identity provider writes this user. Until then the travel service decides.
         </Text>
       )}
@@ -77,7 +77,6 @@ function Value({ value, names }: { value: unknown; names: Names }) {
   return (
     <Text
       span
-      size="sm"
       style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
       title={ids.join(', ') || undefined}
     >
@@ -93,7 +92,6 @@ function Rule({ field: { field, rules }, person }: { field: PersonField; person:
     <Text
       key={`${rule.origin} ${rule.rule} ${rule.when}`}
       component="div"
-      size="sm"
       style={{ overflowWrap: 'anywhere' }}
     >
       <ViewLink href={ruleHref(person, { ...rule, field })} c="inherit" isInText>

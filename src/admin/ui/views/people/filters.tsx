@@ -140,7 +140,6 @@ function FindingValueButton({ filters, onRemove }: { filters: Filters; onRemove:
   const text = findingFilterText(filters);
   return (
     <Button
-      size="xs"
       variant="light"
       maw={300}
       rightSection={<IconX size={12} />}

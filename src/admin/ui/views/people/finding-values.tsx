@@ -47,7 +47,7 @@ export function FindingValuesView() {
         {(data) => (
           <>
             {data.isCut && (
-              <Text size="sm" c="dimmed" mb="xs">
+              <Text c="dimmed" mb="xs">
                 Only the first 10,000 people with findings are counted here, and the 1,000 most frequent
                 values are listed. The CSV has all.
               </Text>

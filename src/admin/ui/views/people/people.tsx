@@ -159,7 +159,7 @@ function PersonCard({ person }: { person: Person }) {
   return (
     <>
       <Group justify="space-between" wrap="nowrap" gap="xs">
-        <Text component="div" size="sm" truncate>
+        <Text component="div" truncate>
           <PersonLink person={person} />
         </Text>
         <StateBadge mark={markOfPerson(person)} />
@@ -194,7 +194,7 @@ function ReconcileDialog({ filters, onClose }: { filters: Filters; onClose: () =
     return (
       <Dialog title="Reconcile these people?" onClose={onClose}>
         <Loaded query={selection}>
-          {() => <Text size="sm">{isTooMany ? TOO_MANY : 'Nobody matches these filters.'}</Text>}
+          {() => <Text>{isTooMany ? TOO_MANY : 'Nobody matches these filters.'}</Text>}
         </Loaded>
       </Dialog>
     );
@@ -208,7 +208,7 @@ function ReconcileDialog({ filters, onClose }: { filters: Filters; onClose: () =
       result={{
         title: 'Attempts are made now',
         content: (done) => (
-          <Text size="sm" role="status">
+          <Text role="status">
             {countText(done.people, 'person is', 'people are')} brought up to date now. The list shows who
             waits.
           </Text>
@@ -216,7 +216,7 @@ function ReconcileDialog({ filters, onClose }: { filters: Filters; onClose: () =
       }}
       onClose={onClose}
     >
-      <Text size="sm">
+      <Text>
         For each of them the rules are applied again, and what differs is sent to the travel service. Changes
         that must be held are held as always.
       </Text>

@@ -55,7 +55,7 @@ function columnsWith(onOpen: (exchange: Exchange) => void): Column<Exchange>[] {
           td="underline"
           style={{ textAlign: 'left' }}
         >
-          <Text span size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+          <Text span ff="monospace" style={{ overflowWrap: 'anywhere' }}>
             <Breakable text={`${exchange.method} ${exchange.path}`} />
           </Text>
         </UnstyledButton>

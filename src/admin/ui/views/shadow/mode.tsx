@@ -18,9 +18,7 @@ export function ModeButton({ id, mode }: { id: string; mode: Mode }) {
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button size="xs" variant="default">
-            Change the mode…
-          </Button>
+          <Button>Change the mode…</Button>
         </Menu.Target>
         <Menu.Dropdown>
           {modes
@@ -40,9 +38,9 @@ export function ModeButton({ id, mode }: { id: string; mode: Mode }) {
           isDestructive
           onClose={() => setWanted(undefined)}
         >
-          <Text size="sm">{modeTexts[wanted].change}</Text>
+          <Text>{modeTexts[wanted].change}</Text>
           {mode === 'shadow' && wanted === 'live' && (
-            <Text size="sm" fw={600}>
+            <Text fw={600}>
               The plan of the report is not approved by this. "Go live…" in the report approves it.
             </Text>
           )}
@@ -94,17 +92,17 @@ function GoLive({
   return (
     <Dialog onClose={onClose} title={`Go live with ${connection}?`}>
       <Stack>
-        <Text size="sm">
+        <Text>
           {planText(people)} {fourEyes ? limitedText : approvedText}
         </Text>
         {changed && (
           <Stack gap={4} role="status">
-            <Text size="sm" fw={600}>
+            <Text fw={600}>
               {countText(changed.changed, 'plan has', 'plans have')} changed since the report, or people were
               added or removed. These changes are not approved: the safety valve applies to them.
             </Text>
             {changed.examples.map(({ id, userName, outcome }) => (
-              <Text key={id} size="sm">
+              <Text key={id}>
                 {userName}: {outcomeMarks[outcome].text}
               </Text>
             ))}
@@ -112,10 +110,16 @@ function GoLive({
         )}
         <Failure error={error} title="Nothing was changed" />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} data-autofocus>
+          <Button size="sm" onClick={onClose} data-autofocus>
             Cancel
           </Button>
-          <Button color="red.9" loading={isPending} onClick={() => mutate(changed?.changed)}>
+          <Button
+            variant="filled"
+            size="sm"
+            color="red.9"
+            loading={isPending}
+            onClick={() => mutate(changed?.changed)}
+          >
             {changed ? `Go live with ${connection} nevertheless` : `Go live with ${connection}`}
           </Button>
         </Group>

@@ -42,7 +42,7 @@ function Modes() {
           <Stack>
             {connections.map(({ id, mode, since }) => (
               <Panel key={id} title={id} action={<ModeButton id={id} mode={mode} />}>
-                <Text size="sm">
+                <Text>
                   <b>{modeTexts[mode].label}</b>
                   {since && (
                     <>
@@ -129,11 +129,11 @@ function SumPanels({ sums: { people, fields, names }, connection }: { sums: Sums
         </Table>
       </Panel>
       <Panel title="Fields of travelers that exist">
-        {changed.length === 0 && <Text size="sm">None of them changes.</Text>}
+        {changed.length === 0 && <Text>None of them changes.</Text>}
         {changed.map(([field, count]) => (
           <Group key={field} justify="space-between">
-            <Text size="sm">{fieldName(field, names)}</Text>
-            <Text size="sm">{numberText(count)}</Text>
+            <Text>{fieldName(field, names)}</Text>
+            <Text>{numberText(count)}</Text>
           </Group>
         ))}
       </Panel>
@@ -208,7 +208,7 @@ function Fields({ fields, names }: { fields: ShadowPerson['fields']; names: Reco
   return (
     <Stack gap={2}>
       {fields.map(({ field, before, after }) => (
-        <Text key={field} size="sm" component="div">
+        <Text key={field} component="div">
           <Dim>{fieldName(field, names)}:</Dim> {valueText(before, names) || <Dim>nothing</Dim>} →{' '}
           {afterText(after, names) || <Dim>nothing</Dim>}
         </Text>

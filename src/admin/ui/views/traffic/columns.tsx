@@ -46,10 +46,10 @@ export function Who({ direction, userAgent, connection }: Exchange) {
   return (
     <Group gap={4} wrap="nowrap" component="span" display="inline-flex">
       <Icon size={16} stroke={1.5} aria-hidden style={{ flexShrink: 0 }} />
-      <Text component="span" size="sm" title={userAgent}>
+      <Text component="span" title={userAgent}>
         {isCall ? 'Travel service' : programName(userAgent)}
       </Text>
-      <Text component="span" size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+      <Text component="span" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
         {connection ?? 'no connection'}
       </Text>
     </Group>
@@ -64,7 +64,7 @@ function programName(userAgent = 'IdP'): string {
 export function Outcome(exchange: Pick<Exchange, 'status' | 'error'>) {
   const { symbol, color, text } = outcomeOf(exchange);
   return (
-    <Text component="span" size="sm" fw={600} c={readableColor(color)} style={oneLine}>
+    <Text component="span" fw={600} c={readableColor(color)} style={oneLine}>
       {symbol} {text}
     </Text>
   );

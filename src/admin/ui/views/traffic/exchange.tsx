@@ -70,20 +70,20 @@ function Facts({ exchange }: { exchange: ExchangeDetail }) {
     <Stack gap={4}>
       <Group gap="sm">
         <Outcome {...exchange} />
-        <Text size="sm">{durationText(ms)}</Text>
-        <Text size="sm">
+        <Text>{durationText(ms)}</Text>
+        <Text>
           <Time at={at} />
         </Text>
         <Who {...exchange} />
         <PersonLink {...exchange} />
       </Group>
       {status !== undefined && error !== undefined && (
-        <Text size="sm">
+        <Text>
           Error: <Code>{error}</Code>
         </Text>
       )}
       {path.includes('?') && (
-        <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+        <Text ff="monospace" style={{ overflowWrap: 'anywhere' }}>
           <Breakable text={pathText(path.slice(path.indexOf('?')))} />
         </Text>
       )}
@@ -114,7 +114,7 @@ function Actions({ exchange }: { exchange: ExchangeDetail }) {
     <Group gap="xs">
       <CopyButton value={curlText(exchange, new URL(origin).origin)}>
         {({ copied, copy }) => (
-          <Button size="xs" variant="default" leftSection={<IconCopy size={14} />} onClick={copy}>
+          <Button leftSection={<IconCopy size={14} />} onClick={copy}>
             {copied ? 'Copied' : 'Copy as curl'}
           </Button>
         )}

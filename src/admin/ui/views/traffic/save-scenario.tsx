@@ -37,7 +37,7 @@ function SaveScenario({ start, onClose }: { start: ScenarioStart; onClose: () =>
       fields={['since']}
       onClose={onClose}
     >
-      <Text size="sm" c="dimmed">
+      <Text c="dimmed">
         The SCIM requests become files that npx jetbridge replay plays against any service. Every name,
         address and number in them is replaced by an invented one.
       </Text>

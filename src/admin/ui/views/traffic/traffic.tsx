@@ -53,9 +53,7 @@ function TrafficList() {
 function PauseButton({ isPaused, onChange }: { isPaused: boolean; onChange: (isPaused: boolean) => void }) {
   return (
     <Button
-      size="xs"
       w={110}
-      variant="default"
       leftSection={isPaused ? <IconPlayerPlay size={14} /> : <IconPlayerPause size={14} />}
       onClick={() => onChange(!isPaused)}
     >
@@ -131,7 +129,7 @@ function useSteadyNews(exchanges: Exchange[]): { shown: Exchange[]; waiting: num
 function NewsButton({ count, onClick }: { count: number; onClick: () => void }) {
   return (
     <Affix position={{ top: 60, left: '50%' }}>
-      <Button size="xs" radius="xl" style={{ transform: 'translateX(-50%)' }} onClick={onClick}>
+      <Button variant="filled" radius="xl" style={{ transform: 'translateX(-50%)' }} onClick={onClick}>
         ↑ {count} new
       </Button>
     </Affix>
@@ -198,7 +196,7 @@ export function ReadBodies() {
       )}
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button size="xs" variant={kept.length > 0 ? 'light' : 'default'}>
+          <Button variant={kept.length > 0 ? 'light' : 'default'}>
             {kept.length > 0
               ? `Bodies of reads kept ${untilText(kept[0]?.readBodiesUntil)}`
               : 'Keep bodies of reads…'}

@@ -15,7 +15,7 @@ export function ApiKeys({ admins }: { admins: string[] }) {
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           An integration sends a key as <code>Authorization: Bearer …</code>
         </Text>
         {canChange && (

@@ -97,7 +97,7 @@ function MoneyBack({ label, rows }: { label: string; rows: Transfer[] }) {
   if (rows.length === 0) return null;
   return (
     <div>
-      <Text fw={600} mb="xs">
+      <Text size="md" fw={600} mb="xs">
         {label}
       </Text>
       <Rows

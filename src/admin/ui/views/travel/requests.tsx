@@ -51,7 +51,7 @@ function requestColumns(onShow: (request: TravelRequest) => void): Column<Travel
     {
       label: 'Request',
       cell: ({ method, path }) => (
-        <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <Text span style={{ overflowWrap: 'anywhere' }}>
           <Breakable text={`${method} ${path}`} />
         </Text>
       ),
@@ -62,7 +62,7 @@ function requestColumns(onShow: (request: TravelRequest) => void): Column<Travel
     {
       label: 'Bodies',
       cell: (request) => (
-        <Button size="compact-xs" variant="default" aria-haspopup="dialog" onClick={() => onShow(request)}>
+        <Button size="compact-xs" aria-haspopup="dialog" onClick={() => onShow(request)}>
           Show
         </Button>
       ),
@@ -85,7 +85,7 @@ function Bodies({ request, onClose }: { request: TravelRequest; onClose: () => v
   return (
     <Dialog onClose={onClose} size="xl" title={`${method} ${path}`}>
       <Stack gap="xs">
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           Request id {requestId}
           {credential && `, credential ${credential}`}
         </Text>

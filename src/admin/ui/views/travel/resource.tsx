@@ -38,7 +38,7 @@ export function TravelerNames({ travelers }: { travelers: Traveler[] }) {
 export function ResourceText({ resource, path }: { resource: object; path: string }) {
   return (
     <details>
-      <Text component="summary" size="sm" style={{ cursor: 'pointer', overflowWrap: 'anywhere' }}>
+      <Text component="summary" style={{ cursor: 'pointer', overflowWrap: 'anywhere' }}>
         As GET {path} answers it
       </Text>
       <Code block mt="xs" tabIndex={0}>
@@ -54,7 +54,7 @@ export function BillingOperations({ of, id }: { of: 'trip' | 'invoice'; id: stri
   const operations = usePages(list, { id, limit: 50 });
   return (
     <div>
-      <Text fw={600} mb="xs">
+      <Text size="md" fw={600} mb="xs">
         Billing operations
       </Text>
       <PagedRows

@@ -29,10 +29,12 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
   return (
     <Stack gap="sm">
       <Group gap="xs">
-        <Text fw={600}>{company}</Text>
+        <Text size="md" fw={600}>
+          {company}
+        </Text>
         <StateBadge mark={isPresent ? present : absent} />
       </Group>
-      <Text size="sm">
+      <Text>
         {company} is an invented company with {users} people and {trips} trips of thirteen months: travel
         policies, cost centers, bookings, cancellations, invoices, refunds. Its email addresses end with @
         {domain}, and nothing of anybody else is changed.
@@ -45,7 +47,7 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
       )}
       {isPresent ? (
         <>
-          <Text size="sm">
+          <Text>
             Look at its{' '}
             <ViewLink href="/trips" isInText>
               trips
@@ -61,7 +63,7 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
       ) : (
         canChange && (
           <Button
-            size="xs"
+            variant="filled"
             w="fit-content"
             loading={creation.isPending}
             onClick={() => {
@@ -74,7 +76,7 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
         )
       )}
       {creation.isPending && (
-        <Text size="sm" c="dimmed" role="status">
+        <Text c="dimmed" role="status">
           {company} is being created. That takes some seconds.
         </Text>
       )}
@@ -104,7 +106,7 @@ function RemoveButton({
         onRemoved(`✓ Removed ${resourcesText(removed)}.${rest}`);
       }}
     >
-      <Text>
+      <Text size="md">
         All travelers with an address at {domain} go, with their trips, invoices and API keys, and the
         company’s policies, cost centers and custom fields. This cannot be undone, but {company} can be
         created again.

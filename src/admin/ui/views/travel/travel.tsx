@@ -23,7 +23,7 @@ export function TravelView() {
         title="Travel service"
         actions={
           service.data?.embedded && (
-            <Anchor href="/api/docs" target="_blank" size="sm">
+            <Anchor href="/api/docs" target="_blank">
               API documents
             </Anchor>
           )

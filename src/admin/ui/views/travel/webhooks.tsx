@@ -53,9 +53,7 @@ function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: st
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <Text size="sm" c="dimmed">
-          A webhook gets events by HTTP, signed, as soon as they happen.
-        </Text>
+        <Text c="dimmed">A webhook gets events by HTTP, signed, as soon as they happen.</Text>
         {useIsAdmin() && (
           <DialogButton label="Create a webhook" variant="filled">
             {(close) => <WebhookForm kinds={kinds} onClose={close} />}
@@ -108,12 +106,10 @@ function Deliveries({
         {webhook?.url ?? id}
       </PartHead>
       <Group justify="space-between" mb="sm">
-        <Text size="sm" c="dimmed">
-          {webhook?.events?.join(', ') ?? 'Every kind of event'}
-        </Text>
+        <Text c="dimmed">{webhook?.events?.join(', ') ?? 'Every kind of event'}</Text>
         {canChange && (
           <Group gap="xs">
-            <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+            <Button loading={test.isPending} onClick={() => test.mutate()}>
               Send a test event
             </Button>
             {webhook && <ChangeButtons webhook={webhook} kinds={kinds} />}
@@ -153,7 +149,7 @@ function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: stri
         isDestructive
         onDone={() => navigate('/webhooks')}
       >
-        <Text style={{ overflowWrap: 'anywhere' }}>
+        <Text size="md" style={{ overflowWrap: 'anywhere' }}>
           {url} gets no events any more, and its list of deliveries goes. This cannot be undone: a new webhook
           has another secret.
         </Text>
@@ -180,7 +176,7 @@ function SecretRenewal({ webhook: { id, url }, onClose }: { webhook: TravelWebho
         ),
       }}
     >
-      <Text style={{ overflowWrap: 'anywhere' }}>
+      <Text size="md" style={{ overflowWrap: 'anywhere' }}>
         {url} gets a new secret, which is shown once. The present one signs for 24 hours too; then the
         integration must know the new one. A renewal cannot be undone.
       </Text>
@@ -227,12 +223,7 @@ function redeliverColumn(onRedeliver: (id: string) => void): Column<TravelDelive
   return {
     label: 'Action',
     cell: ({ id, kind }) => (
-      <Button
-        size="compact-xs"
-        variant="default"
-        aria-label={`Deliver again: ${kind}`}
-        onClick={() => onRedeliver(id)}
-      >
+      <Button size="compact-xs" aria-label={`Deliver again: ${kind}`} onClick={() => onRedeliver(id)}>
         Deliver again
       </Button>
     ),
