@@ -49,15 +49,13 @@ export function OwnSessions({ onClose }: { onClose: () => void }) {
   );
 }
 
-function SessionRows({
-  sessions,
-  button,
-  onEnd,
-}: {
+interface SessionRowsProps {
   sessions: OwnSession[];
   button: Column<OwnSession>;
   onEnd: (ended: OwnSession[]) => void;
-}) {
+}
+
+function SessionRows({ sessions, button, onEnd }: SessionRowsProps) {
   const others = sessions.filter(({ isCurrent }) => !isCurrent);
   return (
     <>

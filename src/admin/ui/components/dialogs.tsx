@@ -22,18 +22,15 @@ export function Dialog(props: Omit<ModalProps, 'opened'>) {
   return <Modal opened {...props} />;
 }
 
-/** A button that opens a dialog. `children` renders the dialog, and gets the function that closes it. */
-export function DialogButton({
-  label,
-  name,
-  children,
-  ...button
-}: Omit<ButtonProps, 'name' | 'children'> & {
+interface DialogButtonProps extends Omit<ButtonProps, 'name' | 'children'> {
   label: string;
   /** The name for screen readers, where the label alone does not say which thing is meant. */
   name?: string;
   children: (close: () => void) => ReactNode;
-}) {
+}
+
+/** A button that opens a dialog. `children` renders the dialog, and gets the function that closes it. */
+export function DialogButton({ label, name, children, ...button }: DialogButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -230,14 +227,7 @@ function focusField(form: HTMLFormElement | null): void {
     form?.querySelector<HTMLElement>('input, textarea')?.focus();
 }
 
-/** A form that creates something with a name and a secret, which is shown once. `children` are its other fields. */
-export function CreationDialog({
-  nameText,
-  create,
-  secretText,
-  children,
-  ...form
-}: {
+interface CreationDialogProps {
   title: string;
   action: string;
   /** Describes the name. */
@@ -248,7 +238,10 @@ export function CreationDialog({
   secretText: (name: string) => string;
   onClose: () => void;
   children: ReactNode;
-}) {
+}
+
+/** A form that creates something with a name and a secret, which is shown once. `children` are its other fields. */
+export function CreationDialog({ nameText, create, secretText, children, ...form }: CreationDialogProps) {
   const [name, setName] = useState('');
   const creation = useChange(() => create(name));
   if (creation.data === undefined)
@@ -282,16 +275,14 @@ export function submits(submit: () => void): (event: FormEvent) => void {
   };
 }
 
-/** A secret that is shown only once, with a button that copies it and has the focus. `children` says what it is for. */
-export function Secret({
-  value,
-  children,
-  onDone,
-}: {
+interface SecretProps {
   value: string;
   children: ReactNode;
   onDone: () => void;
-}) {
+}
+
+/** A secret that is shown only once, with a button that copies it and has the focus. `children` says what it is for. */
+export function Secret({ value, children, onDone }: SecretProps) {
   // `data-autofocus` is for a dialog that opens with the secret; one in which it appears later has the effect.
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);

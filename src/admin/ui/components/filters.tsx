@@ -53,17 +53,14 @@ export function FilterSelect({
   return <Select size="xs" clearable aria-label={label} value={value ?? null} {...select} />;
 }
 
-/** A filter with a text, which is used a moment after the last key stroke. `label` is its name. */
-export function TextFilter({
-  label,
-  value,
-  onChange,
-  ...input
-}: Omit<TextInputProps, 'value' | 'onChange'> & {
+interface TextFilterProps extends Omit<TextInputProps, 'value' | 'onChange'> {
   label: string;
   value: string | undefined;
   onChange: (value: string) => void;
-}) {
+}
+
+/** A filter with a text, which is used a moment after the last key stroke. `label` is its name. */
+export function TextFilter({ label, value, onChange, ...input }: TextFilterProps) {
   const [typed, setTyped] = useState(value ?? '');
   // A link to the same view can bring another text.
   useEffect(() => setTyped((text) => (text.trim() === (value ?? '') ? text : (value ?? ''))), [value]);
@@ -107,18 +104,15 @@ export function useAddressFilter<Filter extends object>(
   return [filter, change];
 }
 
-/** A local date and time, which can be empty. `value` is a time of the API. */
-export function MomentInput({
-  label,
-  value,
-  style,
-  onChange,
-}: {
+interface MomentInputProps {
   label: string;
   value: string | undefined;
   style?: CSSProperties;
   onChange: (value: string | undefined) => void;
-}) {
+}
+
+/** A local date and time, which can be empty. `value` is a time of the API. */
+export function MomentInput({ label, value, style, onChange }: MomentInputProps) {
   return (
     <TextInput
       size="xs"
@@ -149,17 +143,15 @@ export function toUtc(local: string): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** Chooses a person by name, userName, email address or id. A chosen one is shown by name, with a way back to everybody. */
-export function PersonFilter({
-  person,
-  style,
-  onChange,
-}: {
+interface PersonFilterProps {
   /** The SCIM id. */
   person: string | undefined;
   style?: CSSProperties;
   onChange: (person: string | undefined) => void;
-}) {
+}
+
+/** Chooses a person by name, userName, email address or id. A chosen one is shown by name, with a way back to everybody. */
+export function PersonFilter({ person, style, onChange }: PersonFilterProps) {
   const name = useNameOf(person);
   if (person === undefined)
     return (

@@ -29,16 +29,14 @@ export function Failure({ error, children, ...alert }: AlertProps & { error: Err
   );
 }
 
-/** Shows what a query has read, placeholders while it reads, or its failure with a button to try again. */
-export function Loaded<T>({
-  query,
-  title = 'This could not be read',
-  children,
-}: {
+interface LoadedProps<T> {
   query: UseQueryResult<T>;
   title?: string | undefined;
   children: (data: T) => ReactNode;
-}) {
+}
+
+/** Shows what a query has read, placeholders while it reads, or its failure with a button to try again. */
+export function Loaded<T>({ query, title = 'This could not be read', children }: LoadedProps<T>) {
   const { data, error, refetch } = query;
   return (
     <>

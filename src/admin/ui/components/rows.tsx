@@ -148,17 +148,14 @@ export function LoadedRows<Data, T>({
   return <Loaded query={query}>{(data) => <Rows {...table} rows={rowsOf(data)} />}</Loaded>;
 }
 
-/** The rows of all pages that were read, and a button that reads the next page; `older` is its label. */
-export function PagedRows<Page, T>({
-  query,
-  rowsOf,
-  older,
-  ...table
-}: TableProps<T> & {
+interface PagedRowsProps<Page, T> extends TableProps<T> {
   query: UseInfiniteQueryResult<InfiniteData<Page>>;
   rowsOf: (page: Page) => T[];
   older?: string;
-}) {
+}
+
+/** The rows of all pages that were read, and a button that reads the next page; `older` is its label. */
+export function PagedRows<Page, T>({ query, rowsOf, older, ...table }: PagedRowsProps<Page, T>) {
   return (
     <>
       <LoadedRows {...table} query={query} rowsOf={({ pages }) => pages.flatMap(rowsOf)} />

@@ -115,19 +115,17 @@ export function StateBadge({ mark }: { mark: { symbol: string; label: string; co
   );
 }
 
+interface TimeProps {
+  at: string | undefined;
+  isDeadline?: boolean;
+  none?: string;
+}
+
 /**
  * A moment: relative below a day, else in local time; the exact UTC moment appears on hover. A deadline that has passed, such as that of
  * the next attempt, is "due". `none` stands for a moment that there is not.
  */
-export function Time({
-  at,
-  isDeadline = false,
-  none = '–',
-}: {
-  at: string | undefined;
-  isDeadline?: boolean;
-  none?: string;
-}) {
+export function Time({ at, isDeadline = false, none = '–' }: TimeProps) {
   if (at === undefined) return none;
   return (
     <Tooltip

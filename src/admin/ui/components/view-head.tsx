@@ -4,16 +4,14 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useRouter } from 'wouter';
 import { helpAddress } from '../help.ts';
 
-/** The heading of a view with its help, a sentence under it, and its buttons. Sets the title of the tab. */
-export function ViewHead({
-  title,
-  children,
-  actions,
-}: {
+interface ViewHeadProps {
   title: string;
   children?: ReactNode;
   actions?: ReactNode;
-}) {
+}
+
+/** The heading of a view with its help, a sentence under it, and its buttons. Sets the title of the tab. */
+export function ViewHead({ title, children, actions }: ViewHeadProps) {
   useDocumentTitle(`${title} · Jetbridge`);
   return (
     <Group justify="space-between" align="flex-start" mb="md">

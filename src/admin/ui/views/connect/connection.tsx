@@ -206,16 +206,14 @@ function Consequence({ id }: { id: string }) {
   );
 }
 
-/** Changes one policy of a stored connection. */
-export function PolicyForm({
-  connection,
-  policy,
-  onClose,
-}: {
+interface PolicyFormProps {
   connection: string;
   policy: Policy;
   onClose: () => void;
-}) {
+}
+
+/** Changes one policy of a stored connection. */
+export function PolicyForm({ connection, policy, onClose }: PolicyFormProps) {
   const { name, description, choices } = policy;
   const [value, setValue] = useState(policy.value);
   const change = useChange(() => call('changePolicies', { id: connection, policies: { [name]: value } }), {

@@ -29,16 +29,14 @@ function useNewAttempts(connection: string) {
   return { isLogged: data?.isLogged, attempts, person, error, dataUpdatedAt };
 }
 
-/** Shows the calls of the identity provider as they arrive, also refused ones, and the first person at the end. */
-export function LiveCheck({
-  connection,
-  caller,
-  method,
-}: {
+interface LiveCheckProps {
   connection: string;
   caller: string;
   method: Method;
-}) {
+}
+
+/** Shows the calls of the identity provider as they arrive, also refused ones, and the first person at the end. */
+export function LiveCheck({ connection, caller, method }: LiveCheckProps) {
   const { isLogged, attempts, person, error, dataUpdatedAt } = useNewAttempts(connection);
   const [newest, ...earlier] = attempts;
   return (

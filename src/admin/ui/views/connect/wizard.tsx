@@ -112,18 +112,15 @@ function NotReachable({ url }: { url: string }) {
   );
 }
 
-/** `children` is the form that makes the secrets. It stands at the first field that needs one. */
-function ScreenCard({
-  screen: { title, text, fields },
-  number,
-  created,
-  children,
-}: {
+interface ScreenCardProps {
   screen: Screen;
   number: number;
   created: NewCredential | undefined;
   children: ReactNode;
-}) {
+}
+
+/** `children` is the form that makes the secrets. It stands at the first field that needs one. */
+function ScreenCard({ screen: { title, text, fields }, number, created, children }: ScreenCardProps) {
   const canChange = useIsAdmin();
   const first = fields.find(({ value }) => typeof value !== 'string');
   return (
@@ -174,18 +171,15 @@ function Field({
 /** A credential that was created in the wizard. Its secret is shown until the wizard is left, and cannot be read again. */
 export type NewCredential = { token: string } | { clientId: string; clientSecret: string };
 
-/** Creates a token or an OAuth client with a secret. */
-export function CreateCredential({
-  connection,
-  method,
-  suggestedName,
-  onCreated,
-}: {
+interface CreateCredentialProps {
   connection: string;
   method: Method;
   suggestedName: string;
   onCreated: (credential: NewCredential) => void;
-}) {
+}
+
+/** Creates a token or an OAuth client with a secret. */
+export function CreateCredential({ connection, method, suggestedName, onCreated }: CreateCredentialProps) {
   const [name, setName] = useState(suggestedName);
   const [days, setDays] = useState('0');
   const creation = useChange(() => create({ connection, name }, method, Number(days)), {

@@ -17,19 +17,16 @@ export interface PlannedDecision {
   people?: HeldPerson[];
 }
 
-/** States the consequence of a decision in numbers, and carries it out when the admin confirms it. */
-export function ConfirmDecision({
-  planned,
-  fourEyes,
-  onClose,
-  onDecided,
-}: {
+interface ConfirmDecisionProps {
   planned: PlannedDecision;
   /** True if an approval needs two admins. */
   fourEyes: boolean;
   onClose: () => void;
   onDecided: (outcome: Outcome) => void;
-}) {
+}
+
+/** States the consequence of a decision in numbers, and carries it out when the admin confirms it. */
+export function ConfirmDecision({ planned, fourEyes, onClose, onDecided }: ConfirmDecisionProps) {
   const { answer, group, people } = planned;
   const who = people ? countText(people.length, 'person', 'people') : peopleText(group);
   const action = `${answer === 'approved' ? 'Approve' : 'Discard'} for ${who}`;

@@ -12,16 +12,14 @@ import type { PlannedDecision } from './decision.tsx';
 import { DecideButtons } from './held.tsx';
 import { causeNames } from './texts.ts';
 
-/** The people of a group, some of whom the admin can choose. */
-export function HeldGroup({
-  address,
-  groups,
-  onDecide,
-}: {
+interface HeldGroupProps {
   address: { connection: string; cause: string };
   groups: HoldGroup[];
   onDecide: (planned: PlannedDecision) => void;
-}) {
+}
+
+/** The people of a group, some of whom the admin can choose. */
+export function HeldGroup({ address, groups, onDecide }: HeldGroupProps) {
   const { connection, cause } = address;
   const group = groups.find((one) => one.connection === connection && one.cause === cause);
   return (
@@ -78,15 +76,13 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
   );
 }
 
-function SelectAll({
-  all,
-  selected,
-  onChange,
-}: {
+interface SelectAllProps {
   all: HeldPerson[];
   selected: HeldPerson[];
   onChange: (ids: string[], isChosen: boolean) => void;
-}) {
+}
+
+function SelectAll({ all, selected, onChange }: SelectAllProps) {
   if (!useIsAdmin()) return null;
   const isAll = all.length > 0 && selected.length === all.length;
   return (

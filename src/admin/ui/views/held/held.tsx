@@ -53,15 +53,13 @@ export function HeldView() {
   );
 }
 
-function Groups({
-  groups,
-  decisions,
-  onDecide,
-}: {
+interface GroupsProps {
   groups: HoldGroup[];
   decisions: OpenDecision[];
   onDecide: (planned: PlannedDecision) => void;
-}) {
+}
+
+function Groups({ groups, decisions, onDecide }: GroupsProps) {
   return (
     <>
       <ViewHead

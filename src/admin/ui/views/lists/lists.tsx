@@ -36,20 +36,16 @@ export function ListsView() {
   );
 }
 
-function Lists({
-  id: connection,
-  travelApi,
-  connections,
-  part,
-  item,
-}: {
+interface ListsProps {
   id: string;
   travelApi: string;
   connections: string[];
   part: string;
   /** The custom field or group that the address names. */
   item: string | undefined;
-}) {
+}
+
+function Lists({ id: connection, travelApi, connections, part, item }: ListsProps) {
   const [, navigate] = useLocation();
   const kind = kindOfPath(part);
   const content = kind ? (

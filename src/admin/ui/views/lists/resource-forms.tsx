@@ -100,16 +100,14 @@ const choices: PerList<Record<string, { label: string; data: { value: string; la
   },
 };
 
-/** Names an entry of a list otherwise. */
-export function RenameResource({
-  kind: { list, field, one },
-  resource,
-  onClose,
-}: {
+interface RenameResourceProps {
   kind: ListPlace;
   resource: NamedResource;
   onClose: () => void;
-}) {
+}
+
+/** Names an entry of a list otherwise. */
+export function RenameResource({ kind: { list, field, one }, resource, onClose }: RenameResourceProps) {
   const { id, name: before, placeCount } = resource;
   const [name, setName] = useState(before);
   const renaming = useChange(() => call('updateNamedResource', { id, list, name, ...(field && { field }) }), {
@@ -138,15 +136,13 @@ export function RenameResource({
   );
 }
 
-function NameInput({
-  value,
-  onChange,
-  error,
-}: {
+interface NameInputProps {
   value: string;
   onChange: (name: string) => void;
   error: Error | null;
-}) {
+}
+
+function NameInput({ value, onChange, error }: NameInputProps) {
   return (
     <TextInput
       label="Name"

@@ -79,16 +79,14 @@ function article(noun: string): 'a' | 'an' {
   return /^[aeiou]/.test(noun) ? 'an' : 'a';
 }
 
-/** Says where the list comes from, how old it is, and where it is changed. */
-function Source({
-  page,
-  travelApi,
-  one,
-}: {
+interface SourceProps {
   page: Result<'listNamedResources'> | undefined;
   travelApi: string;
   one: string;
-}) {
+}
+
+/** Says where the list comes from, how old it is, and where it is changed. */
+function Source({ page, travelApi, one }: SourceProps) {
   if (!page) return null;
   const { readAt, isStale } = page;
   const age = <Time at={readAt} none="some time ago" />;

@@ -9,18 +9,15 @@ import type { WrittenRule } from './rules.ts';
 const inputs = { scimAttribute: 'What an attribute has', template: 'A fixed value' };
 type InputMember = keyof typeof inputs;
 
-/** Asks what a new rule sets, what it gives, and for whom. Everything else is set in the form of the rule. */
-export function AddRule({
-  connection,
-  names,
-  onAdd,
-  onClose,
-}: {
+interface AddRuleProps {
   connection: string;
   names: MappingNames | undefined;
   onAdd: (rule: WrittenRule) => void;
   onClose: () => void;
-}) {
+}
+
+/** Asks what a new rule sets, what it gives, and for whom. Everything else is set in the form of the rule. */
+export function AddRule({ connection, names, onAdd, onClose }: AddRuleProps) {
   const [target, setTarget] = useState('');
   const [member, setMember] = useState<InputMember>('scimAttribute');
   const [input, setInput] = useState('');

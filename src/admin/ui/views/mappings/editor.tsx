@@ -17,20 +17,16 @@ import { completeMapping, type FindGroups, type MappingNames } from './completio
 import type { MarkedFault } from './draft.ts';
 import { findPlace, type Place } from './json-place.ts';
 
-/** The text of a mapping, with completion and with its faults underlined. */
-export function MappingEditor({
-  text,
-  faults,
-  names,
-  findGroups,
-  onChange,
-}: {
+interface MappingEditorProps {
   text: string;
   faults: MarkedFault[];
   names: MappingNames | undefined;
   findGroups: FindGroups;
   onChange: (text: string) => void;
-}) {
+}
+
+/** The text of a mapping, with completion and with its faults underlined. */
+export function MappingEditor({ text, faults, names, findGroups, onChange }: MappingEditorProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const latest = useRef({ names, findGroups, onChange });

@@ -63,16 +63,14 @@ export function effectSentence(preview: MappingPreview): string {
   return [change, ...others].join(' ');
 }
 
-/** The effect on everybody: the sentence, removals apart, and examples on demand. */
-export function EffectLine({
-  preview,
-  isReading,
-  onPerson,
-}: {
+interface EffectLineProps {
   preview: MappingPreview;
   isReading: boolean;
   onPerson: (id: string) => void;
-}) {
+}
+
+/** The effect on everybody: the sentence, removals apart, and examples on demand. */
+export function EffectLine({ preview, isReading, onPerson }: EffectLineProps) {
   const [isOpen, setOpen] = useState(false);
   const removals = preview.fields.filter(({ cleared }) => cleared > 0);
   return (

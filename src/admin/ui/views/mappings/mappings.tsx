@@ -299,16 +299,14 @@ function Effect({ connection, text, onPerson }: Pick<HeadProps, 'connection' | '
   );
 }
 
-/** Another version came into force while the text was edited: shows its change, so that none is lost. */
-function OthersChange({
-  connection,
-  version,
-  onRebase,
-}: {
+interface OthersChangeProps {
   connection: string;
   version: MappingVersion;
   onRebase: () => void;
-}) {
+}
+
+/** Another version came into force while the text was edited: shows its change, so that none is lost. */
+function OthersChange({ connection, version, onRebase }: OthersChangeProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Alert

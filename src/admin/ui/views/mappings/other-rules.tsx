@@ -19,14 +19,7 @@ const uses: Record<OtherRule['use'], string> = {
   replaced: 'not used: a rule above sets it',
 };
 
-/** The rules that are in force besides those of the mapping. Each can be added to the mapping, to change it there. */
-export function OtherRules({
-  rules,
-  chosen,
-  names,
-  text,
-  onChange,
-}: {
+interface OtherRulesProps {
   rules: OtherRule[];
   /** True for the rule to which a link has led. */
   chosen: (rule: OtherRule) => boolean;
@@ -34,7 +27,10 @@ export function OtherRules({
   names: Record<string, string>;
   text: string;
   onChange: (text: string) => void;
-}) {
+}
+
+/** The rules that are in force besides those of the mapping. Each can be added to the mapping, to change it there. */
+export function OtherRules({ rules, chosen, names, text, onChange }: OtherRulesProps) {
   return (
     <Section title="Rules besides the mapping in force">
       <Rows

@@ -228,17 +228,14 @@ function Input(edited: EditedRule) {
   );
 }
 
-function KindSelect<Kind extends string>({
-  label,
-  kinds,
-  kind,
-  onChange,
-}: {
+interface KindSelectProps<Kind extends string> {
   label: string;
   kinds: Record<Kind, string>;
   kind: Kind;
   onChange: (kind: Kind) => void;
-}) {
+}
+
+function KindSelect<Kind extends string>({ label, kinds, kind, onChange }: KindSelectProps<Kind>) {
   return (
     <Select
       label={label}

@@ -145,19 +145,15 @@ function Option({
   return <MapOption {...{ option, label, onChange }} kind={kind} />;
 }
 
-function OptionText({
-  label,
-  placeholder,
-  prefix,
-  value,
-  onChange,
-}: {
+interface OptionTextProps {
   label: string;
   placeholder: string;
   prefix?: string;
   value: string;
   onChange: (value: string) => void;
-}) {
+}
+
+function OptionText({ label, placeholder, prefix, value, onChange }: OptionTextProps) {
   return (
     <TextInput
       size="xs"
@@ -175,21 +171,18 @@ function OptionText({
   );
 }
 
-/**
- * Results by value. The rows are kept beside the option: while a value is typed it can be that of another row, and an object has
- * values that are numbers first.
- */
-function MapOption({
-  option,
-  label,
-  kind,
-  onChange,
-}: {
+interface MapOptionProps {
   option: Record<string, string>;
   label: string;
   kind: TransformKind;
   onChange: (option: Record<string, string>) => void;
-}) {
+}
+
+/**
+ * Results by value. The rows are kept beside the option: while a value is typed it can be that of another row, and an object has
+ * values that are numbers first.
+ */
+function MapOption({ option, label, kind, onChange }: MapOptionProps) {
   const [typed, setTyped] = useState({ pairs: Object.entries(option), written: JSON.stringify(option) });
   const pairs = typed.written === JSON.stringify(option) ? typed.pairs : Object.entries(option);
   const change = (next: [string, string][]) => {

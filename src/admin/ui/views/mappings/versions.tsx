@@ -23,20 +23,17 @@ export function originOf(version: MappingVersion): string {
 
 type Restore = (version: number, text: string) => void;
 
-/** The history of a mapping: who changed what, and a way back. */
-export function Versions({
-  connection,
-  first,
-  onRestore,
-  onClose,
-}: {
+interface VersionsProps {
   connection: string;
   /** The version whose change is shown at first. */
   first?: number | undefined;
   /** Without it the versions are shown only. */
   onRestore?: Restore;
   onClose: () => void;
-}) {
+}
+
+/** The history of a mapping: who changed what, and a way back. */
+export function Versions({ connection, first, onRestore, onClose }: VersionsProps) {
   const canRestore = useIsAdmin() && onRestore !== undefined;
   const restore: Restore = (version, text) => {
     onClose();
@@ -103,15 +100,13 @@ export function Versions({
   );
 }
 
-function VersionDetails({
-  connection,
-  generation,
-  onRestore,
-}: {
+interface VersionDetailsProps {
   connection: string;
   generation: number;
   onRestore: Restore | undefined;
-}) {
+}
+
+function VersionDetails({ connection, generation, onRestore }: VersionDetailsProps) {
   const version = useRead('readMappingVersion', { connection, version: String(generation) });
   return (
     <Loaded query={version}>

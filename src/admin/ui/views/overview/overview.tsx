@@ -184,18 +184,15 @@ function Held({ held }: { held: Overview['held'] }) {
   );
 }
 
-/** A number that links to what it counts. Nothing to count is shown muted. */
-function NumberRow({
-  label,
-  count,
-  to,
-  isAtLeast = false,
-}: {
+interface NumberRowProps {
   label: ReactNode;
   count: number;
   to: string;
   isAtLeast?: boolean;
-}) {
+}
+
+/** A number that links to what it counts. Nothing to count is shown muted. */
+function NumberRow({ label, count, to, isAtLeast = false }: NumberRowProps) {
   return (
     <Group justify="space-between" wrap="nowrap" gap="xs">
       <Text {...(count === 0 && { c: 'dimmed' })} component="div">

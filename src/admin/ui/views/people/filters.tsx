@@ -37,16 +37,14 @@ export function useFilterChoices(filters: Pick<Filters, 'connection' | 'finding'
   return filterChoices(data?.connections ?? [], filters);
 }
 
-/** The filters above the list of people. */
-export function FilterBar({
-  filters,
-  sort,
-  change,
-}: {
+interface FilterBarProps {
   filters: Filters;
   sort: Sort | undefined;
   change: Change;
-}) {
+}
+
+/** The filters above the list of people. */
+export function FilterBar({ filters, sort, change }: FilterBarProps) {
   const choices = useFilterChoices(filters);
   const isNarrow = useIsNarrow();
   const { connection, state, finding, field, value, search, archived } = filters;

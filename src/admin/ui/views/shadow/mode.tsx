@@ -62,18 +62,15 @@ export function GoLiveButton(props: { connection: string; sums: Sums; onDone: (t
   );
 }
 
-/** Says what going live does, in numbers. If plans have changed since the report, they are shown before a second confirmation. */
-function GoLive({
-  connection,
-  sums: { people, digest, fourEyes },
-  onDone,
-  onClose,
-}: {
+interface GoLiveProps {
   connection: string;
   sums: Sums;
   onDone: (text: string) => void;
   onClose: () => void;
-}) {
+}
+
+/** Says what going live does, in numbers. If plans have changed since the report, they are shown before a second confirmation. */
+function GoLive({ connection, sums: { people, digest, fourEyes }, onDone, onClose }: GoLiveProps) {
   const { data, error, isPending, mutate } = useChange(
     (acceptedChanges: number | undefined) =>
       call('goLive', {

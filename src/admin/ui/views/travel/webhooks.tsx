@@ -87,15 +87,13 @@ const columns: Column<TravelWebhook>[] = [
 const active = { symbol: '✓', label: 'active', color: 'green' };
 const inactive = { symbol: '–', label: 'inactive', color: 'gray' };
 
-function Deliveries({
-  id,
-  webhook,
-  kinds,
-}: {
+interface DeliveriesProps {
   id: string;
   webhook: TravelWebhook | undefined;
   kinds: string[];
-}) {
+}
+
+function Deliveries({ id, webhook, kinds }: DeliveriesProps) {
   const canChange = useIsAdmin();
   const deliveries = usePages('listTravelDeliveries', { id, limit: 50 });
   const test = useChange(() => call('testTravelWebhook', { id }));
@@ -238,16 +236,14 @@ interface Typed {
   isActive: boolean;
 }
 
-/** Creates a webhook and shows its secret once, or changes one. `kinds` are those that can be selected. */
-export function WebhookForm({
-  webhook,
-  kinds,
-  onClose,
-}: {
+interface WebhookFormProps {
   webhook?: TravelWebhook | undefined;
   kinds: string[];
   onClose: () => void;
-}) {
+}
+
+/** Creates a webhook and shows its secret once, or changes one. `kinds` are those that can be selected. */
+export function WebhookForm({ webhook, kinds, onClose }: WebhookFormProps) {
   const [typed, setTyped] = useState(() => toTyped(webhook));
   const saving = useChange(() => save(webhook, typed), {
     onDone: (secret) => secret === undefined && onClose(),
@@ -309,17 +305,14 @@ async function save(webhook: TravelWebhook | undefined, typed: Typed): Promise<s
   return undefined;
 }
 
-function Fields({
-  typed: { url, description, events, isActive },
-  kinds,
-  error,
-  onChange,
-}: {
+interface FieldsProps {
   typed: Typed;
   kinds: string[];
   error: Error | null;
   onChange: (part: Partial<Typed>) => void;
-}) {
+}
+
+function Fields({ typed: { url, description, events, isActive }, kinds, error, onChange }: FieldsProps) {
   return (
     <>
       <TextInput
