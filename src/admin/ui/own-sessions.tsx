@@ -1,10 +1,10 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Badge, Button, Stack, Text } from '@mantine/core';
 import { parse } from 'bowser';
 import type { OwnSession } from '../contract/accounts.ts';
 import { call } from './api.ts';
 import { Dialog } from './components/dialogs.tsx';
-import { Failure, Loaded } from './components/loading.tsx';
-import { type Column, Rows } from './components/rows.tsx';
+import { Failure } from './components/loading.tsx';
+import { type Column, LoadedRows } from './components/rows.tsx';
 import { Time } from './components/text.tsx';
 import { useChange, useRead } from './queries.ts';
 
@@ -12,6 +12,7 @@ import { useChange, useRead } from './queries.ts';
 export function OwnSessions({ onClose }: { onClose: () => void }) {
   // A session may have ended since the dialog was open last.
   const sessions = useRead('listOwnSessions', {}, { staleTime: 0 });
+  const others = sessions.data?.sessions.filter(({ isCurrent }) => !isCurrent) ?? [];
   const endAll = async (ended: OwnSession[]) => {
     for (const { id } of ended) await call('endOwnSession', { id });
   };
@@ -41,38 +42,20 @@ export function OwnSessions({ onClose }: { onClose: () => void }) {
           The browsers in which you are signed in. End those that you do not know, and change your password.
         </Text>
         <Failure error={end.error} />
-        <Loaded query={sessions}>
-          {(data) => <SessionRows sessions={data.sessions} button={button} onEnd={end.mutate} />}
-        </Loaded>
-      </Stack>
-    </Dialog>
-  );
-}
-
-interface SessionRowsProps {
-  sessions: OwnSession[];
-  button: Column<OwnSession>;
-  onEnd: (ended: OwnSession[]) => void;
-}
-
-function SessionRows({ sessions, button, onEnd }: SessionRowsProps) {
-  const others = sessions.filter(({ isCurrent }) => !isCurrent);
-  return (
-    <>
-      <Rows
-        label="Your sessions"
-        rows={sessions}
-        columns={[...columns, button]}
-        empty="There is no session."
-      />
-      {others.length > 1 && (
-        <Group justify="flex-end">
-          <Button size="sm" onClick={() => onEnd(others)}>
+        <LoadedRows
+          query={sessions}
+          rowsOf={(data) => data.sessions}
+          label="Your sessions"
+          columns={[...columns, button]}
+          empty="There is no session."
+        />
+        {others.length > 1 && (
+          <Button size="sm" ml="auto" onClick={() => end.mutate(others)}>
             End all others
           </Button>
-        </Group>
-      )}
-    </>
+        )}
+      </Stack>
+    </Dialog>
   );
 }
 

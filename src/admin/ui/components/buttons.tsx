@@ -2,7 +2,6 @@ import {
   ActionIcon,
   type ActionIconProps,
   Button,
-  Code,
   CopyButton,
   type ElementProps,
   Group,
@@ -10,7 +9,7 @@ import {
 import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import { type DownloadOperation, downloadUrl, type Input } from '../api.ts';
-import { Breakable } from './text.tsx';
+import { PathCode } from './text.tsx';
 
 /** A button that shows an icon. `label` is its name for screen readers. */
 export function IconButton({
@@ -35,9 +34,7 @@ export function IconButton({
 export function Copyable({ text, name }: { text: string; name: string }) {
   return (
     <Group component="span" gap={4} wrap="nowrap" display="inline-flex">
-      <Code style={{ overflowWrap: 'anywhere' }}>
-        <Breakable text={text} />
-      </Code>
+      <PathCode text={text} />
       <CopyButton value={text}>
         {({ copied, copy }) => (
           <IconButton

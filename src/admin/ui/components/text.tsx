@@ -8,6 +8,15 @@ export function Dim(props: { size?: 'xs'; children: ReactNode }) {
   return <Text span c="dimmed" {...props} />;
 }
 
+/** A path, an id or a part of a mapping, which breaks at its signs, and anywhere if it has none. */
+export function PathCode({ text }: { text: string }) {
+  return (
+    <Code style={{ overflowWrap: 'anywhere' }}>
+      <Breakable text={text} />
+    </Code>
+  );
+}
+
 /** A part of a view with a heading. */
 export function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -96,8 +105,15 @@ export function Breakable({ text }: { text: string }) {
   ));
 }
 
+/** A state as people read it: the symbol says the same as the colour. */
+export interface Mark {
+  symbol: string;
+  label: string;
+  color: string;
+}
+
 /** A state with its symbol, so that colour alone tells nothing. */
-export function StateBadge({ mark }: { mark: { symbol: string; label: string; color: string } }) {
+export function StateBadge({ mark }: { mark: Mark }) {
   return (
     <Badge
       color={mark.color}

@@ -1,8 +1,8 @@
-import { Alert, Code, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
+import { Alert, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useState } from 'react';
 import type { Attempt } from '../../../contract/connect.ts';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { Breakable, personHref, ViewLink } from '../../components/text.tsx';
+import { Breakable, PathCode, personHref, ViewLink } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';
 import { ageText, answerText, firstPersonOf, isSuccess, isTokenRequest } from './attempts.ts';
 import type { Method } from './providers.ts';
@@ -114,9 +114,7 @@ function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; no
       mb="xs"
       title={`${isGood ? '✓' : '✗'} Arrived ${ageText(attempt.at, now)} ago: ${answerText(attempt)}`}
     >
-      <Code style={{ overflowWrap: 'anywhere' }}>
-        <Breakable text={`${attempt.method} ${attempt.path}`} />
-      </Code>
+      <PathCode text={`${attempt.method} ${attempt.path}`} />
       {attempt.status === 401 && (
         <Text mt="xs">
           {isTokenRequest(attempt)

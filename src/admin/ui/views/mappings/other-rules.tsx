@@ -3,7 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import type { OtherRule } from '../../../contract/mappings.ts';
 import { IconButton } from '../../components/buttons.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Breakable, Dim, Section } from '../../components/text.tsx';
+import { Breakable, Dim, PathCode, Section } from '../../components/text.tsx';
 import { shortUrns, withShortUrns } from '../../components/texts.ts';
 import { addRule, sourcesOf } from './rules.ts';
 import { fieldLabel } from './texts.ts';
@@ -80,9 +80,7 @@ function Reads({ rule: { written, others, setting } }: { rule: OtherRule }) {
     <>
       {(written ? sourcesOf(written) : []).map((path) => (
         <div key={path}>
-          <Code style={anywhere}>
-            <Breakable text={withShortUrns(path)} />
-          </Code>
+          <PathCode text={withShortUrns(path)} />
         </div>
       ))}
       {further.map((one) => (
@@ -107,11 +105,7 @@ function ShortUrns() {
         { label: 'Short name', cell: ([name]) => <Code>{name}:</Code>, width: '22%' },
         {
           label: 'Write',
-          cell: ([, urn]) => (
-            <Code style={anywhere}>
-              <Breakable text={`${urn}:`} />
-            </Code>
-          ),
+          cell: ([, urn]) => <PathCode text={`${urn}:`} />,
         },
       ]}
     />

@@ -1,9 +1,9 @@
-import { Alert, Button, Code, Stack, VisuallyHidden } from '@mantine/core';
+import { Alert, Button, Stack, VisuallyHidden } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { IconButton } from '../../components/buttons.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Breakable } from '../../components/text.tsx';
+import { Breakable, PathCode } from '../../components/text.tsx';
 import { withShortUrns } from '../../components/texts.ts';
 import { AddRule } from './add-rule.tsx';
 import type { MappingNames } from './completion.ts';
@@ -174,23 +174,13 @@ function columnsOf({
     },
     {
       label: 'Reads',
-      cell: ({ rule }: Row) => (
-        <Code style={anywhere}>
-          <Breakable text={withShortUrns(inputOf(rule))} />
-        </Code>
-      ),
+      cell: ({ rule }: Row) => <PathCode text={withShortUrns(inputOf(rule))} />,
       width: '19%',
     },
     {
       label: 'When',
       cell: ({ rule: { when } }: Row) =>
-        when === undefined ? (
-          'always'
-        ) : (
-          <Code style={anywhere}>
-            <Breakable text={withShortUrns(String(when))} />
-          </Code>
-        ),
+        when === undefined ? 'always' : <PathCode text={withShortUrns(String(when))} />,
       width: '15%',
     },
     {

@@ -5,20 +5,31 @@ import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/text.tsx';
 import { clockText, numberText } from '../../components/texts.ts';
+import { useRead } from '../../queries.ts';
 import { Panel } from './panel.tsx';
-import { isPartial, useActivity } from './state.ts';
+import { READ_EVERY_MS } from './state.ts';
 
 const ActivityChart = lazy(() => import('./chart.tsx').then((file) => ({ default: file.ActivityChart })));
 
 /** The height of a chart, in pixels; it is kept free while the chart loads. */
 const HEIGHT = 150;
 
+/** The interval at which the numbers are read again while the log is being counted, in milliseconds. */
+const READ_SOON_MS = 1_000;
+
 type Span = 'hour' | 'day';
 
 /** Requests, calls and their errors of the last hour or day. */
 export function ActivityPanel() {
   const [span, setSpan] = useState<Span>('hour');
-  const activity = useActivity();
+  const activity = useRead(
+    'readActivity',
+    {},
+    {
+      refetchInterval: ({ state: { data } }) =>
+        data && isPartial(data.day, data.completeSince) ? READ_SOON_MS : READ_EVERY_MS,
+    },
+  );
   return (
     <Panel
       title="Traffic"
@@ -75,6 +86,11 @@ function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSin
       </VisuallyHidden>
     </>
   );
+}
+
+/** True if the log is not counted yet from the second span on. The first one begins before the day does. */
+function isPartial([first, second]: { from: string }[], completeSince: string): boolean {
+  return first !== undefined && completeSince > (second ?? first).from;
 }
 
 function totalsText(spans: ActivityCounts[]): string {

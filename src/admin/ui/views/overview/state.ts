@@ -1,13 +1,11 @@
 import type { Result } from '../../api.ts';
+import type { Mark } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';
 
 /** The interval at which the numbers are read again, in milliseconds. */
-const READ_EVERY_MS = 10_000;
+export const READ_EVERY_MS = 10_000;
 /** The same while the demo day is played. */
 const FOLLOW_EVERY_MS = 500;
-
-/** The same while the log is being counted. */
-const READ_SOON_MS = 1_000;
 
 /** The state of the service. */
 export function useOverview() {
@@ -21,28 +19,11 @@ export function useOverview() {
   );
 }
 
-/** The numbers of the charts. */
-export function useActivity() {
-  return useRead(
-    'readActivity',
-    {},
-    {
-      refetchInterval: ({ state: { data } }) =>
-        data && isPartial(data.day, data.completeSince) ? READ_SOON_MS : READ_EVERY_MS,
-    },
-  );
-}
-
-/** True if the log is not counted yet from the second span on. The first one begins before the day does. */
-export function isPartial([first, second]: { from: string }[], completeSince: string): boolean {
-  return first !== undefined && completeSince > (second ?? first).from;
-}
-
 /** The answer of the operation `readOverview`. */
 export type Overview = Result<'readOverview'>;
 
 /** The symbol says the same as the colour. */
-export const stateMarks: Record<Overview['state'], { symbol: string; color: string; label: string }> = {
+export const stateMarks: Record<Overview['state'], Mark> = {
   inStep: { symbol: '✓', color: 'green', label: 'Well' },
   working: { symbol: '↻', color: 'blue', label: 'At work' },
   attention: { symbol: '!', color: 'yellow', label: 'Needs attention' },

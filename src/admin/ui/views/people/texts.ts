@@ -7,14 +7,8 @@ import type {
 } from '../../../contract/people.ts';
 import type { Exchange } from '../../../contract/traffic.ts';
 import type { Input, Result } from '../../api.ts';
+import type { Mark } from '../../components/text.tsx';
 import { countText, numberText, toWords, withLocalTimes, withShortUrns } from '../../components/texts.ts';
-
-/** A state as people read it: the symbol says the same as the colour. */
-export interface Mark {
-  symbol: string;
-  label: string;
-  color: string;
-}
 
 type AppliedRule = PersonField['rules'][number];
 type Names = PersonExplanation['names'];

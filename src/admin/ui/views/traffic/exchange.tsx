@@ -1,21 +1,23 @@
 import { Button, Code, CopyButton, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
+import { keepPreviousData } from '@tanstack/react-query';
 import type { ExchangeDetail } from '../../../contract/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, LoggedBody, Section, Time, ViewLink } from '../../components/text.tsx';
 import { durationText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
+import { useRead } from '../../queries.ts';
 import { columns, Outcome, PersonLink, Who } from './columns.tsx';
 import { curlText } from './curl.ts';
 import { compareBodies } from './differences.ts';
-import { useExchange, useExchangeLog } from './query.ts';
+import { useExchangeLog } from './query.ts';
 import { SaveScenarioButton } from './save-scenario.tsx';
 import { pathText } from './texts.ts';
 
 /** A request and its response with all that the log keeps. */
 export function ExchangePage({ position }: { position: string }) {
-  const exchange = useExchange(position);
+  const exchange = useRead('getExchange', { position }, { placeholderData: keepPreviousData });
   return (
     <>
       <ViewLink href="/">← Traffic</ViewLink>
