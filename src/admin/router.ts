@@ -240,11 +240,7 @@ function parseInput(request: Request, { query, body }: Operation): HandlerReques
   if (!params.success || hasNul(params.data)) throw new AdminError('notFound');
   const unknown = query ? [] : Object.keys(request.query);
   faults.push(...unknown.map((field) => ({ field, message: 'is not a parameter of this operation' })));
-  const input = {
-    params: params.data,
-    query: parse(query, request.query),
-    body: parse(body, request.body),
-  };
+  const input = { params: params.data, query: parse(query, request.query), body: parse(body, request.body) };
   if (faults.length > 0) throw new AdminError('invalid', undefined, { faults: faults.slice(0, MAX_FAULTS) });
   return input;
 }

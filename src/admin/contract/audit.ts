@@ -34,11 +34,7 @@ export const auditContract = {
   listAuditEntries: {
     ...{ method: 'get', path: '/audit', tag: 'Audit', access: 'viewer' },
     summary: 'List the changes, newest first',
-    query: z.strictObject({
-      before: z.coerce.number<number>().int().min(1).optional(),
-      ...filters,
-      limit,
-    }),
+    query: z.strictObject({ before: z.coerce.number<number>().int().min(1).optional(), ...filters, limit }),
     result: z.object({ entries: z.array(auditEntry), next: optionalInteger }),
   },
   downloadAuditEntries: {

@@ -16,10 +16,7 @@ const effects = z
   .meta({ id: 'HoldEffects', description: 'The number of travelers by what an approval does to them' });
 export type HoldEffects = z.input<typeof effects>;
 
-const approval = {
-  by: z.string().describe('The admin'),
-  at: time,
-};
+const approval = { by: z.string().describe('The admin'), at: time };
 
 const heldPerson = z
   .object({
@@ -177,10 +174,7 @@ export const holdsContract = {
   readDecision: {
     ...{ method: 'get', path: '/holds/decisions/{connection}/{decision}', tag: 'Holds', access: 'viewer' },
     summary: 'Tell how far a decision is carried out, and list its people who have no later one',
-    query: z.strictObject({
-      after: id.optional().describe('The `next` of the page before'),
-      limit,
-    }),
+    query: z.strictObject({ after: id.optional().describe('The `next` of the page before'), limit }),
     result: z.object({
       ...progress,
       listed: z.array(z.object({ id, userName: z.string(), state: z.enum(identityStates) })),

@@ -125,10 +125,7 @@ const preview = z
   .meta({ id: 'MappingPreview', description: 'The changes that a mapping would make for all people' });
 export type MappingPreview = z.input<typeof preview>;
 
-const change = z.object({
-  outcome: z.enum(['applied', 'unchanged']),
-  generation,
-});
+const change = z.object({ outcome: z.enum(['applied', 'unchanged']), generation });
 
 /** The errors of operations that compute with a mapping. */
 const computing = ['busy', 'tooCostly'] satisfies ErrorCode[];
@@ -188,9 +185,7 @@ export const mappingsContract = {
   findExamplePerson: {
     ...{ method: 'get', path: '/mappings/{connection}/example-person', tag: 'Mappings', access: 'viewer' },
     summary: 'Find a person to show what the mapping does: one whom an identity provider has sent',
-    result: z.object({
-      id: optionalText.describe('Absent if no identity provider has sent a person'),
-    }),
+    result: z.object({ id: optionalText.describe('Absent if no identity provider has sent a person') }),
   },
   checkMapping: {
     ...{ method: 'post', path: '/mappings/{connection}/check', tag: 'Mappings', access: 'viewer' },
@@ -210,11 +205,7 @@ export const mappingsContract = {
     ...{ method: 'post', path: '/mappings/{connection}/preview-person', tag: 'Mappings', access: 'viewer' },
     summary: 'Translate one person with a mapping: a stored one by id, or a SCIM user',
     changesNothing: true,
-    body: z.strictObject({
-      text,
-      person: id.optional(),
-      user: z.record(z.string(), z.json()).optional(),
-    }),
+    body: z.strictObject({ text, person: id.optional(), user: z.record(z.string(), z.json()).optional() }),
     result: z.object({
       userName: z.string(),
       fields: z.array(previewedField),

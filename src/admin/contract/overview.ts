@@ -107,12 +107,7 @@ export const overviewContract = {
         isCut: z.boolean().describe('True if only the first 20,000 people with findings were counted'),
       }),
       held: z.array(
-        z.object({
-          connection: z.string(),
-          cause: z.enum(holdCauses),
-          people: count,
-          since: time,
-        }),
+        z.object({ connection: z.string(), cause: z.enum(holdCauses), people: count, since: time }),
       ),
       connections: z.array(connection),
       steps: z

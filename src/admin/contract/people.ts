@@ -234,9 +234,7 @@ export const peopleContract = {
   countPeople: {
     ...{ method: 'get', path: '/people/counts', tag: 'People', access: 'viewer' },
     summary: 'Count the people of each connection by state and by the codes of their findings',
-    result: z.object({
-      connections: z.array(peopleCounts),
-    }),
+    result: z.object({ connections: z.array(peopleCounts) }),
   },
   findPeople: {
     ...{ method: 'get', path: '/people/search', tag: 'People', access: 'viewer' },

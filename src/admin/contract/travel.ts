@@ -62,10 +62,7 @@ export const travelEvent = z
   .meta({ id: 'TravelEvent' });
 export type TravelEvent = z.input<typeof travelEvent>;
 
-const body = z.object({
-  text: z.string(),
-  cut: z.boolean().describe('True if only the beginning is kept'),
-});
+const body = z.object({ text: z.string(), cut: z.boolean().describe('True if only the beginning is kept') });
 
 const request = z
   .object({

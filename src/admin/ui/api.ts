@@ -119,8 +119,5 @@ interface ErrorBody {
 /** Converts a failure of `fetch`: a TypeError is one of the network. */
 function toFailure(error: unknown): never {
   if (!(error instanceof TypeError)) throw error;
-  throw new RequestFailure(0, {
-    code: 'offline',
-    message: 'The service cannot be reached. Is it running?',
-  });
+  throw new RequestFailure(0, { code: 'offline', message: 'The service cannot be reached. Is it running?' });
 }

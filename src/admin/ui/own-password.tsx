@@ -8,9 +8,7 @@ import { useChange } from './queries.ts';
 export function OwnPassword({ onClose }: { onClose: () => void }) {
   const [current, setCurrent] = useState('');
   const [password, setPassword] = useState('');
-  const change = useChange(() => call('changeOwnPassword', { current, password }), {
-    onDone: onClose,
-  });
+  const change = useChange(() => call('changeOwnPassword', { current, password }), { onDone: onClose });
   return (
     <FormDialog
       title="Change your password"

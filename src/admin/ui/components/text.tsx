@@ -1,7 +1,7 @@
 import { Anchor, type AnchorProps, Badge, Box, Code, Text, Title, Tooltip } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { deadlineText, prettyBody, timeText } from './texts.ts';
+import { deadlineText, type Mark, prettyBody, timeText } from './texts.ts';
 
 /** A muted part of a line. */
 export function Dim(props: { size?: 'xs'; children: ReactNode }) {
@@ -103,13 +103,6 @@ export function Breakable({ text }: { text: string }) {
       {part}
     </Fragment>
   ));
-}
-
-/** A state as people read it: the symbol says the same as the colour. */
-export interface Mark {
-  symbol: string;
-  label: string;
-  color: string;
 }
 
 /** A state with its symbol, so that colour alone tells nothing. */

@@ -101,3 +101,10 @@ export function prettyText(text: string): string {
 export function prettyBody({ text, isCut }: { text: string; isCut: boolean }): string {
   return isCut ? `${text}…` : prettyText(text);
 }
+
+/** A state as people read it: the symbol says the same as the colour. */
+export interface Mark {
+  symbol: string;
+  label: string;
+  color: string;
+}

@@ -96,10 +96,7 @@ const columns: Column<Connection>[] = [
     cell: ({ id }) => <ViewLink href={`/connections/${encodeURIComponent(id)}`}>{id}</ViewLink>,
   },
   { label: 'From', cell: ({ source }) => sourceTexts[source] },
-  {
-    label: 'SCIM base URL',
-    cell: ({ scimUrl }) => <Copyable name="the SCIM base URL" text={scimUrl} />,
-  },
+  { label: 'SCIM base URL', cell: ({ scimUrl }) => <Copyable name="the SCIM base URL" text={scimUrl} /> },
   {
     label: 'Travel API',
     cell: ({ travelApi }) => (travelApi === 'embedded' ? 'the embedded service' : travelApi),

@@ -129,10 +129,7 @@ function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; no
 function columnsAt(now: number): Column<Attempt>[] {
   return [
     { label: 'Arrived', cell: ({ at }) => `${ageText(at, now)} ago` },
-    {
-      label: 'Answer',
-      cell: (attempt) => `${isSuccess(attempt) ? '✓' : '✗'} ${answerText(attempt)}`,
-    },
+    { label: 'Answer', cell: (attempt) => `${isSuccess(attempt) ? '✓' : '✗'} ${answerText(attempt)}` },
     {
       label: 'Call',
       cell: ({ method, path }) => (

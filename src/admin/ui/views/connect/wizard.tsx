@@ -182,9 +182,7 @@ interface CreateCredentialProps {
 export function CreateCredential({ connection, method, suggestedName, onCreated }: CreateCredentialProps) {
   const [name, setName] = useState(suggestedName);
   const [days, setDays] = useState('0');
-  const creation = useChange(() => create({ connection, name }, method, Number(days)), {
-    onDone: onCreated,
-  });
+  const creation = useChange(() => create({ connection, name }, method, Number(days)), { onDone: onCreated });
   return (
     <form onSubmit={submits(creation.mutate)}>
       <Failure error={creation.error} mb="xs" />

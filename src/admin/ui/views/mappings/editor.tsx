@@ -53,9 +53,7 @@ export function MappingEditor({ text, faults, names, findGroups, onChange }: Map
     });
   }, [text]);
   useEffect(() => {
-    view.current?.dispatch({
-      effects: looks.reconfigure(EditorView.theme(styles, { dark: isDark })),
-    });
+    view.current?.dispatch({ effects: looks.reconfigure(EditorView.theme(styles, { dark: isDark })) });
   }, [isDark]);
   useEffect(() => {
     const editor = view.current;

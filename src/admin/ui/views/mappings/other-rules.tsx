@@ -8,10 +8,7 @@ import { shortUrns, withShortUrns } from '../../components/texts.ts';
 import { addRule, sourcesOf } from './rules.ts';
 import { fieldLabel } from './texts.ts';
 
-const origins: Record<OtherRule['origin'], string> = {
-  collection: 'travel service',
-  default: 'default',
-};
+const origins: Record<OtherRule['origin'], string> = { collection: 'travel service', default: 'default' };
 
 const uses: Record<OtherRule['use'], string> = {
   always: 'always',
@@ -103,10 +100,7 @@ function ShortUrns() {
       empty="There are none."
       columns={[
         { label: 'Short name', cell: ([name]) => <Code>{name}:</Code>, width: '22%' },
-        {
-          label: 'Write',
-          cell: ([, urn]) => <PathCode text={`${urn}:`} />,
-        },
+        { label: 'Write', cell: ([, urn]) => <PathCode text={`${urn}:`} /> },
       ]}
     />
   );

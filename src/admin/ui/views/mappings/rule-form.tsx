@@ -136,11 +136,7 @@ function Target(edited: EditedRule) {
   const member = memberOf(rule, targets) ?? 'userAttribute';
   const written = textOf(rule[member]);
   const labels = labelsAt(member, names);
-  const field = {
-    'aria-label': targets[member],
-    value: written,
-    error: faultsAt(edited, member),
-  };
+  const field = { 'aria-label': targets[member], value: written, error: faultsAt(edited, member) };
   return (
     <Stack gap={6}>
       <KindSelect

@@ -109,10 +109,7 @@ export function ConnectionCard({
   );
 }
 
-const modeTexts = {
-  paused: 'the connection is paused',
-  shadow: 'the connection is in shadow mode',
-};
+const modeTexts = { paused: 'the connection is paused', shadow: 'the connection is in shadow mode' };
 
 const openMark = { symbol: '✓', label: 'open', color: 'green' };
 

@@ -1,5 +1,5 @@
 import type { Result } from '../../api.ts';
-import type { Mark } from '../../components/text.tsx';
+import type { Mark } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 
 /** The interval at which the numbers are read again, in milliseconds. */

@@ -7,8 +7,14 @@ import type {
 } from '../../../contract/people.ts';
 import type { Exchange } from '../../../contract/traffic.ts';
 import type { Input, Result } from '../../api.ts';
-import type { Mark } from '../../components/text.tsx';
-import { countText, numberText, toWords, withLocalTimes, withShortUrns } from '../../components/texts.ts';
+import {
+  countText,
+  type Mark,
+  numberText,
+  toWords,
+  withLocalTimes,
+  withShortUrns,
+} from '../../components/texts.ts';
 
 type AppliedRule = PersonField['rules'][number];
 type Names = PersonExplanation['names'];

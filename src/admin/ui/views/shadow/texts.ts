@@ -1,6 +1,6 @@
 import type { ConnectionHealth } from '../../../contract/overview.ts';
 import type { ShadowPerson } from '../../../contract/shadow.ts';
-import type { Mark } from '../../components/text.tsx';
+import type { Mark } from '../../components/texts.ts';
 
 type Outcome = ShadowPerson['outcome'];
 

@@ -22,11 +22,7 @@ export const columns: Column<Exchange>[] = [
   { label: 'Who', width: '24%', cell: (exchange) => <Who {...exchange} /> },
   { label: 'Request', width: '31%', cell: (exchange) => <RequestLine {...exchange} /> },
   { label: 'Status', width: '10%', cell: (exchange) => <Outcome {...exchange} /> },
-  {
-    label: 'Duration',
-    width: '8%',
-    cell: ({ ms }) => <span style={oneLine}>{durationText(ms)}</span>,
-  },
+  { label: 'Duration', width: '8%', cell: ({ ms }) => <span style={oneLine}>{durationText(ms)}</span> },
   { label: 'Person', width: '17%', cell: (exchange) => <PersonLink {...exchange} /> },
 ];
 

@@ -43,11 +43,7 @@ const columns: Column<TravelInvoice>[] = [
   },
   { label: 'Customer', cell: ({ customer }) => customer, width: '24%' },
   { label: 'For', cell: ({ description }) => description, width: '18%' },
-  {
-    label: 'Status',
-    cell: ({ status }) => <StateBadge mark={billingMark(status)} />,
-    width: '12%',
-  },
+  { label: 'Status', cell: ({ status }) => <StateBadge mark={billingMark(status)} />, width: '12%' },
   { label: 'Amount', cell: ({ amount }) => moneyText(amount), width: '14%' },
   { label: 'Issued', cell: ({ createdAt }) => <Time at={createdAt} />, width: '14%' },
 ];

@@ -84,11 +84,7 @@ const columns: Column<TravelBillingOperation>[] = [
     width: '18%',
   },
   { label: 'When', cell: ({ date }) => <Time at={date} />, width: '19%' },
-  {
-    label: 'Status',
-    cell: ({ status }) => <StateBadge mark={billingMark(status)} />,
-    width: '12%',
-  },
+  { label: 'Status', cell: ({ status }) => <StateBadge mark={billingMark(status)} />, width: '12%' },
   { label: 'Amount', cell: ({ amount }) => moneyText(amount), width: '12%' },
 ];
 

@@ -1,6 +1,5 @@
 import type { TravelTripDetails } from '../../../contract/travel-data.ts';
-import type { Mark } from '../../components/text.tsx';
-import { countText, toWords } from '../../components/texts.ts';
+import { countText, type Mark, toWords } from '../../components/texts.ts';
 
 /** An amount of money, e.g. `€ 1,204.50` in the form of the reader's language. */
 export function moneyText({ total, currency }: { total: number; currency: string }): string {

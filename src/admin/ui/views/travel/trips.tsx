@@ -37,22 +37,14 @@ const columns: Column<TravelTrip>[] = [
     cell: ({ id, title }) => <ViewLink href={`/trips/${id}`}>{title}</ViewLink>,
     width: '32%',
   },
-  {
-    label: 'Travelers',
-    cell: ({ travelers }) => travelers.map(({ name }) => name).join(', '),
-    width: '22%',
-  },
+  { label: 'Travelers', cell: ({ travelers }) => travelers.map(({ name }) => name).join(', '), width: '22%' },
   {
     label: 'Starts',
     cell: ({ startsAt }) => (startsAt === undefined ? '–' : localText(startsAt)),
     width: '20%',
   },
   { label: 'State', cell: ({ state }) => <StateBadge mark={tripMarks[state]} />, width: '12%' },
-  {
-    label: 'Price',
-    cell: ({ prices }) => prices.map(moneyText).join(' + ') || '–',
-    width: '14%',
-  },
+  { label: 'Price', cell: ({ prices }) => prices.map(moneyText).join(' + ') || '–', width: '14%' },
 ];
 
 function Trip({ id }: { id: string }) {

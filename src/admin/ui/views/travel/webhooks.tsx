@@ -71,16 +71,10 @@ function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: st
 }
 
 const columns: Column<TravelWebhook>[] = [
-  {
-    label: 'URL',
-    cell: ({ id, url }) => <ViewLink href={`/webhooks/${id}`}>{url}</ViewLink>,
-  },
+  { label: 'URL', cell: ({ id, url }) => <ViewLink href={`/webhooks/${id}`}>{url}</ViewLink> },
   { label: 'Description', cell: ({ description }) => description ?? '–' },
   { label: 'Events', cell: ({ events }) => events?.join(', ') ?? 'every kind' },
-  {
-    label: 'State',
-    cell: ({ disabled }) => <StateBadge mark={disabled ? inactive : active} />,
-  },
+  { label: 'State', cell: ({ disabled }) => <StateBadge mark={disabled ? inactive : active} /> },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
