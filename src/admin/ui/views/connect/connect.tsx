@@ -1,19 +1,18 @@
 import { Alert, Card, Group, Select, SimpleGrid, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import type { Connection } from '../../../contract/connect.ts';
+import type { Connection, OAuthClient, ScimToken } from '../../../contract/connect.ts';
 import { call, faultOf, type Result } from '../../api.ts';
 import { Copyable } from '../../components/buttons.tsx';
-import { DialogButton, FormDialog } from '../../components/dialogs.tsx';
+import { DialogButton, FormDialog, revokeColumn } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { ViewLink } from '../../components/text.tsx';
+import { type Column, LoadedRows, Rows } from '../../components/rows.tsx';
+import { StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { type Mode, modeTexts } from '../shadow/texts.ts';
 import { ConnectionView } from './connection.tsx';
-import { Credentials } from './credentials.tsx';
 import { type ProviderKey, providers } from './providers.ts';
 import { Wizard } from './wizard.tsx';
 
@@ -182,3 +181,83 @@ export function AddConnection({ onClose }: { onClose: () => void }) {
     </FormDialog>
   );
 }
+
+/** The tokens and OAuth clients that are not revoked. `withEnvironmentToken` are the connections that have another, unlisted token. */
+export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: string[] }) {
+  const tokens = useRead('listTokens', {});
+  const clients = useRead('listOAuthClients', {});
+  const canChange = useIsAdmin();
+  return (
+    <>
+      <Title order={2} size="h5" mt="lg" mb="xs">
+        Bearer tokens
+      </Title>
+      <LoadedRows
+        query={tokens}
+        rowsOf={(data) => data.tokens.filter(({ state }) => state !== 'revoked')}
+        label="Bearer tokens"
+        columns={canChange ? [...tokenColumns, tokenRevocation] : tokenColumns}
+        empty="There is no token. Choose an identity provider above to create one."
+      />
+      {withEnvironmentToken.length > 0 && (
+        <Text c="dimmed" mt="xs">
+          Not listed: the token that an environment variable gives to {withEnvironmentToken.join(', ')}.
+        </Text>
+      )}
+      <Title order={2} size="h5" mt="lg" mb="xs">
+        OAuth clients
+      </Title>
+      <LoadedRows
+        query={clients}
+        rowsOf={(data) => data.clients.filter(({ revokedAt }) => revokedAt === undefined)}
+        label="OAuth clients"
+        columns={canChange ? [...clientColumns, clientRevocation] : clientColumns}
+        empty="There is no OAuth client. Entra ID can use one in place of a token."
+      />
+    </>
+  );
+}
+
+const tokenRevocation = revokeColumn({
+  label: 'Revoke',
+  title: (name) => `Revoke the token “${name}”?`,
+  consequence: 'Whoever uses it is refused from the next request on. This cannot be undone.',
+  revoke: (id) => call('revokeToken', { id }),
+});
+
+const clientRevocation = revokeColumn({
+  label: 'Revoke',
+  title: (name) => `Revoke the OAuth client “${name}”?`,
+  consequence:
+    'Whoever uses it is refused from the next request on, also with the tokens that it got. This cannot be undone.',
+  revoke: (id) => call('revokeOAuthClient', { id }),
+});
+
+const tokenColumns: Column<ScimToken>[] = [
+  { label: 'Name', cell: ({ name }) => name },
+  { label: 'Connection', cell: ({ connection }) => connection },
+  { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { label: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} none="never" /> },
+  { label: 'Expires', cell: (token) => <Expiry token={token} /> },
+];
+
+function Expiry({ token: { expiresAt, state } }: { token: ScimToken }) {
+  if (expiresAt === undefined) return 'never';
+  return (
+    <Group gap="xs" component="span">
+      {state === 'expired' && <StateBadge mark={{ symbol: '✗', label: 'expired', color: 'red' }} />}
+      <Time at={expiresAt} />
+    </Group>
+  );
+}
+
+const clientColumns: Column<OAuthClient>[] = [
+  { label: 'Name', cell: ({ name }) => name },
+  {
+    label: 'Opens',
+    cell: ({ connection, travelAdmin }) => connection ?? `the travel service as ${travelAdmin ?? ''}`,
+  },
+  { label: 'Proof', cell: ({ authentication }) => authentication },
+  { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { label: 'Last token', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} none="never" /> },
+];
