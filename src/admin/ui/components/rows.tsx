@@ -31,7 +31,7 @@ export interface Sorting {
 export interface TableProps<T> {
   label: string;
   columns: Column<T>[];
-  /** What tells one row from the others; without it their `id`. */
+  /** Returns the key of a row; without it the key is its `id`. */
   keyOf?: ((row: T) => string) | undefined;
   /** Shown without rows: says what would be here. */
   empty?: ReactNode;

@@ -36,7 +36,7 @@ export function Wizard({
   connections: all,
   tokenEndpoint,
 }: Result<'listConnections'> & { providerKey: ProviderKey }) {
-  // Nobody connects an identity provider to the demo day.
+  // The demo day has an identity provider of its own.
   const connections = all.filter(({ source }) => source !== 'demoDay');
   const provider = providers[providerKey];
   const [id, setId] = useState(connections[0]?.id ?? '');

@@ -10,7 +10,7 @@ import { causeNames, progressText } from './texts.ts';
 /** The interval at which the progress of a decision is read, in milliseconds. */
 const READ_EVERY_MS = 2_000;
 
-/** What a decision of this admin has done. `decision` is absent if it needs a second admin. */
+/** The result of a decision of this admin. `decision` is absent if it needs a second admin. */
 export interface Outcome {
   text: string;
   connection: string;

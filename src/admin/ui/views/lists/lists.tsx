@@ -7,7 +7,7 @@ import { Groups } from './groups.tsx';
 import { Resources } from './resources.tsx';
 import { kindOfPath, resourceKinds } from './texts.ts';
 
-/** What mappings name: the resources of the travel service, and the groups of the identity provider. */
+/** The lists that mappings name entries of: resources of the travel service, and groups of the identity provider. */
 export function ListsView() {
   const connections = useRead('listConnections', {});
   return (

@@ -60,7 +60,7 @@ export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: ()
 
 type PerList<T> = Partial<Record<ListPlace['list'], T>>;
 
-/** What a new entry has besides its name. */
+/** The other members of a new entry, with the values that the form begins with. */
 const firstValues: PerList<Record<string, string>> = {
   billingProfiles: { email: '', lang: 'en' },
   travelPolicies: { control: 'none' },

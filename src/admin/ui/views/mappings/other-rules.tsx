@@ -70,7 +70,7 @@ export function OtherRules({ rules, chosen, names, text, onChange }: OtherRulesP
 /** Paths have few places to break. */
 const anywhere = { overflowWrap: 'anywhere' } as const;
 
-/** What a rule reads, as a mapping could have it, and what it reads after that. */
+/** The paths that a rule reads, as a mapping could have them, and its further inputs. */
 function Reads({ rule: { written, others, setting } }: { rule: OtherRule }) {
   const further = [...others, ...(setting === undefined ? [] : [setting])].map(withShortUrns);
   return (

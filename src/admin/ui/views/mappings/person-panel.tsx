@@ -205,7 +205,7 @@ export function PersonResult({ result, isStale }: { result: PersonPreview; isSta
   );
 }
 
-/** What the admin has just changed stands where it is seen without scrolling. */
+/** Changed fields come first, so that they are seen without scrolling. */
 function changedFirst(fields: PreviewedField[]): PreviewedField[] {
   return fields.toSorted((one, other) => Number(other.isChanged) - Number(one.isChanged));
 }

@@ -218,7 +218,7 @@ function ChangeButtons({ row, count, onEdit, onMove, onRemove }: Actions & { row
   );
 }
 
-/** What a new rule gives: the value of an attribute, or a text. */
+/** The inputs of a new rule: the value of an attribute, or a text. */
 const inputs = { scimAttribute: 'What an attribute has', template: 'A fixed value' };
 type InputMember = keyof typeof inputs;
 

@@ -212,7 +212,7 @@ function NumberRow({ label, count, to, isAtLeast = false }: NumberRowProps) {
 
 type Paused = NonNullable<ConnectionHealth['paused']>;
 
-/** What waits in a paused connection, and the button with which it goes on. */
+/** The changes that wait in a paused connection, and the button that resumes it. */
 export function PausedConnection({ id, paused }: { id: string; paused: Paused }) {
   const total = countOf(paused);
   const waiting = `~/admin/people?connection=${encodeURIComponent(id)}&state=dirty`;

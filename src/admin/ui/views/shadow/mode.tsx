@@ -129,7 +129,7 @@ const approvedText = 'This plan is approved as it is shown: the safety valve doe
 const limitedText =
   'The safety valve applies to its departures, because an approval needs two admins (holds.fourEyes).';
 
-/** What the plan does, in numbers. */
+/** The effect of the plan, in numbers. */
 function planText({ create, link, change, reactivate, end }: Sums['people']): string {
   const parts = [
     `${countText(create, 'traveler is', 'travelers are')} created`,
