@@ -201,7 +201,7 @@ function NumberRow({ label, count, to, isAtLeast = false }: NumberRowProps) {
       {count === 0 ? (
         <Text c="dimmed">0</Text>
       ) : (
-        <ViewLink href={`~/admin${to}`} fw={600} className="number">
+        <ViewLink href={`~/admin${to}`} fw={600}>
           {isAtLeast && '≥ '}
           {numberText(count)}
         </ViewLink>
