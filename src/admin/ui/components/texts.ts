@@ -13,6 +13,12 @@ export function countText(count: number, one: string, many = `${one}s`): string 
   return `${numberText(count)} ${count === 1 ? one : many}`;
 }
 
+/** Converts labels by value to the values of a field that lets choose among them. */
+export function toChoices<Value extends string>(labels: Record<Value, string>) {
+  // `Object.entries` forgets which keys there are.
+  return Object.entries<string>(labels).map(([value, label]) => ({ value: value as Value, label }));
+}
+
 /** Parses the text of a JSON object; undefined for any other text. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {

@@ -17,6 +17,7 @@ import { Copyable } from '../../components/buttons.tsx';
 import { submits } from '../../components/dialogs.tsx';
 import { Failure } from '../../components/loading.tsx';
 import { ViewLink } from '../../components/text.tsx';
+import { toChoices } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useChange } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
@@ -98,10 +99,7 @@ export function Wizard({
   );
 }
 
-const methods = [
-  { value: 'token', label: 'Bearer token' },
-  { value: 'client', label: 'OAuth client' },
-];
+const methods = toChoices({ token: 'Bearer token', client: 'OAuth client' });
 
 function NotReachable({ url }: { url: string }) {
   return (
@@ -212,11 +210,7 @@ export function CreateCredential({ connection, method, suggestedName, onCreated 
   );
 }
 
-const expiries = [
-  { value: '0', label: 'never' },
-  { value: '90', label: 'in 90 days' },
-  { value: '365', label: 'in a year' },
-];
+const expiries = toChoices({ '0': 'never', '90': 'in 90 days', '365': 'in a year' });
 
 async function create(
   request: { connection: string; name: string },

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { NamedResource } from '../../../contract/lists.ts';
 import { call, faultOf } from '../../api.ts';
 import { FormDialog } from '../../components/dialogs.tsx';
+import { toChoices } from '../../components/texts.ts';
 import { useChange } from '../../queries.ts';
 import type { ListPlace } from './resources.tsx';
 import { placesText } from './texts.ts';
@@ -44,10 +45,11 @@ export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: ()
           required
         />
       )}
-      {Object.entries(choices[list] ?? {}).map(([member, { label, data }]) => (
+      {Object.entries(choices[list] ?? {}).map(([member, [label, labels]]) => (
         <Select
           key={member}
-          {...{ label, data }}
+          label={label}
+          data={toChoices(labels)}
           value={others[member] ?? null}
           onChange={choose(member)}
           error={fault(member)}
@@ -67,36 +69,25 @@ const firstValues: PerList<Record<string, string>> = {
   customFields: { dataType: 'text' },
 };
 
-const choices: PerList<Record<string, { label: string; data: { value: string; label: string }[] }>> = {
-  billingProfiles: {
-    lang: {
-      label: 'Language of invoices',
-      data: [
-        { value: 'en', label: 'English' },
-        { value: 'fr', label: 'French' },
-      ],
-    },
-  },
+/** The fields with choices: the label of each, and its labels by value. */
+const choices: PerList<Record<string, [label: string, labels: Record<string, string>]>> = {
+  billingProfiles: { lang: ['Language of invoices', { en: 'English', fr: 'French' }] },
   travelPolicies: {
-    control: {
-      label: 'Approval of bookings',
-      data: [
-        { value: 'none', label: 'No booking needs one' },
-        { value: 'notif', label: 'No booking needs one; the approver is notified' },
-        { value: 'smart', label: 'Bookings need one by the rules of the policy' },
-        { value: 'full', label: 'Each booking needs one' },
-      ],
-    },
+    control: [
+      'Approval of bookings',
+      {
+        none: 'No booking needs one',
+        notif: 'No booking needs one; the approver is notified',
+        smart: 'Bookings need one by the rules of the policy',
+        full: 'Each booking needs one',
+      },
+    ],
   },
   customFields: {
-    dataType: {
-      label: 'Values',
-      data: [
-        { value: 'text', label: 'A text' },
-        { value: 'option', label: 'One of several options' },
-        { value: 'optionsList', label: 'Any number of options' },
-      ],
-    },
+    dataType: [
+      'Values',
+      { text: 'A text', option: 'One of several options', optionsList: 'Any number of options' },
+    ],
   },
 };
 

@@ -18,6 +18,7 @@ import { call } from '../../api.ts';
 import { DialogButton } from '../../components/dialogs.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
 import { Time } from '../../components/text.tsx';
+import { toChoices } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
@@ -130,10 +131,7 @@ function Workbench({
               aria-label="How the rules are shown"
               value={look}
               onChange={setLook}
-              data={[
-                { value: 'table', label: 'Table' },
-                { value: 'json', label: 'JSON' },
-              ]}
+              data={toChoices({ table: 'Table', json: 'JSON' })}
             />
             {look === 'json' ? (
               <MappingEditor {...editing} findGroups={(beginning) => findGroupNames(connection, beginning)} />

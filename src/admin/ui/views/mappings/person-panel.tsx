@@ -19,7 +19,7 @@ import type { Person } from '../../../contract/people.ts';
 import { call, type Result } from '../../api.ts';
 import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Breakable, ViewLink } from '../../components/text.tsx';
-import { parseObject } from '../../components/texts.ts';
+import { parseObject, toChoices } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 import { fieldLabel, valueText } from './texts.ts';
 
@@ -58,10 +58,7 @@ export function PersonPanel({ connection, text, person, isUnsent, onPerson }: Pa
           aria-label="Where the person comes from"
           value={mode}
           onChange={setMode}
-          data={[
-            { value: 'stored', label: 'A person' },
-            { value: 'pasted', label: 'Paste a user' },
-          ]}
+          data={toChoices({ stored: 'A person', pasted: 'Paste a user' })}
         />
       </Group>
       {mode === 'stored' ? (

@@ -14,6 +14,7 @@ import {
 } from '@mantine/core';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useFocusReturn } from '../../components/dialogs.tsx';
+import { toChoices } from '../../components/texts.ts';
 import { labelsAt, type MappingNames } from './completion.ts';
 import type { MarkedFault } from './draft.ts';
 import { FaultTexts } from './faults.tsx';
@@ -235,7 +236,7 @@ function KindSelect<Kind extends string>({ label, kinds, kind, onChange }: KindS
   return (
     <Select
       label={label}
-      data={keysOf(kinds).map((value) => ({ value, label: kinds[value] }))}
+      data={toChoices(kinds)}
       value={kind}
       allowDeselect={false}
       onChange={(chosen) => {

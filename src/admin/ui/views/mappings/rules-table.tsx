@@ -13,7 +13,7 @@ import { IconButton } from '../../components/buttons.tsx';
 import { FormDialog } from '../../components/dialogs.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, PathCode } from '../../components/text.tsx';
-import { withShortUrns } from '../../components/texts.ts';
+import { toChoices, withShortUrns } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 import { labelsAt, type MappingNames, valuesAt } from './completion.ts';
 import type { MarkedFault } from './draft.ts';
@@ -259,7 +259,7 @@ export function AddRule({ connection, names, onAdd, onClose }: AddRuleProps) {
       />
       <SegmentedControl
         aria-label="To"
-        data={Object.entries(inputs).map(([value, label]) => ({ value, label }))}
+        data={toChoices(inputs)}
         value={member}
         onChange={(value) => setMember(value as InputMember)} // The values are those of the data.
       />

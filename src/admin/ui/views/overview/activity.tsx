@@ -4,7 +4,7 @@ import type { ActivityCounts } from '../../../contract/overview.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/text.tsx';
-import { clockText, numberText } from '../../components/texts.ts';
+import { clockText, numberText, toChoices } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 import { Panel } from './panel.tsx';
 import { READ_EVERY_MS } from './state.ts';
@@ -39,10 +39,7 @@ export function ActivityPanel() {
           aria-label="Time of the charts"
           value={span}
           onChange={(value) => setSpan(value === 'day' ? 'day' : 'hour')}
-          data={[
-            { value: 'hour', label: 'Last hour' },
-            { value: 'day', label: 'Last day' },
-          ]}
+          data={toChoices({ hour: 'Last hour', day: 'Last day' })}
         />
       }
     >
