@@ -14,7 +14,6 @@ import { FairQueue } from './fair-queue.ts';
 import { accountHandlers } from './handlers/accounts.ts';
 import { auditHandlers } from './handlers/audit.ts';
 import { connectHandlers } from './handlers/connect.ts';
-import { connectionHandlers } from './handlers/connections.ts';
 import { holdHandlers } from './handlers/holds.ts';
 import { listHandlers } from './handlers/lists.ts';
 import { mappingHandlers } from './handlers/mappings.ts';
@@ -91,7 +90,6 @@ function adminApi(deps: AdminDeps): Router {
     ...shadowHandlers(deps),
     ...trafficHandlers(deps),
     ...connectHandlers(deps),
-    ...connectionHandlers(deps),
     ...travelHandlers(deps),
     ...travelDataHandlers(deps),
     ...accountHandlers(deps),

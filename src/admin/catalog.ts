@@ -1,7 +1,6 @@
 import { accountsContract } from './contract/accounts.ts';
 import { auditContract } from './contract/audit.ts';
 import { connectContract } from './contract/connect.ts';
-import { connectionsContract } from './contract/connections.ts';
 import { holdsContract } from './contract/holds.ts';
 import { listsContract } from './contract/lists.ts';
 import { mappingsContract } from './contract/mappings.ts';
@@ -24,7 +23,6 @@ export const adminContract = {
   ...shadowContract,
   ...trafficContract,
   ...connectContract,
-  ...connectionsContract,
   ...travelContract,
   ...travelDataContract,
   ...accountsContract,

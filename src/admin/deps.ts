@@ -56,7 +56,7 @@ export interface AdminParts {
   connections: readonly ServedConnection[];
   storedConnections: StoredConnections;
   demoDay: DemoDay;
-  /** What needs attention. Summaries of people that the caller has just read are not read again. */
+  /** The conditions that need attention. Summaries of people that the caller has just read are not read again. */
   conditions: {
     read(summaries: PeopleSummary[]): Promise<FoundConditions>;
     /** Says why the travel API of a connection cannot be used; undefined while it can. */

@@ -198,11 +198,15 @@ function checkAccess({ method, headers }: Request, caller: Caller | undefined, {
   if (access === 'admin' && caller.role !== 'admin') throw new AdminError('forbidden');
 }
 
-/** Runs a change between the two writes of its entry, so that no change is without one. */
+/**
+ * Runs a change between the two writes of its entry, so that no change is without one. `outcome` has the status of a change that is done,
+ * and tells that of one that is refused.
+ */
 export async function withAuditEntry<T>(
   run: () => Promise<T>,
   entry: Omit<AuditEntry, 'position' | 'at' | 'status'>,
   { audit, now, log }: Pick<RouterDeps, 'audit' | 'now' | 'log'>,
+  outcome: { done?: number; refusal?: (error: unknown) => number } = {},
 ): Promise<T> {
   const { details } = entry;
   const position = await audit.begin({ at: now(), ...entry });
@@ -212,10 +216,10 @@ export async function withAuditEntry<T>(
     });
   try {
     const result = await run();
-    await finish(result === undefined ? 204 : 200);
+    await finish(outcome.done ?? (result === undefined ? 204 : 200));
     return result;
   } catch (error) {
-    await finish(toAdminError(error).status);
+    await finish(outcome.refusal?.(error) ?? toAdminError(error).status);
     throw error;
   }
 }
@@ -236,11 +240,7 @@ function parseInput(request: Request, { query, body }: Operation): HandlerReques
   if (!params.success || hasNul(params.data)) throw new AdminError('notFound');
   const unknown = query ? [] : Object.keys(request.query);
   faults.push(...unknown.map((field) => ({ field, message: 'is not a parameter of this operation' })));
-  const input = {
-    params: params.data,
-    query: parse(query, request.query),
-    body: parse(body, request.body),
-  };
+  const input = { params: params.data, query: parse(query, request.query), body: parse(body, request.body) };
   if (faults.length > 0) throw new AdminError('invalid', undefined, { faults: faults.slice(0, MAX_FAULTS) });
   return input;
 }

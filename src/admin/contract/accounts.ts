@@ -1,27 +1,26 @@
 import { z } from 'zod';
 import { MAX_PASSWORD_LENGTH, MAX_READ_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../password-rules.ts';
 import type { Contract } from './operation.ts';
-import { id, name, role, time } from './schemas.ts';
+import { id, name, optionalText, optionalTime, role, time } from './schemas.ts';
 
 const password = z
   .string()
   .min(MIN_PASSWORD_LENGTH, `has at least ${MIN_PASSWORD_LENGTH} characters`)
   .max(MAX_PASSWORD_LENGTH, `has at most ${MAX_PASSWORD_LENGTH} characters`)
-  .meta({ description: 'None of the most common passwords' });
+  .describe('None of the most common passwords');
 
 const account = z
   .object({
     id,
     name: z.string(),
     role,
-    hasPassword: z.boolean().meta({ description: 'False if the OpenID provider gives name and role' }),
-    issuer: z
-      .string()
-      .optional()
-      .meta({ description: 'Of the OpenID provider that identifies the person; absent with a password' }),
+    hasPassword: z.boolean().describe('False if the OpenID provider gives name and role'),
+    issuer: optionalText.describe(
+      'Of the OpenID provider that identifies the person; absent with a password',
+    ),
     createdAt: time,
-    lastSignInAt: time.optional(),
-    revokedAt: time.optional(),
+    lastSignInAt: optionalTime,
+    revokedAt: optionalTime,
   })
   .meta({ id: 'AdminAccount', description: 'A person who may sign in to the admin page' });
 export type AdminAccount = z.input<typeof account>;
@@ -30,16 +29,14 @@ const token = z
   .object({
     id,
     name: z.string(),
-    role: role.meta({ description: 'The role at present: never higher than that of the maker' }),
+    role: role.describe('The role at present: never higher than that of the maker'),
     maker: z
-      .object({ id, name: z.string().meta({ description: 'As in the audit log' }) })
+      .object({ id, name: z.string().describe('As in the audit log') })
       .optional()
-      .meta({ description: 'The account that made the token; absent for a token of an earlier version' }),
+      .describe('The account that made the token; absent for a token of an earlier version'),
     createdAt: time,
-    expiresAt: time
-      .optional()
-      .meta({ description: 'Absent for a token of an earlier version that does not expire' }),
-    revokedAt: time.optional(),
+    expiresAt: optionalTime.describe('Absent for a token of an earlier version that does not expire'),
+    revokedAt: optionalTime,
   })
   .meta({ id: 'AdminToken', description: 'A token with which a script calls this API' });
 export type AdminToken = z.input<typeof token>;
@@ -49,14 +46,9 @@ const session = z
     name: z.string(),
     role,
     kind: z.enum(['account', 'token']),
-    hasPassword: z.boolean().meta({ description: 'True if the caller signed in with a password' }),
-    csrfToken: z
-      .string()
-      .optional()
-      .meta({ description: 'Send it as X-CSRF-Token with each request that changes something' }),
-    expiresAt: time
-      .optional()
-      .meta({ description: 'The time at which the session ends even if it is used until then' }),
+    hasPassword: z.boolean().describe('True if the caller signed in with a password'),
+    csrfToken: optionalText.describe('Send it as X-CSRF-Token with each request that changes something'),
+    expiresAt: optionalTime.describe('The time at which the session ends even if it is used until then'),
   })
   .meta({ id: 'Session', description: 'The caller: the account that is signed in, or a token' });
 export type Session = z.input<typeof session>;
@@ -65,10 +57,10 @@ const ownSession = z
   .object({
     id,
     createdAt: time,
-    lastUsedAt: time.meta({ description: 'To the minute' }),
-    address: z.string().optional().meta({ description: 'The address from which the account signed in' }),
-    userAgent: z.string().optional().meta({ description: 'The header User-Agent at that time, cut' }),
-    isCurrent: z.boolean().meta({ description: 'True for the session of this request' }),
+    lastUsedAt: time.describe('To the minute'),
+    address: optionalText.describe('The address from which the account signed in'),
+    userAgent: optionalText.describe('The header User-Agent at that time, cut'),
+    isCurrent: z.boolean().describe('True for the session of this request'),
   })
   .meta({ id: 'OwnSession', description: 'A browser in which the own account is signed in' });
 export type OwnSession = z.input<typeof ownSession>;
@@ -155,13 +147,13 @@ export const accountsContract = {
     summary: 'Create a token that is shown once',
     body: z.strictObject({
       name,
-      role: role.meta({ description: 'If the role of the maker is lowered later, it is the limit' }),
+      role: role.describe('If the role of the maker is lowered later, it is the limit'),
       days: z
         .int()
         .min(1)
         .max(MAX_TOKEN_DAYS)
         .default(TOKEN_DAYS)
-        .meta({ description: 'The days until the token expires' }),
+        .describe('The days until the token expires'),
     }),
     result: z.object({ id, token: z.string() }),
   },

@@ -2,44 +2,33 @@ import { z } from 'zod';
 import { heldPersonColumns } from '../../provisioning/holds/held-people.ts';
 import { holdAnswers, holdCauses, identityStates } from '../../provisioning/identity.ts';
 import type { Contract } from './operation.ts';
-import { id, limit, time } from './schemas.ts';
+import { count, id, limit, optionalInteger, optionalText, time } from './schemas.ts';
 
-const cause = z.enum(holdCauses).meta({
-  description:
+const cause = z
+  .enum(holdCauses)
+  .describe(
     'safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver; rules: other rules or lookups would change many people; groups: changes of groups have cleared or replaced values of many people',
-});
+  );
 
 const answer = z.enum(holdAnswers);
-const count = z.int().min(0);
-
 const effects = z
   .object({ archived: count, deleted: count, changed: count })
   .meta({ id: 'HoldEffects', description: 'The number of travelers by what an approval does to them' });
 export type HoldEffects = z.input<typeof effects>;
 
-const approval = {
-  by: z.string().meta({ description: 'The admin' }),
-  at: time,
-};
+const approval = { by: z.string().describe('The admin'), at: time };
 
 const heldPerson = z
   .object({
     id,
     userName: z.string(),
     since: time,
-    version: z
-      .int()
-      .meta({ description: 'The version that a decision applies to; a later write has another one' }),
+    version: z.int().describe('The version that a decision applies to; a later write has another one'),
     wants: z
       .enum(['change', 'deactivate', 'delete'])
-      .meta({ description: 'The change that the identity provider requested' }),
-    effect: z
-      .enum(['archived', 'deleted', 'changed'])
-      .meta({ description: 'The effect of an approval on the traveler' }),
-    firstApproval: z
-      .object(approval)
-      .optional()
-      .meta({ description: 'The approval that needs a second admin' }),
+      .describe('The change that the identity provider requested'),
+    effect: z.enum(['archived', 'deleted', 'changed']).describe('The effect of an approval on the traveler'),
+    firstApproval: z.object(approval).optional().describe('The approval that needs a second admin'),
   })
   .meta({ id: 'HeldPerson' });
 export type HeldPerson = z.input<typeof heldPerson>;
@@ -48,38 +37,33 @@ const change = z.object({ field: z.string(), before: z.unknown(), after: z.unkno
 
 const rulesEffect = z
   .object({
-    looked: count.meta({ description: 'The number of people who were looked at so far' }),
-    isComplete: z.boolean().meta({ description: 'False while people are being looked at' }),
-    people: count.meta({ description: 'The number of people whom the change affects' }),
+    looked: count.describe('The number of people who were looked at so far'),
+    isComplete: z.boolean().describe('False while people are being looked at'),
+    people: count.describe('The number of people whom the change affects'),
     fields: z.array(
       z.object({
         ...{ field: z.string(), people: count },
         values: z
           .array(z.object({ before: z.unknown(), after: z.unknown(), people: count }))
-          .meta({ description: 'The most frequent changes of values; null is a missing value' }),
-        others: count.meta({ description: 'The number of people with other changes of values' }),
+          .describe('The most frequent changes of values; null is a missing value'),
+        others: count.describe('The number of people with other changes of values'),
       }),
     ),
     examples: z.array(z.object({ id, userName: z.string(), changes: z.array(change) })),
-    names: z.record(z.string(), z.string()).meta({
-      description: 'The names of custom fields by key, and of the resources that the values contain by id',
-    }),
+    names: z
+      .record(z.string(), z.string())
+      .describe('The names of custom fields by key, and of the resources that the values contain by id'),
   })
   .meta({ id: 'RulesEffect', description: 'The effect of a held change of rules or lookups' });
 export type RulesEffect = z.input<typeof rulesEffect>;
 
 const progress = {
-  people: count.meta({ description: 'The number of people who are reconciled because of the decision' }),
-  left: count.meta({ description: 'The number of them who are not reconciled yet' }),
-  affected: count
-    .optional()
-    .meta({ description: 'Of a change of rules: the number of people whom it affects' }),
+  people: count.describe('The number of people who are reconciled because of the decision'),
+  left: count.describe('The number of them who are not reconciled yet'),
+  affected: count.optional().describe('Of a change of rules: the number of people whom it affects'),
 };
 
-const decision = z
-  .int()
-  .min(1)
-  .meta({ description: 'The number of a decision, by which its people are listed' });
+const decision = z.int().min(1).describe('The number of a decision, by which its people are listed');
 
 const openDecision = z
   .object({ connection: id, cause, answer, by: z.string(), decision, ...progress })
@@ -91,23 +75,20 @@ const group = z
     connection: id,
     cause,
     people: count,
-    isMore: z.boolean().meta({ description: 'True if not all people were counted' }),
+    isMore: z.boolean().describe('True if not all people were counted'),
     since: time,
     causedBy: z.string(),
     why: z.string(),
     ifDiscarded: z.string(),
     effects,
     examples: z.array(heldPerson),
-    generation: z
-      .int()
+    generation: optionalInteger.describe('Of a change of rules that waits for a decision: its generation'),
+    effect: rulesEffect
       .optional()
-      .meta({ description: 'Of a change of rules that waits for a decision: its generation' }),
-    effect: rulesEffect.optional().meta({
-      description: 'Of a change of rules that waits for a decision: its effect, once it is being computed',
-    }),
+      .describe('Of a change of rules that waits for a decision: its effect, once it is being computed'),
     approvals: z
       .array(z.object({ ...approval, people: count }))
-      .meta({ description: 'The approvals that need a second admin' }),
+      .describe('The approvals that need a second admin'),
   })
   .meta({ id: 'HoldGroup', description: 'The people of a connection who are held for one cause' });
 export type HoldGroup = z.input<typeof group>;
@@ -120,10 +101,8 @@ export const holdsContract = {
     result: z.object({
       people: count,
       groups: z.array(group),
-      fourEyes: z.boolean().meta({ description: 'True if an approval needs two admins' }),
-      decisions: z
-        .array(openDecision)
-        .meta({ description: 'The decisions of the last day that are being carried out' }),
+      fourEyes: z.boolean().describe('True if an approval needs two admins'),
+      decisions: z.array(openDecision).describe('The decisions of the last day that are being carried out'),
     }),
   },
   downloadHeldPeople: {
@@ -140,10 +119,10 @@ export const holdsContract = {
         .string()
         .regex(/^\d{1,15}\..{1,200}$/, 'is not a `next` of this list')
         .optional()
-        .meta({ description: 'The `next` of the page before' }),
+        .describe('The `next` of the page before'),
       limit,
     }),
-    result: z.object({ people: z.array(heldPerson), next: z.string().optional() }),
+    result: z.object({ people: z.array(heldPerson), next: optionalText }),
   },
   explainHold: {
     ...{ method: 'get', path: '/people/{connection}/{id}/hold', tag: 'Holds', access: 'viewer' },
@@ -154,7 +133,7 @@ export const holdsContract = {
       cause,
       why: z.string(),
       causedBy: z.string(),
-      answer: answer.optional().meta({ description: 'The decision that has been made about this version' }),
+      answer: answer.optional().describe('The decision that has been made about this version'),
       ifApproved: z.string(),
       ifDiscarded: z.string(),
     }),
@@ -170,45 +149,36 @@ export const holdsContract = {
           .min(1)
           .max(1000)
           .optional()
-          .meta({ description: 'The people whom the decision concerns' }),
-        count: z.int().min(0).optional().meta({
-          description: 'Instead of `people`: the `people` of the group; 409 if it is another number by now',
-        }),
-        generation: z
+          .describe('The people whom the decision concerns'),
+        count: z
           .int()
+          .min(0)
           .optional()
-          .meta({ description: 'With `count`: the `generation` of the group, if it has one' }),
+          .describe('Instead of `people`: the `people` of the group; 409 if it is another number by now'),
+        generation: optionalInteger.describe('With `count`: the `generation` of the group, if it has one'),
       })
       .refine(({ people, count }) => (people === undefined) !== (count === undefined), {
         path: ['people'],
         message: 'either people or count is needed',
       }),
     result: z.object({
-      decided: count.meta({ description: 'The number of people whom the decision concerned' }),
-      decision: decision
-        .optional()
-        .meta({ description: 'The number of the decision; absent if it concerned nobody yet' }),
-      requested: count.meta({
-        description: 'The number of people for whom a second admin must approve the same',
-      }),
-      skipped: count.meta({
-        description:
-          'The number of people that were left out, because another admin has decided or the identity provider has written',
-      }),
+      decided: count.describe('The number of people whom the decision concerned'),
+      decision: decision.optional().describe('The number of the decision; absent if it concerned nobody yet'),
+      requested: count.describe('The number of people for whom a second admin must approve the same'),
+      skipped: count.describe(
+        'The number of people that were left out, because another admin has decided or the identity provider has written',
+      ),
     }),
     errors: ['notFound', 'conflict'],
   },
   readDecision: {
     ...{ method: 'get', path: '/holds/decisions/{connection}/{decision}', tag: 'Holds', access: 'viewer' },
     summary: 'Tell how far a decision is carried out, and list its people who have no later one',
-    query: z.strictObject({
-      after: id.optional().meta({ description: 'The `next` of the page before' }),
-      limit,
-    }),
+    query: z.strictObject({ after: id.optional().describe('The `next` of the page before'), limit }),
     result: z.object({
       ...progress,
       listed: z.array(z.object({ id, userName: z.string(), state: z.enum(identityStates) })),
-      next: z.string().optional(),
+      next: optionalText,
     }),
   },
 } as const satisfies Contract;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ruleOrigins } from '../../translator/translation.ts';
 import type { Contract } from './operation.ts';
-import { id, limit, next, time } from './schemas.ts';
+import { id, limit, next, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
 
 /** The lists of the travel service whose entries mappings name. */
 export const resourceLists = [
@@ -11,26 +11,26 @@ export const resourceLists = [
 export type ResourceList = (typeof resourceLists)[number];
 
 const list = z.enum(resourceLists);
-const field = id.optional().meta({ description: 'The custom field of the options' });
+const field = id.optional().describe('The custom field of the options');
 
 /** The parameters of a page. */
 const page = {
-  search: z.string().max(300).default('').meta({ description: 'A part of the name, without case' }),
-  after: z.string().max(1_000).optional().meta({ description: '`next` of the page before' }),
+  search: z.string().max(300).default('').describe('A part of the name, without case'),
+  after: z.string().max(1_000).optional().describe('`next` of the page before'),
   limit,
 };
 /** The page after a number of rows, or after a position. */
 const numberedPage = { ...page, after: z.coerce.number<number>().int().min(0).optional() };
-const nextNumber = z.int().optional();
+const nextNumber = optionalInteger;
 
 const resource = z
   .object({
     id,
     name: z.string(),
-    isArchived: z.boolean().meta({ description: 'Archived, or a custom field or option that is disabled' }),
-    dataType: z.string().optional().meta({ description: 'Of a custom field' }),
-    options: z.int().optional().meta({ description: 'The number of options of a custom field' }),
-    places: z.array(z.string()).meta({ description: 'The first places of the mapping that name it' }),
+    isArchived: z.boolean().describe('Archived, or a custom field or option that is disabled'),
+    dataType: optionalText.describe('Of a custom field'),
+    options: optionalInteger.describe('The number of options of a custom field'),
+    places: z.array(z.string()).describe('The first places of the mapping that name it'),
     placeCount: z.int(),
   })
   .meta({ id: 'NamedResource', description: 'What a mapping can name in the travel service' });
@@ -38,14 +38,11 @@ export type NamedResource = z.input<typeof resource>;
 
 const rule = z
   .object({
-    field: z
-      .string()
-      .optional()
-      .meta({ description: 'The key of the field that it sets; absent: the scope' }),
-    fieldName: z.string().optional().meta({ description: 'The name of a custom field' }),
+    field: optionalText.describe('The key of the field that it sets; absent: the scope'),
+    fieldName: optionalText.describe('The name of a custom field'),
     origin: z.enum(ruleOrigins),
     rule: z.string(),
-    when: z.string().optional(),
+    when: optionalText,
   })
   .meta({ id: 'GroupRule', description: 'A rule of the mapping in force that reads a group' });
 export type GroupRule = z.input<typeof rule>;
@@ -58,17 +55,14 @@ export type Group = z.input<typeof group>;
 const member = z
   .object({
     id,
-    kind: z.enum(['person', 'group', 'unknown']).meta({ description: 'unknown: nothing has this id' }),
+    kind: z.enum(['person', 'group', 'unknown']).describe('unknown: nothing has this id'),
     name: z.string(),
-    userName: z.string().optional(),
+    userName: optionalText,
   })
   .meta({ id: 'GroupMember' });
 export type GroupMember = z.input<typeof member>;
 
-const unread = z
-  .string()
-  .optional()
-  .meta({ description: 'The reason for which the rules are not known; absent if they are' });
+const unread = optionalText.describe('The reason for which the rules are not known; absent if they are');
 
 const name = z.string().max(1_000);
 const tag = 'Lists';
@@ -81,10 +75,10 @@ export const listsContract = {
     query: z.strictObject({ list: list.default('costCenters'), field, ...numberedPage }),
     result: z.object({
       resources: z.array(resource),
-      total: z.int().meta({ description: 'The number of those that the search finds' }),
+      total: z.int().describe('The number of those that the search finds'),
       next: nextNumber,
-      readAt: time.optional().meta({ description: 'When this replica last read the list' }),
-      isStale: z.boolean().meta({ description: 'True if it can no longer be read: older values are used' }),
+      readAt: optionalTime.describe('When this replica last read the list'),
+      isStale: z.boolean().describe('True if it can no longer be read: older values are used'),
     }),
   },
   createNamedResource: {
@@ -94,18 +88,10 @@ export const listsContract = {
       list,
       field,
       name,
-      email: z.string().max(400).optional().meta({ description: 'Of a billing profile, which needs one' }),
-      lang: z.string().max(10).optional().meta({ description: 'Of a billing profile: en or fr' }),
-      control: z
-        .string()
-        .max(20)
-        .optional()
-        .meta({ description: 'Of a travel policy: what needs an approval' }),
-      dataType: z
-        .string()
-        .max(20)
-        .optional()
-        .meta({ description: 'Of a custom field: text, option or optionsList' }),
+      email: z.string().max(400).optional().describe('Of a billing profile, which needs one'),
+      lang: z.string().max(10).optional().describe('Of a billing profile: en or fr'),
+      control: z.string().max(20).optional().describe('Of a travel policy: what needs an approval'),
+      dataType: z.string().max(20).optional().describe('Of a custom field: text, option or optionsList'),
     }),
     result: z.object({ id }),
     errors: ['notFound', 'conflict'],
@@ -121,11 +107,11 @@ export const listsContract = {
     summary: 'List groups in the order of their names. A page can be short, or empty, although others follow',
     query: z.strictObject({
       ...page,
-      used: z.enum(['true']).optional().meta({ description: 'Only those that rules read' }),
+      used: z.enum(['true']).optional().describe('Only those that rules read'),
     }),
     result: z.object({
       groups: z.array(group),
-      total: z.int().meta({ description: 'The number of all groups of the connection' }),
+      total: z.int().describe('The number of all groups of the connection'),
       next,
       unread,
     }),

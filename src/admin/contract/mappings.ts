@@ -4,44 +4,42 @@ import { mappingSources } from '../../translator/mapping/mapping-file.ts';
 import { scopeVerdicts } from '../../translator/translation.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Contract } from './operation.ts';
-import { findingMembers, id, limit, ruleMembers, time } from './schemas.ts';
+import { findingMembers, id, limit, optionalInteger, optionalText, ruleMembers, time } from './schemas.ts';
 
-const generation = z
-  .int()
-  .min(0)
-  .meta({ description: 'The number of a version; 0 if no mapping was ever in force' });
+const generation = z.int().min(0).describe('The number of a version; 0 if no mapping was ever in force');
 
 /** A mapping file can be longer than what is accepted here. */
-const storedText = z.string().meta({ description: 'The mapping as JSON text, as in a mapping file' });
+const storedText = z.string().describe('The mapping as JSON text, as in a mapping file');
 const text = storedText.max(500_000, 'has at most 500,000 characters');
 
 const value = z.unknown().optional();
 
 const fault = z
   .object({
-    path: z.string().meta({ description: 'The JSON path in the mapping; $ is all of it' }),
+    path: z.string().describe('The JSON path in the mapping; $ is all of it'),
     problem: z.string(),
     remedy: z.string(),
   })
   .meta({ id: 'MappingFault', description: 'A faulty place of a mapping, and what to do' });
 export type MappingFault = z.input<typeof fault>;
 
-const names = z.record(z.string(), z.string()).meta({
-  description: 'The names of custom fields by key, and of the resources that the values contain by id',
-});
+const names = z
+  .record(z.string(), z.string())
+  .describe('The names of custom fields by key, and of the resources that the values contain by id');
 
 const version = z
   .object({
     generation,
     appliedAt: time,
-    source: z.enum(mappingSources).meta({
-      description:
+    source: z
+      .enum(mappingSources)
+      .describe(
         'page: it was put in force here, or by a script; command: on the command line; file: a mapping file was read; default: the default rules',
-    }),
-    author: z.string().optional().meta({
-      description: 'The account or token, the user of the operating system, or the path of the mapping file',
-    }),
-    rules: z.int().meta({ description: 'The number of its own rules' }),
+      ),
+    author: optionalText.describe(
+      'The account or token, the user of the operating system, or the path of the mapping file',
+    ),
+    rules: z.int().describe('The number of its own rules'),
   })
   .meta({ id: 'MappingVersion', description: 'A mapping that is or was in force' });
 export type MappingVersion = z.input<typeof version>;
@@ -58,21 +56,18 @@ export type MappingDifference = z.input<typeof difference>;
 const otherRule = z
   .object({
     origin: z.enum(['collection', 'default']),
-    field: z.string().meta({ description: 'The key of the field; roles for all roles' }),
-    use: z.enum(ruleUses).meta({
-      description:
+    field: z.string().describe('The key of the field; roles for all roles'),
+    use: z
+      .enum(ruleUses)
+      .describe(
         'otherwise: for people for whom no condition of an earlier rule holds; replaced: an earlier rule sets the field',
-    }),
+      ),
     written: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: 'The rule as a mapping could have it; absent if no rule can set the field' }),
-    others: z
-      .array(z.string())
-      .meta({ description: 'What the rule reads after that, and no SCIM path can say' }),
-    setting: z.string().optional().meta({
-      description: 'The setting of the mapping with the value of people without one',
-    }),
+      .describe('The rule as a mapping could have it; absent if no rule can set the field'),
+    others: z.array(z.string()).describe('What the rule reads after that, and no SCIM path can say'),
+    setting: optionalText.describe('The setting of the mapping with the value of people without one'),
   })
   .meta({ id: 'OtherRule', description: 'A rule that is in force without being in the mapping' });
 export type OtherRule = z.input<typeof otherRule>;
@@ -92,10 +87,8 @@ const previewedField = z
     field: z.string(),
     outcome: z.enum(['value', 'absent', 'unresolved', 'kept', 'once']),
     value,
-    isChanged: z.boolean().meta({ description: 'True if the mapping in force has another result' }),
-    inForce: value.meta({
-      description: 'The value that the mapping in force gives; absent if it gives none',
-    }),
+    isChanged: z.boolean().describe('True if the mapping in force has another result'),
+    inForce: value.describe('The value that the mapping in force gives; absent if it gives none'),
   })
   .meta({ id: 'PreviewedField' });
 export type PreviewedField = z.input<typeof previewedField>;
@@ -104,15 +97,15 @@ const fieldChange = z.object({ field: z.string(), before: value, after: value, i
 
 const preview = z
   .object({
-    people: z.int().meta({ description: 'The number of people looked at' }),
-    isCut: z.boolean().meta({ description: 'True if there was no time to look at everybody' }),
-    changed: z.int().meta({ description: 'People for whose traveler a call would be sent' }),
-    created: z.int().meta({ description: 'People who would get a traveler at last' }),
-    pending: z.int().meta({ description: 'People who would get no traveler any more' }),
-    outOfScope: z.int().meta({
-      description: 'People whom the scope would leave out, without a call: they have no traveler, or keep it',
-    }),
-    needsApproval: z.boolean().meta({ description: 'True if the change would be held for approval' }),
+    people: z.int().describe('The number of people looked at'),
+    isCut: z.boolean().describe('True if there was no time to look at everybody'),
+    changed: z.int().describe('People for whose traveler a call would be sent'),
+    created: z.int().describe('People who would get a traveler at last'),
+    pending: z.int().describe('People who would get no traveler any more'),
+    outOfScope: z
+      .int()
+      .describe('People whom the scope would leave out, without a call: they have no traveler, or keep it'),
+    needsApproval: z.boolean().describe('True if the change would be held for approval'),
     fields: z.array(
       z.object({ field: z.string(), set: z.int(), cleared: z.int(), again: z.int(), released: z.int() }),
     ),
@@ -132,10 +125,7 @@ const preview = z
   .meta({ id: 'MappingPreview', description: 'The changes that a mapping would make for all people' });
 export type MappingPreview = z.input<typeof preview>;
 
-const change = z.object({
-  outcome: z.enum(['applied', 'unchanged']),
-  generation,
-});
+const change = z.object({ outcome: z.enum(['applied', 'unchanged']), generation });
 
 /** The errors of operations that compute with a mapping. */
 const computing = ['busy', 'tooCostly'] satisfies ErrorCode[];
@@ -152,10 +142,9 @@ export const mappingsContract = {
         z.object({
           connection: z.string(),
           version: version.optional(),
-          file: z.string().optional().meta({
-            description:
-              'The mapping file of the settings, which replaces the mapping when its content changes',
-          }),
+          file: optionalText.describe(
+            'The mapping file of the settings, which replaces the mapping when its content changes',
+          ),
         }),
       ),
     }),
@@ -178,7 +167,7 @@ export const mappingsContract = {
     result: z.object({
       scimAttributes: z
         .array(z.object({ path: z.string(), description: z.string() }))
-        .meta({ description: 'The SCIM paths of users that a rule can read' }),
+        .describe('The SCIM paths of users that a rule can read'),
       customFields: z.array(
         z.object({ id: z.string(), name: z.string(), dataType: z.string(), options: named }),
       ),
@@ -189,20 +178,14 @@ export const mappingsContract = {
     ...{ method: 'get', path: '/mappings/{connection}/group-names', tag: 'Mappings', access: 'viewer' },
     summary: 'Find the names of groups that the identity provider has sent; at most 100',
     query: z.strictObject({
-      beginning: z
-        .string()
-        .max(300)
-        .default('')
-        .meta({ description: 'The beginning of the names, without case' }),
+      beginning: z.string().max(300).default('').describe('The beginning of the names, without case'),
     }),
     result: z.object({ names: named }),
   },
   findExamplePerson: {
     ...{ method: 'get', path: '/mappings/{connection}/example-person', tag: 'Mappings', access: 'viewer' },
     summary: 'Find a person to show what the mapping does: one whom an identity provider has sent',
-    result: z.object({
-      id: z.string().optional().meta({ description: 'Absent if no identity provider has sent a person' }),
-    }),
+    result: z.object({ id: optionalText.describe('Absent if no identity provider has sent a person') }),
   },
   checkMapping: {
     ...{ method: 'post', path: '/mappings/{connection}/check', tag: 'Mappings', access: 'viewer' },
@@ -211,11 +194,10 @@ export const mappingsContract = {
     body: z.strictObject({ text }),
     result: z.object({
       faults: z.array(fault),
-      warnings: z.array(fault).meta({ description: 'Names that are allowed but probably misspelled' }),
-      unchecked: z
-        .string()
-        .optional()
-        .meta({ description: 'The reason for which names could not be looked up; absent if they were' }),
+      warnings: z.array(fault).describe('Names that are allowed but probably misspelled'),
+      unchecked: optionalText.describe(
+        'The reason for which names could not be looked up; absent if they were',
+      ),
     }),
     errors: computing,
   },
@@ -223,18 +205,14 @@ export const mappingsContract = {
     ...{ method: 'post', path: '/mappings/{connection}/preview-person', tag: 'Mappings', access: 'viewer' },
     summary: 'Translate one person with a mapping: a stored one by id, or a SCIM user',
     changesNothing: true,
-    body: z.strictObject({
-      text,
-      person: id.optional(),
-      user: z.record(z.string(), z.json()).optional(),
-    }),
+    body: z.strictObject({ text, person: id.optional(), user: z.record(z.string(), z.json()).optional() }),
     result: z.object({
       userName: z.string(),
       fields: z.array(previewedField),
       trace: z.array(traceEntry),
       findings: z.array(finding),
-      fallbackEmail: z.string().optional(),
-      scope: z.enum(scopeVerdicts).meta({ description: 'Whether the person is in the scope of the mapping' }),
+      fallbackEmail: optionalText,
+      scope: z.enum(scopeVerdicts).describe('Whether the person is in the scope of the mapping'),
       names,
     }),
     errors: computing,
@@ -246,10 +224,13 @@ export const mappingsContract = {
     body: z.strictObject({
       text,
       examples: z.int().min(0).max(100).default(10),
-      valuesSince: z.int().min(1).optional().meta({
-        description:
+      valuesSince: z
+        .int()
+        .min(1)
+        .optional()
+        .describe(
           'A version of the history: the values that the versions after it have replaced are put back where the mapping does not set their fields',
-      }),
+        ),
     }),
     result: preview,
     errors: computing,
@@ -265,16 +246,15 @@ export const mappingsContract = {
     ...{ method: 'get', path: '/mappings/{connection}/progress', tag: 'Mappings', access: 'viewer' },
     summary: 'Read how far people follow the mapping in force',
     result: z.object({
-      state: z.enum(['done', 'running', 'held', 'discarded']).meta({
-        description:
+      state: z
+        .enum(['done', 'running', 'held', 'discarded'])
+        .describe(
           'done: everybody is translated with it; running: the rest is; held: the change waits for an approval; discarded: an admin has decided against it',
-      }),
-      left: z
-        .int()
-        .meta({ description: 'People who were last translated with earlier rules; at most 10,000' }),
-      affected: z.int().optional().meta({
-        description: 'Of a change that waits: the people whom it changes, at least 101 until all are counted',
-      }),
+        ),
+      left: z.int().describe('People who were last translated with earlier rules; at most 10,000'),
+      affected: optionalInteger.describe(
+        'Of a change that waits: the people whom it changes, at least 101 until all are counted',
+      ),
     }),
   },
   listMappingVersions: {
@@ -299,10 +279,12 @@ export const mappingsContract = {
     body: z.strictObject({
       version: z.int().min(1),
       generation,
-      values: z.boolean().default(false).meta({
-        description:
+      values: z
+        .boolean()
+        .default(false)
+        .describe(
           'True: the values that later versions have replaced are put back where the restored one does not set their fields',
-      }),
+        ),
     }),
     result: change,
     errors: ['conflict', ...computing],

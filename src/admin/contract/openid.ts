@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { signInFailureCodes } from '../openid/failures.ts';
 import type { Contract } from './operation.ts';
+import { optionalText } from './schemas.ts';
 
 /** A repeated parameter counts as none. */
-const text = z.string().optional().catch(undefined);
+const text = optionalText.catch(undefined);
 
 /** The ways to sign in, and signing in through the OpenID provider. Browsers follow the redirects; scripts have tokens. */
 export const openidContract = {
@@ -15,18 +16,18 @@ export const openidContract = {
         .enum(signInFailureCodes)
         .optional()
         .catch(undefined)
-        .meta({ description: 'Of a sign-in through the OpenID provider: asks for its text' }),
+        .describe('Of a sign-in through the OpenID provider: asks for its text'),
     }),
     result: z.object({
-      password: z.boolean().meta({ description: 'False if only the OpenID provider opens the page' }),
+      password: z.boolean().describe('False if only the OpenID provider opens the page'),
       openid: z.object({ label: z.string() }).optional(),
-      failure: z.string().optional().meta({ description: 'The text of the failure that the query names' }),
+      failure: optionalText.describe('The text of the failure that the query names'),
     }),
   },
   beginOpenidSignIn: {
     ...{ method: 'get', path: '/sign-in/openid', tag: 'Session', access: 'anyone', isNavigation: true },
     summary: 'Go to the OpenID provider to sign in',
-    query: z.looseObject({ returnTo: text.meta({ description: 'The address on the page to return to' }) }),
+    query: z.looseObject({ returnTo: text.describe('The address on the page to return to') }),
   },
   signInWithOpenid: {
     ...{ method: 'get', path: '/sign-in/openid/callback', tag: 'Session', access: 'anyone' },

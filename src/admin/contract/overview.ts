@@ -3,18 +3,16 @@ import { conditionKinds } from '../../provisioning/conditions/conditions.ts';
 import { holdCauses } from '../../provisioning/identity.ts';
 import { connectionModeNames } from '../../provisioning/policies.ts';
 import type { Contract } from './operation.ts';
-import { time } from './schemas.ts';
-
-const count = z.int().min(0);
+import { count, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
 
 const exchange = z
   .object({
-    position: z.string().meta({ description: 'The position in the log of exchanges' }),
+    position: z.string().describe('The position in the log of exchanges'),
     at: time,
     method: z.string(),
     path: z.string(),
-    status: z.int().optional().meta({ description: 'Absent if there was no response' }),
-    error: z.string().optional(),
+    status: optionalInteger.describe('Absent if there was no response'),
+    error: optionalText,
     isFailed: z.boolean(),
   })
   .meta({ id: 'LastExchange' });
@@ -24,35 +22,31 @@ const connection = z
   .object({
     id: z.string(),
     people: count,
-    waiting: count.meta({ description: 'People with changes that are not in the travel service yet' }),
-    lastRequest: exchange.optional().meta({ description: 'Of the identity provider, within a day' }),
-    lastCall: exchange.optional().meta({ description: 'Of the travel API, within a day' }),
+    waiting: count.describe('People with changes that are not in the travel service yet'),
+    lastRequest: exchange.optional().describe('Of the identity provider, within a day'),
+    lastCall: exchange.optional().describe('Of the travel API, within a day'),
     paused: z
       .object({
         since: time,
         people: z.object({ create: count, reactivate: count, end: count, change: count }),
-        isImported: z.boolean().meta({ description: 'True if an import has ended since the pause' }),
+        isImported: z.boolean().describe('True if an import has ended since the pause'),
       })
       .optional()
-      .meta({
-        description:
-          'The people whose changes wait in the pause, by what would be sent; absent unless the connection is paused',
-      }),
+      .describe(
+        'The people whose changes wait in the pause, by what would be sent; absent unless the connection is paused',
+      ),
     mode: z.enum(connectionModeNames),
-    since: time.optional().meta({ description: 'The time at which the mode began; absent while it is live' }),
+    since: optionalTime.describe('The time at which the mode began; absent while it is live'),
     lastImport: z
       .object({ at: time, read: count, isIncomplete: z.boolean(), maximum: count.optional() })
       .optional(),
-    feed: z.enum(['off', 'followed', 'notFollowed']).meta({
-      description:
-        'off: the settings disable it; notFollowed: the travel API has none, or it was not read yet',
-    }),
-    mappingFaults: count.meta({
-      description: 'Places of the mapping whose names the travel service does not know',
-    }),
-    staleLookups: z.array(z.string()).meta({
-      description: 'Lists of the travel API that this replica can no longer read: it uses older values',
-    }),
+    feed: z
+      .enum(['off', 'followed', 'notFollowed'])
+      .describe('off: the settings disable it; notFollowed: the travel API has none, or it was not read yet'),
+    mappingFaults: count.describe('Places of the mapping whose names the travel service does not know'),
+    staleLookups: z
+      .array(z.string())
+      .describe('Lists of the travel API that this replica can no longer read: it uses older values'),
   })
   .meta({ id: 'ConnectionHealth' });
 export type ConnectionHealth = z.input<typeof connection>;
@@ -60,25 +54,23 @@ export type ConnectionHealth = z.input<typeof connection>;
 const condition = z
   .object({
     kind: z.enum(conditionKinds),
-    connection: z.string().optional().meta({ description: 'Absent if it concerns the whole service' }),
-    subject: z.string().optional().meta({
-      description: 'The cause of holds, the code of findings, or the name of a token',
-    }),
+    connection: optionalText.describe('Absent if it concerns the whole service'),
+    subject: optionalText.describe('The cause of holds, the code of findings, or the name of a token'),
     severity: z.enum(['failing', 'warning']),
-    since: time.optional(),
+    since: optionalTime,
     people: count.optional(),
-    text: z.string().meta({ description: 'One sentence. Its times are like 2026-11-20T14:02Z' }),
-    path: z.string().optional().meta({ description: 'The path of the page that shows it, below /admin' }),
-    command: z.string().optional().meta({ description: 'The command that shows or remedies it' }),
+    text: z.string().describe('One sentence. Its times are like 2026-11-20T14:02Z'),
+    path: optionalText.describe('The path of the page that shows it, below /admin'),
+    command: optionalText.describe('The command that shows or remedies it'),
   })
   .meta({ id: 'Condition' });
 
 const activityCounts = z
   .object({
-    from: time.meta({ description: 'The beginning of the span; it ends where the next one begins' }),
-    requests: count.meta({ description: 'Of identity providers' }),
+    from: time.describe('The beginning of the span; it ends where the next one begins'),
+    requests: count.describe('Of identity providers'),
     requestErrors: count,
-    calls: count.meta({ description: 'Of travel APIs' }),
+    calls: count.describe('Of travel APIs'),
     callErrors: count,
   })
   .meta({ id: 'ActivityCounts' });
@@ -86,16 +78,12 @@ export type ActivityCounts = z.input<typeof activityCounts>;
 
 const demoDay = z
   .object({
-    phase: z.enum(['none', 'playing', 'interrupted', 'played', 'removing']).meta({
-      description:
-        'interrupted: the process that played or removed it has ended; play it again, or remove it',
-    }),
-    done: count.meta({ description: 'Requests that were sent' }),
-    total: count.meta({ description: 'All requests of the day' }),
-    refusal: z
-      .string()
-      .optional()
-      .meta({ description: 'The reason for which it cannot be played; absent if it can' }),
+    phase: z
+      .enum(['none', 'playing', 'interrupted', 'played', 'removing'])
+      .describe('interrupted: the process that played or removed it has ended; play it again, or remove it'),
+    done: count.describe('Requests that were sent'),
+    total: count.describe('All requests of the day'),
+    refusal: optionalText.describe('The reason for which it cannot be played; absent if it can'),
   })
   .meta({ id: 'DemoDay' });
 export type DemoDayState = z.input<typeof demoDay>;
@@ -107,35 +95,25 @@ export const overviewContract = {
     summary: 'Tell the state of the service in one sentence and in numbers',
     result: z.object({
       state: z.enum(['inStep', 'working', 'attention', 'failing', 'empty']),
-      sentence: z.string().meta({ description: 'Times in it are like 2026-11-20T14:02Z' }),
-      conditions: z
-        .array(condition)
-        .meta({ description: 'What needs attention now; what fails comes first' }),
+      sentence: z.string().describe('Times in it are like 2026-11-20T14:02Z'),
+      conditions: z.array(condition).describe('What needs attention now; what fails comes first'),
       people: z.object({
         total: count,
         ...{ synced: count, dirty: count, pending: count, refused: count, held: count },
       }),
-      keptActive: count.meta({
-        description: 'People whose departure an admin has discarded; nothing waits for them',
-      }),
+      keptActive: count.describe('People whose departure an admin has discarded; nothing waits for them'),
       findings: z.object({
         kinds: z.array(z.object({ code: z.string(), people: count })),
-        isCut: z
-          .boolean()
-          .meta({ description: 'True if only the first 20,000 people with findings were counted' }),
+        isCut: z.boolean().describe('True if only the first 20,000 people with findings were counted'),
       }),
       held: z.array(
-        z.object({
-          connection: z.string(),
-          cause: z.enum(holdCauses),
-          people: count,
-          since: time,
-        }),
+        z.object({ connection: z.string(), cause: z.enum(holdCauses), people: count, since: time }),
       ),
       connections: z.array(connection),
-      steps: z.object({ isConnected: z.boolean(), hasMapping: z.boolean() }).optional().meta({
-        description: 'Only until an identity provider has sent a person: what has been done so far',
-      }),
+      steps: z
+        .object({ isConnected: z.boolean(), hasMapping: z.boolean() })
+        .optional()
+        .describe('Only until an identity provider has sent a person: what has been done so far'),
       demoDay,
     }),
   },
@@ -165,12 +143,12 @@ export const overviewContract = {
     ...{ method: 'get', path: '/activity', tag: 'Overview', access: 'viewer' },
     summary: 'Count requests, calls and their errors of the last hour and the last day',
     result: z.object({
-      isLogged: z.boolean().meta({ description: 'False if the settings disable the log of exchanges' }),
-      completeSince: time.meta({
-        description: 'Everything since this time was counted. A long log is counted in several requests',
-      }),
-      hour: z.array(activityCounts).meta({ description: 'By minute' }),
-      day: z.array(activityCounts).meta({ description: 'By quarter of an hour' }),
+      isLogged: z.boolean().describe('False if the settings disable the log of exchanges'),
+      completeSince: time.describe(
+        'Everything since this time was counted. A long log is counted in several requests',
+      ),
+      hour: z.array(activityCounts).describe('By minute'),
+      day: z.array(activityCounts).describe('By quarter of an hour'),
     }),
   },
 } as const satisfies Contract;

@@ -6,17 +6,24 @@ import { findingValueColumns } from '../../provisioning/people/finding-values.ts
 import { peopleColumns, peopleSorts } from '../../provisioning/people/people.ts';
 import { verdicts } from '../../provisioning/users/evidence.ts';
 import type { Contract } from './operation.ts';
-import { findingMembers, ruleMembers, time } from './schemas.ts';
+import {
+  count,
+  findingMembers,
+  optionalInteger,
+  optionalText,
+  optionalTime,
+  ruleMembers,
+  time,
+} from './schemas.ts';
 
-const count = z.int().min(0);
 const text = z.string().max(300);
 const json = z.unknown().optional();
 
 const finding = z
   .object({
     ...findingMembers,
-    field: z.string().meta({ description: 'The key of a field of the traveler; * for all' }),
-    mappingPath: z.string().optional().meta({ description: 'The place of the fault in the mapping' }),
+    field: z.string().describe('The key of a field of the traveler; * for all'),
+    mappingPath: optionalText.describe('The place of the fault in the mapping'),
   })
   .meta({ id: 'Finding', description: 'A value that was not set on the traveler, why, and what to do' });
 
@@ -25,15 +32,15 @@ const person = z
     connection: z.string(),
     id: z.string(),
     userName: z.string(),
-    name: z.string().meta({ description: 'Empty if the user has none' }),
+    name: z.string().describe('Empty if the user has none'),
     state: z.enum(identityStates),
     holdCause: z.enum(holdCauses).optional(),
-    travelId: z.string().optional(),
+    travelId: optionalText,
     isActive: z.boolean(),
     isDeleted: z.boolean(),
     findings: z.array(finding),
     lastModified: time,
-    nextAttemptAt: time.optional(),
+    nextAttemptAt: optionalTime,
   })
   .meta({ id: 'Person' });
 export type Person = z.input<typeof person>;
@@ -44,9 +51,7 @@ const peopleCounts = z
     people: count,
     states: z.object({ synced: count, dirty: count, pending: count, refused: count, held: count }),
     findings: z.array(z.object({ code: z.string(), people: count })),
-    areFindingsCut: z
-      .boolean()
-      .meta({ description: 'True if only the first 20,000 people with findings were counted' }),
+    areFindingsCut: z.boolean().describe('True if only the first 20,000 people with findings were counted'),
   })
   .meta({ id: 'PeopleCounts', description: 'The people of a connection by state and finding' });
 export type PeopleCounts = z.input<typeof peopleCounts>;
@@ -61,12 +66,12 @@ const field = z
     field: z.string(),
     standing: z.enum(fieldStandings),
     rules: z.array(rule),
-    source: json.meta({ description: 'The value of the identity provider' }),
-    wanted: json.meta({ description: 'The value that the rules made of it' }),
+    source: json.describe('The value of the identity provider'),
+    wanted: json.describe('The value that the rules made of it'),
     sent: json,
-    answered: json.meta({ description: 'The answer of the travel API, if it is spelled differently' }),
-    observed: json.meta({ description: 'The value of the traveler as last read' }),
-    refusal: z.string().optional(),
+    answered: json.describe('The answer of the travel API, if it is spelled differently'),
+    observed: json.describe('The value of the traveler as last read'),
+    refusal: optionalText,
   })
   .meta({ id: 'PersonField', description: 'One field, from the identity provider to the traveler' });
 export type PersonField = z.input<typeof field>;
@@ -77,17 +82,17 @@ const explanation = z
     ...{ isDeleted: z.boolean(), state: z.enum(identityStates) },
     verdict: z.object({
       status: z.enum(personStatuses),
-      because: z.string().optional(),
-      since: time.optional(),
-      until: time.optional(),
+      because: optionalText,
+      since: optionalTime,
+      until: optionalTime,
     }),
     findings: z.array(finding),
     fields: z.array(field),
     references: z.array(
       z.object({
-        raw: z.string().meta({ description: 'The value of the identity provider' }),
+        raw: z.string().describe('The value of the identity provider'),
         standing: z.enum(['resolved', 'unknown', 'notLinked', 'self', 'circle']),
-        ...{ id: z.string().optional(), userName: z.string().optional(), travelId: z.string().optional() },
+        ...{ id: optionalText, userName: optionalText, travelId: optionalText },
       }),
     ),
     predecessor: z
@@ -95,25 +100,20 @@ const explanation = z
         verdict: z.enum(verdicts),
         row: z.int().min(1).max(7),
         effect: z.enum(successionEffects),
-        ...{ connection: z.string(), id: z.string().optional(), travelId: z.string().optional() },
+        ...{ connection: z.string(), id: optionalText, travelId: optionalText },
       })
       .optional()
-      .meta({
-        description: 'The leaver in whose place the person is, with the row of the table of evidence',
-      }),
-    travelId: z.string().optional(),
+      .describe('The leaver in whose place the person is, with the row of the table of evidence'),
+    travelId: optionalText,
     version: z.int(),
-    reconciledVersion: z
-      .int()
-      .optional()
-      .meta({ description: 'The version that fields and findings belong to' }),
+    reconciledVersion: optionalInteger.describe('The version that fields and findings belong to'),
     ...{ rulesGeneration: z.int(), rulesInForce: z.int(), attempts: z.int() },
-    mappingVersion: z.int().optional().meta({
-      description: 'The version of the mapping with which the person was translated last, as in its history',
-    }),
-    mappingInForce: z.int().optional(),
-    ...{ createdAt: time, lastModified: time, deletedAt: time.optional() },
-    ...{ nextAttemptAt: time.optional(), checkAt: time.optional() },
+    mappingVersion: optionalInteger.describe(
+      'The version of the mapping with which the person was translated last, as in its history',
+    ),
+    mappingInForce: optionalInteger,
+    ...{ createdAt: time, lastModified: time, deletedAt: optionalTime },
+    ...{ nextAttemptAt: optionalTime, checkAt: optionalTime },
     exchanges: z
       .array(
         z.object({
@@ -123,13 +123,13 @@ const explanation = z
           ms: z.number(),
           method: z.string(),
           path: z.string(),
-          status: z.int().optional(),
-          error: z.string().optional(),
-          requestId: z.string().optional(),
+          status: optionalInteger,
+          error: optionalText,
+          requestId: optionalText,
         }),
       )
-      .meta({ description: 'The last requests about the person and calls for them, newest first' }),
-    names: z.record(z.string(), z.string()).meta({ description: 'The names of ids in the fields' }),
+      .describe('The last requests about the person and calls for them, newest first'),
+    names: z.record(z.string(), z.string()).describe('The names of ids in the fields'),
   })
   .meta({ id: 'PersonExplanation', description: 'Everything that is stored about a person' });
 export type PersonExplanation = z.input<typeof explanation>;
@@ -138,26 +138,30 @@ export type PersonExplanation = z.input<typeof explanation>;
 const filters = {
   connection: text.optional(),
   state: z.enum(identityStates).optional(),
-  finding: text.optional().meta({ description: 'The code of a finding' }),
-  field: text.optional().meta({ description: 'The field of that finding' }),
-  value: text.optional().meta({ description: 'The value of that finding, as listFindingValues has it' }),
-  archived: z.enum(['true']).optional().meta({ description: 'Only inactive and deleted people' }),
-  userName: text.optional().meta({ description: 'The beginning of the userName' }),
-  search: z.string().trim().min(1).max(300).optional().meta({
-    description: 'A part of a name, address, employee number, id, or value of a finding',
-  }),
+  finding: text.optional().describe('The code of a finding'),
+  field: text.optional().describe('The field of that finding'),
+  value: text.optional().describe('The value of that finding, as listFindingValues has it'),
+  archived: z.enum(['true']).optional().describe('Only inactive and deleted people'),
+  userName: text.optional().describe('The beginning of the userName'),
+  search: z
+    .string()
+    .trim()
+    .min(1)
+    .max(300)
+    .optional()
+    .describe('A part of a name, address, employee number, id, or value of a finding'),
 };
 const findingFilters = { connection: filters.connection, finding: filters.finding };
 
 const findingValue = z
   .object({
     ...{ connection: z.string(), code: z.string(), field: z.string() },
-    value: z.string().meta({ description: 'Empty if the finding has none. A long one is cut' }),
+    value: z.string().describe('Empty if the finding has none. A long one is cut'),
     people: count,
     example: z.object({ id: z.string(), userName: z.string(), name: z.string() }),
-    isRest: z.boolean().meta({
-      description: 'True for the people with other values than the first 1,000 of that code and field',
-    }),
+    isRest: z
+      .boolean()
+      .describe('True for the people with other values than the first 1,000 of that code and field'),
   })
   .meta({ id: 'FindingValue', description: 'The number of people who have a finding with this value' });
 export type FindingValue = z.input<typeof findingValue>;
@@ -169,17 +173,19 @@ export const peopleContract = {
     summary: 'List people by connection. A page can be short, or empty, although others follow',
     query: z.strictObject({
       ...filters,
-      sort: z.enum(peopleSorts).optional().meta({
-        description:
+      sort: z
+        .enum(peopleSorts)
+        .optional()
+        .describe(
           'The order in each connection; without it by userName. state: those first who need an admin; changed: the latest first',
-      }),
-      after: z.string().max(4_000).optional().meta({ description: '`next` of the page before' }),
+        ),
+      after: z.string().max(4_000).optional().describe('`next` of the page before'),
       limit: z.coerce.number<number>().int().min(1).max(500).default(100),
     }),
     result: z.object({
       people: z.array(person),
-      next: z.string().optional(),
-      connections: z.array(z.string()).meta({ description: 'All connections' }),
+      next: optionalText,
+      connections: z.array(z.string()).describe('All connections'),
     }),
   },
   downloadPeople: {
@@ -194,10 +200,11 @@ export const peopleContract = {
     query: z.strictObject(findingFilters),
     result: z.object({
       values: z.array(findingValue),
-      isCut: z.boolean().meta({
-        description:
+      isCut: z
+        .boolean()
+        .describe(
           'True if only the first 10,000 people with findings were counted, or only the 1,000 most frequent values are listed',
-      }),
+        ),
     }),
   },
   downloadFindingValues: {
@@ -214,7 +221,7 @@ export const peopleContract = {
     result: z.object({
       people: count,
       withFindings: count,
-      isMore: z.boolean().meta({ description: 'True if counting stopped at `people`' }),
+      isMore: z.boolean().describe('True if counting stopped at `people`'),
     }),
   },
   reconcilePeople: {
@@ -227,9 +234,7 @@ export const peopleContract = {
   countPeople: {
     ...{ method: 'get', path: '/people/counts', tag: 'People', access: 'viewer' },
     summary: 'Count the people of each connection by state and by the codes of their findings',
-    result: z.object({
-      connections: z.array(peopleCounts),
-    }),
+    result: z.object({ connections: z.array(peopleCounts) }),
   },
   findPeople: {
     ...{ method: 'get', path: '/people/search', tag: 'People', access: 'viewer' },

@@ -2,28 +2,25 @@ import { z } from 'zod';
 import { connectionModeNames } from '../../provisioning/policies.ts';
 import { shadowColumns, shadowOutcomes } from '../../provisioning/shadow/report.ts';
 import type { Contract } from './operation.ts';
-import { findingMembers, limit, next, time } from './schemas.ts';
+import { count, findingMembers, limit, next, optionalText, time } from './schemas.ts';
 
-const count = z.int().min(0);
-
-const outcome = z.enum(shadowOutcomes).meta({
-  description:
+const outcome = z
+  .enum(shadowOutcomes)
+  .describe(
     'What going live does: create, link, change, reactivate or end (archive or delete) the traveler; leftOut: no traveler is made or changed, because a value is missing or an admin must decide; same: nothing; unplanned: no attempt has planned the person yet',
-});
+  );
 
 const field = z.object({
   field: z.string(),
-  before: z.unknown().meta({ description: 'Null if there is no value' }),
-  after: z.unknown().meta({
-    description: 'An object with `travelerOf` is the traveler of that user, who has none yet',
-  }),
+  before: z.unknown().describe('Null if there is no value'),
+  after: z.unknown().describe('An object with `travelerOf` is the traveler of that user, who has none yet'),
 });
 
 const person = z
   .object({
     ...{ connection: z.string(), id: z.string(), userName: z.string() },
-    name: z.string().meta({ description: 'Empty if the user has none' }),
-    travelId: z.string().optional(),
+    name: z.string().describe('Empty if the user has none'),
+    travelId: optionalText,
     outcome,
     fields: z.array(field),
     findings: z.array(z.object(findingMembers)),
@@ -31,9 +28,9 @@ const person = z
   .meta({ id: 'ShadowPerson', description: 'What going live would do with a person' });
 export type ShadowPerson = z.input<typeof person>;
 
-const names = z.record(z.string(), z.string()).meta({ description: 'The names of the ids in the fields' });
+const names = z.record(z.string(), z.string()).describe('The names of the ids in the fields');
 
-const digest = z.string().max(100).meta({ description: 'Names the plan of everybody at one time' });
+const digest = z.string().max(100).describe('Names the plan of everybody at one time');
 
 /** The modes of connections, and the reports of those in shadow mode. */
 export const shadowContract = {
@@ -49,7 +46,7 @@ export const shadowContract = {
       'List what going live would do with each person, by userName. A page can be short, or empty, although others follow',
     query: z.strictObject({
       outcome: outcome.optional(),
-      after: z.string().max(4_000).optional().meta({ description: '`next` of the page before' }),
+      after: z.string().max(4_000).optional().describe('`next` of the page before'),
       limit,
     }),
     result: z.object({ people: z.array(person), names, next }),
@@ -61,14 +58,14 @@ export const shadowContract = {
     result: z.object({
       since: time,
       people: z.record(z.enum(shadowOutcomes), count),
-      fields: z.record(z.string(), count).meta({
-        description: 'The number of existing travelers of whom each field changes',
-      }),
+      fields: z
+        .record(z.string(), count)
+        .describe('The number of existing travelers of whom each field changes'),
       names,
       digest,
-      fourEyes: z.boolean().meta({
-        description: 'True if an approval needs two admins: going live then approves nothing',
-      }),
+      fourEyes: z
+        .boolean()
+        .describe('True if an approval needs two admins: going live then approves nothing'),
     }),
     errors: ['notFound', 'conflict'],
   },
@@ -84,16 +81,17 @@ export const shadowContract = {
       'Go live with the plan of a report. If plans have changed since, nothing is done, and they are returned',
     body: z.strictObject({
       digest,
-      acceptedChanges: count.optional().meta({
-        description:
+      acceptedChanges: count
+        .optional()
+        .describe(
           'The number of changed plans that an earlier answer has returned: the connection goes live nevertheless, and the safety valve applies to them',
-      }),
+        ),
     }),
     result: z.object({
       outcome: z.enum(['live', 'changed']),
-      approved: count.meta({ description: 'The number of approved changes that the safety valve counts' }),
-      changed: count.meta({ description: 'The number of plans that have changed since the report' }),
-      examples: z.array(person).meta({ description: 'Some of the changed plans' }),
+      approved: count.describe('The number of approved changes that the safety valve counts'),
+      changed: count.describe('The number of plans that have changed since the report'),
+      examples: z.array(person).describe('Some of the changed plans'),
     }),
     errors: ['notFound', 'conflict'],
   },

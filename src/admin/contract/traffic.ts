@@ -1,35 +1,33 @@
 import { z } from 'zod';
 import type { Contract } from './operation.ts';
-import { id, limit, time } from './schemas.ts';
+import { id, limit, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
 
 /** A place in the log of exchanges. */
 const position = z
   .string()
   .regex(/^\d{1,15}$/, 'is not a position')
-  .meta({ description: 'A whole number; an exchange that is logged later has a higher one' });
+  .describe('A whole number; an exchange that is logged later has a higher one');
 
 const exchangeFields = {
   position,
-  direction: z.enum(['scim', 'oauth', 'travel']).meta({
-    description:
+  direction: z
+    .enum(['scim', 'oauth', 'travel'])
+    .describe(
       'scim: a request of an IdP to the bridge; oauth: a request for an access token; travel: a call of the bridge to the travel API',
-  }),
-  at: time.meta({ description: 'The start of the request' }),
-  ms: z.number().meta({ description: 'The duration in milliseconds' }),
-  connection: z.string().optional().meta({ description: 'Absent if the request had no valid token' }),
-  person: z.object({ id: z.string(), name: z.string().optional() }).optional().meta({
-    description: 'The user whom the exchange is about, without a name if there is no such user any more',
-  }),
-  requestId: z.string().optional().meta({
-    description: 'A SCIM request and the travel calls that it caused have the same one',
-  }),
+    ),
+  at: time.describe('The start of the request'),
+  ms: z.number().describe('The duration in milliseconds'),
+  connection: optionalText.describe('Absent if the request had no valid token'),
+  person: z
+    .object({ id: z.string(), name: optionalText })
+    .optional()
+    .describe('The user whom the exchange is about, without a name if there is no such user any more'),
+  requestId: optionalText.describe('A SCIM request and the travel calls that it caused have the same one'),
   method: z.string(),
-  path: z.string().meta({ description: 'Path and query; values that may be secrets are replaced by *' }),
-  userAgent: z.string().optional().meta({ description: 'Of a SCIM request: the program of the IdP' }),
-  status: z.int().optional().meta({ description: 'Absent if there was no response; 499: the client left' }),
-  error: z.string().optional().meta({
-    description: 'The code of the error, or why there is no response, e.g. ECONNREFUSED',
-  }),
+  path: z.string().describe('Path and query; values that may be secrets are replaced by *'),
+  userAgent: optionalText.describe('Of a SCIM request: the program of the IdP'),
+  status: optionalInteger.describe('Absent if there was no response; 499: the client left'),
+  error: optionalText.describe('The code of the error, or why there is no response, e.g. ECONNREFUSED'),
 };
 
 const exchange = z.object(exchangeFields).meta({
@@ -39,13 +37,11 @@ const exchange = z.object(exchangeFields).meta({
 export type Exchange = z.input<typeof exchange>;
 
 const message = z.object({
-  headers: z
-    .record(z.string(), z.string())
-    .meta({ description: 'The headers that the log keeps; no credentials' }),
+  headers: z.record(z.string(), z.string()).describe('The headers that the log keeps; no credentials'),
   body: z
     .object({ text: z.string(), isCut: z.boolean() })
     .optional()
-    .meta({ description: 'Absent if there was none, or if it was not kept. Secrets are replaced by *' }),
+    .describe('Absent if there was none, or if it was not kept. Secrets are replaced by *'),
 });
 
 const exchangeDetail = z
@@ -53,9 +49,7 @@ const exchangeDetail = z
     ...exchangeFields,
     request: message,
     response: message,
-    related: z.array(exchange).meta({
-      description: 'The other exchanges of the same SCIM request, the oldest first',
-    }),
+    related: z.array(exchange).describe('The other exchanges of the same SCIM request, the oldest first'),
   })
   .meta({ id: 'ExchangeDetail', description: 'A request and its response with what the log keeps of them' });
 export type ExchangeDetail = z.input<typeof exchangeDetail>;
@@ -63,10 +57,8 @@ export type ExchangeDetail = z.input<typeof exchangeDetail>;
 const loggedConnection = z
   .object({
     id: z.string(),
-    travelUrl: z.string().optional().meta({
-      description: 'The origin of the travel API; absent for the embedded travel service',
-    }),
-    readBodiesUntil: time.optional().meta({ description: 'Until then the bodies of reads are kept too' }),
+    travelUrl: optionalText.describe('The origin of the travel API; absent for the embedded travel service'),
+    readBodiesUntil: optionalTime.describe('Until then the bodies of reads are kept too'),
   })
   .meta({ id: 'LoggedConnection', description: 'A connection whose exchanges are logged' });
 
@@ -76,7 +68,7 @@ export const trafficContract = {
     ...{ method: 'get', path: '/traffic', tag: 'Traffic', access: 'viewer' },
     summary: 'Tell how long exchanges are kept, and of which connections',
     result: z.object({
-      keepDays: z.int().meta({ description: '0: the settings disable the log' }),
+      keepDays: z.int().describe('0: the settings disable the log'),
       connections: z.array(loggedConnection),
     }),
   },
@@ -85,34 +77,36 @@ export const trafficContract = {
     summary: 'List exchanges of both directions, newest first',
     query: z.strictObject({
       connection: z.string().max(200).optional(),
-      person: z.string().max(200).optional().meta({
-        description: 'A SCIM id. Searches for the userName and the addresses of that person are found, too',
-      }),
+      person: z
+        .string()
+        .max(200)
+        .optional()
+        .describe('A SCIM id. Searches for the userName and the addresses of that person are found, too'),
       direction: exchangeFields.direction.optional(),
       method: z.string().max(20).optional(),
-      status: z.enum(['2xx', '3xx', '4xx', '5xx', 'failed']).optional().meta({
-        description: 'failed: 400 or higher, and calls without a response',
-      }),
-      path: z.string().max(500).optional().meta({ description: 'The beginning of the path, without case' }),
-      hidesPolls: z.enum(['true']).optional().meta({
-        description:
-          'Without the calls that the bridge makes at an interval (event feed, lookups, imports, probes), unless they have failed',
-      }),
-      since: time.optional(),
-      until: time.optional(),
-      before: position.optional(),
-      after: position
+      status: z
+        .enum(['2xx', '3xx', '4xx', '5xx', 'failed'])
         .optional()
-        .meta({ description: 'The head of an earlier page: only what came after it' }),
+        .describe('failed: 400 or higher, and calls without a response'),
+      path: z.string().max(500).optional().describe('The beginning of the path, without case'),
+      hidesPolls: z
+        .enum(['true'])
+        .optional()
+        .describe(
+          'Without the calls that the bridge makes at an interval (event feed, lookups, imports, probes), unless they have failed',
+        ),
+      since: optionalTime,
+      until: optionalTime,
+      before: position.optional(),
+      after: position.optional().describe('The head of an earlier page: only what came after it'),
       limit,
     }),
     result: z.object({
       exchanges: z.array(exchange),
-      next: position.optional().meta({
-        description:
-          'The parameter before of the next page. A page can be empty although there is a next one',
-      }),
-      head: position.meta({ description: 'The end of the log as it was read' }),
+      next: position
+        .optional()
+        .describe('The parameter before of the next page. A page can be empty although there is a next one'),
+      head: position.describe('The end of the log as it was read'),
     }),
   },
   getExchange: {
@@ -125,14 +119,14 @@ export const trafficContract = {
     summary: 'Convert SCIM requests of the log to scenario files for replay, with invented people',
     body: z.strictObject({
       connection: id,
-      person: id.optional().meta({ description: 'Only the requests about this SCIM id' }),
+      person: id.optional().describe('Only the requests about this SCIM id'),
       since: time,
-      until: time.optional(),
+      until: optionalTime,
     }),
     result: z.object({
-      scenarios: z.array(z.record(z.string(), z.unknown())).meta({
-        description: 'Each is the content of a file, named by its member name',
-      }),
+      scenarios: z
+        .array(z.record(z.string(), z.unknown()))
+        .describe('Each is the content of a file, named by its member name'),
       leftOut: z.array(z.object({ reason: z.string(), count: z.int() })),
     }),
   },

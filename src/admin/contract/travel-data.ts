@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { Contract } from './operation.ts';
-import { id, next, time, travelPage } from './schemas.ts';
+import { id, next, optionalText, time, travelPage } from './schemas.ts';
 
 const money = z.object({ total: z.number(), currency: z.string() });
 
 const traveler = z
   .object({
-    id: z.string().meta({ description: 'The id in the travel service' }),
-    name: z.string().meta({ description: 'The name, or the email address of one without a name' }),
+    id: z.string().describe('The id in the travel service'),
+    name: z.string().describe('The name, or the email address of one without a name'),
     person: z
       .object({ connection: z.string(), id: z.string() })
       .optional()
-      .meta({ description: 'The person whom an identity provider sends. Absent in lists of trips' }),
+      .describe('The person whom an identity provider sends. Absent in lists of trips'),
   })
   .meta({ id: 'Traveler', description: 'A user of the travel service' });
 export type Traveler = z.input<typeof traveler>;
@@ -19,15 +19,16 @@ export type Traveler = z.input<typeof traveler>;
 const tripMembers = {
   id,
   createdAt: time,
-  title: z.string().meta({
-    description:
+  title: z
+    .string()
+    .describe(
       'The origin and the destination; if there are none, the place of the stay or the kind of the search',
-  }),
-  startsAt: z.string().optional().meta({ description: 'Local time of the place, without zone' }),
+    ),
+  startsAt: optionalText.describe('Local time of the place, without zone'),
   state: z.enum(['notBooked', 'booked', 'canceled', 'failed']),
-  approvalStatus: z.string().optional(),
+  approvalStatus: optionalText,
   travelers: z.array(traveler),
-  prices: z.array(money).meta({ description: 'The costs of the trip, one sum for each currency' }),
+  prices: z.array(money).describe('The costs of the trip, one sum for each currency'),
 };
 
 const travelTrip = z.object(tripMembers).meta({ id: 'TravelTrip' });
@@ -42,13 +43,13 @@ const travelTripDetails = z
     parts: z.array(
       z.object({
         key: z.string(),
-        kind: z.string().meta({ description: 'E.g. `flight`, `rail`, `hotel` or `car`' }),
+        kind: z.string().describe('E.g. `flight`, `rail`, `hotel` or `car`'),
         from: z.string(),
-        to: z.string().optional(),
+        to: optionalText,
         startsAt: z.string(),
         endsAt: z.string(),
-        number: z.string().optional().meta({ description: 'Of the flight or train' }),
-        reference: z.string().optional().meta({ description: 'Of the booking' }),
+        number: optionalText.describe('Of the flight or train'),
+        reference: optionalText.describe('Of the booking'),
         state: z.enum(['notBooked', 'booked', 'canceled', 'exchanged', 'failed']),
         price: money.optional(),
       }),
@@ -63,11 +64,11 @@ const invoiceMembers = {
   createdAt: time,
   description: z.string(),
   kind: z.string(),
-  status: z.string().meta({ description: '`open`, `paid`, `uncollectible` or `void`' }),
-  reference: z.string().optional(),
-  customer: z.string().meta({ description: 'The name of the billing profile' }),
+  status: z.string().describe('`open`, `paid`, `uncollectible` or `void`'),
+  reference: optionalText,
+  customer: z.string().describe('The name of the billing profile'),
   amount: money,
-  operations: z.int().meta({ description: 'The number of billing operations' }),
+  operations: z.int().describe('The number of billing operations'),
 };
 
 const travelInvoice = z.object(invoiceMembers).meta({ id: 'TravelInvoice' });
@@ -84,19 +85,19 @@ const billingOperation = z
   .object({
     id,
     date: time,
-    transactionKind: z.string().meta({ description: '`purchase`, `refund` or `dispute`' }),
+    transactionKind: z.string().describe('`purchase`, `refund` or `dispute`'),
     operationType: z.string(),
-    description: z.string().optional(),
+    description: optionalText,
     status: z.string(),
     amount: money,
     traveler: traveler.optional(),
-    tripId: z.string().optional(),
-    invoiceId: z.string().optional(),
+    tripId: optionalText,
+    invoiceId: optionalText,
   })
   .meta({ id: 'TravelBillingOperation' });
 export type TravelBillingOperation = z.input<typeof billingOperation>;
 
-const counts = z.record(z.string(), z.int()).meta({ description: 'The number of resources by type' });
+const counts = z.record(z.string(), z.int()).describe('The number of resources by type');
 
 const tag = 'Travel service';
 
@@ -143,10 +144,10 @@ export const travelDataContract = {
     summary: 'Tell whether the sample company is in the travel service',
     result: z.object({
       company: z.string(),
-      domain: z.string().meta({ description: 'The domain of the email addresses of its people' }),
+      domain: z.string().describe('The domain of the email addresses of its people'),
       isPresent: z.boolean(),
-      users: z.int().meta({ description: 'The number of people that are created' }),
-      trips: z.int().meta({ description: 'The number of trips that are created' }),
+      users: z.int().describe('The number of people that are created'),
+      trips: z.int().describe('The number of trips that are created'),
     }),
     errors: ['notFound'],
   },
@@ -162,7 +163,7 @@ export const travelDataContract = {
     result: z.object({
       company: z.string(),
       removed: counts,
-      kept: counts.meta({ description: 'Resources to which others refer, by type' }),
+      kept: counts.describe('Resources to which others refer, by type'),
     }),
     errors: ['notFound', 'conflict'],
   },

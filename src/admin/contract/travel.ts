@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { Contract } from './operation.ts';
-import { id, name, next, time, travelPage } from './schemas.ts';
+import { id, name, next, optionalInteger, optionalText, optionalTime, time, travelPage } from './schemas.ts';
 
 const apiKey = z
   .object({
     id,
     name: z.string(),
-    email: z.string().meta({ description: 'The admin of the travel service on whose behalf it calls' }),
+    email: z.string().describe('The admin of the travel service on whose behalf it calls'),
     createdAt: time,
-    lastUsedAt: time.optional(),
-    revokedAt: time.optional(),
+    lastUsedAt: optionalTime,
+    revokedAt: optionalTime,
   })
   .meta({ id: 'TravelApiKey', description: 'A key of an integration that calls the travel API' });
 export type TravelApiKey = z.input<typeof apiKey>;
@@ -19,9 +19,9 @@ export const travelWebhook = z
     id,
     createdAt: time,
     url: z.string(),
-    description: z.string().optional(),
+    description: optionalText,
     disabled: z.boolean(),
-    events: z.array(z.string()).optional().meta({ description: 'Absent: every kind' }),
+    events: z.array(z.string()).optional().describe('Absent: every kind'),
   })
   .meta({ id: 'TravelWebhook' });
 export type TravelWebhook = z.input<typeof travelWebhook>;
@@ -30,11 +30,8 @@ export const travelAttempt = z
   .object({
     at: time,
     latencyMs: z.int(),
-    status: z.int().optional().meta({ description: 'The status of the response, if there was one' }),
-    error: z
-      .string()
-      .optional()
-      .meta({ description: 'The reason for which the event does not count as delivered' }),
+    status: optionalInteger.describe('The status of the response, if there was one'),
+    error: optionalText.describe('The reason for which the event does not count as delivered'),
   })
   .meta({ id: 'TravelAttempt', description: 'One attempt to reach the endpoint of a webhook' });
 export type TravelAttempt = z.input<typeof travelAttempt>;
@@ -48,7 +45,7 @@ export const travelDelivery = z
     eventId: z.string(),
     kind: z.string(),
     status: deliveryStatus,
-    nextAttemptAt: time.optional(),
+    nextAttemptAt: optionalTime,
     attempts: z.array(travelAttempt),
   })
   .meta({ id: 'TravelDelivery', description: 'The delivery of an event to a webhook' });
@@ -59,16 +56,13 @@ export const travelEvent = z
     id,
     createdAt: time,
     kind: z.string(),
-    data: z.record(z.string(), z.unknown()).meta({ description: 'The resource after the change' }),
+    data: z.record(z.string(), z.unknown()).describe('The resource after the change'),
     previousAttributes: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: 'TravelEvent' });
 export type TravelEvent = z.input<typeof travelEvent>;
 
-const body = z.object({
-  text: z.string(),
-  cut: z.boolean().meta({ description: 'True if only the beginning is kept' }),
-});
+const body = z.object({ text: z.string(), cut: z.boolean().describe('True if only the beginning is kept') });
 
 const request = z
   .object({
@@ -78,8 +72,8 @@ const request = z
     method: z.string(),
     path: z.string(),
     status: z.int(),
-    user: z.string().optional().meta({ description: 'The email address of the caller, or the id' }),
-    credential: z.string().optional(),
+    user: optionalText.describe('The email address of the caller, or the id'),
+    credential: optionalText,
     requestBody: body.optional(),
     responseBody: body.optional(),
   })
@@ -105,8 +99,8 @@ export const travelContract = {
       others: z.array(z.object({ connection: z.string(), url: z.string() })),
       admins: z
         .array(z.string())
-        .meta({ description: 'Email addresses of admins of the embedded service, to whom keys can belong' }),
-      eventKinds: z.array(z.string()).meta({ description: 'The kinds of events that a webhook can select' }),
+        .describe('Email addresses of admins of the embedded service, to whom keys can belong'),
+      eventKinds: z.array(z.string()).describe('The kinds of events that a webhook can select'),
     }),
   },
   listTravelApiKeys: {
@@ -138,7 +132,7 @@ export const travelContract = {
     body: z.strictObject(webhookMembers).partial({ description: true, events: true, disabled: true }),
     result: z.object({
       webhook: travelWebhook,
-      secret: z.string().meta({ description: 'Signs the requests to the endpoint (Standard Webhooks)' }),
+      secret: z.string().describe('Signs the requests to the endpoint (Standard Webhooks)'),
     }),
     errors: ['notFound', 'conflict'],
   },
@@ -149,7 +143,7 @@ export const travelContract = {
       .strictObject({
         ...webhookMembers,
         description: webhookMembers.description.nullable(),
-        events: webhookMembers.events.nullable().meta({ description: 'null: every kind' }),
+        events: webhookMembers.events.nullable().describe('null: every kind'),
       })
       .partial(),
     result: travelWebhook,
@@ -189,13 +183,13 @@ export const travelContract = {
     ...{ method: 'get', path: '/travel/requests', tag, access: 'viewer' },
     summary: 'List the requests to the travel API, newest first. A page can be short although others follow',
     query: z.strictObject({
-      failed: z.enum(['true']).optional().meta({ description: 'Only statuses from 400' }),
+      failed: z.enum(['true']).optional().describe('Only statuses from 400'),
       path: z
         .string()
         .max(300)
         .regex(/^\/\P{Cc}*$/u, 'must begin with / and have no control characters')
         .optional()
-        .meta({ description: 'This path and those below it, e.g. `/api/users`' }),
+        .describe('This path and those below it, e.g. `/api/users`'),
       after: travelPage.after
         .unwrap()
         .regex(/^\d{1,15}$/, 'is not the end of a page')

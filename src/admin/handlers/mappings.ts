@@ -38,50 +38,42 @@ import type { AdminContext } from '../router.ts';
 /** Handles the mapping of each connection: reading, checking, previewing and changing it. */
 export function mappingHandlers(deps: AdminDeps): Handlers<typeof mappingsContract, AdminContext> {
   const { rules } = deps.store;
+  const connectionOf = ({ connection }: { connection: string }) =>
+    findConnection(deps, connection).connection;
   return {
     listMappings: async () => ({ mappings: await Promise.all(deps.connections.map(describe(deps))) }),
     readMapping: async ({ params }) => {
-      const version = await findVersion(rules, connectionOf(params, deps).id);
+      const version = await findVersion(rules, connectionOf(params).id);
       return { version: version && toVersion(version), text: textOf(version?.mapping ?? defaultMapping) };
     },
     listOtherRules: async ({ params }) => ({
-      rules: otherRules((await currentRules(connectionOf(params, deps), deps)).rules),
+      rules: otherRules((await currentRules(connectionOf(params), deps)).rules),
     }),
-    listMappingNames: async ({ params }) => namesOf(await currentRules(connectionOf(params, deps), deps)),
+    listMappingNames: async ({ params }) => namesOf(await currentRules(connectionOf(params), deps)),
     findGroupNames: async ({ params, query }) => {
-      const { id } = connectionOf(params, deps);
+      const { id } = connectionOf(params);
       return { names: await deps.store.memberships.findNames(id, query.beginning, MAX_GROUP_NAMES) };
     },
     findExamplePerson: async ({ params }) => ({
-      id: await deps.store.people.findExample(connectionOf(params, deps).id),
+      id: await deps.store.people.findExample(connectionOf(params).id),
     }),
     checkMapping: async ({ params, body }, context) => {
-      const { faults, warnings, unchecked } = await check(
-        connectionOf(params, deps),
-        body.text,
-        deps,
-        context,
-      );
+      const { faults, warnings, unchecked } = await check(connectionOf(params), body.text, deps, context);
       return { faults, warnings, unchecked };
     },
-    previewPerson: ({ params, body }, context) =>
-      previewOnePerson(connectionOf(params, deps), body, deps, context),
+    previewPerson: ({ params, body }, context) => previewOnePerson(connectionOf(params), body, deps, context),
     previewMapping: ({ params, body }, context) =>
-      previewEverybody(connectionOf(params, deps), body, deps, context),
+      previewEverybody(connectionOf(params), body, deps, context),
     applyMapping: ({ params, body }, context) =>
-      applyText(connectionOf(params, deps), { text: body.text, expected: body.generation }, deps, context),
-    readMappingProgress: ({ params }) => readProgress(connectionOf(params, deps), deps),
+      applyText(connectionOf(params), { text: body.text, expected: body.generation }, deps, context),
+    readMappingProgress: ({ params }) => readProgress(connectionOf(params), deps),
     listMappingVersions: async ({ params, query }) => ({
-      versions: (await listVersions(rules, connectionOf(params, deps).id, query.limit)).map(toVersion),
+      versions: (await listVersions(rules, connectionOf(params).id, query.limit)).map(toVersion),
     }),
-    readMappingVersion: ({ params }) => readVersion(connectionOf(params, deps), params.version, deps),
+    readMappingVersion: ({ params }) => readVersion(connectionOf(params), params.version, deps),
     restoreMappingVersion: ({ params, body }, context) =>
-      restoreVersion(connectionOf(params, deps), body, deps, context),
+      restoreVersion(connectionOf(params), body, deps, context),
   };
-}
-
-function connectionOf({ connection: id }: { connection: string }, deps: AdminDeps): Connection {
-  return findConnection(deps, id).connection;
 }
 
 /** The number of people up to which those who follow later are counted. */

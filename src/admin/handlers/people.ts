@@ -132,10 +132,7 @@ async function listFindingValues(query: FindingFilters, deps: AdminDeps) {
     }
   }
   const values = await countFindingValues(firstPages(), query.finding);
-  return {
-    values: values.slice(0, MAX_FINDING_VALUES),
-    isCut: isCut || values.length > MAX_FINDING_VALUES,
-  };
+  return { values: values.slice(0, MAX_FINDING_VALUES), isCut: isCut || values.length > MAX_FINDING_VALUES };
 }
 
 async function downloadFindingValues(query: FindingFilters, deps: AdminDeps) {

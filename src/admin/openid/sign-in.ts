@@ -9,7 +9,7 @@ import type { Handlers } from '../contract/operation.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import { FIRST_ADMIN } from '../first-admin.ts';
 import type { RefusedSignIns } from '../refused-sign-ins.ts';
-import type { AdminContext } from '../router.ts';
+import { type AdminContext, withAuditEntry } from '../router.ts';
 import { cookieName, cookieOptions, readCookie, type SessionDeps, startSession } from '../sessions.ts';
 import { failureText, SignInFailure, type SignInFailureCode, toSignInFailure } from './failures.ts';
 import { type AdmissionRules, identifyPerson, type Person, shownName } from './person.ts';
@@ -151,8 +151,8 @@ async function completeSignIn(
     await recordRefusal(found, address, deps);
     throw found;
   }
-  await withAuditEntry(found, address, deps, async (person) => {
-    const accountId = await updateAccount(person, deps);
+  await letIn(found, address, deps, async () => {
+    const accountId = await updateAccount(found, deps);
     const started = await startSession(response, { accountId, passwordHash: undefined }, deps);
     if (started === undefined) throw new SignInFailure('revoked');
   });
@@ -185,29 +185,23 @@ function recordRefusal(
 }
 
 /** Lets a person in between the two writes of an entry, or records why the person is not let in, and throws it. */
-async function withAuditEntry(
+function letIn(
   person: Person,
   address: string,
-  { audit, now, log, refusedSignIns }: ConfiguredDeps,
-  letIn: (person: Person) => Promise<void>,
+  deps: ConfiguredDeps,
+  begin: () => Promise<void>,
 ): Promise<void> {
-  const { name, issuer, ...details } = person;
+  const { name, issuer, ...facts } = person;
+  const details: Record<string, unknown> = facts;
   const actor = shownName({ name, issuer });
-  const entry = { actor, actorKind: 'nobody', address, action: ACTION, details } as const;
-  const position = await audit.begin({ at: now(), ...entry });
-  const finish = (status: number, refused?: SignInFailureCode) =>
-    audit.finish(position, { status, details: { ...details, refused } }).catch((error: unknown) => {
-      log.error({ err: error, position }, 'the outcome of a change could not be added to the audit log');
-    });
-  try {
-    await letIn(person);
-    await finish(303);
-  } catch (error) {
+  const refusal = (error: unknown) => {
     const { status, code } = toSignInFailure(error);
-    refusedSignIns.count(ACTION);
-    await finish(status, code);
-    throw error;
-  }
+    deps.refusedSignIns.count(ACTION);
+    details['refused'] = code;
+    return status;
+  };
+  const entry = { actor, actorKind: 'nobody', address, action: ACTION, details } as const;
+  return withAuditEntry(begin, entry, deps, { done: 303, refusal });
 }
 
 /** Gives the account of a person the present name and role, or creates it, and returns its id. Throws if the person may not sign in. */

@@ -100,10 +100,14 @@ export class RequestFailure extends Error {
   }
 }
 
-/** The fault of a field of a form, or of something inside it, that the service has found. */
+/** The faults of an input that the service has found. */
+export function faultsOf(error: Error | null): { field: string; message: string }[] {
+  return error instanceof RequestFailure ? error.faults : [];
+}
+
+/** The fault of a field of a form, or of something inside it. */
 export function faultOf(error: Error | null, field: string): string | undefined {
-  const faults = error instanceof RequestFailure ? error.faults : [];
-  return faults.find((fault) => fault.field.split('.')[0] === field)?.message;
+  return faultsOf(error).find((fault) => `${fault.field}.`.startsWith(`${field}.`))?.message;
 }
 
 interface ErrorBody {
@@ -115,8 +119,5 @@ interface ErrorBody {
 /** Converts a failure of `fetch`: a TypeError is one of the network. */
 function toFailure(error: unknown): never {
   if (!(error instanceof TypeError)) throw error;
-  throw new RequestFailure(0, {
-    code: 'offline',
-    message: 'The service cannot be reached. Is it running?',
-  });
+  throw new RequestFailure(0, { code: 'offline', message: 'The service cannot be reached. Is it running?' });
 }

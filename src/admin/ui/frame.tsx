@@ -11,6 +11,7 @@ import {
   Table,
   Text,
   UnstyledButton,
+  useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
 import { type HotkeyItem, useHotkeys } from '@mantine/hooks';
@@ -18,8 +19,8 @@ import { IconDots, IconMoon, IconSun } from '@tabler/icons-react';
 import { Component, lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Session } from '../contract/accounts.ts';
-import { Dialog } from './components/dialog.tsx';
-import { IconButton } from './components/icon-button.tsx';
+import { IconButton } from './components/buttons.tsx';
+import { Dialog } from './components/dialogs.tsx';
 import { LoadingView } from './components/loading.tsx';
 import { useIsNarrow } from './components/narrow.ts';
 import { PersonBox } from './components/person-box.tsx';
@@ -48,7 +49,9 @@ export function Frame({ session }: { session: Session }) {
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Text fw={700}>Jetbridge</Text>
+          <Text size="md" fw={700}>
+            Jetbridge
+          </Text>
           <PeopleSearch />
           <Group gap="xs" wrap="nowrap">
             <ColorSchemeButton />
@@ -213,10 +216,8 @@ function CountBadge({ useCount }: { useCount: () => number | undefined }) {
 const compact = new Intl.NumberFormat('en', { notation: 'compact' });
 
 function ColorSchemeButton() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const isDark =
-    colorScheme === 'dark' ||
-    (colorScheme === 'auto' && window.matchMedia('(prefers-color-scheme: dark)').matches);
+  const { setColorScheme } = useMantineColorScheme();
+  const isDark = useComputedColorScheme('light', { getInitialValueInEffect: false }) === 'dark';
   return (
     <IconButton
       icon={isDark ? IconSun : IconMoon}
@@ -235,7 +236,7 @@ function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void
       <Menu position="bottom-end">
         <Menu.Target>
           <UnstyledButton px="xs" aria-label={`Signed in as ${session.name}`}>
-            <Text size="sm" truncate maw={120}>
+            <Text truncate maw={120}>
               {session.name} ▾
             </Text>
           </UnstyledButton>
@@ -327,7 +328,7 @@ class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | 
     return (
       <Alert color="red" role="alert" title="This view has failed">
         {error.message}
-        <Button mt="sm" size="xs" variant="default" onClick={() => this.setState({ error: undefined })}>
+        <Button mt="sm" onClick={() => this.setState({ error: undefined })}>
           Try again
         </Button>
       </Alert>

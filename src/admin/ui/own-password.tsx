@@ -1,25 +1,20 @@
 import { PasswordInput, Progress, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call, faultOf } from './api.ts';
-import { FormDialog } from './components/creation-dialog.tsx';
+import { FormDialog } from './components/dialogs.tsx';
 import { useChange } from './queries.ts';
 
 /** Changes the password of the signed-in account. Its other sessions end. */
 export function OwnPassword({ onClose }: { onClose: () => void }) {
   const [current, setCurrent] = useState('');
   const [password, setPassword] = useState('');
-  const change = useChange(() => call('changeOwnPassword', { current, password }), {
-    refreshes: [],
-    onDone: onClose,
-  });
-  const [currentFault, fault] = [faultOf(change.error, 'current'), faultOf(change.error, 'password')];
+  const change = useChange(() => call('changeOwnPassword', { current, password }), { onDone: onClose });
   return (
     <FormDialog
       title="Change your password"
       action="Change the password"
-      onSubmit={change.mutate}
-      isPending={change.isPending}
-      error={(currentFault ?? fault) === undefined ? change.error : null}
+      change={change}
+      fields={['current', 'password']}
       onClose={onClose}
     >
       <PasswordInput
@@ -27,7 +22,7 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
         autoComplete="current-password"
         value={current}
         onChange={(event) => setCurrent(event.currentTarget.value)}
-        error={currentFault}
+        error={faultOf(change.error, 'current')}
         required
         data-autofocus
       />
@@ -37,7 +32,7 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
         autoComplete="new-password"
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
-        error={fault}
+        error={faultOf(change.error, 'password')}
         required
       />
       <LengthMeter length={password.length} />

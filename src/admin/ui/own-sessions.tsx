@@ -1,21 +1,22 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Badge, Button, Stack, Text } from '@mantine/core';
 import { parse } from 'bowser';
 import type { OwnSession } from '../contract/accounts.ts';
 import { call } from './api.ts';
-import { Dialog } from './components/dialog.tsx';
-import { Failure, Loaded } from './components/loading.tsx';
-import { type Column, Rows } from './components/rows.tsx';
-import { Time } from './components/time.tsx';
+import { Dialog } from './components/dialogs.tsx';
+import { Failure } from './components/loading.tsx';
+import { type Column, LoadedRows } from './components/rows.tsx';
+import { Time } from './components/text.tsx';
 import { useChange, useRead } from './queries.ts';
 
 /** Lists the sessions of the signed-in account, and ends them one by one or all but this one. */
 export function OwnSessions({ onClose }: { onClose: () => void }) {
   // A session may have ended since the dialog was open last.
   const sessions = useRead('listOwnSessions', {}, { staleTime: 0 });
+  const others = sessions.data?.sessions.filter(({ isCurrent }) => !isCurrent) ?? [];
   const endAll = async (ended: OwnSession[]) => {
     for (const { id } of ended) await call('endOwnSession', { id });
   };
-  const end = useChange(endAll, { refreshes: ['listOwnSessions'] });
+  const end = useChange(endAll);
   const button: Column<OwnSession> = {
     label: 'End',
     cell: (session) =>
@@ -26,7 +27,6 @@ export function OwnSessions({ onClose }: { onClose: () => void }) {
       ) : (
         <Button
           size="compact-xs"
-          variant="default"
           disabled={end.isPending}
           aria-label={`End the session in ${browserName(session)}`}
           onClick={() => end.mutate([session])}
@@ -38,45 +38,24 @@ export function OwnSessions({ onClose }: { onClose: () => void }) {
   return (
     <Dialog onClose={onClose} title="Your sessions" size="lg">
       <Stack>
-        <Text size="sm">
+        <Text>
           The browsers in which you are signed in. End those that you do not know, and change your password.
         </Text>
         <Failure error={end.error} />
-        <Loaded query={sessions}>
-          {(data) => <SessionRows sessions={data.sessions} button={button} onEnd={end.mutate} />}
-        </Loaded>
-      </Stack>
-    </Dialog>
-  );
-}
-
-function SessionRows({
-  sessions,
-  button,
-  onEnd,
-}: {
-  sessions: OwnSession[];
-  button: Column<OwnSession>;
-  onEnd: (ended: OwnSession[]) => void;
-}) {
-  const others = sessions.filter(({ isCurrent }) => !isCurrent);
-  return (
-    <>
-      <Rows
-        label="Your sessions"
-        rows={sessions}
-        keyOf={({ id }) => id}
-        columns={[...columns, button]}
-        empty="There is no session."
-      />
-      {others.length > 1 && (
-        <Group justify="flex-end">
-          <Button variant="default" onClick={() => onEnd(others)}>
+        <LoadedRows
+          query={sessions}
+          rowsOf={(data) => data.sessions}
+          label="Your sessions"
+          columns={[...columns, button]}
+          empty="There is no session."
+        />
+        {others.length > 1 && (
+          <Button size="sm" ml="auto" onClick={() => end.mutate(others)}>
             End all others
           </Button>
-        </Group>
-      )}
-    </>
+        )}
+      </Stack>
+    </Dialog>
   );
 }
 

@@ -68,16 +68,19 @@ export function usePages<Name extends PagedOperation>(
   });
 }
 
-/** Reads again what is shown of the results of these operations. */
-export function refresh(names: OperationName[] | 'all'): Promise<void> {
-  const isMeant = (name: unknown) => names === 'all' || names.some((one) => one === name);
+/** Reads again what is shown of the results of these operations, or everything that is shown. */
+export function refresh(names?: OperationName[]): Promise<void> {
+  const isMeant = (name: unknown) => names === undefined || names.some((one) => one === name);
   return queryClient.invalidateQueries({ predicate: ({ queryKey: [name] }) => isMeant(name) });
 }
 
-/** A change by an admin. Afterwards, and also after a refusal, the results of `refreshes` are read again: what is shown may be out of date. */
+/**
+ * A change by an admin. Afterwards, and also after a refusal, what is shown is read again, because it may be out of date: the results of
+ * `refreshes`, or everything.
+ */
 export function useChange<T, Subject = void>(
   change: (subject: Subject) => Promise<T>,
-  { refreshes, onDone }: { refreshes: OperationName[] | 'all'; onDone?: ((result: T) => void) | undefined },
+  { refreshes, onDone }: { refreshes?: OperationName[] | undefined; onDone?: (result: T) => void } = {},
 ) {
   return useMutation<T, Error, Subject>({
     mutationFn: change,

@@ -14,7 +14,7 @@ import {
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { Input } from './api.ts';
-import { submits } from './components/creation-dialog.tsx';
+import { submits } from './components/dialogs.tsx';
 import { Failure } from './components/loading.tsx';
 import { readSignInNotice, signIn, takeSignInFailure, useSignInWays } from './session.ts';
 
@@ -81,10 +81,10 @@ function PasswordForm({ attempt }: { attempt: UseMutationResult<void, Error, Inp
           onChange={(event) => setPassword(event.currentTarget.value)}
           required
         />
-        <Button type="submit" loading={attempt.isPending}>
+        <Button variant="filled" size="sm" type="submit" loading={attempt.isPending}>
           Sign in
         </Button>
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           The first start of the service prints the password. If it is lost:{' '}
           <Code>npx jetbridge admins reset admin</Code>
         </Text>
@@ -98,7 +98,7 @@ function OpenidButton({ label }: { label: string }) {
   const { pathname, search, hash } = window.location;
   const query = new URLSearchParams({ returnTo: pathname + search + hash });
   return (
-    <Button component="a" href={`/admin/api/sign-in/openid?${query}`} variant="default">
+    <Button size="sm" component="a" href={`/admin/api/sign-in/openid?${query}`}>
       Sign in with {label}
     </Button>
   );

@@ -24,6 +24,9 @@ export const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   components: {
+    // The page is dense: a text is small, and a button is small and plain, unless it says otherwise.
+    Text: { defaultProps: { size: 'sm' } },
+    Button: { defaultProps: { size: 'xs', variant: 'default' } },
     Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm', highlightOnHover: true } },
     // The colours of the titles have too little contrast in light mode.
     Alert: {

@@ -35,88 +35,37 @@ function lazyView(load: () => Promise<ComponentType>): ComponentType {
   return lazy(async () => ({ default: await load() }));
 }
 
+const OverviewView = lazyView(async () => (await import('./views/overview/overview.tsx')).OverviewView);
+const PeopleView = lazyView(async () => (await import('./views/people/people.tsx')).PeopleView);
+const MappingsView = lazyView(async () => (await import('./views/mappings/mappings.tsx')).MappingsView);
+const ListsView = lazyView(async () => (await import('./views/lists/lists.tsx')).ListsView);
+const TrafficView = lazyView(async () => (await import('./views/traffic/traffic.tsx')).TrafficView);
+const HeldView = lazyView(async () => (await import('./views/held/held.tsx')).HeldView);
+const ShadowView = lazyView(async () => (await import('./views/shadow/shadow.tsx')).ShadowView);
+const ConnectView = lazyView(async () => (await import('./views/connect/connect.tsx')).ConnectView);
+const TravelView = lazyView(async () => (await import('./views/travel/travel.tsx')).TravelView);
+const AuditView = lazyView(async () => (await import('./views/audit/audit.tsx')).AuditView);
+const AccountsView = lazyView(async () => (await import('./views/accounts/accounts.tsx')).AccountsView);
+
 /** The views in the order of the navigation. */
 export const views: View[] = [
-  {
-    path: '/overview',
-    label: 'Overview',
-    key: 'o',
-    icon: IconGauge,
-    isInBar: true,
-    content: lazyView(async () => (await import('./views/overview/overview.tsx')).OverviewView),
-  },
-  {
-    path: '/people',
-    label: 'People',
-    key: 'p',
-    icon: IconUsers,
-    isInBar: true,
-    content: lazyView(async () => (await import('./views/people/people.tsx')).PeopleView),
-  },
-  {
-    path: '/mappings',
-    label: 'Mappings',
-    key: 'm',
-    icon: IconArrowsExchange,
-    content: lazyView(async () => (await import('./views/mappings/mappings.tsx')).MappingsView),
-  },
-  {
-    path: '/lists',
-    label: 'Lists',
-    key: 'l',
-    icon: IconList,
-    content: lazyView(async () => (await import('./views/lists/lists.tsx')).ListsView),
-  },
-  {
-    path: '/traffic',
-    label: 'Traffic',
-    key: 't',
-    icon: IconActivity,
-    isInBar: true,
-    content: lazyView(async () => (await import('./views/traffic/traffic.tsx')).TrafficView),
-  },
+  { path: '/overview', label: 'Overview', key: 'o', icon: IconGauge, isInBar: true, content: OverviewView },
+  { path: '/people', label: 'People', key: 'p', icon: IconUsers, isInBar: true, content: PeopleView },
+  { path: '/mappings', label: 'Mappings', key: 'm', icon: IconArrowsExchange, content: MappingsView },
+  { path: '/lists', label: 'Lists', key: 'l', icon: IconList, content: ListsView },
+  { path: '/traffic', label: 'Traffic', key: 't', icon: IconActivity, isInBar: true, content: TrafficView },
   {
     path: '/held',
     label: 'Held',
     key: 'h',
     icon: IconHandStop,
     isInBar: true,
-    content: lazyView(async () => (await import('./views/held/held.tsx')).HeldView),
+    content: HeldView,
     useCount: useHeldCount,
   },
-  {
-    path: '/shadow',
-    label: 'Shadow',
-    key: 'w',
-    icon: IconGhost2,
-    content: lazyView(async () => (await import('./views/shadow/shadow.tsx')).ShadowView),
-  },
-  {
-    path: '/connect',
-    label: 'Connect',
-    key: 'c',
-    icon: IconPlugConnected,
-    content: lazyView(async () => (await import('./views/connect/connect.tsx')).ConnectView),
-  },
-  {
-    path: '/travel',
-    label: 'Travel service',
-    key: 's',
-    icon: IconPlane,
-    content: lazyView(async () => (await import('./views/travel/travel.tsx')).TravelView),
-  },
-  {
-    path: '/audit',
-    label: 'Audit',
-    key: 'a',
-    icon: IconHistory,
-    content: lazyView(async () => (await import('./views/audit/audit.tsx')).AuditView),
-  },
-  {
-    path: '/accounts',
-    label: 'Accounts',
-    key: 'u',
-    icon: IconUserShield,
-    content: lazyView(async () => (await import('./views/accounts/accounts.tsx')).AccountsView),
-  },
+  { path: '/shadow', label: 'Shadow', key: 'w', icon: IconGhost2, content: ShadowView },
+  { path: '/connect', label: 'Connect', key: 'c', icon: IconPlugConnected, content: ConnectView },
+  { path: '/travel', label: 'Travel service', key: 's', icon: IconPlane, content: TravelView },
+  { path: '/audit', label: 'Audit', key: 'a', icon: IconHistory, content: AuditView },
+  { path: '/accounts', label: 'Accounts', key: 'u', icon: IconUserShield, content: AccountsView },
 ];

@@ -14,15 +14,17 @@ import {
   isLinkedRule,
   readLinkedRule,
   ruleHref,
-} from '../../../src/admin/ui/views/mappings/linked-rule.ts';
+} from '../../../src/admin/ui/views/mappings/links.ts';
 import {
   convertInput,
   inputOf,
+  newTransform,
   parseRules,
+  readTransform,
   targetOf,
   transformsOf,
+  withOption,
 } from '../../../src/admin/ui/views/mappings/rules.ts';
-import { newTransform, readTransform, withOption } from '../../../src/admin/ui/views/mappings/transforms.ts';
 
 const text = `{
   "scimUserMapping": [

@@ -1,4 +1,4 @@
-import { filterChoices } from '../../../src/admin/ui/views/people/choices.ts';
+import { filterChoices } from '../../../src/admin/ui/views/people/texts.ts';
 
 const none = { synced: 0, dirty: 0, pending: 0, refused: 0, held: 0 };
 const counts = [

@@ -1,4 +1,5 @@
 import type { Person, PersonExplanation } from '../../../src/admin/contract/people.ts';
+import { prettyBody } from '../../../src/admin/ui/components/texts.ts';
 import {
   answerText,
   changeText,
@@ -6,7 +7,6 @@ import {
   fieldName,
   idpValue,
   markOfPerson,
-  prettyBody,
   reasonText,
   travelValue,
   valueText,

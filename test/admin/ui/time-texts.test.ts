@@ -1,4 +1,4 @@
-import { deadlineText, timeText, withLocalTimes } from '../../../src/admin/ui/components/time-texts.ts';
+import { deadlineText, timeText, withLocalTimes } from '../../../src/admin/ui/components/texts.ts';
 
 const now = Date.parse('2026-11-23T08:00:00Z');
 

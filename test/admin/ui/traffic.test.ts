@@ -1,11 +1,6 @@
+import { durationText, prettyText } from '../../../src/admin/ui/components/texts.ts';
 import { compareBodies } from '../../../src/admin/ui/views/traffic/differences.ts';
-import {
-  durationText,
-  outcomeOf,
-  pathText,
-  prettyText,
-  shortPath,
-} from '../../../src/admin/ui/views/traffic/texts.ts';
+import { outcomeOf, pathText, shortPath } from '../../../src/admin/ui/views/traffic/texts.ts';
 
 const compare = (request: unknown, response: unknown) =>
   compareBodies(JSON.stringify(request), JSON.stringify(response));

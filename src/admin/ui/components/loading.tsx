@@ -1,14 +1,12 @@
 import { Alert, type AlertProps, Button, Skeleton, Stack } from '@mantine/core';
+import { useTimeout } from '@mantine/hooks';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 
 /** Nothing for 300 ms, then placeholders: what loads fast must not flicker. */
 export function LoadingView() {
   const [isSlow, setSlow] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), 300);
-    return () => clearTimeout(timer);
-  }, []);
+  useTimeout(() => setSlow(true), 300, { autoInvoke: true });
   if (!isSlow) return null;
   return (
     <Stack aria-label="Loading" role="status">
@@ -31,21 +29,19 @@ export function Failure({ error, children, ...alert }: AlertProps & { error: Err
   );
 }
 
-/** Shows what a query has read, placeholders while it reads, or its failure with a button to try again. */
-export function Loaded<T>({
-  query,
-  title = 'This could not be read',
-  children,
-}: {
+interface LoadedProps<T> {
   query: UseQueryResult<T>;
-  title?: string;
+  title?: string | undefined;
   children: (data: T) => ReactNode;
-}) {
+}
+
+/** Shows what a query has read, placeholders while it reads, or its failure with a button to try again. */
+export function Loaded<T>({ query, title = 'This could not be read', children }: LoadedProps<T>) {
   const { data, error, refetch } = query;
   return (
     <>
       <Failure error={error} title={title} mb="md">
-        <Button ml="md" size="compact-xs" variant="default" onClick={() => void refetch()}>
+        <Button ml="md" size="compact-xs" onClick={() => void refetch()}>
           Try again
         </Button>
       </Failure>

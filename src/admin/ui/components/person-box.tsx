@@ -121,7 +121,7 @@ function Match({ person }: { person: Person }) {
   return (
     <Combobox.Option value={addressOf(person)} className="search-option">
       <Group justify="space-between" wrap="nowrap" gap="xs">
-        <Text size="sm">{person.name || person.userName}</Text>
+        <Text>{person.name || person.userName}</Text>
         <Text size="xs" className="search-detail" style={{ whiteSpace: 'nowrap' }}>
           {symbol} {label}
         </Text>

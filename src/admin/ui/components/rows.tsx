@@ -1,6 +1,8 @@
-import { Card, Stack, Table, Text, UnstyledButton } from '@mantine/core';
+import { Button, Card, Group, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
+import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Loaded } from './loading.tsx';
 import { useIsNarrow } from './narrow.ts';
 
 /** A column of a table. */
@@ -25,13 +27,14 @@ export interface Sorting {
   onChange: (sort: string | undefined) => void;
 }
 
-interface RowsProps<T> {
+/** The parts of a table that do not depend on where its rows come from. */
+export interface TableProps<T> {
   label: string;
-  rows: T[];
   columns: Column<T>[];
-  keyOf: (row: T) => string;
+  /** Returns the key of a row; without it the key is its `id`. */
+  keyOf?: ((row: T) => string) | undefined;
   /** Shown without rows: says what would be here. */
-  empty: ReactNode;
+  empty?: ReactNode;
   /** True for the row to which a link has led: it is marked, and scrolled into view when it appears. */
   isChosen?: (row: T) => boolean;
 }
@@ -48,15 +51,10 @@ const chosenMarks = {
 } as const;
 
 /** Rows as a table, and on a narrow screen as cards. */
-export function Rows<T>(props: RowsProps<T>) {
+export function Rows<T>(props: TableProps<T> & { rows: T[] }) {
   const isNarrow = useIsNarrow();
-  const { label, rows, columns, keyOf, empty, isChosen } = props;
-  if (rows.length === 0)
-    return (
-      <Text c="dimmed" size="sm">
-        {empty}
-      </Text>
-    );
+  const { label, rows, columns, keyOf = idOf, empty, isChosen } = props;
+  if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
   if (isNarrow)
     return (
       <Stack component="ul" aria-label={label} gap="xs" p={0} m={0}>
@@ -81,6 +79,10 @@ export function Rows<T>(props: RowsProps<T>) {
       </Table.Tbody>
     </Table>
   );
+}
+
+export function idOf(row: unknown): string {
+  return String(Object(row).id);
 }
 
 /** The labels of the columns; with `sorting`, buttons that sort by them. */
@@ -122,17 +124,60 @@ function SortMark({ direction }: ColumnOrder) {
 export function CardContent<T>({ row, columns: [head, ...others] }: { row: T; columns: Column<T>[] }) {
   return (
     <>
-      <Text component="div" fw={600}>
+      <Text size="md" component="div" fw={600}>
         {head?.cell(row)}
       </Text>
       {others.map((column) => (
-        <Text key={column.label} component="div" size="sm">
-          <Text span c="dimmed" size="sm">
+        <Text key={column.label} component="div">
+          <Text span c="dimmed">
             {column.label}:{' '}
           </Text>
           {column.cell(row)}
         </Text>
       ))}
     </>
+  );
+}
+
+/** The rows that a query reads. */
+export function LoadedRows<Data, T>({
+  query,
+  rowsOf,
+  ...table
+}: TableProps<T> & { query: UseQueryResult<Data>; rowsOf: (data: Data) => T[] }) {
+  return <Loaded query={query}>{(data) => <Rows {...table} rows={rowsOf(data)} />}</Loaded>;
+}
+
+interface PagedRowsProps<Page, T> extends TableProps<T> {
+  query: UseInfiniteQueryResult<InfiniteData<Page>>;
+  rowsOf: (page: Page) => T[];
+  older?: string;
+}
+
+/** The rows of all pages that were read, and a button that reads the next page; `older` is its label. */
+export function PagedRows<Page, T>({ query, rowsOf, older, ...table }: PagedRowsProps<Page, T>) {
+  return (
+    <>
+      <LoadedRows {...table} query={query} rowsOf={({ pages }) => pages.flatMap(rowsOf)} />
+      <OlderButton query={query}>{older}</OlderButton>
+    </>
+  );
+}
+
+/** A button that reads the next page of a list, while there is one. */
+export function OlderButton({
+  query,
+  children = 'Show older ones',
+}: {
+  query: UseInfiniteQueryResult<InfiniteData<unknown>>;
+  children?: string | undefined;
+}) {
+  if (!query.hasNextPage) return null;
+  return (
+    <Group justify="center" mt="md">
+      <Button loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+        {children}
+      </Button>
+    </Group>
   );
 }

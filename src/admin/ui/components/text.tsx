@@ -1,13 +1,19 @@
-import { Anchor, type AnchorProps, Text, Title } from '@mantine/core';
+import { Anchor, type AnchorProps, Badge, Box, Code, Text, Title, Tooltip } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { deadlineText, type Mark, prettyBody, timeText } from './texts.ts';
 
 /** A muted part of a line. */
-export function Dim({ size = 'sm', children }: { size?: 'xs' | 'sm'; children: ReactNode }) {
+export function Dim(props: { size?: 'xs'; children: ReactNode }) {
+  return <Text span c="dimmed" {...props} />;
+}
+
+/** A path, an id or a part of a mapping, which breaks at its signs, and anywhere if it has none. */
+export function PathCode({ text }: { text: string }) {
   return (
-    <Text span size={size} c="dimmed">
-      {children}
-    </Text>
+    <Code style={{ overflowWrap: 'anywhere' }}>
+      <Breakable text={text} />
+    </Code>
   );
 }
 
@@ -23,6 +29,34 @@ export function Section({ title, children }: { title: string; children: ReactNod
   );
 }
 
+/** A body as the log has it, under its heading. `children` stand between both; `none` is shown without a body. */
+export function LoggedBody({
+  title,
+  body,
+  none = 'No body, or it was not kept.',
+  children,
+}: {
+  title: string;
+  body: { text: string; isCut: boolean } | undefined;
+  none?: string;
+  children?: ReactNode;
+}) {
+  return (
+    <Box component="section" aria-label={title} miw={0}>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      {children}
+      {body && (
+        <Code block tabIndex={0} aria-label={`Body: ${title}`} mah={480} style={{ overflow: 'auto' }}>
+          {prettyBody(body)}
+        </Code>
+      )}
+      <Dim>{body ? body.isCut && 'The body is longer; the log keeps its beginning.' : none}</Dim>
+    </Box>
+  );
+}
+
 /** A value under its label. */
 export function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
@@ -30,9 +64,7 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
       <Text size="xs" c="dimmed">
         {label}
       </Text>
-      <Text component="div" size="sm">
-        {children}
-      </Text>
+      <Text component="div">{children}</Text>
     </div>
   );
 }
@@ -51,7 +83,7 @@ export function ViewLink({
   isInText?: boolean;
   children: ReactNode;
 }) {
-  return <Anchor component={Link} size="sm" {...(isInText && { underline: 'always' })} {...link} />;
+  return <Anchor component={Link} {...(isInText && { underline: 'always' })} {...link} />;
 }
 
 /** The address of a person in the view People. */
@@ -71,4 +103,47 @@ export function Breakable({ text }: { text: string }) {
       {part}
     </Fragment>
   ));
+}
+
+/** A state with its symbol, so that colour alone tells nothing. */
+export function StateBadge({ mark }: { mark: Mark }) {
+  return (
+    <Badge
+      color={mark.color}
+      variant="light"
+      // The colour of the variant has too little contrast in light mode.
+      c="var(--mantine-color-text)"
+      tt="none"
+      fw={500}
+    >
+      <Text span inherit aria-hidden>
+        {mark.symbol}
+      </Text>{' '}
+      {mark.label}
+    </Badge>
+  );
+}
+
+interface TimeProps {
+  at: string | undefined;
+  isDeadline?: boolean;
+  none?: string;
+}
+
+/**
+ * A moment: relative below a day, else in local time; the exact UTC moment appears on hover. A deadline that has passed, such as that of
+ * the next attempt, is "due". `none` stands for a moment that there is not.
+ */
+export function Time({ at, isDeadline = false, none = '–' }: TimeProps) {
+  if (at === undefined) return none;
+  return (
+    <Tooltip
+      label={`${at.replace('T', ' ').replace('Z', '')} UTC`}
+      events={{ hover: true, focus: false, touch: true }}
+    >
+      <time dateTime={at} style={{ whiteSpace: 'nowrap' }}>
+        {(isDeadline ? deadlineText : timeText)(new Date(at).getTime(), Date.now())}
+      </time>
+    </Tooltip>
+  );
 }

@@ -13,6 +13,12 @@ export function countText(count: number, one: string, many = `${one}s`): string 
   return `${numberText(count)} ${count === 1 ? one : many}`;
 }
 
+/** Converts labels by value to the values of a field that lets choose among them. */
+export function toChoices<Value extends string>(labels: Record<Value, string>) {
+  // `Object.entries` forgets which keys there are.
+  return Object.entries<string>(labels).map(([value, label]) => ({ value: value as Value, label }));
+}
+
 /** Parses the text of a JSON object; undefined for any other text. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
@@ -26,4 +32,85 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
 /** True for a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const exactClock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Returns the text of a moment, both in epoch milliseconds. */
+export function timeText(at: number, now: number): string {
+  const difference = at - now;
+  const distance = Math.abs(difference);
+  if (distance >= DAY) return local.format(at);
+  if (distance >= HOUR) return relative.format(Math.trunc(difference / HOUR), 'hour');
+  if (distance >= MINUTE) return relative.format(Math.trunc(difference / MINUTE), 'minute');
+  return relative.format(Math.trunc(difference / 1000), 'second');
+}
+
+/** Returns the time of day of a moment in epoch milliseconds. */
+export function clockText(at: number): string {
+  return clock.format(at);
+}
+
+/** Returns the time of day of a moment in epoch milliseconds, with its second. */
+export function exactClockText(at: number): string {
+  return exactClock.format(at);
+}
+
+/** Returns the text of a moment at which something is due, both in epoch milliseconds. */
+export function deadlineText(at: number, now: number): string {
+  return at <= now ? 'due' : timeText(at, now);
+}
+
+/** Replaces the times of a sentence of the server, such as `2026-11-20T14:02Z`, by local ones: those of today by the time of day alone. */
+export function withLocalTimes(text: string, now: number): string {
+  const today = new Date(now).toDateString();
+  return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\dZ/g, (time) => {
+    const at = new Date(time);
+    return (at.toDateString() === today ? clock : local).format(at);
+  });
+}
+
+/** The URNs that tables of rules abbreviate, by their short names. */
+export const shortUrns = {
+  enterprise: 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User',
+  travel: 'urn:ietf:params:scim:schemas:extension:travel:2.0:User',
+};
+
+/** Returns SCIM paths with short names in place of URNs, e.g. `enterprise:costCenter`. */
+export function withShortUrns(text: string): string {
+  return Object.entries(shortUrns).reduce((all, [name, urn]) => all.replaceAll(`${urn}:`, `${name}:`), text);
+}
+
+/** Returns a duration, e.g. `3.2 ms` or `1.4 s`. */
+export function durationText(ms: number): string {
+  if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return ms >= 10 ? `${Math.round(ms)} ms` : `${Math.round(ms * 10) / 10} ms`;
+}
+
+/** Returns JSON with one member on each line; another text as it is. */
+export function prettyText(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns JSON with a line for each member, and any other text as it is. */
+export function prettyBody({ text, isCut }: { text: string; isCut: boolean }): string {
+  return isCut ? `${text}…` : prettyText(text);
+}
+
+/** A state as people read it: the symbol says the same as the colour. */
+export interface Mark {
+  symbol: string;
+  label: string;
+  color: string;
 }

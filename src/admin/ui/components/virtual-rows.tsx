@@ -1,18 +1,17 @@
-import { Card, Table, Text } from '@mantine/core';
+import { Card, Group, Table, Text } from '@mantine/core';
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { TextFilter } from './filters.tsx';
+import { Loaded } from './loading.tsx';
 import { useIsNarrow } from './narrow.ts';
-import { CardContent, type Column, type Sorting, TableHead } from './rows.tsx';
+import { CardContent, type Column, idOf, type Sorting, TableHead, type TableProps } from './rows.tsx';
+import { numberText } from './texts.ts';
 
-interface VirtualRowsProps<T> {
-  label: string;
+interface VirtualRowsProps<T> extends TableProps<T> {
   rows: T[];
-  columns: Column<T>[];
-  keyOf: (row: T) => string;
   /** Called when the last rows come into view. */
   onEnd: () => void;
-  /** Shown without rows: says what would be here. */
-  empty?: ReactNode;
   /** Without it the rows cannot be sorted. */
   sorting?: Sorting;
   /** The content of a card in place of all columns. */
@@ -31,12 +30,17 @@ const HEADER_HEIGHT = 48;
 /** Any number of rows as a table, and on a narrow screen as cards. Only those in view are in the document. */
 export function VirtualRows<T>(props: VirtualRowsProps<T>) {
   const isNarrow = useIsNarrow();
-  if (props.rows.length === 0 && props.empty !== undefined) return <Text c="dimmed">{props.empty}</Text>;
+  if (props.rows.length === 0 && props.empty !== undefined)
+    return (
+      <Text size="md" c="dimmed">
+        {props.empty}
+      </Text>
+    );
   return isNarrow ? <VirtualCards {...props} /> : <VirtualTable {...props} />;
 }
 
 /** Returns the rows in view, the heights before and after them, and a reference to the element that contains them. */
-function useRowsInView<T>({ rows, keyOf, onEnd }: VirtualRowsProps<T>, height: number) {
+function useRowsInView<T>({ rows, keyOf = idOf, onEnd }: VirtualRowsProps<T>, height: number) {
   const container = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -100,7 +104,7 @@ function TableRow<T>({ row, columns }: { row: T; columns: Column<T>[] }) {
     <Table.Tr h={ROW_HEIGHT} pos="relative">
       {columns.map((column) => (
         <Table.Td key={column.label} py={0}>
-          <Text component="div" size="sm" lh={1.2} lineClamp={2}>
+          <Text component="div" lh={1.2} lineClamp={2}>
             {column.cell(row)}
           </Text>
         </Table.Td>
@@ -137,5 +141,65 @@ function VirtualCards<T>(props: VirtualRowsProps<T>) {
         {items.map(itemOf)}
       </ul>
     </div>
+  );
+}
+
+/** The rows of a list that is read on while the user scrolls. `endOf` is the text under the last row, by the number of rows. */
+export function ScrolledRows<Page, Row>({
+  query,
+  rowsOf,
+  title,
+  endOf,
+  ...table
+}: Omit<VirtualRowsProps<Row>, 'rows' | 'onEnd'> & {
+  query: UseInfiniteQueryResult<InfiniteData<Page>>;
+  rowsOf: (page: Page) => Row[];
+  /** The title of a failure. */
+  title?: string | undefined;
+  endOf: (count: number) => string;
+}) {
+  const rows = query.data?.pages.flatMap(rowsOf) ?? [];
+  const readMore = () => {
+    if (query.hasNextPage && !query.isFetchingNextPage && !query.isError) void query.fetchNextPage();
+  };
+  return (
+    <Loaded query={query} title={title}>
+      {() => (
+        <>
+          <VirtualRows {...table} rows={rows} onEnd={readMore} />
+          <Text c="dimmed" py="md" role="status">
+            {query.hasNextPage ? 'Looking further…' : endOf(rows.length)}
+          </Text>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** A list with a search by name, which is in the address. `empty` is shown without rows and without a search, `children` beside the search. */
+export function SearchedRows<Page, Row>({
+  search,
+  onSearch,
+  empty,
+  children,
+  ...list
+}: Omit<Parameters<typeof ScrolledRows<Page, Row>>[0], 'endOf'> & {
+  search: string | undefined;
+  onSearch: (text: string) => void;
+  empty: string;
+  children?: ReactNode;
+}) {
+  const nothing = search ? 'Nothing has this in its name.' : empty;
+  return (
+    <>
+      <Group mb="md" role="search" aria-label={`Search ${list.label.toLowerCase()}`}>
+        <TextFilter label="Name contains" value={search} onChange={onSearch} />
+        {children}
+      </Group>
+      <ScrolledRows
+        {...list}
+        endOf={(count) => (count > 0 ? `${numberText(count)} ${search ? 'found' : 'in all'}.` : nothing)}
+      />
+    </>
   );
 }

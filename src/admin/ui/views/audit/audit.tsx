@@ -3,14 +3,11 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import type { AuditEntry } from '../../../contract/audit.ts';
 import type { Input } from '../../api.ts';
-import { DownloadButton } from '../../components/download-button.tsx';
-import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filter-panel.tsx';
-import { MomentInput } from '../../components/moment-input.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { Breakable, Dim, ViewLink } from '../../components/text.tsx';
+import { DownloadButton } from '../../components/buttons.tsx';
+import { FilterPanel, FilterSelect, MomentInput, useAddressFilter } from '../../components/filters.tsx';
+import { type Column, PagedRows } from '../../components/rows.tsx';
+import { Breakable, Dim, Time, ViewLink } from '../../components/text.tsx';
 import { toWords } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { detailsOf, linksOf } from './texts.ts';
@@ -118,7 +115,7 @@ function Outcome({ status }: { status: number | undefined }) {
         ? (['dimmed', '✓ done'] as const)
         : (['var(--mantine-color-error)', `✗ refused (${status})`] as const);
   return (
-    <Text span size="sm" {...(color && { c: color })} style={{ whiteSpace: 'nowrap' }}>
+    <Text span {...(color && { c: color })} style={{ whiteSpace: 'nowrap' }}>
       {text}
     </Text>
   );
@@ -131,7 +128,7 @@ function Details({ entry }: { entry: AuditEntry }) {
   return (
     <Group component="ul" p={0} m={0} style={{ listStyle: 'none', gap: '2px 12px' }}>
       {facts.map(({ name, text }) => (
-        <Text key={name} component="li" size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <Text key={name} component="li" style={{ overflowWrap: 'anywhere' }}>
           <Dim>{toWords(name)}: </Dim>
           <Breakable text={text} />
         </Text>

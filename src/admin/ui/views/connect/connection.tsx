@@ -1,22 +1,20 @@
-import { Alert, Code, Group, Stack, Text } from '@mantine/core';
+import { Alert, Code, Group, NumberInput, Radio, Stack, Switch, Text } from '@mantine/core';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Connection } from '../../../contract/connect.ts';
-import type { ConnectionDetails, Policy } from '../../../contract/connections.ts';
+import type { Connection, ConnectionDetails, Policy } from '../../../contract/connect.ts';
 import { call } from '../../api.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
-import { Copyable } from '../../components/copyable.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
+import { Copyable } from '../../components/buttons.tsx';
+import { ConfirmButton, DialogButton, FormDialog } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, Section, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useRead } from '../../queries.ts';
+import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { useOverview } from '../overview/query.ts';
+import { useOverview } from '../overview/state.ts';
 import { ModeButton } from '../shadow/mode.tsx';
 import { modeTexts } from '../shadow/texts.ts';
-import { PolicyForm } from './policy-form.tsx';
 
 /** A connection: what the settings say about it, and its policies with what they do. */
 export function ConnectionView({ id, connection }: { id: string; connection: Connection | undefined }) {
@@ -50,7 +48,6 @@ export function ConnectionView({ id, connection }: { id: string; connection: Con
                     ? [...policyColumns, changeColumn(id)]
                     : policyColumns
                 }
-                empty=""
               />
             </Section>
             <Section title="Travel API">
@@ -59,7 +56,6 @@ export function ConnectionView({ id, connection }: { id: string; connection: Con
                 rows={data.travelApi}
                 keyOf={({ name }) => name}
                 columns={settingColumns}
-                empty=""
               />
             </Section>
           </Stack>
@@ -76,7 +72,7 @@ function ConnectionMode({ id }: { id: string }) {
   return (
     <Section title="Mode">
       <Group justify="space-between">
-        <Text size="sm">
+        <Text>
           <b>{modeTexts[mode].label}</b>: {modeTexts[mode].does}
         </Text>
         <ModeButton id={id} mode={mode} />
@@ -127,7 +123,7 @@ const policyColumns: Column<Policy>[] = [
         choices
           .filter((choice) => choice.value !== String(value))
           .map((choice) => (
-            <Text key={choice.value} size="sm" c="dimmed">
+            <Text key={choice.value} c="dimmed">
               <Code>{choice.value}</Code> {choice.text}
             </Text>
           ))
@@ -163,7 +159,7 @@ const settingColumns: Column<Setting>[] = [
     label: 'Value',
     width: '27%',
     cell: ({ value }) => (
-      <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Text span style={{ overflowWrap: 'anywhere' }}>
         <Breakable text={typeof value === 'string' ? value : JSON.stringify(value)} />
       </Text>
     ),
@@ -180,7 +176,6 @@ function RemoveButton({ id }: { id: string }) {
       title={`Remove the connection ${id}?`}
       action={`Remove ${id}`}
       change={() => call('removeConnection', { id })}
-      refreshes="all"
       isDestructive
       onDone={() => navigate('/')}
     >
@@ -195,17 +190,95 @@ function Consequence({ id }: { id: string }) {
     <Loaded query={records}>
       {({ people, tombstones, groups, linked }) => (
         <Group gap="xs">
-          <Text>
+          <Text size="md">
             {countText(people, 'person', 'people')}, {countText(tombstones, 'deleted user')} and{' '}
             {countText(groups, 'group')} go, with the tokens and OAuth clients of the connection: its identity
             provider is refused from now on. This cannot be undone.
           </Text>
-          <Text>
+          <Text size="md">
             {countText(linked, 'traveler stays', 'travelers stay')} as {linked === 1 ? 'it is' : 'they are'},
             and can be linked by other connections of the account.
           </Text>
         </Group>
       )}
     </Loaded>
+  );
+}
+
+interface PolicyFormProps {
+  connection: string;
+  policy: Policy;
+  onClose: () => void;
+}
+
+/** Changes one policy of a stored connection. */
+export function PolicyForm({ connection, policy, onClose }: PolicyFormProps) {
+  const { name, description, choices } = policy;
+  const [value, setValue] = useState(policy.value);
+  const change = useChange(() => call('changePolicies', { id: connection, policies: { [name]: value } }), {
+    onDone: onClose,
+  });
+  return (
+    <FormDialog
+      title={`Change ${name} of ${connection}`}
+      action="Put it in force"
+      size="lg"
+      change={change}
+      noValidate
+      onClose={onClose}
+    >
+      <Text c="dimmed">{description}</Text>
+      {choices.length > 0 ? (
+        <Radio.Group
+          aria-label={name}
+          value={String(value)}
+          onChange={(chosen) => setValue(typeof policy.value === 'boolean' ? chosen === 'true' : chosen)}
+        >
+          <Stack gap="xs">
+            {choices.map((choice) => (
+              <Radio key={choice.value} value={choice.value} label={choice.value} description={choice.text} />
+            ))}
+          </Stack>
+        </Radio.Group>
+      ) : (
+        <ValveFields value={value} onChange={setValue} />
+      )}
+    </FormDialog>
+  );
+}
+
+const defaultValve = { share: 0.05, minimum: 20, windowMinutes: 60 };
+
+/** The numbers of the safety valve; false without one. */
+function ValveFields({ value, onChange }: { value: unknown; onChange: (value: unknown) => void }) {
+  const valve: typeof defaultValve = { ...defaultValve, ...Object(value) };
+  const isOn = value !== false;
+  return (
+    <>
+      <Switch
+        label="Limit how many people may leave"
+        checked={isOn}
+        onChange={({ currentTarget: { checked } }) => onChange(checked && defaultValve)}
+      />
+      {isOn && (
+        <>
+          <NumberInput
+            label="Share of the active people, in percent"
+            value={Math.round(valve.share * 1_000) / 10}
+            onChange={(share) => onChange({ ...valve, share: Number(share) / 100 })}
+          />
+          <NumberInput
+            label="People in any case"
+            value={valve.minimum}
+            onChange={(minimum) => onChange({ ...valve, minimum })}
+          />
+          <NumberInput
+            label="Counted within, in minutes"
+            value={valve.windowMinutes}
+            onChange={(windowMinutes) => onChange({ ...valve, windowMinutes })}
+          />
+        </>
+      )}
+    </>
   );
 }

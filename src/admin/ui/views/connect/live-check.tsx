@@ -1,8 +1,8 @@
-import { Alert, Code, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
+import { Alert, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useState } from 'react';
 import type { Attempt } from '../../../contract/connect.ts';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { Breakable, personHref, ViewLink } from '../../components/text.tsx';
+import { Breakable, PathCode, personHref, ViewLink } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';
 import { ageText, answerText, firstPersonOf, isSuccess, isTokenRequest } from './attempts.ts';
 import type { Method } from './providers.ts';
@@ -29,16 +29,14 @@ function useNewAttempts(connection: string) {
   return { isLogged: data?.isLogged, attempts, person, error, dataUpdatedAt };
 }
 
-/** Shows the calls of the identity provider as they arrive, also refused ones, and the first person at the end. */
-export function LiveCheck({
-  connection,
-  caller,
-  method,
-}: {
+interface LiveCheckProps {
   connection: string;
   caller: string;
   method: Method;
-}) {
+}
+
+/** Shows the calls of the identity provider as they arrive, also refused ones, and the first person at the end. */
+export function LiveCheck({ connection, caller, method }: LiveCheckProps) {
   const { isLogged, attempts, person, error, dataUpdatedAt } = useNewAttempts(connection);
   const [newest, ...earlier] = attempts;
   return (
@@ -53,7 +51,7 @@ export function LiveCheck({
         Live check
       </Title>
       {error && (
-        <Text c="red" size="sm" role="alert">
+        <Text c="red" role="alert">
           {error.message}
         </Text>
       )}
@@ -69,18 +67,12 @@ export function LiveCheck({
       {person !== undefined && <Done {...{ connection, person }} />}
       {newest && <Newest attempt={newest} caller={caller} now={dataUpdatedAt} />}
       {newest && isSuccess(newest) && person === undefined && (
-        <Text size="sm" mb="xs">
+        <Text mb="xs">
           The connection works. It is done when the first person has arrived: assign somebody in {caller}.
         </Text>
       )}
       {earlier.length > 0 && (
-        <Rows
-          label="Earlier calls"
-          rows={earlier.slice(0, 5)}
-          keyOf={({ id }) => id}
-          columns={columnsAt(dataUpdatedAt)}
-          empty=""
-        />
+        <Rows label="Earlier calls" rows={earlier.slice(0, 5)} columns={columnsAt(dataUpdatedAt)} />
       )}
     </Paper>
   );
@@ -103,8 +95,10 @@ function Done({ connection, person }: { connection: string; person: string }) {
 function Waiting({ caller, method }: { caller: string; method: Method }) {
   return (
     <>
-      <Text>Waiting for {caller === 'the identity provider' ? 'the' : `${caller}’s`} test call…</Text>
-      <Text size="sm" c="dimmed">
+      <Text size="md">
+        Waiting for {caller === 'the identity provider' ? 'the' : `${caller}’s`} test call…
+      </Text>
+      <Text c="dimmed">
         It appears here within seconds, also if its {method === 'client' ? 'client' : 'token'} is refused.
         Nothing arrives: the URL is wrong, or this service cannot be reached from there.
       </Text>
@@ -120,11 +114,9 @@ function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; no
       mb="xs"
       title={`${isGood ? '✓' : '✗'} Arrived ${ageText(attempt.at, now)} ago: ${answerText(attempt)}`}
     >
-      <Code style={{ overflowWrap: 'anywhere' }}>
-        <Breakable text={`${attempt.method} ${attempt.path}`} />
-      </Code>
+      <PathCode text={`${attempt.method} ${attempt.path}`} />
       {attempt.status === 401 && (
-        <Text size="sm" mt="xs">
+        <Text mt="xs">
           {isTokenRequest(attempt)
             ? `Create an OAuth client here, and paste its id and its secret in ${caller}.`
             : `Create a token here, and paste it in ${caller} without “Bearer”.`}
@@ -137,10 +129,7 @@ function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; no
 function columnsAt(now: number): Column<Attempt>[] {
   return [
     { label: 'Arrived', cell: ({ at }) => `${ageText(at, now)} ago` },
-    {
-      label: 'Answer',
-      cell: (attempt) => `${isSuccess(attempt) ? '✓' : '✗'} ${answerText(attempt)}`,
-    },
+    { label: 'Answer', cell: (attempt) => `${isSuccess(attempt) ? '✓' : '✗'} ${answerText(attempt)}` },
     {
       label: 'Call',
       cell: ({ method, path }) => (

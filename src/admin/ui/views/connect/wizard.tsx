@@ -1,12 +1,27 @@
-import { Alert, Grid, Paper, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Grid,
+  Group,
+  Paper,
+  SegmentedControl,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import type { Result } from '../../api.ts';
-import { Copyable } from '../../components/copyable.tsx';
+import { call, type Result } from '../../api.ts';
+import { Copyable } from '../../components/buttons.tsx';
+import { submits } from '../../components/dialogs.tsx';
+import { Failure } from '../../components/loading.tsx';
 import { ViewLink } from '../../components/text.tsx';
+import { toChoices } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
+import { useChange } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { LiveCheck } from './live-check.tsx';
-import { CreateCredential, type NewCredential } from './new-credential.tsx';
 import {
   type FieldValue,
   isReachableUrl,
@@ -22,7 +37,7 @@ export function Wizard({
   connections: all,
   tokenEndpoint,
 }: Result<'listConnections'> & { providerKey: ProviderKey }) {
-  // Nobody connects an identity provider to the demo day.
+  // The demo day has an identity provider of its own.
   const connections = all.filter(({ source }) => source !== 'demoDay');
   const provider = providers[providerKey];
   const [id, setId] = useState(connections[0]?.id ?? '');
@@ -84,10 +99,7 @@ export function Wizard({
   );
 }
 
-const methods = [
-  { value: 'token', label: 'Bearer token' },
-  { value: 'client', label: 'OAuth client' },
-];
+const methods = toChoices({ token: 'Bearer token', client: 'OAuth client' });
 
 function NotReachable({ url }: { url: string }) {
   return (
@@ -98,18 +110,15 @@ function NotReachable({ url }: { url: string }) {
   );
 }
 
-/** `children` is the form that makes the secrets. It stands at the first field that needs one. */
-function ScreenCard({
-  screen: { title, text, fields },
-  number,
-  created,
-  children,
-}: {
+interface ScreenCardProps {
   screen: Screen;
   number: number;
   created: NewCredential | undefined;
   children: ReactNode;
-}) {
+}
+
+/** `children` is the form that makes the secrets. It stands at the first field that needs one. */
+function ScreenCard({ screen: { title, text, fields }, number, created, children }: ScreenCardProps) {
   const canChange = useIsAdmin();
   const first = fields.find(({ value }) => typeof value !== 'string');
   return (
@@ -117,29 +126,27 @@ function ScreenCard({
       <Title order={2} size="h5">
         {number}. {title}
       </Title>
-      <Text size="sm" mb="xs">
-        {text}
-      </Text>
+      <Text mb="xs">{text}</Text>
       <Stack component="dl" gap="xs" m={0}>
         {fields.map((field) => (
           <div key={field.label}>
             <Text component="dt" size="xs" c="dimmed">
               {field.label}
             </Text>
-            <Text component="dd" size="sm" m={0}>
+            <Text component="dd" m={0}>
               <Field field={field} created={created} />
             </Text>
           </div>
         ))}
       </Stack>
       {first && created && (
-        <Text size="sm" mt="xs" fw={600}>
+        <Text mt="xs" fw={600}>
           ⚠ The secret is shown only now: paste it before you leave this page.
         </Text>
       )}
       {first && !created && (
         <div style={{ marginTop: 12 }}>
-          {canChange ? children : <Text size="sm">Ask an admin to create it: your role is viewer.</Text>}
+          {canChange ? children : <Text>Ask an admin to create it: your role is viewer.</Text>}
         </div>
       )}
     </Paper>
@@ -157,4 +164,63 @@ function Field({
   const secrets: Record<string, string> = created ?? {};
   const secret = secrets[value.secret];
   return secret === undefined ? 'not created yet' : <Copyable name={label} text={secret} />;
+}
+
+/** A credential that was created in the wizard. Its secret is shown until the wizard is left, and cannot be read again. */
+export type NewCredential = { token: string } | { clientId: string; clientSecret: string };
+
+interface CreateCredentialProps {
+  connection: string;
+  method: Method;
+  suggestedName: string;
+  onCreated: (credential: NewCredential) => void;
+}
+
+/** Creates a token or an OAuth client with a secret. */
+export function CreateCredential({ connection, method, suggestedName, onCreated }: CreateCredentialProps) {
+  const [name, setName] = useState(suggestedName);
+  const [days, setDays] = useState('0');
+  const creation = useChange(() => create({ connection, name }, method, Number(days)), { onDone: onCreated });
+  return (
+    <form onSubmit={submits(creation.mutate)}>
+      <Failure error={creation.error} mb="xs" />
+      <Group align="flex-end" gap="xs">
+        <TextInput
+          size="xs"
+          label="Name, for your own use"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          required
+        />
+        {method === 'token' && (
+          <Select
+            size="xs"
+            label="Expires"
+            data={expiries}
+            value={days}
+            allowDeselect={false}
+            onChange={(chosen) => setDays(chosen ?? '0')}
+          />
+        )}
+        <Button variant="filled" type="submit" loading={creation.isPending}>
+          {method === 'token' ? 'Create a token' : 'Create an OAuth client'}
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+const expiries = toChoices({ '0': 'never', '90': 'in 90 days', '365': 'in a year' });
+
+async function create(
+  request: { connection: string; name: string },
+  method: Method,
+  days: number,
+): Promise<NewCredential> {
+  if (method === 'token') {
+    const { token } = await call('createToken', { ...request, ...(days > 0 ? { days } : {}) });
+    return { token };
+  }
+  const { clientId, clientSecret = '' } = await call('createOAuthClient', request);
+  return { clientId, clientSecret };
 }

@@ -1,11 +1,14 @@
-import { Text } from '@mantine/core';
-import type { HeldPerson, HoldEffects, HoldGroup } from '../../../contract/holds.ts';
+import { Anchor, Collapse, List, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { HeldPerson, HoldEffects, HoldGroup, RulesEffect } from '../../../contract/holds.ts';
 import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
+import { Confirm } from '../../components/dialogs.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { personHref, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
-import { ChangeEffect } from './effect.tsx';
+import { fieldLabel, valueText } from '../mappings/texts.ts';
 import type { Outcome } from './progress.tsx';
-import { type Answer, consequenceText, outcomeText, peopleText } from './texts.ts';
+import { type Answer, consequenceText, outcomeText, peopleText, valuesText } from './texts.ts';
 
 /** A decision that the admin is asked to confirm: about the whole group, or about some of its people. */
 export interface PlannedDecision {
@@ -14,19 +17,16 @@ export interface PlannedDecision {
   people?: HeldPerson[];
 }
 
-/** States the consequence of a decision in numbers, and carries it out when the admin confirms it. */
-export function ConfirmDecision({
-  planned,
-  fourEyes,
-  onClose,
-  onDecided,
-}: {
+interface ConfirmDecisionProps {
   planned: PlannedDecision;
   /** True if an approval needs two admins. */
   fourEyes: boolean;
   onClose: () => void;
   onDecided: (outcome: Outcome) => void;
-}) {
+}
+
+/** States the consequence of a decision in numbers, and carries it out when the admin confirms it. */
+export function ConfirmDecision({ planned, fourEyes, onClose, onDecided }: ConfirmDecisionProps) {
   const { answer, group, people } = planned;
   const who = people ? countText(people.length, 'person', 'people') : peopleText(group);
   const action = `${answer === 'approved' ? 'Approve' : 'Discard'} for ${who}`;
@@ -35,7 +35,6 @@ export function ConfirmDecision({
       title={`${action}?`}
       action={action}
       change={() => call('decideHolds', toRequest(planned))}
-      refreshes={['listHolds', 'listHeldPeople', 'readDecision']}
       isDestructive={answer === 'approved'}
       onClose={onClose}
       onDone={(result) =>
@@ -45,10 +44,10 @@ export function ConfirmDecision({
         })
       }
     >
-      <Text>{consequenceText(answer, factsOf(planned))}</Text>
+      <Text size="md">{consequenceText(answer, factsOf(planned))}</Text>
       {group.effect && <ChangeEffect effect={group.effect} connection={group.connection} />}
       {fourEyes && answer === 'approved' && (
-        <Text>
+        <Text size="md">
           This needs the approval of two admins, and is carried out with the second one.{' '}
           {group.approvals.map(({ by, people: count }) => (
             <span key={by}>
@@ -57,7 +56,7 @@ export function ConfirmDecision({
           ))}
         </Text>
       )}
-      <Text size="sm" c="dimmed">
+      <Text c="dimmed">
         {answer === 'approved'
           ? `The change comes from ${group.causedBy}.`
           : `After a discard, ${group.ifDiscarded}.`}
@@ -83,4 +82,60 @@ function effectsOf(people: HeldPerson[]): HoldEffects {
   const effects = { archived: 0, deleted: 0, changed: 0 };
   for (const { effect } of people) effects[effect] += 1;
   return effects;
+}
+
+/** The effect of a held change of rules: its fields with the most frequent values, and examples on demand. */
+export function ChangeEffect({ effect, connection }: { effect: RulesEffect; connection: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { fields, names, looked, isComplete, examples } = effect;
+  return (
+    <div aria-live="polite">
+      <List size="sm" mt={4}>
+        {fields.map((field) => (
+          <List.Item key={field.field}>
+            <b>{fieldLabel(field.field, names)}</b> of {countText(field.people, 'person', 'people')}:{' '}
+            {valuesText(field, names)}
+          </List.Item>
+        ))}
+      </List>
+      {!isComplete && (
+        <Text c="dimmed">
+          {countText(looked, 'person was', 'people were')} looked at so far. The count goes on.
+        </Text>
+      )}
+      {examples.length > 0 && (
+        <Anchor component="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Hide examples' : 'Show examples'}
+        </Anchor>
+      )}
+      <Collapse expanded={isOpen}>
+        <Examples effect={effect} connection={connection} />
+      </Collapse>
+    </div>
+  );
+}
+
+function Examples({ effect: { examples, names }, connection }: { effect: RulesEffect; connection: string }) {
+  return (
+    <Rows
+      label="Examples"
+      rows={examples}
+      empty="Nobody would change."
+      columns={[
+        {
+          label: 'Person',
+          cell: ({ id, userName }) => <ViewLink href={personHref(connection, id)}>{userName}</ViewLink>,
+        },
+        {
+          label: 'Changes',
+          cell: ({ changes }) =>
+            changes.map(({ field, before, after }) => (
+              <Text key={field}>
+                {fieldLabel(field, names)}: {valueText(before, names)} → {valueText(after, names)}
+              </Text>
+            )),
+        },
+      ]}
+    />
+  );
 }

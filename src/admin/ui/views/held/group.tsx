@@ -1,13 +1,10 @@
 import { Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
 import type { HeldPerson, HoldGroup } from '../../../contract/holds.ts';
-import { DownloadButton } from '../../components/download-button.tsx';
-import { Loaded } from '../../components/loading.tsx';
-import { OlderButton } from '../../components/paged-rows.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { personHref, ViewLink } from '../../components/text.tsx';
+import { DownloadButton } from '../../components/buttons.tsx';
+import { type Column, PagedRows } from '../../components/rows.tsx';
+import { personHref, Time, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
@@ -15,16 +12,14 @@ import type { PlannedDecision } from './decision.tsx';
 import { DecideButtons } from './held.tsx';
 import { causeNames } from './texts.ts';
 
-/** The people of a group, some of whom the admin can choose. */
-export function HeldGroup({
-  address,
-  groups,
-  onDecide,
-}: {
+interface HeldGroupProps {
   address: { connection: string; cause: string };
   groups: HoldGroup[];
   onDecide: (planned: PlannedDecision) => void;
-}) {
+}
+
+/** The people of a group, some of whom the admin can choose. */
+export function HeldGroup({ address, groups, onDecide }: HeldGroupProps) {
   const { connection, cause } = address;
   const group = groups.find((one) => one.connection === connection && one.cause === cause);
   return (
@@ -69,31 +64,25 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
           />
         )}
       </Group>
-      <Loaded query={people}>
-        {() => (
-          <Rows
-            label="Held people"
-            rows={all}
-            keyOf={({ id }) => id}
-            columns={columnsOf(connection, chosen, toggle)}
-            empty="Nobody is held here any more."
-          />
-        )}
-      </Loaded>
-      <OlderButton query={people}>Show more people</OlderButton>
+      <PagedRows
+        query={people}
+        rowsOf={(page) => page.people}
+        older="Show more people"
+        label="Held people"
+        columns={columnsOf(connection, chosen, toggle)}
+        empty="Nobody is held here any more."
+      />
     </>
   );
 }
 
-function SelectAll({
-  all,
-  selected,
-  onChange,
-}: {
+interface SelectAllProps {
   all: HeldPerson[];
   selected: HeldPerson[];
   onChange: (ids: string[], isChosen: boolean) => void;
-}) {
+}
+
+function SelectAll({ all, selected, onChange }: SelectAllProps) {
   if (!useIsAdmin()) return null;
   const isAll = all.length > 0 && selected.length === all.length;
   return (

@@ -2,15 +2,13 @@ import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { HoldGroup, OpenDecision } from '../../../contract/holds.ts';
-import { DownloadButton } from '../../components/download-button.tsx';
+import { DownloadButton } from '../../components/buttons.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { ViewLink } from '../../components/text.tsx';
+import { Time, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useIsAdmin } from '../../session.ts';
-import { ConfirmDecision, type PlannedDecision } from './decision.tsx';
-import { ChangeEffect } from './effect.tsx';
+import { ChangeEffect, ConfirmDecision, type PlannedDecision } from './decision.tsx';
 import { HeldGroup } from './group.tsx';
 import { DecisionView, OpenDecisions, type Outcome, OutcomeAlert } from './progress.tsx';
 import { useHolds } from './query.ts';
@@ -55,15 +53,13 @@ export function HeldView() {
   );
 }
 
-function Groups({
-  groups,
-  decisions,
-  onDecide,
-}: {
+interface GroupsProps {
   groups: HoldGroup[];
   decisions: OpenDecision[];
   onDecide: (planned: PlannedDecision) => void;
-}) {
+}
+
+function Groups({ groups, decisions, onDecide }: GroupsProps) {
   return (
     <>
       <ViewHead
@@ -99,21 +95,21 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
               ! {peopleText(group)}
             </Badge>
           </Group>
-          <Text size="sm">
+          <Text>
             Held since <Time at={since} />: {why}.
           </Text>
-          <Text size="sm" c="dimmed">
+          <Text c="dimmed">
             Caused by {causedBy}. If approved: {consequenceText('approved', { effects, isMore })}
           </Text>
           {approvals.map(({ by, at, people }) => (
-            <Text key={by} size="sm">
+            <Text key={by}>
               {by} has approved it for {countText(people, 'person', 'people')} <Time at={at} />: a second
               admin is needed.
             </Text>
           ))}
           {effect && <ChangeEffect effect={effect} connection={connection} />}
           {canOpen && (
-            <Text size="sm" mt={4}>
+            <Text mt={4}>
               {examples.map(({ userName }) => userName).join(', ')}{' '}
               <ViewLink href={address} isInText>
                 {choiceText(group)}
@@ -141,10 +137,10 @@ export function DecideButtons({
   if (!useIsAdmin()) return null;
   return (
     <Group gap="xs">
-      <Button size="xs" aria-haspopup="dialog" onClick={() => onDecide('approved')}>
+      <Button variant="filled" aria-haspopup="dialog" onClick={() => onDecide('approved')}>
         Approve {label}…
       </Button>
-      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => onDecide('discarded')}>
+      <Button aria-haspopup="dialog" onClick={() => onDecide('discarded')}>
         Discard {label}…
       </Button>
     </Group>
@@ -154,21 +150,21 @@ export function DecideButtons({
 function NothingHeld() {
   return (
     <Stack gap="xs" maw={720}>
-      <Text>Nothing is held. Changes that would appear here:</Text>
-      <Text size="sm">
+      <Text size="md">Nothing is held. Changes that would appear here:</Text>
+      <Text>
         <b>Safety valve:</b> when more people leave at once than the settings allow, such as after a wrong
         filter in the identity provider, the first are archived and the others wait. The limit is{' '}
         <code>safetyValve</code> in the settings file.
       </Text>
-      <Text size="sm">
+      <Text>
         <b>Administrators:</b> a traveler who administers the travel service by a role that the mapping did
         not give is guarded: it is neither archived, deleted nor linked without an admin's approval.
       </Text>
-      <Text size="sm">
+      <Text>
         <b>People who return:</b> somebody takes the name or address of a person who left, under another
         externalId. It may be somebody else.
       </Text>
-      <Text size="sm">
+      <Text>
         <b>Other rules or lookups:</b> a new mapping, or cost centers that disappeared, would change more than
         100 people within ten minutes.
       </Text>

@@ -1,10 +1,7 @@
 import { Alert, List, Text } from '@mantine/core';
 import type { OpenDecision } from '../../../contract/holds.ts';
-import { Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { OlderButton } from '../../components/paged-rows.tsx';
-import { Rows } from '../../components/rows.tsx';
-import { personHref, Section, ViewLink } from '../../components/text.tsx';
+import { PagedRows } from '../../components/rows.tsx';
+import { personHref, Section, StateBadge, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { stateMarks } from '../people/texts.ts';
@@ -13,7 +10,7 @@ import { causeNames, progressText } from './texts.ts';
 /** The interval at which the progress of a decision is read, in milliseconds. */
 const READ_EVERY_MS = 2_000;
 
-/** What a decision of this admin has done. `decision` is absent if it needs a second admin. */
+/** The result of a decision of this admin. `decision` is absent if it needs a second admin. */
 export interface Outcome {
   text: string;
   connection: string;
@@ -81,51 +78,36 @@ export function DecisionView({ connection, decision }: { connection: string; dec
     { connection, decision, limit: 200 },
     { refetchInterval: READ_EVERY_MS * 5 },
   );
-  const people = pages.data?.pages.flatMap(({ listed }) => listed) ?? [];
+  const [first] = pages.data?.pages ?? [];
   return (
     <>
       <ViewLink href="/">← Held</ViewLink>
       <ViewHead title={`Decision, ${connection}`}>
         The people whom the decision was about, unless a later one has replaced it.
       </ViewHead>
-      <Loaded query={pages}>
-        {({ pages: [first] }) => (
-          <>
-            {first && (
-              <Text size="sm" mb="xs">
-                {progressText(first)}
-              </Text>
-            )}
-            {first?.affected !== undefined && (
-              <Text size="sm" mb="xs">
-                A change of rules is carried out for everybody of the connection. Those who still wait:{' '}
-                <ViewLink
-                  href={`~/admin/people?connection=${encodeURIComponent(connection)}&state=dirty`}
-                  isInText
-                >
-                  People, waiting
-                </ViewLink>
-              </Text>
-            )}
-            <Rows
-              label="People of the decision"
-              rows={people}
-              keyOf={({ id }) => id}
-              empty="No person was held one by one."
-              columns={[
-                {
-                  label: 'Person',
-                  cell: ({ id, userName }) => (
-                    <ViewLink href={personHref(connection, id)}>{userName}</ViewLink>
-                  ),
-                },
-                { label: 'State', cell: ({ state }) => <StateBadge mark={stateMarks[state]} /> },
-              ]}
-            />
-          </>
-        )}
-      </Loaded>
-      <OlderButton query={pages}>Show more people</OlderButton>
+      {first && <Text mb="xs">{progressText(first)}</Text>}
+      {first?.affected !== undefined && (
+        <Text mb="xs">
+          A change of rules is carried out for everybody of the connection. Those who still wait:{' '}
+          <ViewLink href={`~/admin/people?connection=${encodeURIComponent(connection)}&state=dirty`} isInText>
+            People, waiting
+          </ViewLink>
+        </Text>
+      )}
+      <PagedRows
+        query={pages}
+        rowsOf={({ listed }) => listed}
+        older="Show more people"
+        label="People of the decision"
+        empty="No person was held one by one."
+        columns={[
+          {
+            label: 'Person',
+            cell: ({ id, userName }) => <ViewLink href={personHref(connection, id)}>{userName}</ViewLink>,
+          },
+          { label: 'State', cell: ({ state }) => <StateBadge mark={stateMarks[state]} /> },
+        ]}
+      />
     </>
   );
 }

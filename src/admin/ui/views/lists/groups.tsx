@@ -1,15 +1,14 @@
 import { Alert, Stack, Switch as SwitchField, Text } from '@mantine/core';
 import type { Group, GroupMember, GroupRule } from '../../../contract/lists.ts';
-import { useAddressFilter } from '../../components/filter-panel.tsx';
+import { useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { Dim, personHref, Section, ViewLink } from '../../components/text.tsx';
+import { Dim, personHref, Section, Time, ViewLink } from '../../components/text.tsx';
 import { countText, numberText } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
+import { SearchedRows } from '../../components/virtual-rows.tsx';
 import { usePages, useRead } from '../../queries.ts';
-import { ruleHref } from '../mappings/linked-rule.ts';
+import { ruleHref } from '../mappings/links.ts';
 import { PartHead } from '../travel/resource.tsx';
-import { SearchedRows } from './searched-rows.tsx';
 import { groupRuleText, ruleTarget } from './texts.ts';
 
 /** The groups that the identity provider has sent, or the one of the address. */
@@ -29,7 +28,7 @@ function GroupList({ connection }: { connection: string }) {
   const [first] = list.data?.pages ?? [];
   return (
     <>
-      <Text size="sm" c="dimmed" mb="xs">
+      <Text c="dimmed" mb="xs">
         {first && first.total > 0 && `The identity provider has sent ${countText(first.total, 'group')}. `}A
         group has an effect only where a rule reads it.
       </Text>
@@ -39,7 +38,6 @@ function GroupList({ connection }: { connection: string }) {
         rowsOf={(page) => page.groups}
         label="Groups"
         columns={columnsOf(connection)}
-        keyOf={({ id }) => id}
         search={search}
         onSearch={(text) => change({ search: text })}
         empty={
@@ -119,7 +117,7 @@ function GroupDetails({ connection, id }: { connection: string; id: string }) {
       <Loaded query={group}>
         {({ group: { rules, members, lastModified }, unread }) => (
           <Stack gap="md">
-            <Text size="sm" c="dimmed">
+            <Text c="dimmed">
               {countText(members, 'member')}, changed <Time at={lastModified} />.
             </Text>
             <UnknownRules reason={unread} />
@@ -165,7 +163,6 @@ function Members({ connection, id }: { connection: string; id: string }) {
         { label: 'Name', width: '45%', cell: (member) => <MemberName connection={connection} {...member} /> },
         { label: 'userName', cell: ({ userName, kind }) => userName ?? <Dim>{kinds[kind]}</Dim> },
       ]}
-      keyOf={(member) => member.id}
       search={search}
       onSearch={(text) => change({ search: text })}
       empty="The group has no members."

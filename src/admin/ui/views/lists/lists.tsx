@@ -1,14 +1,13 @@
 import { Select, Tabs } from '@mantine/core';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { Loaded } from '../../components/loading.tsx';
-import { TabList } from '../../components/tab-list.tsx';
-import { ViewHead } from '../../components/view-head.tsx';
+import { TabList, ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
 import { Groups } from './groups.tsx';
 import { Resources } from './resources.tsx';
 import { kindOfPath, resourceKinds } from './texts.ts';
 
-/** What mappings name: the resources of the travel service, and the groups of the identity provider. */
+/** The lists that mappings name entries of: resources of the travel service, and groups of the identity provider. */
 export function ListsView() {
   const connections = useRead('listConnections', {});
   return (
@@ -37,20 +36,16 @@ export function ListsView() {
   );
 }
 
-function Lists({
-  id: connection,
-  travelApi,
-  connections,
-  part,
-  item,
-}: {
+interface ListsProps {
   id: string;
   travelApi: string;
   connections: string[];
   part: string;
   /** The custom field or group that the address names. */
   item: string | undefined;
-}) {
+}
+
+function Lists({ id: connection, travelApi, connections, part, item }: ListsProps) {
   const [, navigate] = useLocation();
   const kind = kindOfPath(part);
   const content = kind ? (

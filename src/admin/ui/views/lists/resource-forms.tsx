@@ -2,13 +2,14 @@ import { Alert, Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { NamedResource } from '../../../contract/lists.ts';
 import { call, faultOf } from '../../api.ts';
-import { FormDialog } from '../../components/creation-dialog.tsx';
+import { FormDialog } from '../../components/dialogs.tsx';
+import { toChoices } from '../../components/texts.ts';
 import { useChange } from '../../queries.ts';
 import type { ListPlace } from './resources.tsx';
 import { placesText } from './texts.ts';
 
-/** The operations whose results show the lists. */
-const refreshes = ['listNamedResources', 'listMappingNames'] as const;
+/** The fields that show their faults. The travel API calls the name of an option `data`. */
+const fields = ['name', 'data', 'email', 'lang', 'control', 'dataType'];
 
 /** Creates an entry of a list in the embedded travel service. */
 export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: () => void }) {
@@ -17,7 +18,7 @@ export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: ()
   const [others, setOthers] = useState(firstValues[list] ?? {});
   const creation = useChange(
     () => call('createNamedResource', { list, name, ...others, ...(field && { field }) }),
-    { refreshes: [...refreshes], onDone: onClose },
+    { onDone: onClose },
   );
   const { error } = creation;
   const fault = (member: string) => faultOf(error, member);
@@ -27,9 +28,8 @@ export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: ()
     <FormDialog
       title={`Create: ${one}`}
       action={`Create the ${one}`}
-      onSubmit={creation.mutate}
-      isPending={creation.isPending}
-      error={isShownByField(error) ? null : error}
+      change={creation}
+      fields={fields}
       noValidate
       onClose={onClose}
     >
@@ -45,10 +45,11 @@ export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: ()
           required
         />
       )}
-      {Object.entries(choices[list] ?? {}).map(([member, { label, data }]) => (
+      {Object.entries(choices[list] ?? {}).map(([member, [label, labels]]) => (
         <Select
           key={member}
-          {...{ label, data }}
+          label={label}
+          data={toChoices(labels)}
           value={others[member] ?? null}
           onChange={choose(member)}
           error={fault(member)}
@@ -61,74 +62,59 @@ export function CreateResource({ kind, onClose }: { kind: ListPlace; onClose: ()
 
 type PerList<T> = Partial<Record<ListPlace['list'], T>>;
 
-/** What a new entry has besides its name. */
+/** The other members of a new entry, with the values that the form begins with. */
 const firstValues: PerList<Record<string, string>> = {
   billingProfiles: { email: '', lang: 'en' },
   travelPolicies: { control: 'none' },
   customFields: { dataType: 'text' },
 };
 
-const choices: PerList<Record<string, { label: string; data: { value: string; label: string }[] }>> = {
-  billingProfiles: {
-    lang: {
-      label: 'Language of invoices',
-      data: [
-        { value: 'en', label: 'English' },
-        { value: 'fr', label: 'French' },
-      ],
-    },
-  },
+/** The fields with choices: the label of each, and its labels by value. */
+const choices: PerList<Record<string, [label: string, labels: Record<string, string>]>> = {
+  billingProfiles: { lang: ['Language of invoices', { en: 'English', fr: 'French' }] },
   travelPolicies: {
-    control: {
-      label: 'Approval of bookings',
-      data: [
-        { value: 'none', label: 'No booking needs one' },
-        { value: 'notif', label: 'No booking needs one; the approver is notified' },
-        { value: 'smart', label: 'Bookings need one by the rules of the policy' },
-        { value: 'full', label: 'Each booking needs one' },
-      ],
-    },
+    control: [
+      'Approval of bookings',
+      {
+        none: 'No booking needs one',
+        notif: 'No booking needs one; the approver is notified',
+        smart: 'Bookings need one by the rules of the policy',
+        full: 'Each booking needs one',
+      },
+    ],
   },
   customFields: {
-    dataType: {
-      label: 'Values',
-      data: [
-        { value: 'text', label: 'A text' },
-        { value: 'option', label: 'One of several options' },
-        { value: 'optionsList', label: 'Any number of options' },
-      ],
-    },
+    dataType: [
+      'Values',
+      { text: 'A text', option: 'One of several options', optionsList: 'Any number of options' },
+    ],
   },
 };
 
-/** Names an entry of a list otherwise. */
-export function RenameResource({
-  kind: { list, field, one },
-  resource,
-  onClose,
-}: {
+interface RenameResourceProps {
   kind: ListPlace;
   resource: NamedResource;
   onClose: () => void;
-}) {
+}
+
+/** Names an entry of a list otherwise. */
+export function RenameResource({ kind: { list, field, one }, resource, onClose }: RenameResourceProps) {
   const { id, name: before, placeCount } = resource;
   const [name, setName] = useState(before);
   const renaming = useChange(() => call('updateNamedResource', { id, list, name, ...(field && { field }) }), {
-    refreshes: [...refreshes],
     onDone: onClose,
   });
   return (
     <FormDialog
       title={`Rename the ${one} ${before}`}
       action="Rename"
-      onSubmit={renaming.mutate}
-      isPending={renaming.isPending}
-      error={isShownByField(renaming.error) ? null : renaming.error}
+      change={renaming}
+      fields={fields}
       noValidate
       onClose={onClose}
     >
       <NameInput value={name} onChange={setName} error={renaming.error} />
-      <Text size="sm">
+      <Text>
         Travelers who have it keep it. Values of the identity provider that say “{before}” no longer find it
         for others.
       </Text>
@@ -141,20 +127,13 @@ export function RenameResource({
   );
 }
 
-/** The travel API calls the name of an option `data`. */
-function isShownByField(error: Error | null): boolean {
-  return ['name', 'data', 'email', 'lang', 'control', 'dataType'].some((field) => faultOf(error, field));
-}
-
-function NameInput({
-  value,
-  onChange,
-  error,
-}: {
+interface NameInputProps {
   value: string;
   onChange: (name: string) => void;
   error: Error | null;
-}) {
+}
+
+function NameInput({ value, onChange, error }: NameInputProps) {
   return (
     <TextInput
       label="Name"

@@ -1,18 +1,15 @@
 import { Alert, Group, Text } from '@mantine/core';
 import type { NamedResource } from '../../../contract/lists.ts';
 import { call, type Result } from '../../api.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
-import { useAddressFilter } from '../../components/filter-panel.tsx';
-import { StateBadge } from '../../components/mark.tsx';
+import { ConfirmButton, DialogButton } from '../../components/dialogs.tsx';
+import { useAddressFilter } from '../../components/filters.tsx';
 import type { Column } from '../../components/rows.tsx';
-import { Dim, ViewLink } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { Dim, StateBadge, Time, ViewLink } from '../../components/text.tsx';
+import { SearchedRows } from '../../components/virtual-rows.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { PartHead } from '../travel/resource.tsx';
 import { CreateResource, RenameResource } from './resource-forms.tsx';
-import { SearchedRows } from './searched-rows.tsx';
 import { optionKind, placesText, type ResourceKind } from './texts.ts';
 
 interface ResourcesProps {
@@ -64,7 +61,6 @@ function ResourceList({ connection, travelApi, kind, field }: ResourcesProps) {
         rowsOf={(page) => page.resources}
         label={kind.label}
         columns={columnsOf(connection, at, canChange)}
-        keyOf={({ id }) => id}
         search={search}
         onSearch={(text) => change({ search: text })}
         empty={`The travel service has no ${kind.one} yet.`}
@@ -83,19 +79,17 @@ function article(noun: string): 'a' | 'an' {
   return /^[aeiou]/.test(noun) ? 'an' : 'a';
 }
 
-/** Says where the list comes from, how old it is, and where it is changed. */
-function Source({
-  page,
-  travelApi,
-  one,
-}: {
+interface SourceProps {
   page: Result<'listNamedResources'> | undefined;
   travelApi: string;
   one: string;
-}) {
+}
+
+/** Says where the list comes from, how old it is, and where it is changed. */
+function Source({ page, travelApi, one }: SourceProps) {
   if (!page) return null;
   const { readAt, isStale } = page;
-  const age = readAt ? <Time at={readAt} /> : 'some time ago';
+  const age = <Time at={readAt} none="some time ago" />;
   return (
     <>
       {isStale && (
@@ -103,7 +97,7 @@ function Source({
           It is shown, and used, as it was read last: {age}. The log says why.
         </Alert>
       )}
-      <Text size="sm" c="dimmed" mb="xs" style={{ overflowWrap: 'anywhere' }}>
+      <Text c="dimmed" mb="xs" style={{ overflowWrap: 'anywhere' }}>
         Read from the travel service {age}.{' '}
         {travelApi !== 'embedded' &&
           `It is at ${travelApi}, so ${article(one)} ${one} is created, renamed and archived there; the change appears here within a minute.`}
@@ -197,10 +191,9 @@ function ArchiveButton({
       change={() =>
         call('updateNamedResource', { id, list, isArchived: !isArchived, ...(field && { field }) })
       }
-      refreshes={['listNamedResources', 'listMappingNames']}
       isDestructive={!isArchived}
     >
-      <Text>
+      <Text size="md">
         {isArchived
           ? 'It is found again: people whose values name it get it.'
           : `Travelers who have it keep it, but nobody gets it any more: a value of the identity provider that gives its name becomes a finding. It can be ${archived === 'archived' ? 'restored' : 'enabled again'}.`}

@@ -1,5 +1,5 @@
 import type { GroupRule, NamedResource, ResourceList } from '../../../contract/lists.ts';
-import { withShortUrns } from '../../components/short-urns.ts';
+import { withShortUrns } from '../../components/texts.ts';
 import { fieldName } from '../people/texts.ts';
 
 /** A list of the travel service, as the page names it. */

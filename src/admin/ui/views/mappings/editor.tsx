@@ -14,23 +14,19 @@ import { classHighlighter } from '@lezer/highlight';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { completeMapping, type FindGroups, type MappingNames } from './completion.ts';
-import type { MarkedFault } from './faults.tsx';
+import type { MarkedFault } from './draft.ts';
 import { findPlace, type Place } from './json-place.ts';
 
-/** The text of a mapping, with completion and with its faults underlined. */
-export function MappingEditor({
-  text,
-  faults,
-  names,
-  findGroups,
-  onChange,
-}: {
+interface MappingEditorProps {
   text: string;
   faults: MarkedFault[];
   names: MappingNames | undefined;
   findGroups: FindGroups;
   onChange: (text: string) => void;
-}) {
+}
+
+/** The text of a mapping, with completion and with its faults underlined. */
+export function MappingEditor({ text, faults, names, findGroups, onChange }: MappingEditorProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const latest = useRef({ names, findGroups, onChange });
@@ -57,9 +53,7 @@ export function MappingEditor({
     });
   }, [text]);
   useEffect(() => {
-    view.current?.dispatch({
-      effects: looks.reconfigure(EditorView.theme(styles, { dark: isDark })),
-    });
+    view.current?.dispatch({ effects: looks.reconfigure(EditorView.theme(styles, { dark: isDark })) });
   }, [isDark]);
   useEffect(() => {
     const editor = view.current;

@@ -1,9 +1,25 @@
-import { Alert, Anchor, Badge, Code, Collapse, Group, Stack, Text } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Button,
+  Checkbox,
+  Code,
+  Collapse,
+  Group,
+  List,
+  Stack,
+  Text,
+} from '@mantine/core';
 import { useState } from 'react';
 import type { MappingPreview } from '../../../contract/mappings.ts';
+import { call, RequestFailure } from '../../api.ts';
+import { Dialog } from '../../components/dialogs.tsx';
+import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { countText, numberText } from '../../components/texts.ts';
-import { useRead } from '../../queries.ts';
+import { useChange, useRead } from '../../queries.ts';
+import type { Applied } from './progress.tsx';
 import { fieldLabel, valueText } from './texts.ts';
 
 /**
@@ -47,33 +63,29 @@ export function effectSentence(preview: MappingPreview): string {
   return [change, ...others].join(' ');
 }
 
-/** The effect on everybody: the sentence, removals apart, and examples on demand. */
-export function EffectLine({
-  preview,
-  isReading,
-  onPerson,
-}: {
+interface EffectLineProps {
   preview: MappingPreview;
   isReading: boolean;
   onPerson: (id: string) => void;
-}) {
+}
+
+/** The effect on everybody: the sentence, removals apart, and examples on demand. */
+export function EffectLine({ preview, isReading, onPerson }: EffectLineProps) {
   const [isOpen, setOpen] = useState(false);
   const removals = preview.fields.filter(({ cleared }) => cleared > 0);
   return (
     <Stack gap={4} aria-live="polite" opacity={isReading ? 0.6 : 1}>
       <Group gap="xs">
-        <Text size="sm" fw={600}>
-          {effectSentence(preview)}
-        </Text>
+        <Text fw={600}>{effectSentence(preview)}</Text>
         {preview.examples.length > 0 && (
-          <Anchor component="button" size="sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <Anchor component="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? 'Hide examples' : 'Show examples'}
           </Anchor>
         )}
         {preview.needsApproval && <Badge color="yellow">‖ would be held for approval</Badge>}
       </Group>
       {removals.length > 0 && (
-        <Text size="sm" c="var(--mantine-color-error)">
+        <Text c="var(--mantine-color-error)">
           ⚠ Removes the value of{' '}
           {removals
             .map(({ field, cleared }) => `${fieldLabel(field, preview.names)} for ${numberText(cleared)}`)
@@ -82,7 +94,7 @@ export function EffectLine({
         </Text>
       )}
       {preview.isCut && (
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           There are more people than could be looked at in 5 seconds.{' '}
           <Code>npx jetbridge mapping preview</Code> looks at everybody.
         </Text>
@@ -107,13 +119,12 @@ function Examples({ preview, onPerson }: { preview: MappingPreview; onPerson: (i
     <Rows
       label="Examples"
       rows={examples}
-      keyOf={({ id }) => id}
       empty="Nobody would change."
       columns={[
         {
           label: 'Person',
           cell: ({ id, userName }) => (
-            <Anchor component="button" size="sm" onClick={() => onPerson(id)}>
+            <Anchor component="button" onClick={() => onPerson(id)}>
               {userName}
             </Anchor>
           ),
@@ -124,13 +135,13 @@ function Examples({ preview, onPerson }: { preview: MappingPreview; onPerson: (i
             <>
               {outcomes[outcome]}
               {changes.map(({ field, before, after, isAgain }) => (
-                <Text key={field} size="sm">
+                <Text key={field}>
                   {fieldLabel(field, names)}: {valueText(before, names)} → {valueText(after, names)}
                   {isAgain && ' (sent again)'}
                 </Text>
               ))}
               {comes.map(({ field, code, reason }) => (
-                <Text key={`${field} ${code}`} size="sm" c="dimmed">
+                <Text key={`${field} ${code}`} c="dimmed">
                   new finding, {fieldLabel(field, names)}: {reason}
                 </Text>
               ))}
@@ -146,7 +157,7 @@ function Examples({ preview, onPerson }: { preview: MappingPreview; onPerson: (i
 export function EffectWarning({ preview }: { preview: MappingPreview }) {
   return (
     <>
-      <Text>{effectSentence(preview)}</Text>
+      <Text size="md">{effectSentence(preview)}</Text>
       {preview.needsApproval && (
         <Alert color="yellow" title="It will be held">
           More than 100 people would change. The mapping comes into force, but nothing is sent for them until
@@ -154,5 +165,83 @@ export function EffectWarning({ preview }: { preview: MappingPreview }) {
         </Alert>
       )}
     </>
+  );
+}
+
+interface ApplyProps {
+  connection: string;
+  text: string;
+  /** The version that the text was edited from. */
+  generation: number;
+  /** A version of the history that is to be in force again; undefined: the text is applied. */
+  version?: number | undefined;
+  onClose: () => void;
+  onApplied: (applied: Applied | undefined) => void;
+}
+
+/** Shows what would change, and puts the mapping in force after a confirmation. */
+export function ApplyDialog({ connection, text, generation, version, onClose, onApplied }: ApplyProps) {
+  const [values, setValues] = useState(false);
+  const effect = useEffectOfMapping(connection, text, {
+    isEnabled: true,
+    valuesSince: values ? version : undefined,
+  });
+  const apply = () =>
+    version === undefined
+      ? call('applyMapping', { connection, text, generation })
+      : call('restoreMappingVersion', { connection, version, generation, values });
+  const change = useChange(apply, {
+    onDone: ({ outcome, generation: now }) =>
+      onApplied(outcome === 'applied' ? { version: now, people: effect.data?.people ?? 0 } : undefined),
+  });
+  const what = version === undefined ? 'this mapping' : `version ${version}`;
+  return (
+    <Dialog onClose={onClose} title={`Put ${what} in force for ${connection}?`} size="lg">
+      <Stack>
+        {version !== undefined && (
+          <Checkbox
+            label="Put back the values that later mappings have replaced"
+            description="In fields that the restored mapping does not set. Without this, they keep the values of the later mappings. Values that somebody has entered in the travel service since then stay."
+            checked={values}
+            onChange={(event) => setValues(event.currentTarget.checked)}
+          />
+        )}
+        {effect.isLoading && <LoadingView />}
+        <Failure error={effect.error} title="The effect cannot be computed" />
+        {effect.data && <EffectWarning preview={effect.data} />}
+        {change.error && <ChangeFailure error={change.error} />}
+        <Group justify="flex-end">
+          <Button size="sm" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            variant="filled"
+            size="sm"
+            disabled={!effect.data}
+            loading={change.isPending}
+            onClick={() => change.mutate()}
+          >
+            {version === undefined ? `Apply to ${connection}` : `Restore version ${version}`}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+function ChangeFailure({ error }: { error: Error }) {
+  const faults = error instanceof RequestFailure ? error.faults : [];
+  return (
+    <Alert color="red" role="alert" title="Nothing was applied">
+      <Text>{error.message}</Text>
+      <List size="sm">
+        {faults.map(({ field, message }) => (
+          <List.Item key={`${field} ${message}`}>
+            {field}: {message}
+          </List.Item>
+        ))}
+      </List>
+      <Text>Your text stays as it is.</Text>
+    </Alert>
   );
 }

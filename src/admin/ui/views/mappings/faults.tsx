@@ -1,10 +1,5 @@
-import { Text } from '@mantine/core';
-import type { MappingFault } from '../../../contract/mappings.ts';
-
-/** A fault or a warning, to be shown at its place. */
-export interface MarkedFault extends MappingFault {
-  severity: 'error' | 'warning';
-}
+import { Stack, Text } from '@mantine/core';
+import type { MarkedFault } from './draft.ts';
 
 /** The faults, each with its remedy, one line for each. */
 export function FaultTexts({ faults }: { faults: MarkedFault[] }) {
@@ -19,4 +14,18 @@ export function FaultTexts({ faults }: { faults: MarkedFault[] }) {
       {severity === 'error' ? '✗' : '⚠'} {problem}. {remedy}
     </Text>
   ));
+}
+
+/** The faults with their places, and why names were not looked up. */
+export function FaultList({ faults, unchecked }: { faults: MarkedFault[]; unchecked: string | undefined }) {
+  return (
+    <Stack gap={4} aria-live="polite">
+      {faults.map(({ path, problem, remedy, severity }) => (
+        <Text key={`${path} ${problem}`}>
+          {severity === 'error' ? '✗' : '⚠'} <b>{path}</b>: {problem}. {remedy}
+        </Text>
+      ))}
+      {unchecked && <Text c="dimmed">Names were not looked up. {unchecked}</Text>}
+    </Stack>
+  );
 }

@@ -11,23 +11,22 @@ import {
   Text,
 } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { MappingVersion } from '../../../contract/mappings.ts';
 import { call } from '../../api.ts';
-import { DialogButton } from '../../components/dialog.tsx';
+import { DialogButton } from '../../components/dialogs.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time } from '../../components/text.tsx';
+import { toChoices } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { ApplyDialog } from './apply.tsx';
-import { useDraft } from './draft.ts';
+import { useDraft, useFaults } from './draft.ts';
 import { MappingEditor } from './editor.tsx';
-import { EffectLine, useEffectOfMapping } from './effect.tsx';
-import type { MarkedFault } from './faults.tsx';
-import { findLinkedRule, isLinkedRule, type LinkedRule, readLinkedRule } from './linked-rule.ts';
+import { ApplyDialog, EffectLine, useEffectOfMapping } from './effect.tsx';
+import { FaultList } from './faults.tsx';
+import { findLinkedRule, isLinkedRule, type LinkedRule, readLinkedRule } from './links.ts';
 import { OtherRules } from './other-rules.tsx';
 import { PersonPanel, useExamplePerson } from './person-panel.tsx';
 import { type Applied, MappingProgress } from './progress.tsx';
@@ -48,7 +47,12 @@ export function MappingsView() {
         const ids = data.mappings.map(({ connection }) => connection);
         const wanted = [search.get('connection'), fromPerson].find((id) => ids.includes(id ?? ''));
         const chosen = wanted ?? ids[0];
-        if (chosen === undefined) return <Text c="dimmed">The settings have no connection.</Text>;
+        if (chosen === undefined)
+          return (
+            <Text size="md" c="dimmed">
+              The settings have no connection.
+            </Text>
+          );
         return (
           <ConnectionMapping
             key={chosen}
@@ -97,7 +101,6 @@ function Workbench({
   version,
   ...props
 }: ConnectionProps & { savedText: string; version: MappingVersion | undefined }) {
-  const canChange = useIsAdmin();
   const [draft, setDraft] = useDraft(connection);
   const [look, setLook] = useState(props.linked ? 'table' : 'json');
   const text = draft?.text ?? savedText;
@@ -112,7 +115,7 @@ function Workbench({
   return (
     <>
       <Head
-        {...{ connection, text, canChange, version, generation, ...props }}
+        {...{ connection, text, version, generation, ...props }}
         isChanged={draft !== undefined}
         canApply={isChecked && !isFaulty && draft !== undefined}
         edited={draft?.generation ?? generation}
@@ -128,10 +131,7 @@ function Workbench({
               aria-label="How the rules are shown"
               value={look}
               onChange={setLook}
-              data={[
-                { value: 'table', label: 'Table' },
-                { value: 'json', label: 'JSON' },
-              ]}
+              data={toChoices({ table: 'Table', json: 'JSON' })}
             />
             {look === 'json' ? (
               <MappingEditor {...editing} findGroups={(beginning) => findGroupNames(connection, beginning)} />
@@ -189,45 +189,8 @@ function AllRules({
   );
 }
 
-/** The faults of the text, a moment after the last key stroke. */
-function useFaults(connection: string, text: string) {
-  const [shown] = useDebouncedValue(text, 300);
-  const { data, isPlaceholderData } = useRead(
-    'checkMapping',
-    { connection, text: shown },
-    { placeholderData: keepPreviousData, gcTime: 30_000 },
-  );
-  const faults = useMemo(
-    (): MarkedFault[] => [
-      ...(data?.faults ?? []).map((fault) => ({ ...fault, severity: 'error' as const })),
-      ...(data?.warnings ?? []).map((fault) => ({ ...fault, severity: 'warning' as const })),
-    ],
-    [data],
-  );
-  const isChecked = data !== undefined && !isPlaceholderData && shown === text;
-  return { faults, isChecked, unchecked: data?.unchecked };
-}
-
-function FaultList({ faults, unchecked }: { faults: MarkedFault[]; unchecked: string | undefined }) {
-  return (
-    <Stack gap={4} aria-live="polite">
-      {faults.map(({ path, problem, remedy, severity }) => (
-        <Text key={`${path} ${problem}`} size="sm">
-          {severity === 'error' ? '✗' : '⚠'} <b>{path}</b>: {problem}. {remedy}
-        </Text>
-      ))}
-      {unchecked && (
-        <Text size="sm" c="dimmed">
-          Names were not looked up. {unchecked}
-        </Text>
-      )}
-    </Stack>
-  );
-}
-
 interface HeadProps extends ConnectionProps {
   text: string;
-  canChange: boolean;
   version: MappingVersion | undefined;
   /** The generation in force, and the one that the text was edited from. */
   generation: number;
@@ -239,8 +202,8 @@ interface HeadProps extends ConnectionProps {
 }
 
 function Head(props: HeadProps) {
-  const { connection, connections, text, canChange, version, generation, edited, isChanged, canApply } =
-    props;
+  const { connection, connections, text, version, generation, edited, isChanged, canApply } = props;
+  const canChange = useIsAdmin();
   const [pending, setPending] = useState<{ text: string; version?: number }>();
   const [applied, setApplied] = useState<Applied>();
   const restore = (restored: number, old: string) => setPending({ text: old, version: restored });
@@ -260,24 +223,21 @@ function Head(props: HeadProps) {
               />
             )}
             <DialogButton label="Versions" size="sm">
-              {(close) => (
-                <Versions
-                  {...{ connection, canChange }}
-                  onClose={close}
-                  onRestore={(restored, old) => {
-                    close();
-                    restore(restored, old);
-                  }}
-                />
-              )}
+              {(close) => <Versions connection={connection} onClose={close} onRestore={restore} />}
             </DialogButton>
             {isChanged && (
-              <Button variant="default" onClick={props.onDiscard}>
+              <Button size="sm" onClick={props.onDiscard}>
                 Discard my changes
               </Button>
             )}
             {canChange && (
-              <Button aria-haspopup="dialog" disabled={!canApply} onClick={() => setPending({ text })}>
+              <Button
+                variant="filled"
+                size="sm"
+                aria-haspopup="dialog"
+                disabled={!canApply}
+                onClick={() => setPending({ text })}
+              >
                 Apply…
               </Button>
             )}
@@ -301,13 +261,8 @@ function Head(props: HeadProps) {
       <MappingProgress {...{ connection, applied }} onClose={() => setApplied(undefined)} />
       {props.linkedVersion !== undefined && (
         <Versions
-          {...{ connection, canChange }}
-          first={props.linkedVersion}
+          {...{ connection, first: props.linkedVersion, onRestore: restore }}
           onClose={() => props.onConnection(connection)}
-          onRestore={(restored, old) => {
-            props.onConnection(connection);
-            restore(restored, old);
-          }}
         />
       )}
       {canApply && <Effect {...{ connection, text, onPerson: props.onPerson }} />}
@@ -342,16 +297,14 @@ function Effect({ connection, text, onPerson }: Pick<HeadProps, 'connection' | '
   );
 }
 
-/** Another version came into force while the text was edited: shows its change, so that none is lost. */
-function OthersChange({
-  connection,
-  version,
-  onRebase,
-}: {
+interface OthersChangeProps {
   connection: string;
   version: MappingVersion;
   onRebase: () => void;
-}) {
+}
+
+/** Another version came into force while the text was edited: shows its change, so that none is lost. */
+function OthersChange({ connection, version, onRebase }: OthersChangeProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Alert
@@ -360,21 +313,19 @@ function OthersChange({
       role="alert"
       title={`⚠ ${authorOf(version)} has put version ${version.generation} in force since you began`}
     >
-      <Text size="sm">
+      <Text>
         Look at that change and add it to your text. Then continue: your text is compared with version{' '}
         {version.generation} from then on, and applying it replaces that version.
       </Text>
       <Group mt="xs" gap="sm">
-        <Anchor component="button" size="sm" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <Anchor component="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
           Show the change
         </Anchor>
-        <Button size="compact-sm" variant="default" onClick={onRebase}>
+        <Button size="compact-sm" onClick={onRebase}>
           Continue with my text
         </Button>
       </Group>
-      {isOpen && (
-        <Versions {...{ connection }} canChange={false} onRestore={() => {}} onClose={() => setOpen(false)} />
-      )}
+      {isOpen && <Versions connection={connection} onClose={() => setOpen(false)} />}
     </Alert>
   );
 }

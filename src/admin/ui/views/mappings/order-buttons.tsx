@@ -1,18 +1,9 @@
 import { Group } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { IconButton } from '../../components/icon-button.tsx';
+import { IconButton } from '../../components/buttons.tsx';
 
-/** The buttons that move an item of a list, from 0, or remove it. `list` identifies them for `data-move`. */
-export function OrderButtons({
-  list,
-  at,
-  count,
-  name,
-  onMove,
-  onRemove,
-  children,
-}: {
+interface OrderButtonsProps {
   list: string;
   at: number;
   count: number;
@@ -21,7 +12,10 @@ export function OrderButtons({
   onRemove: () => void;
   /** Buttons before these. */
   children?: ReactNode;
-}) {
+}
+
+/** The buttons that move an item of a list, from 0, or remove it. `list` identifies them for `data-move`. */
+export function OrderButtons({ list, at, count, name, onMove, onRemove, children }: OrderButtonsProps) {
   return (
     <Group gap={2} wrap="nowrap">
       {children}

@@ -1,17 +1,14 @@
 import { Code, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { OtherRule } from '../../../contract/mappings.ts';
-import { IconButton } from '../../components/icon-button.tsx';
+import { IconButton } from '../../components/buttons.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { shortUrns, withShortUrns } from '../../components/short-urns.ts';
-import { Breakable, Dim, Section } from '../../components/text.tsx';
+import { Breakable, Dim, PathCode, Section } from '../../components/text.tsx';
+import { shortUrns, withShortUrns } from '../../components/texts.ts';
 import { addRule, sourcesOf } from './rules.ts';
 import { fieldLabel } from './texts.ts';
 
-const origins: Record<OtherRule['origin'], string> = {
-  collection: 'travel service',
-  default: 'default',
-};
+const origins: Record<OtherRule['origin'], string> = { collection: 'travel service', default: 'default' };
 
 const uses: Record<OtherRule['use'], string> = {
   always: 'always',
@@ -19,14 +16,7 @@ const uses: Record<OtherRule['use'], string> = {
   replaced: 'not used: a rule above sets it',
 };
 
-/** The rules that are in force besides those of the mapping. Each can be added to the mapping, to change it there. */
-export function OtherRules({
-  rules,
-  chosen,
-  names,
-  text,
-  onChange,
-}: {
+interface OtherRulesProps {
   rules: OtherRule[];
   /** True for the rule to which a link has led. */
   chosen: (rule: OtherRule) => boolean;
@@ -34,7 +24,10 @@ export function OtherRules({
   names: Record<string, string>;
   text: string;
   onChange: (text: string) => void;
-}) {
+}
+
+/** The rules that are in force besides those of the mapping. Each can be added to the mapping, to change it there. */
+export function OtherRules({ rules, chosen, names, text, onChange }: OtherRulesProps) {
   return (
     <Section title="Rules besides the mapping in force">
       <Rows
@@ -77,16 +70,14 @@ export function OtherRules({
 /** Paths have few places to break. */
 const anywhere = { overflowWrap: 'anywhere' } as const;
 
-/** What a rule reads, as a mapping could have it, and what it reads after that. */
+/** The paths that a rule reads, as a mapping could have them, and its further inputs. */
 function Reads({ rule: { written, others, setting } }: { rule: OtherRule }) {
   const further = [...others, ...(setting === undefined ? [] : [setting])].map(withShortUrns);
   return (
     <>
       {(written ? sourcesOf(written) : []).map((path) => (
         <div key={path}>
-          <Code style={anywhere}>
-            <Breakable text={withShortUrns(path)} />
-          </Code>
+          <PathCode text={withShortUrns(path)} />
         </div>
       ))}
       {further.map((one) => (
@@ -109,14 +100,7 @@ function ShortUrns() {
       empty="There are none."
       columns={[
         { label: 'Short name', cell: ([name]) => <Code>{name}:</Code>, width: '22%' },
-        {
-          label: 'Write',
-          cell: ([, urn]) => (
-            <Code style={anywhere}>
-              <Breakable text={`${urn}:`} />
-            </Code>
-          ),
-        },
+        { label: 'Write', cell: ([, urn]) => <PathCode text={`${urn}:`} /> },
       ]}
     />
   );

@@ -1,14 +1,27 @@
-import { Group, SegmentedControl, Select, Stack, Text, Textarea, Title } from '@mantine/core';
+import {
+  Alert,
+  Badge,
+  Box,
+  Group,
+  SegmentedControl,
+  Select,
+  Stack,
+  Table,
+  Text,
+  Textarea,
+  Title,
+} from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { PreviewedField, PreviewedFinding, PreviewedRule } from '../../../contract/mappings.ts';
 import type { Person } from '../../../contract/people.ts';
-import { call } from '../../api.ts';
+import { call, type Result } from '../../api.ts';
 import { Failure, LoadingView } from '../../components/loading.tsx';
-import { ViewLink } from '../../components/text.tsx';
-import { parseObject } from '../../components/texts.ts';
+import { Breakable, ViewLink } from '../../components/text.tsx';
+import { parseObject, toChoices } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
-import { PersonResult } from './person-result.tsx';
+import { fieldLabel, valueText } from './texts.ts';
 
 interface PanelProps {
   connection: string;
@@ -45,10 +58,7 @@ export function PersonPanel({ connection, text, person, isUnsent, onPerson }: Pa
           aria-label="Where the person comes from"
           value={mode}
           onChange={setMode}
-          data={[
-            { value: 'stored', label: 'A person' },
-            { value: 'pasted', label: 'Paste a user' },
-          ]}
+          data={toChoices({ stored: 'A person', pasted: 'Paste a user' })}
         />
       </Group>
       {mode === 'stored' ? (
@@ -99,7 +109,7 @@ function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProp
     options.set(person, labelOf(chosen.data.name, chosen.data.userName));
   if (found.data?.length === 0 && search === '' && person === undefined)
     return (
-      <Text size="sm" c="dimmed">
+      <Text c="dimmed">
         No person has been provisioned yet. Paste a SCIM user, or{' '}
         <ViewLink href="~/admin/connect" isInText>
           connect an identity provider
@@ -121,7 +131,7 @@ function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProp
         nothingFoundMessage="Nobody is found."
       />
       {isUnsent && person === undefined && (
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           No identity provider has sent a person to this connection yet. Choose one who was imported from the
           travel service, or paste a SCIM user.
         </Text>
@@ -146,4 +156,145 @@ function labelOf(name: string, userName: string): string {
 export function useExamplePerson(connection: string): { example: string | undefined; isUnsent: boolean } {
   const { data } = useRead('findExamplePerson', { connection }, { staleTime: Number.POSITIVE_INFINITY });
   return { example: data?.id, isUnsent: data !== undefined && data.id === undefined };
+}
+
+/** The preview of one person, as the API computes it with the text of a mapping. */
+type PersonPreview = Result<'previewPerson'>;
+
+/** The fields of the traveler with the rules that made them, then the findings. */
+export function PersonResult({ result, isStale }: { result: PersonPreview; isStale: boolean }) {
+  const { fields, trace, findings, fallbackEmail, scope, names } = result;
+  const rulesOf = (field: string) => trace.filter((entry) => entry.field === field);
+  const mentioned = fields.filter(({ field, outcome, isChanged }) => {
+    const isMentioned = rulesOf(field).some(({ before, when }) => before !== undefined || when !== undefined);
+    return outcome !== 'absent' || isChanged || isMentioned;
+  });
+  const shown = changedFirst(mentioned);
+  const empty = fields.filter((field) => !shown.includes(field));
+  return (
+    <Stack gap="sm" opacity={isStale ? 0.6 : 1} aria-busy={isStale}>
+      {scopeTexts[scope] && (
+        <Alert color="gray" p="xs" title={scopeTexts[scope]}>
+          <Text>In scope, the traveler would have these values.</Text>
+        </Alert>
+      )}
+      {findings.map((finding) => (
+        <FindingAlert key={`${finding.field} ${finding.code}`} finding={finding} names={names} />
+      ))}
+      <Table aria-label="Result" layout="fixed" verticalSpacing={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w="40%">Field</Table.Th>
+            <Table.Th>Result and rule</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {shown.map((field) => (
+            <FieldRow key={field.field} field={field} rules={rulesOf(field.field)} names={names} />
+          ))}
+        </Table.Tbody>
+      </Table>
+      {fallbackEmail && <Text c="dimmed">If that email is taken, {fallbackEmail} serves.</Text>}
+      {empty.length > 0 && (
+        <Text c="dimmed">Nothing for: {empty.map(({ field }) => fieldLabel(field, names)).join(', ')}.</Text>
+      )}
+    </Stack>
+  );
+}
+
+/** Changed fields come first, so that they are seen without scrolling. */
+function changedFirst(fields: PreviewedField[]): PreviewedField[] {
+  return fields.toSorted((one, other) => Number(other.isChanged) - Number(one.isChanged));
+}
+
+type Names = PersonPreview['names'];
+
+const scopeTexts: Record<PersonPreview['scope'], string> = {
+  in: '',
+  out: '⊘ Out of scope: this person gets no traveler',
+  unresolved: '? The scope names a group that has not been received',
+};
+
+const outcomes = {
+  absent: 'left out',
+  unresolved: '? unresolved: what was there stays',
+  kept: '! the mapping is at fault: it stays as it is',
+};
+
+/** Describes the value of a field, or why it gets none. */
+function resultText({ outcome, value }: PreviewedField, names: Names) {
+  if (outcome === 'value') return valueText(value, names);
+  if (outcome === 'once') return `${valueText(value, names)} · once, when the traveler is created`;
+  return outcomes[outcome];
+}
+
+function FieldRow({ field, rules, names }: { field: PreviewedField; rules: PreviewedRule[]; names: Names }) {
+  const { outcome, inForce, isChanged } = field;
+  return (
+    <Table.Tr {...(isChanged && { bg: 'var(--mantine-primary-color-light)' })}>
+      <Table.Td style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
+        <Text>
+          <Breakable text={fieldLabel(field.field, names)} />
+        </Text>
+        {isChanged && (
+          <Badge size="xs" color="indigo" variant="light">
+            ● changed
+          </Badge>
+        )}
+      </Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+        <Text fw={outcome === 'value' ? 600 : undefined}>
+          <Breakable text={resultText(field, names)} />
+        </Text>
+        {isChanged && (
+          <Text size="xs">
+            <Breakable text={`now: ${valueText(inForce, names)}`} />
+          </Text>
+        )}
+        {rules.map((rule) => (
+          <Text key={`${rule.origin} ${rule.rule} ${rule.when}`} size="xs" c="dimmed">
+            <Breakable text={ruleText(rule, names)} />
+          </Text>
+        ))}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+const origins = { file: 'mapping', collection: 'travel service', default: 'default' };
+
+/** Describes the effect of one rule, e.g. `mapping: title | trim: "Dr " → "Dr"`. */
+function ruleText(
+  { origin, rule, when, group, read, outcome, before, transformed, after, reason }: PreviewedRule,
+  names: Names,
+) {
+  const end = after ?? transformed;
+  const isUnchanged = end === undefined || JSON.stringify(end) === JSON.stringify(before);
+  return [
+    `${origins[origin]}: ${rule}`,
+    read === undefined ? '' : `, read from ${read}`,
+    when === undefined || (outcome === 'skipped' && before === undefined) ? '' : `, when ${when}`,
+    group === undefined ? '' : `, as a member of ${group}`,
+    before === undefined
+      ? ''
+      : `: ${JSON.stringify(before)}${isUnchanged ? '' : ` → ${valueText(end, names)}`}`,
+    outcome === 'set' ? '' : ` · ${outcome}`,
+    reason === undefined ? '' : ` (${reason})`,
+  ].join('');
+}
+
+function FindingAlert({ finding, names }: { finding: PreviewedFinding; names: Names }) {
+  const { field, value, reason, remedy } = finding;
+  return (
+    <Alert
+      color="yellow"
+      p="xs"
+      title={`⚠ ${fieldLabel(field, names)} ${value === undefined ? '' : JSON.stringify(value)}`}
+    >
+      <Text>{reason}</Text>
+      <Box>
+        <Text>→ {remedy}</Text>
+      </Box>
+    </Alert>
+  );
 }

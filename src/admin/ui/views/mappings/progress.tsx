@@ -19,16 +19,14 @@ const IDLE_MS = 15_000;
 /** The number up to which the service counts the people who are left. */
 const MAX_LEFT = 10_000;
 
-/** Says what happens after a mapping was applied, here or elsewhere: how many people follow, what is held, where to look. */
-export function MappingProgress({
-  connection,
-  applied,
-  onClose,
-}: {
+interface MappingProgressProps {
   connection: string;
   applied: Applied | undefined;
   onClose: () => void;
-}) {
+}
+
+/** Says what happens after a mapping was applied, here or elsewhere: how many people follow, what is held, where to look. */
+export function MappingProgress({ connection, applied, onClose }: MappingProgressProps) {
   const { data } = useRead(
     'readMappingProgress',
     { connection },
@@ -44,7 +42,7 @@ export function MappingProgress({
       withCloseButton={data.state === 'done'}
       title={applied ? `Version ${applied.version} is in force for ${connection}` : undefined}
     >
-      <Text size="sm" component="div">
+      <Text component="div">
         {text} {data.state !== 'discarded' && <Places connection={connection} state={data.state} />}
       </Text>
     </Alert>

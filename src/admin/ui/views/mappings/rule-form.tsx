@@ -13,9 +13,11 @@ import {
   Title,
 } from '@mantine/core';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
-import { useFocusReturn } from '../../components/dialog.tsx';
+import { useFocusReturn } from '../../components/dialogs.tsx';
+import { toChoices } from '../../components/texts.ts';
 import { labelsAt, type MappingNames } from './completion.ts';
-import { FaultTexts, type MarkedFault } from './faults.tsx';
+import type { MarkedFault } from './draft.ts';
+import { FaultTexts } from './faults.tsx';
 import { convertInput, faultPath, replaceInRule, setInRule, targetOf, type WrittenRule } from './rules.ts';
 import { TransformsForm } from './transforms-form.tsx';
 
@@ -82,7 +84,7 @@ export function RuleForm({ onClose, ...edited }: EditedRule & { onClose: () => v
         />
         <TransformsForm {...edited} error={faultsAt(edited, 'transforms')} />
         <Group>
-          <Button size="xs" onClick={onClose}>
+          <Button variant="filled" onClick={onClose}>
             Done
           </Button>
         </Group>
@@ -135,11 +137,7 @@ function Target(edited: EditedRule) {
   const member = memberOf(rule, targets) ?? 'userAttribute';
   const written = textOf(rule[member]);
   const labels = labelsAt(member, names);
-  const field = {
-    'aria-label': targets[member],
-    value: written,
-    error: faultsAt(edited, member),
-  };
+  const field = { 'aria-label': targets[member], value: written, error: faultsAt(edited, member) };
   return (
     <Stack gap={6}>
       <KindSelect
@@ -227,21 +225,18 @@ function Input(edited: EditedRule) {
   );
 }
 
-function KindSelect<Kind extends string>({
-  label,
-  kinds,
-  kind,
-  onChange,
-}: {
+interface KindSelectProps<Kind extends string> {
   label: string;
   kinds: Record<Kind, string>;
   kind: Kind;
   onChange: (kind: Kind) => void;
-}) {
+}
+
+function KindSelect<Kind extends string>({ label, kinds, kind, onChange }: KindSelectProps<Kind>) {
   return (
     <Select
       label={label}
-      data={keysOf(kinds).map((value) => ({ value, label: kinds[value] }))}
+      data={toChoices(kinds)}
       value={kind}
       allowDeselect={false}
       onChange={(chosen) => {

@@ -1,12 +1,18 @@
 import { Box, Button, Code, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import { IconButton } from '../../components/icon-button.tsx';
+import { IconButton } from '../../components/buttons.tsx';
 import { type TransformKind, transformKinds } from './completion.ts';
 import { OrderButtons } from './order-buttons.tsx';
 import type { EditedRule } from './rule-form.tsx';
-import { moveTransform, setInRule } from './rules.ts';
-import { newTransform, readTransform, type WrittenTransform, withOption } from './transforms.ts';
+import {
+  moveTransform,
+  newTransform,
+  readTransform,
+  setInRule,
+  type WrittenTransform,
+  withOption,
+} from './rules.ts';
 
 const kinds = transformKinds();
 
@@ -78,7 +84,7 @@ function Transform({ value, at, onChange }: TransformProps) {
   const read = readTransform(value, kinds);
   if (!read)
     return (
-      <Text size="sm" component="div">
+      <Text component="div">
         <Code>{JSON.stringify(value)}</Code> can be changed under JSON only.
       </Text>
     );
@@ -139,19 +145,15 @@ function Option({
   return <MapOption {...{ option, label, onChange }} kind={kind} />;
 }
 
-function OptionText({
-  label,
-  placeholder,
-  prefix,
-  value,
-  onChange,
-}: {
+interface OptionTextProps {
   label: string;
   placeholder: string;
   prefix?: string;
   value: string;
   onChange: (value: string) => void;
-}) {
+}
+
+function OptionText({ label, placeholder, prefix, value, onChange }: OptionTextProps) {
   return (
     <TextInput
       size="xs"
@@ -169,21 +171,18 @@ function OptionText({
   );
 }
 
-/**
- * Results by value. The rows are kept beside the option: while a value is typed it can be that of another row, and an object has
- * values that are numbers first.
- */
-function MapOption({
-  option,
-  label,
-  kind,
-  onChange,
-}: {
+interface MapOptionProps {
   option: Record<string, string>;
   label: string;
   kind: TransformKind;
   onChange: (option: Record<string, string>) => void;
-}) {
+}
+
+/**
+ * Results by value. The rows are kept beside the option: while a value is typed it can be that of another row, and an object has
+ * values that are numbers first.
+ */
+function MapOption({ option, label, kind, onChange }: MapOptionProps) {
   const [typed, setTyped] = useState({ pairs: Object.entries(option), written: JSON.stringify(option) });
   const pairs = typed.written === JSON.stringify(option) ? typed.pairs : Object.entries(option);
   const change = (next: [string, string][]) => {
@@ -220,12 +219,7 @@ function MapOption({
           />
         </Group>
       ))}
-      <Button
-        size="compact-xs"
-        variant="default"
-        w="fit-content"
-        onClick={() => change([...pairs, ['', '']])}
-      >
+      <Button size="compact-xs" w="fit-content" onClick={() => change([...pairs, ['', '']])}>
         Add a value
       </Button>
     </Stack>

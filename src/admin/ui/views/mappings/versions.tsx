@@ -1,11 +1,13 @@
 import { Anchor, Badge, Button, Code, Drawer, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { MappingDifference, MappingVersion } from '../../../contract/mappings.ts';
-import { useFocusReturn } from '../../components/dialog.tsx';
+import { useFocusReturn } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time } from '../../components/text.tsx';
+import { countText } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 
 /** Returns the author of a version in words, or its source if no person put it in force. */
 export function authorOf({ author, source }: MappingVersion): string {
@@ -19,21 +21,24 @@ export function originOf(version: MappingVersion): string {
   return `${authorOf(version)}${places[version.source]}`;
 }
 
-/** The history of a mapping: who changed what, and a way back. */
-export function Versions({
-  connection,
-  first,
-  canChange,
-  onRestore,
-  onClose,
-}: {
+type Restore = (version: number, text: string) => void;
+
+interface VersionsProps {
   connection: string;
   /** The version whose change is shown at first. */
   first?: number | undefined;
-  canChange: boolean;
-  onRestore: (version: number, text: string) => void;
+  /** Without it the versions are shown only. */
+  onRestore?: Restore;
   onClose: () => void;
-}) {
+}
+
+/** The history of a mapping: who changed what, and a way back. */
+export function Versions({ connection, first, onRestore, onClose }: VersionsProps) {
+  const canRestore = useIsAdmin() && onRestore !== undefined;
+  const restore: Restore = (version, text) => {
+    onClose();
+    onRestore?.(version, text);
+  };
   useFocusReturn();
   const [open, setOpen] = useState(first);
   const versions = useRead('listMappingVersions', { connection, limit: 200 });
@@ -59,7 +64,6 @@ export function Versions({
                   <Group gap="xs" wrap="nowrap">
                     <Anchor
                       component="button"
-                      size="sm"
                       aria-expanded={open === generation}
                       onClick={() => setOpen(open === generation ? undefined : generation)}
                     >
@@ -77,13 +81,12 @@ export function Versions({
                 label: 'Change',
                 cell: (version) => (
                   <>
-                    by {originOf(version)}, <Time at={version.appliedAt} /> · {version.rules}{' '}
-                    {version.rules === 1 ? 'rule' : 'rules'}
+                    by {originOf(version)}, <Time at={version.appliedAt} /> ·{' '}
+                    {countText(version.rules, 'rule')}
                     {open === version.generation && (
                       <VersionDetails
-                        {...{ connection, onRestore }}
-                        generation={version.generation}
-                        canRestore={canChange && version.generation !== data.versions[0]?.generation}
+                        {...{ connection, generation: version.generation }}
+                        onRestore={canRestore && version !== data.versions[0] ? restore : undefined}
                       />
                     )}
                   </>
@@ -97,31 +100,21 @@ export function Versions({
   );
 }
 
-function VersionDetails({
-  connection,
-  generation,
-  canRestore,
-  onRestore,
-}: {
+interface VersionDetailsProps {
   connection: string;
   generation: number;
-  canRestore: boolean;
-  onRestore: (version: number, text: string) => void;
-}) {
+  onRestore: Restore | undefined;
+}
+
+function VersionDetails({ connection, generation, onRestore }: VersionDetailsProps) {
   const version = useRead('readMappingVersion', { connection, version: String(generation) });
   return (
     <Loaded query={version}>
       {({ text, difference }) => (
         <Stack gap="xs" mt="xs">
           <Difference difference={difference} />
-          {canRestore && (
-            <Button
-              size="xs"
-              variant="default"
-              aria-haspopup="dialog"
-              onClick={() => onRestore(generation, text)}
-              w="fit-content"
-            >
+          {onRestore && (
+            <Button aria-haspopup="dialog" onClick={() => onRestore(generation, text)} w="fit-content">
               Restore version {generation}…
             </Button>
           )}
@@ -146,9 +139,7 @@ function Difference({
   ];
   if (lines.length === 0)
     return (
-      <Text size="sm" c="dimmed">
-        It has the content of the version before, or the same rules in another order.
-      </Text>
+      <Text c="dimmed">It has the content of the version before, or the same rules in another order.</Text>
     );
   return (
     <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>

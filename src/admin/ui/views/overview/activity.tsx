@@ -3,23 +3,33 @@ import { lazy, Suspense, useState } from 'react';
 import type { ActivityCounts } from '../../../contract/overview.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { numberText } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
-import { clockText } from '../../components/time-texts.ts';
+import { Time } from '../../components/text.tsx';
+import { clockText, numberText, toChoices } from '../../components/texts.ts';
+import { useRead } from '../../queries.ts';
 import { Panel } from './panel.tsx';
-import { isPartial, useActivity } from './query.ts';
+import { READ_EVERY_MS } from './state.ts';
 
 const ActivityChart = lazy(() => import('./chart.tsx').then((file) => ({ default: file.ActivityChart })));
 
 /** The height of a chart, in pixels; it is kept free while the chart loads. */
 const HEIGHT = 150;
 
+/** The interval at which the numbers are read again while the log is being counted, in milliseconds. */
+const READ_SOON_MS = 1_000;
+
 type Span = 'hour' | 'day';
 
 /** Requests, calls and their errors of the last hour or day. */
 export function ActivityPanel() {
   const [span, setSpan] = useState<Span>('hour');
-  const activity = useActivity();
+  const activity = useRead(
+    'readActivity',
+    {},
+    {
+      refetchInterval: ({ state: { data } }) =>
+        data && isPartial(data.day, data.completeSince) ? READ_SOON_MS : READ_EVERY_MS,
+    },
+  );
   return (
     <Panel
       title="Traffic"
@@ -29,10 +39,7 @@ export function ActivityPanel() {
           aria-label="Time of the charts"
           value={span}
           onChange={(value) => setSpan(value === 'day' ? 'day' : 'hour')}
-          data={[
-            { value: 'hour', label: 'Last hour' },
-            { value: 'day', label: 'Last day' },
-          ]}
+          data={toChoices({ hour: 'Last hour', day: 'Last day' })}
         />
       }
     >
@@ -41,7 +48,7 @@ export function ActivityPanel() {
           isLogged ? (
             <Charts spans={counts[span]} completeSince={completeSince} />
           ) : (
-            <Text size="sm" c="dimmed">
+            <Text c="dimmed">
               The settings disable the log of exchanges (requestLog.keepDays), from which this is counted.
             </Text>
           )
@@ -59,7 +66,7 @@ function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSin
           <ActivityChart spans={spans} height={HEIGHT} />
         </Suspense>
       </div>
-      <Text size="sm">{totalsText(spans)}</Text>
+      <Text>{totalsText(spans)}</Text>
       {isPartial(spans, completeSince) && (
         <Text size="xs" c="dimmed" component="div">
           The log is still being counted: complete since <Time at={completeSince} />.
@@ -76,6 +83,11 @@ function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSin
       </VisuallyHidden>
     </>
   );
+}
+
+/** True if the log is not counted yet from the second span on. The first one begins before the day does. */
+function isPartial([first, second]: { from: string }[], completeSince: string): boolean {
+  return first !== undefined && completeSince > (second ?? first).from;
 }
 
 function totalsText(spans: ActivityCounts[]): string {

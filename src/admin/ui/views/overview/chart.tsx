@@ -4,8 +4,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import type { ActivityCounts } from '../../../contract/overview.ts';
-import { numberText } from '../../components/texts.ts';
-import { clockText } from '../../components/time-texts.ts';
+import { clockText, numberText } from '../../components/texts.ts';
 
 /** Requests, calls and errors over time. */
 export function ActivityChart({ spans, height }: { spans: ActivityCounts[]; height: number }) {

@@ -1,12 +1,13 @@
-import { Button, Divider, Group, Progress, Text } from '@mantine/core';
+import { Badge, Button, Divider, Group, Progress, Text } from '@mantine/core';
 import { useEffect } from 'react';
+import { Link } from 'wouter';
 import { call } from '../../api.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialogs.tsx';
 import { ViewLink } from '../../components/text.tsx';
 import { refresh, useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { Notice } from './panel.tsx';
-import type { Overview } from './texts.ts';
+import { Notice, Panel } from './panel.tsx';
+import type { Overview } from './state.ts';
 
 type DemoDay = Overview['demoDay'];
 
@@ -35,8 +36,7 @@ function isBusy({ phase }: DemoDay): boolean {
 
 /** Offers the demo day, unless it cannot be played: how to see the page with people on it without an identity provider. */
 export function OfferDemoDay({ demoDay: { phase, refusal }, title }: { demoDay: DemoDay; title: string }) {
-  // The demo day is in all views.
-  const play = useChange(() => call('playDemoDay'), { refreshes: 'all' });
+  const play = useChange(() => call('playDemoDay'));
   const isAdmin = useIsAdmin();
   if (phase !== 'none' || refusal !== undefined) return null;
   return (
@@ -44,28 +44,19 @@ export function OfferDemoDay({ demoDay: { phase, refusal }, title }: { demoDay: 
       <Divider my={4} />
       <Group justify="space-between" gap="xs" py={6}>
         <div style={{ flex: '1 1 260px' }}>
-          <Text size="sm" fw={600}>
-            {title}
-          </Text>
-          <Text size="sm" c="dimmed">
+          <Text fw={600}>{title}</Text>
+          <Text c="dimmed">
             The demo day sends 20 invented people to a connection of its own: joiners, a mover, leavers, a
             typing error. One button removes all of it. It changes nothing about the people of other
             connections.
           </Text>
           {play.error && (
-            <Text size="sm" role="alert" fw={600}>
+            <Text role="alert" fw={600}>
               ✗ {play.error.message}
             </Text>
           )}
         </div>
-        <Button
-          size="xs"
-          variant="default"
-          miw={150}
-          disabled={!isAdmin}
-          loading={play.isPending}
-          onClick={() => play.mutate()}
-        >
+        <Button miw={150} disabled={!isAdmin} loading={play.isPending} onClick={() => play.mutate()}>
           Play the demo day
         </Button>
       </Group>
@@ -78,7 +69,7 @@ export function DemoDayNotice({ demoDay }: { demoDay: DemoDay }) {
   const { phase, done, total } = demoDay;
   useEffect(() => {
     // The charts and the other views are read less often than how far the demo day is.
-    if (phase === 'played') void refresh('all');
+    if (phase === 'played') void refresh();
   }, [phase]);
   switch (phase) {
     case 'none':
@@ -133,12 +124,73 @@ function RemoveButton() {
       title="Remove the demo day?"
       action="Remove the demo day"
       change={() => call('undoDemoDay')}
-      refreshes="all"
     >
-      <Text size="sm">
+      <Text>
         The invented people go, with their travelers, requests and held changes, and the connection demo goes
         with its token. Nothing else is changed.
       </Text>
     </ConfirmButton>
+  );
+}
+
+type Steps = NonNullable<Overview['steps']>;
+
+/** The first steps on a new service, and the demo day, which needs no identity provider. */
+export function FirstSteps({ steps, demoDay }: Pick<Overview, 'demoDay'> & { steps: Steps }) {
+  const list = [
+    {
+      title: 'Connect an identity provider',
+      text: 'Get a token, paste it into Okta or Entra ID, and watch the test call arrive.',
+      isDone: steps.isConnected,
+      ...{ to: '/connect', button: 'Connect' },
+    },
+    {
+      title: 'Write a mapping',
+      text: 'Say which attribute becomes which field of a traveler. Without one, the default rules decide.',
+      isDone: steps.hasMapping,
+      ...{ to: '/mappings', button: 'Open the mapping' },
+    },
+    {
+      title: 'See the first person',
+      text: 'Assign somebody in the identity provider: they appear here within seconds.',
+      isDone: false,
+      ...{ to: '/people', button: 'See people' },
+    },
+  ];
+  return (
+    <Panel title="First steps">
+      {list.map(({ title, text, isDone, to, button }, index) => (
+        <Group key={to} justify="space-between" gap="xs" py={6}>
+          <Group wrap="nowrap" align="flex-start" gap="sm" flex="1 1 260px">
+            <Badge
+              circle
+              size="lg"
+              variant="light"
+              color={isDone ? 'green' : 'gray'}
+              c="var(--mantine-color-text)"
+              style={{ flexShrink: 0 }}
+            >
+              {isDone ? '✓' : index + 1}
+            </Badge>
+            <div>
+              <Text fw={600}>
+                {title}
+                {isDone && ' (done)'}
+              </Text>
+              <Text c="dimmed">{text}</Text>
+            </div>
+          </Group>
+          <Button
+            component={Link}
+            href={`~/admin${to}`}
+            variant={list.find((step) => !step.isDone)?.to === to ? 'filled' : 'default'}
+            miw={150}
+          >
+            {button}
+          </Button>
+        </Group>
+      ))}
+      <OfferDemoDay demoDay={demoDay} title="Or look around first" />
+    </Panel>
   );
 }

@@ -1,27 +1,25 @@
 import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
-import { HelpLink } from '../../components/help-link.tsx';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import type { ConnectionHealth } from '../../../contract/overview.ts';
+import { call } from '../../api.ts';
+import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { Dim, ViewLink } from '../../components/text.tsx';
-import { numberText, toWords } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
-import { withLocalTimes } from '../../components/time-texts.ts';
+import { Dim, Time, ViewLink } from '../../components/text.tsx';
+import { countText, numberText, toWords, withLocalTimes } from '../../components/texts.ts';
+import { HelpLink } from '../../components/view-head.tsx';
+import { useIsAdmin } from '../../session.ts';
+import { causeNames } from '../held/texts.ts';
 import { ActivityPanel } from './activity.tsx';
-import { Conditions } from './conditions.tsx';
-import { ConnectionCard } from './connection-card.tsx';
-import { DemoDayNotice } from './demo-day.tsx';
-import { FirstSteps } from './first-steps.tsx';
+import { Conditions, ConnectionCard } from './conditions.tsx';
+import { DemoDayNotice, FirstSteps } from './demo-day.tsx';
 import { Notice, Panel } from './panel.tsx';
-import { PausedConnection } from './paused-connection.tsx';
-import { useOverview } from './query.ts';
-import { causeTexts, type Overview, peopleStates, stateMarks } from './texts.ts';
+import { type Overview, peopleStates, stateMarks, useOverview } from './state.ts';
 
 /** The view Overview: faults and since when they exist, waiting changes, and all that needs an admin. */
 export function OverviewView() {
   const overview = useOverview();
-  useEffect(() => {
-    document.title = 'Overview · Jetbridge';
-  }, []);
+  useDocumentTitle('Overview · Jetbridge');
   return (
     <Loaded query={overview}>
       {(data) => (
@@ -139,7 +137,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
       action={kinds.length > 0 && <ViewLink href="~/admin/people/findings">By value</ViewLink>}
     >
       {kinds.length === 0 && (
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           No value was left out. A value that cannot be used, such as an incomplete phone number, is listed
           here with what to do about it.
         </Text>
@@ -153,11 +151,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
           to={`/people/findings?finding=${encodeURIComponent(code)}`}
         />
       ))}
-      {kinds.length > MAX_KINDS && (
-        <Text size="sm" c="dimmed">
-          and {kinds.length - MAX_KINDS} other kinds
-        </Text>
-      )}
+      {kinds.length > MAX_KINDS && <Text c="dimmed">and {kinds.length - MAX_KINDS} other kinds</Text>}
       {isCut && (
         <Text size="xs" c="dimmed">
           Only the first 20,000 people with findings of each connection are counted.
@@ -170,17 +164,13 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
 function Held({ held }: { held: Overview['held'] }) {
   return (
     <Panel title="Held" action={held.length > 0 && <ViewLink href="~/admin/held">Decide</ViewLink>}>
-      {held.length === 0 && (
-        <Text size="sm" c="dimmed">
-          Nothing waits for an approval.
-        </Text>
-      )}
+      {held.length === 0 && <Text c="dimmed">Nothing waits for an approval.</Text>}
       {held.map(({ connection, cause, people, since }) => (
         <NumberRow
           key={`${connection} ${cause}`}
           label={
             <>
-              {causeTexts[cause]}{' '}
+              {causeNames[cause]}{' '}
               <Dim>
                 since <Time at={since} />
               </Dim>
@@ -194,33 +184,93 @@ function Held({ held }: { held: Overview['held'] }) {
   );
 }
 
-/** A number that links to what it counts. Nothing to count is shown muted. */
-function NumberRow({
-  label,
-  count,
-  to,
-  isAtLeast = false,
-}: {
+interface NumberRowProps {
   label: ReactNode;
   count: number;
   to: string;
   isAtLeast?: boolean;
-}) {
+}
+
+/** A number that links to what it counts. Nothing to count is shown muted. */
+function NumberRow({ label, count, to, isAtLeast = false }: NumberRowProps) {
   return (
     <Group justify="space-between" wrap="nowrap" gap="xs">
-      <Text size="sm" {...(count === 0 && { c: 'dimmed' })} component="div">
+      <Text {...(count === 0 && { c: 'dimmed' })} component="div">
         {label}
       </Text>
       {count === 0 ? (
-        <Text size="sm" c="dimmed">
-          0
-        </Text>
+        <Text c="dimmed">0</Text>
       ) : (
-        <ViewLink href={`~/admin${to}`} fw={600} className="number">
+        <ViewLink href={`~/admin${to}`} fw={600}>
           {isAtLeast && '≥ '}
           {numberText(count)}
         </ViewLink>
       )}
     </Group>
   );
+}
+
+type Paused = NonNullable<ConnectionHealth['paused']>;
+
+/** The changes that wait in a paused connection, and the button that resumes it. */
+export function PausedConnection({ id, paused }: { id: string; paused: Paused }) {
+  const total = countOf(paused);
+  const waiting = `~/admin/people?connection=${encodeURIComponent(id)}&state=dirty`;
+  return (
+    <Notice
+      title={`The connection ${id} is paused`}
+      color="color-red"
+      action={<ResumeButton id={id} paused={paused} />}
+    >
+      Paused <Time at={paused.since} />, by an admin or because the database was restored. Only people whom
+      the identity provider sends since then are provisioned. After a restore, start a full synchronization
+      there, then let the connection go on.{' '}
+      <ViewLink href={waiting} inherit isInText>
+        {total === 0 ? 'No changes wait' : `The changes of ${peopleText(total)} wait`}
+      </ViewLink>
+      {total > 0 && `: ${changesText(paused)}`}.
+    </Notice>
+  );
+}
+
+function ResumeButton({ id, paused }: { id: string; paused: Paused }) {
+  if (!useIsAdmin()) return null;
+  return (
+    <ConfirmButton
+      label="Let it go on"
+      title={`Let ${id} go on?`}
+      action={`Let ${id} go on`}
+      change={() => call('resumeConnection', { id })}
+      isDestructive
+    >
+      <Text>
+        {countOf(paused) === 0
+          ? 'No changes wait.'
+          : `The travelers of ${peopleText(countOf(paused))} are read again, and the stored values are sent where they differ: ${changesText(paused)}.`}
+      </Text>
+      {!paused.isImported && (
+        <Text fw={600}>
+          No import has ended since the pause, so more people may be concerned. Wait for it if you can.
+        </Text>
+      )}
+    </ConfirmButton>
+  );
+}
+
+function countOf({ people: { create, reactivate, end, change } }: Paused): number {
+  return create + reactivate + end + change;
+}
+
+function peopleText(count: number): string {
+  return countText(count, 'person', 'people');
+}
+
+function changesText({ people: { create, reactivate, end, change } }: Paused): string {
+  const parts: [number, string][] = [
+    [create, 'would be created'],
+    [reactivate, 'activated again'],
+    [end, 'archived or deleted'],
+    [change, 'changed in another way'],
+  ];
+  return parts.flatMap(([count, text]) => (count > 0 ? [`${numberText(count)} ${text}`] : [])).join(', ');
 }

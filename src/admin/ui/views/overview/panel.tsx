@@ -1,16 +1,14 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A part of the overview with a heading. */
-export function Panel({
-  title,
-  action,
-  children,
-}: {
+interface PanelProps {
   title: string;
   action?: ReactNode;
   children: ReactNode;
-}) {
+}
+
+/** A part of the overview with a heading. */
+export function Panel({ title, action, children }: PanelProps) {
   return (
     <Card withBorder padding="md" component="section" aria-label={title}>
       <Group justify="space-between" mb="xs" wrap="nowrap">
@@ -24,18 +22,15 @@ export function Panel({
   );
 }
 
-/** Something about the whole service, and the button that changes it. `color` is that of the line at its side. */
-export function Notice({
-  title,
-  color = 'primary-color',
-  action,
-  children,
-}: {
+interface NoticeProps {
   title: string;
   color?: 'primary-color' | 'color-red';
   action?: ReactNode;
   children: ReactNode;
-}) {
+}
+
+/** Something about the whole service, and the button that changes it. `color` is that of the line at its side. */
+export function Notice({ title, color = 'primary-color', action, children }: NoticeProps) {
   return (
     <Card
       withBorder
@@ -45,12 +40,8 @@ export function Notice({
     >
       <Group justify="space-between" gap="xs">
         <div style={{ flex: '1 1 300px' }}>
-          <Text size="sm" fw={600}>
-            {title}
-          </Text>
-          <Text size="sm" component="div">
-            {children}
-          </Text>
+          <Text fw={600}>{title}</Text>
+          <Text component="div">{children}</Text>
         </div>
         {action}
       </Group>

@@ -1,9 +1,8 @@
 import { Alert, Text } from '@mantine/core';
 import type { PersonExplanation, PersonField } from '../../../contract/people.ts';
-import { StateBadge } from '../../components/mark.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Breakable, Dim, ViewLink } from '../../components/text.tsx';
-import { ruleHref } from '../mappings/linked-rule.ts';
+import { Breakable, Dim, StateBadge, ViewLink } from '../../components/text.tsx';
+import { ruleHref } from '../mappings/links.ts';
 import {
   decidingRules,
   fieldName,
@@ -30,7 +29,7 @@ export function FieldTable({ person }: { person: PersonExplanation }) {
         </Alert>
       )}
       {verdict.status === 'imported' && (
-        <Text size="sm" c="dimmed" mb="xs">
+        <Text c="dimmed" mb="xs">
           The rules apply once an identity provider writes this user. Until then the travel service decides.
         </Text>
       )}
@@ -78,7 +77,6 @@ function Value({ value, names }: { value: unknown; names: Names }) {
   return (
     <Text
       span
-      size="sm"
       style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
       title={ids.join(', ') || undefined}
     >
@@ -94,7 +92,6 @@ function Rule({ field: { field, rules }, person }: { field: PersonField; person:
     <Text
       key={`${rule.origin} ${rule.rule} ${rule.when}`}
       component="div"
-      size="sm"
       style={{ overflowWrap: 'anywhere' }}
     >
       <ViewLink href={ruleHref(person, { ...rule, field })} c="inherit" isInText>

@@ -1,12 +1,11 @@
 import { Button, Switch as SwitchField } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { Input } from '../../api.ts';
-import { FilterPanel, FilterSelect, TextFilter, useAddressFilter } from '../../components/filter-panel.tsx';
+import { FilterPanel, FilterSelect, TextFilter, useAddressFilter } from '../../components/filters.tsx';
 import { useIsNarrow } from '../../components/narrow.ts';
 import { ViewLink } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';
-import { type Choice, filterChoices } from './choices.ts';
-import { findingFilterText, stateMarks } from './texts.ts';
+import { type Choice, filterChoices, findingFilterText, stateMarks } from './texts.ts';
 
 const filterNames = ['connection', 'state', 'finding', 'field', 'value', 'search', 'archived'] as const;
 const names = [...filterNames, 'sort'] as const;
@@ -38,16 +37,14 @@ export function useFilterChoices(filters: Pick<Filters, 'connection' | 'finding'
   return filterChoices(data?.connections ?? [], filters);
 }
 
-/** The filters above the list of people. */
-export function FilterBar({
-  filters,
-  sort,
-  change,
-}: {
+interface FilterBarProps {
   filters: Filters;
   sort: Sort | undefined;
   change: Change;
-}) {
+}
+
+/** The filters above the list of people. */
+export function FilterBar({ filters, sort, change }: FilterBarProps) {
   const choices = useFilterChoices(filters);
   const isNarrow = useIsNarrow();
   const { connection, state, finding, field, value, search, archived } = filters;
@@ -141,7 +138,6 @@ function FindingValueButton({ filters, onRemove }: { filters: Filters; onRemove:
   const text = findingFilterText(filters);
   return (
     <Button
-      size="xs"
       variant="light"
       maw={300}
       rightSection={<IconX size={12} />}

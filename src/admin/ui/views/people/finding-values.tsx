@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import type { FindingValue } from '../../../contract/people.ts';
 import type { Input } from '../../api.ts';
-import { DownloadButton } from '../../components/download-button.tsx';
-import { FilterPanel, useAddressFilter } from '../../components/filter-panel.tsx';
+import { DownloadButton } from '../../components/buttons.tsx';
+import { FilterPanel, useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, ViewLink } from '../../components/text.tsx';
@@ -47,7 +47,7 @@ export function FindingValuesView() {
         {(data) => (
           <>
             {data.isCut && (
-              <Text size="sm" c="dimmed" mb="xs">
+              <Text c="dimmed" mb="xs">
                 Only the first 10,000 people with findings are counted here, and the 1,000 most frequent
                 values are listed. The CSV has all.
               </Text>

@@ -3,20 +3,20 @@ import { keepPreviousData } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
 import type { Person } from '../../../contract/people.ts';
-import { DownloadButton } from '../../components/download-button.tsx';
+import { call } from '../../api.ts';
+import { DownloadButton } from '../../components/buttons.tsx';
+import { Confirm, Dialog, DialogButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
 import type { Column } from '../../components/rows.tsx';
-import { Breakable, Dim, ViewLink } from '../../components/text.tsx';
-import { numberText, toWords } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
+import { Breakable, Dim, StateBadge, Time, ViewLink } from '../../components/text.tsx';
+import { countText, numberText, toWords } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
-import { VirtualRows } from '../../components/virtual-rows.tsx';
+import { ScrolledRows } from '../../components/virtual-rows.tsx';
 import { usePages, useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 import { FilterBar, type Filters, usePeopleFilters } from './filters.tsx';
 import { FindingValuesView } from './finding-values.tsx';
 import { PersonView } from './person.tsx';
-import { ReconcileSelectedButton } from './reconcile-selected.tsx';
 import { markOfPerson, peopleCountText } from './texts.ts';
 
 /** The people, the one whom the address names, or the findings by value. */
@@ -38,11 +38,6 @@ function PeopleList() {
   const isFiltered = Object.keys(filters).length > 0;
   // All pages that were read would be read again.
   const list = usePages('listPeople', { ...filters, sort, limit: 200 }, { refetchOnWindowFocus: false });
-  const people = list.data?.pages.flatMap((page) => page.people) ?? [];
-  const connections = list.data?.pages[0]?.connections ?? [];
-  const readMore = () => {
-    if (list.hasNextPage && !list.isFetchingNextPage && !list.isError) void list.fetchNextPage();
-  };
   return (
     <>
       <ViewHead
@@ -57,26 +52,19 @@ function PeopleList() {
         <PeopleCount filters={filters} />
       </ViewHead>
       <FilterBar filters={filters} sort={sort} change={change} />
-      <Loaded query={list} title="The people could not be read">
-        {() => (
-          <VirtualRows
-            label="People"
-            rows={people}
-            columns={columnsFor(connections)}
-            keyOf={keyOf}
-            cardOf={(person) => <PersonCard person={person} />}
-            sorting={{ sort, onChange: (chosen) => change({ sort: chosen }) }}
-            onEnd={readMore}
-          />
-        )}
-      </Loaded>
-      {list.data && <EndOfList count={people.length} isMore={list.hasNextPage} isFiltered={isFiltered} />}
+      <ScrolledRows
+        query={list}
+        rowsOf={(page) => page.people}
+        title="The people could not be read"
+        label="People"
+        columns={columnsFor(list.data?.pages[0]?.connections ?? [])}
+        keyOf={({ connection, id }) => `${connection} ${id}`}
+        cardOf={(person) => <PersonCard person={person} />}
+        sorting={{ sort, onChange: (chosen) => change({ sort: chosen }) }}
+        endOf={(count) => endText(count, isFiltered)}
+      />
     </>
   );
-}
-
-function keyOf({ connection, id }: Person): string {
-  return `${connection} ${id}`;
 }
 
 /** The number of people whom the filters select, and of those with findings. */
@@ -85,19 +73,11 @@ function PeopleCount({ filters }: { filters: Filters }) {
   return data ? peopleCountText(data) : 'Counting…';
 }
 
-function EndOfList({ count, isMore, isFiltered }: { count: number; isMore: boolean; isFiltered: boolean }) {
-  const text = isMore
-    ? 'Looking further…'
-    : count > 0
-      ? `${count === 1 ? 'One person' : `${numberText(count)} people`}${isFiltered ? ' with these filters' : ''}.`
-      : isFiltered
-        ? 'Nobody matches these filters.'
-        : 'Nobody yet. People appear here when an identity provider sends its first user: Connect shows which values to paste where.';
-  return (
-    <Text c="dimmed" size="sm" py="md" role="status">
-      {text}
-    </Text>
-  );
+function endText(count: number, isFiltered: boolean): string {
+  if (count > 0)
+    return `${count === 1 ? 'One person' : `${numberText(count)} people`}${isFiltered ? ' with these filters' : ''}.`;
+  if (isFiltered) return 'Nobody matches these filters.';
+  return 'Nobody yet. People appear here when an identity provider sends its first user: Connect shows which values to paste where.';
 }
 
 /** A link that covers the row, so that a click anywhere in it opens the person. */
@@ -179,7 +159,7 @@ function PersonCard({ person }: { person: Person }) {
   return (
     <>
       <Group justify="space-between" wrap="nowrap" gap="xs">
-        <Text component="div" size="sm" truncate>
+        <Text component="div" truncate>
           <PersonLink person={person} />
         </Text>
         <StateBadge mark={markOfPerson(person)} />
@@ -195,3 +175,57 @@ function PersonCard({ person }: { person: Person }) {
     </>
   );
 }
+
+/** A button that reconciles everybody whom the filters select, after a confirmation that states their number. */
+export function ReconcileSelectedButton({ filters }: { filters: Filters }) {
+  if (!useIsAdmin()) return null;
+  return (
+    <DialogButton label="Reconcile these…">
+      {(close) => <ReconcileDialog filters={filters} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+function ReconcileDialog({ filters, onClose }: { filters: Filters; onClose: () => void }) {
+  const selection = useRead('countSelectedPeople', filters, { staleTime: 0, gcTime: 0 });
+  const { people = 0, isMore = false } = selection.data ?? {};
+  const isTooMany = isMore || people > MAX_PEOPLE;
+  if (people === 0 || isTooMany)
+    return (
+      <Dialog title="Reconcile these people?" onClose={onClose}>
+        <Loaded query={selection}>
+          {() => <Text>{isTooMany ? TOO_MANY : 'Nobody matches these filters.'}</Text>}
+        </Loaded>
+      </Dialog>
+    );
+  const who = countText(people, 'person', 'people');
+  return (
+    <Confirm
+      title={`Reconcile ${who}?`}
+      action={`Reconcile ${who}`}
+      change={() => call('reconcilePeople', filters)}
+      refreshes={['listPeople', 'countPeople']}
+      result={{
+        title: 'Attempts are made now',
+        content: (done) => (
+          <Text role="status">
+            {countText(done.people, 'person is', 'people are')} brought up to date now. The list shows who
+            waits.
+          </Text>
+        ),
+      }}
+      onClose={onClose}
+    >
+      <Text>
+        For each of them the rules are applied again, and what differs is sent to the travel service. Changes
+        that must be held are held as always.
+      </Text>
+    </Confirm>
+  );
+}
+
+/** The most people whom one request reconciles. */
+const MAX_PEOPLE = 10_000;
+
+const TOO_MANY =
+  'More than 10,000 people match these filters, or too few of all to be found soon. Choose narrower ones, or use "npx jetbridge people reconcile".';

@@ -1,17 +1,15 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import type { PersonExplanation } from '../../../contract/people.ts';
 import { call } from '../../api.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
-import { Copyable } from '../../components/copyable.tsx';
+import { Copyable } from '../../components/buttons.tsx';
+import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { Dim, Fact, Section, ViewLink } from '../../components/text.tsx';
+import { Dim, Fact, Section, StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { toWords } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { versionHref } from '../mappings/linked-version.ts';
+import { versionHref } from '../mappings/links.ts';
 import { FieldTable } from './fields.tsx';
 import { changeText, fieldName, markOfVerdict, reasonText, referenceTexts, valueText } from './texts.ts';
 import { Timeline } from './timeline.tsx';
@@ -71,14 +69,14 @@ function Head({ person }: { person: PersonExplanation }) {
       />
       <Group gap="xs" mt={-8}>
         <StateBadge mark={markOfVerdict(verdict)} />
-        <Text size="sm">{reasonText(person)}</Text>
+        <Text>{reasonText(person)}</Text>
         {verdict.since && (
-          <Text size="sm">
+          <Text>
             Since <Time at={verdict.since} />.
           </Text>
         )}
         {verdict.until && (
-          <Text size="sm">
+          <Text>
             Next attempt <Time at={verdict.until} isDeadline />.
           </Text>
         )}
@@ -88,7 +86,7 @@ function Head({ person }: { person: PersonExplanation }) {
           </ViewLink>
         )}
       </Group>
-      <Text size="sm" c="dimmed" mt={4}>
+      <Text c="dimmed" mt={4}>
         {name && `${userName} · `}connection {connection} · {changeText(person)} <Time at={lastModified} />
       </Text>
     </div>
@@ -105,9 +103,8 @@ function JoinButton({ person: { connection, id, predecessor } }: { person: Perso
       title="Are both one person?"
       action="Join the two"
       change={() => call('joinPerson', { connection, id })}
-      refreshes={['explainPerson']}
     >
-      <Text size="sm">
+      <Text>
         This person gets the traveler of the leaver{' '}
         {predecessor.id && (
           <ViewLink href={`/${predecessor.connection}/${predecessor.id}`}>{predecessor.id}</ViewLink>
@@ -119,21 +116,14 @@ function JoinButton({ person: { connection, id, predecessor } }: { person: Perso
 }
 
 function ReconcileButton({ person: { connection, id } }: { person: PersonExplanation }) {
-  const reconciliation = useChange(() => call('reconcilePerson', { connection, id }), {
-    refreshes: ['explainPerson'],
-  });
+  const reconciliation = useChange(() => call('reconcilePerson', { connection, id }), {});
   if (!useIsAdmin()) return null;
   return (
     <Group gap="xs">
-      <Text size="sm" role="status" c={reconciliation.error ? 'red' : 'dimmed'}>
+      <Text role="status" c={reconciliation.error ? 'red' : 'dimmed'}>
         {reconciliation.error?.message ?? (reconciliation.isSuccess ? 'An attempt is made now.' : '')}
       </Text>
-      <Button
-        size="xs"
-        variant="default"
-        loading={reconciliation.isPending}
-        onClick={() => reconciliation.mutate()}
-      >
+      <Button loading={reconciliation.isPending} onClick={() => reconciliation.mutate()}>
         Reconcile now
       </Button>
     </Group>
@@ -154,14 +144,14 @@ function Findings({ person: { findings, names } }: { person: PersonExplanation }
           py={6}
           style={{ listStyle: 'none', borderLeft: '3px solid var(--mantine-color-yellow-6)' }}
         >
-          <Text size="sm">
+          <Text>
             ⚠ <b>{fieldName(field, names)}</b> {valueText(value, names) && `“${valueText(value, names)}” `}
             {reason}{' '}
             <ViewLink href={`/?finding=${code}`} size="xs" isInText>
               {toWords(code)}
             </ViewLink>
           </Text>
-          <Text size="sm">
+          <Text>
             → {remedy}
             {mappingPath && ` (mapping: ${mappingPath})`}
           </Text>
@@ -175,7 +165,7 @@ function Managers({ person: { references, connection } }: { person: PersonExplan
   return (
     <Stack component="ul" gap={4} m={0} p={0}>
       {references.map(({ raw, id, userName, standing }) => (
-        <Text key={raw} component="li" size="sm" style={{ listStyle: 'none' }}>
+        <Text key={raw} component="li" style={{ listStyle: 'none' }}>
           {id === undefined ? (
             raw
           ) : (

@@ -1,17 +1,20 @@
-import type { FindingValue, Person, PersonExplanation, PersonField } from '../../../contract/people.ts';
+import type {
+  FindingValue,
+  PeopleCounts,
+  Person,
+  PersonExplanation,
+  PersonField,
+} from '../../../contract/people.ts';
 import type { Exchange } from '../../../contract/traffic.ts';
-import type { Result } from '../../api.ts';
-import { withShortUrns } from '../../components/short-urns.ts';
-import { countText, numberText } from '../../components/texts.ts';
-import { withLocalTimes } from '../../components/time-texts.ts';
-import { prettyText } from '../traffic/texts.ts';
-
-/** A state as people read it: the symbol says the same as the colour. */
-export interface Mark {
-  symbol: string;
-  label: string;
-  color: string;
-}
+import type { Input, Result } from '../../api.ts';
+import {
+  countText,
+  type Mark,
+  numberText,
+  toWords,
+  withLocalTimes,
+  withShortUrns,
+} from '../../components/texts.ts';
 
 type AppliedRule = PersonField['rules'][number];
 type Names = PersonExplanation['names'];
@@ -197,7 +200,38 @@ export function answerText({ status, error }: Pick<Exchange, 'status' | 'error'>
   return [isFailed ? '✗' : '✓', String(status ?? 'no answer'), ...(error ? [error] : [])].join(' ');
 }
 
-/** Returns JSON with a line for each member, and any other text as it is. */
-export function prettyBody({ text, isCut }: { text: string; isCut: boolean }): string {
-  return isCut ? `${text}…` : prettyText(text);
+/** A choice of a filter. */
+export interface Choice {
+  value: string;
+  label: string;
 }
+
+/** The choices of the filters with the number of people of each. States and findings are those of the chosen connection. */
+export function filterChoices(
+  all: PeopleCounts[],
+  { connection, finding }: Pick<Input<'listPeople'>, 'connection' | 'finding'>,
+): Record<'connections' | 'states' | 'findings', Choice[]> {
+  const chosen = all.filter((one) => connection === undefined || one.connection === connection);
+  const findings = new Map<string, number>();
+  for (const { code, people } of chosen.flatMap((one) => one.findings))
+    findings.set(code, (findings.get(code) ?? 0) + people);
+  // A link can name a finding that nobody has any more.
+  if (finding !== undefined && !findings.has(finding)) findings.set(finding, 0);
+  const more = chosen.some(({ areFindingsCut }) => areFindingsCut) ? '+' : '';
+  return {
+    connections: all.map(({ connection: id, people }) => ({
+      value: id,
+      label: `${id} (${numberText(people)})`,
+    })),
+    states: stateNames.map((state) => {
+      const people = chosen.reduce((sum, { states }) => sum + states[state], 0);
+      const { symbol, label } = stateMarks[state];
+      return { value: state, label: `${symbol} ${label} (${numberText(people)})` };
+    }),
+    findings: [...findings]
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([code, people]) => ({ value: code, label: `${toWords(code)} (${numberText(people)}${more})` })),
+  };
+}
+
+const stateNames: Person['state'][] = ['synced', 'dirty', 'pending', 'refused', 'held'];

@@ -1,15 +1,14 @@
-import { Code, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { Stack, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import type { PersonExplanation } from '../../../contract/people.ts';
-import type { Exchange, ExchangeDetail } from '../../../contract/traffic.ts';
-import { Dialog } from '../../components/dialog.tsx';
+import type { Exchange } from '../../../contract/traffic.ts';
+import { Dialog } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { Breakable } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { type Column, PagedRows } from '../../components/rows.tsx';
+import { Breakable, LoggedBody, Time } from '../../components/text.tsx';
+import { durationText } from '../../components/texts.ts';
 import { usePages, useRead } from '../../queries.ts';
-import { answerText, prettyBody } from './texts.ts';
+import { answerText } from './texts.ts';
 
 /** New exchanges are logged with a delay, so that the timeline is read again this often, in milliseconds. */
 const REFRESH_MS = 10_000;
@@ -56,14 +55,14 @@ function columnsWith(onOpen: (exchange: Exchange) => void): Column<Exchange>[] {
           td="underline"
           style={{ textAlign: 'left' }}
         >
-          <Text span size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+          <Text span ff="monospace" style={{ overflowWrap: 'anywhere' }}>
             <Breakable text={`${exchange.method} ${exchange.path}`} />
           </Text>
         </UnstyledButton>
       ),
     },
     { label: 'Answer', width: '15%', cell: answerText },
-    { label: 'Duration', width: '10%', cell: ({ ms }) => `${Math.round(ms)} ms` },
+    { label: 'Duration', width: '10%', cell: ({ ms }) => durationText(ms) },
   ];
 }
 
@@ -76,30 +75,11 @@ function Bodies({ exchange, onClose }: { exchange: Exchange; onClose: () => void
       <Loaded query={detail}>
         {({ request, response }) => (
           <Stack>
-            <Body title="Request" message={request} />
-            <Body title={`Response ${answerText(exchange)}`} message={response} />
+            <LoggedBody title="Request" body={request.body} />
+            <LoggedBody title={`Response ${answerText(exchange)}`} body={response.body} />
           </Stack>
         )}
       </Loaded>
     </Dialog>
-  );
-}
-
-function Body({ title, message: { body } }: { title: string; message: ExchangeDetail['request'] }) {
-  return (
-    <section aria-label={title}>
-      <Title order={3} size="h6">
-        {title}
-      </Title>
-      {body ? (
-        <Code block tabIndex={0} mah={360} style={{ overflow: 'auto' }}>
-          {prettyBody(body)}
-        </Code>
-      ) : (
-        <Text size="sm" c="dimmed">
-          No body, or it was not kept.
-        </Text>
-      )}
-    </section>
   );
 }

@@ -1,9 +1,12 @@
-import { Button, Menu, Text } from '@mantine/core';
+import { Button, Group, Menu, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { call } from '../../api.ts';
-import { Confirm } from '../../components/confirm.tsx';
+import { call, type Result } from '../../api.ts';
+import { Confirm, Dialog, DialogButton } from '../../components/dialogs.tsx';
+import { Failure } from '../../components/loading.tsx';
+import { countText, numberText } from '../../components/texts.ts';
+import { useChange } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { type Mode, modeTexts } from './texts.ts';
+import { type Mode, modeTexts, outcomeMarks } from './texts.ts';
 
 const modes = Object.keys(modeTexts) as Mode[]; // The table has all modes and nothing else.
 
@@ -15,9 +18,7 @@ export function ModeButton({ id, mode }: { id: string; mode: Mode }) {
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button size="xs" variant="default">
-            Change the mode…
-          </Button>
+          <Button>Change the mode…</Button>
         </Menu.Target>
         <Menu.Dropdown>
           {modes
@@ -34,13 +35,12 @@ export function ModeButton({ id, mode }: { id: string; mode: Mode }) {
           title={`Put ${id} into the mode ${wanted}?`}
           action={`Put ${id} into the mode ${wanted}`}
           change={() => call('changeConnectionMode', { id, mode: wanted })}
-          refreshes="all"
           isDestructive
           onClose={() => setWanted(undefined)}
         >
-          <Text size="sm">{modeTexts[wanted].change}</Text>
+          <Text>{modeTexts[wanted].change}</Text>
           {mode === 'shadow' && wanted === 'live' && (
-            <Text size="sm" fw={600}>
+            <Text fw={600}>
               The plan of the report is not approved by this. "Go live…" in the report approves it.
             </Text>
           )}
@@ -48,4 +48,100 @@ export function ModeButton({ id, mode }: { id: string; mode: Mode }) {
       )}
     </>
   );
+}
+
+type Sums = Result<'summarizeShadow'>;
+
+/** The button that goes live with the plan that the view shows. A viewer has none. */
+export function GoLiveButton(props: { connection: string; sums: Sums; onDone: (text: string) => void }) {
+  if (!useIsAdmin()) return null;
+  return (
+    <DialogButton label="Go live…" variant="filled">
+      {(close) => <GoLive {...props} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+interface GoLiveProps {
+  connection: string;
+  sums: Sums;
+  onDone: (text: string) => void;
+  onClose: () => void;
+}
+
+/** Says what going live does, in numbers. If plans have changed since the report, they are shown before a second confirmation. */
+function GoLive({ connection, sums: { people, digest, fourEyes }, onDone, onClose }: GoLiveProps) {
+  const { data, error, isPending, mutate } = useChange(
+    (acceptedChanges: number | undefined) =>
+      call('goLive', {
+        id: connection,
+        digest,
+        ...(acceptedChanges === undefined ? {} : { acceptedChanges }),
+      }),
+    {
+      refreshes: ['readOverview'],
+      onDone: (result) => {
+        if (result.outcome === 'live') onDone(doneText(connection, result));
+      },
+    },
+  );
+  const changed = data?.outcome === 'changed' ? data : undefined;
+  return (
+    <Dialog onClose={onClose} title={`Go live with ${connection}?`}>
+      <Stack>
+        <Text>
+          {planText(people)} {fourEyes ? limitedText : approvedText}
+        </Text>
+        {changed && (
+          <Stack gap={4} role="status">
+            <Text fw={600}>
+              {countText(changed.changed, 'plan has', 'plans have')} changed since the report, or people were
+              added or removed. These changes are not approved: the safety valve applies to them.
+            </Text>
+            {changed.examples.map(({ id, userName, outcome }) => (
+              <Text key={id}>
+                {userName}: {outcomeMarks[outcome].text}
+              </Text>
+            ))}
+          </Stack>
+        )}
+        <Failure error={error} title="Nothing was changed" />
+        <Group justify="flex-end">
+          <Button size="sm" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button
+            variant="filled"
+            size="sm"
+            color="red.9"
+            loading={isPending}
+            onClick={() => mutate(changed?.changed)}
+          >
+            {changed ? `Go live with ${connection} nevertheless` : `Go live with ${connection}`}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+const approvedText = 'This plan is approved as it is shown: the safety valve does not hold its departures.';
+const limitedText =
+  'The safety valve applies to its departures, because an approval needs two admins (holds.fourEyes).';
+
+/** The effect of the plan, in numbers. */
+function planText({ create, link, change, reactivate, end }: Sums['people']): string {
+  const parts = [
+    `${countText(create, 'traveler is', 'travelers are')} created`,
+    `${numberText(link)} linked`,
+    `${numberText(change + reactivate)} changed`,
+    `${numberText(end)} archived or deleted`,
+  ];
+  return `${parts.join(', ')}.`;
+}
+
+function doneText(connection: string, { approved, changed }: Result<'goLive'>): string {
+  const counted = `${countText(approved, 'change')} that the safety valve counts ${approved === 1 ? 'was' : 'were'} approved as planned`;
+  const others = changed === 0 ? '' : `, and it applies to ${countText(changed, 'plan')} changed since`;
+  return `${connection} is live: ${counted}${others}.`;
 }

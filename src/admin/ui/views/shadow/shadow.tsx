@@ -3,22 +3,18 @@ import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { ShadowPerson } from '../../../contract/shadow.ts';
 import type { Result } from '../../api.ts';
-import { DownloadButton } from '../../components/download-button.tsx';
-import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filter-panel.tsx';
+import { DownloadButton } from '../../components/buttons.tsx';
+import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { Dim, personHref, ViewLink } from '../../components/text.tsx';
+import { type Column, PagedRows } from '../../components/rows.tsx';
+import { Dim, personHref, StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { numberText } from '../../components/texts.ts';
-import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { Panel } from '../overview/panel.tsx';
-import { useOverview } from '../overview/query.ts';
+import { useOverview } from '../overview/state.ts';
 import { fieldName, valueText } from '../people/texts.ts';
-import { GoLiveButton } from './go-live.tsx';
-import { ModeButton } from './mode.tsx';
+import { GoLiveButton, ModeButton } from './mode.tsx';
 import { modeTexts, outcomeMarks } from './texts.ts';
 
 /** The view Shadow: the modes of the connections, and the report of each one in shadow mode. */
@@ -46,7 +42,7 @@ function Modes() {
           <Stack>
             {connections.map(({ id, mode, since }) => (
               <Panel key={id} title={id} action={<ModeButton id={id} mode={mode} />}>
-                <Text size="sm">
+                <Text>
                   <b>{modeTexts[mode].label}</b>
                   {since && (
                     <>
@@ -133,11 +129,11 @@ function SumPanels({ sums: { people, fields, names }, connection }: { sums: Sums
         </Table>
       </Panel>
       <Panel title="Fields of travelers that exist">
-        {changed.length === 0 && <Text size="sm">None of them changes.</Text>}
+        {changed.length === 0 && <Text>None of them changes.</Text>}
         {changed.map(([field, count]) => (
           <Group key={field} justify="space-between">
-            <Text size="sm">{fieldName(field, names)}</Text>
-            <Text size="sm">{numberText(count)}</Text>
+            <Text>{fieldName(field, names)}</Text>
+            <Text>{numberText(count)}</Text>
           </Group>
         ))}
       </Panel>
@@ -170,7 +166,6 @@ function People({ connection }: { connection: string }) {
         older="Show more"
         label="People"
         columns={columns(names)}
-        keyOf={({ id }) => id}
         empty={
           outcome
             ? 'Nobody on this page: there may be more.'
@@ -213,7 +208,7 @@ function Fields({ fields, names }: { fields: ShadowPerson['fields']; names: Reco
   return (
     <Stack gap={2}>
       {fields.map(({ field, before, after }) => (
-        <Text key={field} size="sm" component="div">
+        <Text key={field} component="div">
           <Dim>{fieldName(field, names)}:</Dim> {valueText(before, names) || <Dim>nothing</Dim>} →{' '}
           {afterText(after, names) || <Dim>nothing</Dim>}
         </Text>

@@ -1,10 +1,11 @@
 import type { ConnectionHealth } from '../../../contract/overview.ts';
 import type { ShadowPerson } from '../../../contract/shadow.ts';
+import type { Mark } from '../../components/texts.ts';
 
 type Outcome = ShadowPerson['outcome'];
 
 /** The outcomes of going live for a person, in the order of the report. */
-export const outcomeMarks: Record<Outcome, { symbol: string; label: string; color: string; text: string }> = {
+export const outcomeMarks: Record<Outcome, Mark & { text: string }> = {
   create: { symbol: '+', label: 'create', color: 'blue', text: 'A traveler is created.' },
   link: { symbol: '→', label: 'link', color: 'blue', text: 'Linked to a traveler that exists.' },
   change: { symbol: '~', label: 'change', color: 'yellow', text: 'The traveler is changed.' },

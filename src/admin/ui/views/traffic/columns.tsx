@@ -2,9 +2,9 @@ import { Group, Text } from '@mantine/core';
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react';
 import type { Exchange } from '../../../contract/traffic.ts';
 import type { Column } from '../../components/rows.tsx';
-import { Breakable, personHref, ViewLink } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
-import { durationText, outcomeOf, pathText, shortPath } from './texts.ts';
+import { Breakable, personHref, Time, ViewLink } from '../../components/text.tsx';
+import { durationText } from '../../components/texts.ts';
+import { outcomeOf, pathText, shortPath } from './texts.ts';
 
 const oneLine = { whiteSpace: 'nowrap' } as const;
 
@@ -22,11 +22,7 @@ export const columns: Column<Exchange>[] = [
   { label: 'Who', width: '24%', cell: (exchange) => <Who {...exchange} /> },
   { label: 'Request', width: '31%', cell: (exchange) => <RequestLine {...exchange} /> },
   { label: 'Status', width: '10%', cell: (exchange) => <Outcome {...exchange} /> },
-  {
-    label: 'Duration',
-    width: '8%',
-    cell: ({ ms }) => <span style={oneLine}>{durationText(ms)}</span>,
-  },
+  { label: 'Duration', width: '8%', cell: ({ ms }) => <span style={oneLine}>{durationText(ms)}</span> },
   { label: 'Person', width: '17%', cell: (exchange) => <PersonLink {...exchange} /> },
 ];
 
@@ -46,10 +42,10 @@ export function Who({ direction, userAgent, connection }: Exchange) {
   return (
     <Group gap={4} wrap="nowrap" component="span" display="inline-flex">
       <Icon size={16} stroke={1.5} aria-hidden style={{ flexShrink: 0 }} />
-      <Text component="span" size="sm" title={userAgent}>
+      <Text component="span" title={userAgent}>
         {isCall ? 'Travel service' : programName(userAgent)}
       </Text>
-      <Text component="span" size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+      <Text component="span" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
         {connection ?? 'no connection'}
       </Text>
     </Group>
@@ -64,7 +60,7 @@ function programName(userAgent = 'IdP'): string {
 export function Outcome(exchange: Pick<Exchange, 'status' | 'error'>) {
   const { symbol, color, text } = outcomeOf(exchange);
   return (
-    <Text component="span" size="sm" fw={600} c={readableColor(color)} style={oneLine}>
+    <Text component="span" fw={600} c={readableColor(color)} style={oneLine}>
       {symbol} {text}
     </Text>
   );

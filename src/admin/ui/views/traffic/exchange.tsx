@@ -1,22 +1,23 @@
-import { Box, Button, Code, CopyButton, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Code, CopyButton, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { keepPreviousData } from '@tanstack/react-query';
 import type { ExchangeDetail } from '../../../contract/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Breakable, Section, ViewLink } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { Breakable, Dim, LoggedBody, Section, Time, ViewLink } from '../../components/text.tsx';
+import { durationText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
+import { useRead } from '../../queries.ts';
 import { columns, Outcome, PersonLink, Who } from './columns.tsx';
 import { curlText } from './curl.ts';
 import { compareBodies } from './differences.ts';
-import { useExchange, useExchangeLog } from './query.ts';
+import { useExchangeLog } from './query.ts';
 import { SaveScenarioButton } from './save-scenario.tsx';
-import { durationText, pathText, prettyText } from './texts.ts';
+import { pathText } from './texts.ts';
 
 /** A request and its response with all that the log keeps. */
 export function ExchangePage({ position }: { position: string }) {
-  const exchange = useExchange(position);
+  const exchange = useRead('getExchange', { position }, { placeholderData: keepPreviousData });
   return (
     <>
       <ViewLink href="/">← Traffic</ViewLink>
@@ -28,6 +29,8 @@ export function ExchangePage({ position }: { position: string }) {
 function Exchange({ exchange }: { exchange: ExchangeDetail }) {
   const { method, path, request, response, related, direction } = exchange;
   const isScim = direction === 'scim';
+  const none =
+    method === 'GET' ? 'No body, or it was not kept: bodies of reads are kept only on request.' : 'No body.';
   return (
     <Stack gap="lg">
       <div>
@@ -38,8 +41,12 @@ function Exchange({ exchange }: { exchange: ExchangeDetail }) {
         <Facts exchange={exchange} />
       </div>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <Message title="Request" message={request} isWrite={method !== 'GET'} />
-        <Message title="Response" message={response} isWrite={method !== 'GET'} />
+        <LoggedBody title="Request" body={request.body} none={none}>
+          <Headers headers={request.headers} />
+        </LoggedBody>
+        <LoggedBody title="Response" body={response.body} none={none}>
+          <Headers headers={response.headers} />
+        </LoggedBody>
       </SimpleGrid>
       {isScim && method !== 'GET' && <Differences exchange={exchange} />}
       {related.length > 0 && (
@@ -52,7 +59,6 @@ function Exchange({ exchange }: { exchange: ExchangeDetail }) {
             rows={related}
             keyOf={(one) => one.position}
             columns={columns}
-            empty=""
           />
         </section>
       )}
@@ -66,20 +72,20 @@ function Facts({ exchange }: { exchange: ExchangeDetail }) {
     <Stack gap={4}>
       <Group gap="sm">
         <Outcome {...exchange} />
-        <Text size="sm">{durationText(ms)}</Text>
-        <Text size="sm">
+        <Text>{durationText(ms)}</Text>
+        <Text>
           <Time at={at} />
         </Text>
         <Who {...exchange} />
         <PersonLink {...exchange} />
       </Group>
       {status !== undefined && error !== undefined && (
-        <Text size="sm">
+        <Text>
           Error: <Code>{error}</Code>
         </Text>
       )}
       {path.includes('?') && (
-        <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+        <Text ff="monospace" style={{ overflowWrap: 'anywhere' }}>
           <Breakable text={pathText(path.slice(path.indexOf('?')))} />
         </Text>
       )}
@@ -110,52 +116,13 @@ function Actions({ exchange }: { exchange: ExchangeDetail }) {
     <Group gap="xs">
       <CopyButton value={curlText(exchange, new URL(origin).origin)}>
         {({ copied, copy }) => (
-          <Button size="xs" variant="default" leftSection={<IconCopy size={14} />} onClick={copy}>
+          <Button leftSection={<IconCopy size={14} />} onClick={copy}>
             {copied ? 'Copied' : 'Copy as curl'}
           </Button>
         )}
       </CopyButton>
       {direction === 'scim' && connection !== undefined && <SaveScenarioButton start={start} />}
     </Group>
-  );
-}
-
-function Message({
-  title,
-  message: { headers, body },
-  isWrite,
-}: {
-  title: string;
-  message: ExchangeDetail['request'];
-  isWrite: boolean;
-}) {
-  return (
-    <Box component="section" aria-label={title} miw={0}>
-      <Title order={2} size="h5" mb="xs">
-        {title}
-      </Title>
-      <Headers headers={headers} />
-      {body ? (
-        <Code block tabIndex={0} aria-label={`Body of the ${title.toLowerCase()}`} style={bodyStyle}>
-          {prettyText(body.text)}
-        </Code>
-      ) : (
-        <Note>
-          {isWrite ? 'No body.' : 'No body, or it was not kept: bodies of reads are kept only on request.'}
-        </Note>
-      )}
-      {body?.isCut && <Note>The body is longer; the log keeps its beginning.</Note>}
-    </Box>
-  );
-}
-
-const bodyStyle = { maxHeight: 480, overflow: 'auto' };
-
-function Note({ children }: { children: ReactNode }) {
-  return (
-    <Text size="sm" c="dimmed">
-      {children}
-    </Text>
   );
 }
 
@@ -181,7 +148,7 @@ function Differences({ exchange: { request, response } }: { exchange: ExchangeDe
   return (
     <Section title="What came and what was kept">
       {differences.length === 0 ? (
-        <Note>✓ All that came was kept as it came.</Note>
+        <Dim>✓ All that came was kept as it came.</Dim>
       ) : (
         <Table.ScrollContainer minWidth={320}>
           <Table

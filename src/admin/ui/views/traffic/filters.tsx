@@ -1,16 +1,21 @@
 import { Group, Switch } from '@mantine/core';
-import { FilterPanel, FilterSelect, TextFilter } from '../../components/filter-panel.tsx';
-import { MomentInput } from '../../components/moment-input.tsx';
-import { PersonFilter } from '../../components/person-filter.tsx';
+import {
+  FilterPanel,
+  FilterSelect,
+  MomentInput,
+  PersonFilter,
+  TextFilter,
+} from '../../components/filters.tsx';
+import { toChoices } from '../../components/texts.ts';
 import { type TrafficFilter, useExchangeLog, type useTrafficFilter } from './query.ts';
 
 type Change = ReturnType<typeof useTrafficFilter>[1];
 
-const directions = [
-  { value: 'scim', label: 'From IdPs' },
-  { value: 'oauth', label: 'Token requests' },
-  { value: 'travel', label: 'To travel services' },
-];
+const directions = toChoices({
+  scim: 'From IdPs',
+  oauth: 'Token requests',
+  travel: 'To travel services',
+});
 const statuses = [
   { value: 'failed', label: 'Failed' },
   ...['2xx', '3xx', '4xx', '5xx'].map((value) => ({ value, label: value })),

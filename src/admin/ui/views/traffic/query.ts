@@ -1,8 +1,8 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Exchange } from '../../../contract/traffic.ts';
 import { call, type Input } from '../../api.ts';
-import { useAddressFilter } from '../../components/filter-panel.tsx';
+import { useAddressFilter } from '../../components/filters.tsx';
 import { queryClient, usePages, useRead } from '../../queries.ts';
 
 const queryNames = [
@@ -94,9 +94,4 @@ function useLookFurther({
 /** Reads the retention time of the log of exchanges, and its connections. */
 export function useExchangeLog() {
   return useRead('describeExchangeLog', {});
-}
-
-/** One exchange with its bodies. */
-export function useExchange(position: string) {
-  return useRead('getExchange', { position }, { placeholderData: keepPreviousData });
 }

@@ -2,10 +2,8 @@ import { Alert, Group, Input, Select, Text, TextInput } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, faultOf, type Input as OperationInput } from '../../api.ts';
-import { FormDialog } from '../../components/creation-dialog.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
-import { toLocal, toUtc } from '../../components/moment-input.tsx';
-import { PersonFilter } from '../../components/person-filter.tsx';
+import { DialogButton, FormDialog } from '../../components/dialogs.tsx';
+import { PersonFilter, toLocal, toUtc } from '../../components/filters.tsx';
 import { useChange } from '../../queries.ts';
 import { type TrafficFilter, useExchangeLog } from './query.ts';
 
@@ -35,19 +33,14 @@ function SaveScenario({ start, onClose }: { start: ScenarioStart; onClose: () =>
     <FormDialog
       title="Save as scenario"
       action="Download"
-      onSubmit={saving.mutate}
-      isPending={saving.isPending}
+      change={saving}
+      fields={['since']}
       onClose={onClose}
     >
-      <Text size="sm" c="dimmed">
+      <Text c="dimmed">
         The SCIM requests become files that npx jetbridge replay plays against any service. Every name,
         address and number in them is replaced by an invented one.
       </Text>
-      {saving.error && (
-        <Alert color="red" role="alert">
-          {faultOf(saving.error, 'since') ?? saving.error.message}
-        </Alert>
-      )}
       {saving.data && (
         <Alert color={saving.data.files > 0 ? 'green' : 'yellow'} role="status">
           {resultText(saving.data)}
@@ -70,6 +63,7 @@ function SaveScenario({ start, onClose }: { start: ScenarioStart; onClose: () =>
           type="datetime-local"
           required
           value={toLocal(since)}
+          error={faultOf(saving.error, 'since')}
           onChange={({ currentTarget }) => setSince(toUtc(currentTarget.value) ?? '')}
         />
         <TextInput

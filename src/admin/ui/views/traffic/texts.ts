@@ -13,21 +13,6 @@ export function outcomeOf({ status, error }: Pick<Exchange, 'status' | 'error'>)
   return { symbol: '✓', color: 'green', text };
 }
 
-/** Returns a duration, e.g. `3.2 ms` or `1.4 s`. */
-export function durationText(ms: number): string {
-  if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return ms >= 10 ? `${Math.round(ms)} ms` : `${Math.round(ms * 10) / 10} ms`;
-}
-
-/** Returns JSON with one member on each line; another text as it is. */
-export function prettyText(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-}
-
 /** Returns a path as people read it: without percent-encoding where it can be decoded. */
 export function pathText(path: string): string {
   try {

@@ -1,18 +1,20 @@
-import { Affix, Box, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { Affix, Box, Button, Code, Group, Menu, Stack, Text, Title } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { Exchange } from '../../../contract/traffic.ts';
+import { call } from '../../api.ts';
 import { Failure, Loaded } from '../../components/loading.tsx';
-import { OlderButton } from '../../components/paged-rows.tsx';
-import { exactClockText } from '../../components/time-texts.ts';
+import { OlderButton } from '../../components/rows.tsx';
+import { clockText, exactClockText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
+import { useChange } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
 import { columns } from './columns.tsx';
 import { ExchangePage } from './exchange.tsx';
 import { TrafficFilters } from './filters.tsx';
 import { type TrafficFilter, useExchangeLog, useTraffic, useTrafficFilter } from './query.ts';
-import { ReadBodies } from './read-bodies.tsx';
 import { SaveScenarioButton } from './save-scenario.tsx';
 
 /** The view Traffic: requests of IdPs, and the bridge's calls to travel services. */
@@ -51,9 +53,7 @@ function TrafficList() {
 function PauseButton({ isPaused, onChange }: { isPaused: boolean; onChange: (isPaused: boolean) => void }) {
   return (
     <Button
-      size="xs"
       w={110}
-      variant="default"
       leftSection={isPaused ? <IconPlayerPlay size={14} /> : <IconPlayerPause size={14} />}
       onClick={() => onChange(!isPaused)}
     >
@@ -129,7 +129,7 @@ function useSteadyNews(exchanges: Exchange[]): { shown: Exchange[]; waiting: num
 function NewsButton({ count, onClick }: { count: number; onClick: () => void }) {
   return (
     <Affix position={{ top: 60, left: '50%' }}>
-      <Button size="xs" radius="xl" style={{ transform: 'translateX(-50%)' }} onClick={onClick}>
+      <Button variant="filled" radius="xl" style={{ transform: 'translateX(-50%)' }} onClick={onClick}>
         ↑ {count} new
       </Button>
     </Affix>
@@ -165,4 +165,64 @@ function NothingYet({ filter }: { filter: TrafficFilter }) {
       <span>It appears here within two seconds, with the call to the travel service that it causes.</span>
     </Stack>
   );
+}
+
+const lengths = [
+  { minutes: 15, label: '15 minutes' },
+  { minutes: 60, label: '1 hour' },
+  { minutes: 24 * 60, label: '1 day' },
+];
+
+/** Keeps the bodies of reads, which are left out of the log otherwise, for a time. */
+export function ReadBodies() {
+  const log = useExchangeLog();
+  const canChange = useIsAdmin();
+  // A little less, because the clock of the browser can be ahead of that of the service.
+  const end = (minutes: number) => new Date(Date.now() + minutes * 60_000 - 30_000).toISOString();
+  const keeping = useChange(
+    ({ connection, minutes }: { connection: string; minutes: number }) =>
+      call('keepReadBodies', { connection, until: end(minutes) }),
+    { refreshes: ['describeExchangeLog'] },
+  );
+  const connections = log.data?.connections ?? [];
+  const kept = connections.filter(({ readBodiesUntil }) => readBodiesUntil !== undefined);
+  if (!canChange || connections.length === 0) return null;
+  return (
+    <>
+      {keeping.error && (
+        <Text size="xs" c="var(--mantine-color-error)" role="alert">
+          {keeping.error.message}
+        </Text>
+      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant={kept.length > 0 ? 'light' : 'default'}>
+            {kept.length > 0
+              ? `Bodies of reads kept ${untilText(kept[0]?.readBodiesUntil)}`
+              : 'Keep bodies of reads…'}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown maw={280}>
+          <Text size="xs" c="dimmed" p="xs">
+            Bodies of writes and of errors are always kept. Those of other reads take much space; keep them
+            for a time to see what an IdP reads.
+          </Text>
+          {connections.map(({ id }) => (
+            <div key={id}>
+              {connections.length > 1 && <Menu.Label>{id}</Menu.Label>}
+              {lengths.map(({ minutes, label }) => (
+                <Menu.Item key={minutes} onClick={() => keeping.mutate({ connection: id, minutes })}>
+                  Keep for {label}
+                </Menu.Item>
+              ))}
+            </div>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  );
+}
+
+function untilText(time: string | undefined): string {
+  return time === undefined ? '' : `until ${clockText(new Date(time).getTime())}`;
 }

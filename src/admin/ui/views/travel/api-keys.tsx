@@ -2,12 +2,9 @@ import { Group, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { TravelApiKey } from '../../../contract/travel.ts';
 import { call } from '../../api.ts';
-import { revokeColumn } from '../../components/confirm.tsx';
-import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
-import { Loaded } from '../../components/loading.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { Time } from '../../components/time.tsx';
+import { CreationDialog, DialogButton, revokeColumn } from '../../components/dialogs.tsx';
+import { type Column, LoadedRows } from '../../components/rows.tsx';
+import { Time } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 
@@ -18,7 +15,7 @@ export function ApiKeys({ admins }: { admins: string[] }) {
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           An integration sends a key as <code>Authorization: Bearer …</code>
         </Text>
         {canChange && (
@@ -27,17 +24,13 @@ export function ApiKeys({ admins }: { admins: string[] }) {
           </DialogButton>
         )}
       </Group>
-      <Loaded query={keys}>
-        {(data) => (
-          <Rows
-            label="API keys"
-            rows={data.keys.filter(({ revokedAt }) => revokedAt === undefined)}
-            keyOf={({ id }) => id}
-            columns={canChange ? [...columns, revocation] : columns}
-            empty="There is no API key yet. Create one for each integration, so that each can be revoked by itself."
-          />
-        )}
-      </Loaded>
+      <LoadedRows
+        query={keys}
+        rowsOf={(data) => data.keys.filter(({ revokedAt }) => revokedAt === undefined)}
+        label="API keys"
+        columns={canChange ? [...columns, revocation] : columns}
+        empty="There is no API key yet. Create one for each integration, so that each can be revoked by itself."
+      />
     </>
   );
 }
@@ -46,7 +39,7 @@ const columns: Column<TravelApiKey>[] = [
   { label: 'Name', cell: ({ name }) => name },
   { label: 'Acts for', cell: ({ email }) => email },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { label: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never') },
+  { label: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} none="never" /> },
 ];
 
 const revocation = revokeColumn({
@@ -54,22 +47,19 @@ const revocation = revokeColumn({
   title: (name) => `Revoke the API key ${name}?`,
   consequence: 'Every request with it is refused from now on. This cannot be undone.',
   revoke: (id) => call('revokeTravelApiKey', { id }),
-  refreshes: ['listTravelApiKeys'],
 });
 
 function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void }) {
-  const [name, setName] = useState('');
   const [email, setEmail] = useState(admins[0] ?? null);
   return (
     <CreationDialog
       title="Create an API key"
       action="Create the API key"
-      create={async () => (await call('createTravelApiKey', { name, email: email ?? '' })).key}
-      refreshes={['listTravelApiKeys']}
-      secretText={`${name} sends this API key as a bearer. It is shown only now.`}
+      nameText="The integration that will use it"
+      create={async (name) => (await call('createTravelApiKey', { name, email: email ?? '' })).key}
+      secretText={(name) => `${name} sends this API key as a bearer. It is shown only now.`}
       onClose={onClose}
     >
-      <NameField description="The integration that will use it" value={name} onChange={setName} />
       <Select
         label="Acts for"
         description="The key ends when this admin of the travel service is archived"

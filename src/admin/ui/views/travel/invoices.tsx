@@ -2,14 +2,10 @@ import { Group, Stack, Text } from '@mantine/core';
 import { Route, Switch } from 'wouter';
 import type { TravelInvoice, TravelInvoiceDetails } from '../../../contract/travel-data.ts';
 import { Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { Fact, ViewLink } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { type Column, PagedRows, Rows } from '../../components/rows.tsx';
+import { Fact, StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { usePages, useRead } from '../../queries.ts';
-import { BillingOperations } from './billing-operations.tsx';
-import { PartHead, ResourceText } from './resource.tsx';
+import { BillingOperations, PartHead, ResourceText } from './resource.tsx';
 import { billingMark, moneyText } from './texts.ts';
 
 /** The invoices, and one of them. */
@@ -29,7 +25,6 @@ function InvoiceList() {
       query={invoices}
       rowsOf={(page) => page.invoices}
       label="Invoices"
-      keyOf={({ id }) => id}
       columns={columns}
       empty="Nothing has been invoiced yet. The sample data has some invoices of each month."
     />
@@ -48,11 +43,7 @@ const columns: Column<TravelInvoice>[] = [
   },
   { label: 'Customer', cell: ({ customer }) => customer, width: '24%' },
   { label: 'For', cell: ({ description }) => description, width: '18%' },
-  {
-    label: 'Status',
-    cell: ({ status }) => <StateBadge mark={billingMark(status)} />,
-    width: '12%',
-  },
+  { label: 'Status', cell: ({ status }) => <StateBadge mark={billingMark(status)} />, width: '12%' },
   { label: 'Amount', cell: ({ amount }) => moneyText(amount), width: '14%' },
   { label: 'Issued', cell: ({ createdAt }) => <Time at={createdAt} />, width: '14%' },
 ];
@@ -102,19 +93,17 @@ function MoneyBack({ label, rows }: { label: string; rows: Transfer[] }) {
   if (rows.length === 0) return null;
   return (
     <div>
-      <Text fw={600} mb="xs">
+      <Text size="md" fw={600} mb="xs">
         {label}
       </Text>
       <Rows
         label={label}
         rows={rows}
-        keyOf={({ id }) => id}
         columns={[
           { label: 'When', cell: ({ createdAt }) => <Time at={createdAt} />, width: '30%' },
           { label: 'Status', cell: ({ status }) => <StateBadge mark={billingMark(status)} />, width: '30%' },
           { label: 'Amount', cell: ({ amount }) => moneyText(amount), width: '40%' },
         ]}
-        empty=""
       />
     </div>
   );

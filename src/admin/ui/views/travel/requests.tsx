@@ -1,19 +1,16 @@
-import { Badge, Button, Checkbox, Code, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Badge, Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { TravelRequest } from '../../../contract/travel.ts';
-import { Dialog } from '../../components/dialog.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import { Breakable } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import type { TravelEvent, TravelRequest } from '../../../contract/travel.ts';
+import { Dialog } from '../../components/dialogs.tsx';
+import { TextFilter } from '../../components/filters.tsx';
+import { type Column, PagedRows } from '../../components/rows.tsx';
+import { Breakable, LoggedBody, Time } from '../../components/text.tsx';
 import { usePages } from '../../queries.ts';
-import { prettyText } from '../traffic/texts.ts';
 
 /** The request log of the travel API, the newest first. */
 export function Requests() {
   const [isFailed, setFailed] = useState(false);
-  const [typed, setPath] = useState('');
-  const [path] = useDebouncedValue(typed.trim(), 300);
+  const [path, setPath] = useState('');
   const [shown, setShown] = useState<TravelRequest>();
   const requests = usePages('listTravelRequests', {
     limit: 50,
@@ -23,13 +20,7 @@ export function Requests() {
   return (
     <>
       <Group mb="sm">
-        <TextInput
-          size="xs"
-          aria-label="Filter by path"
-          placeholder="/api/users"
-          value={typed}
-          onChange={(event) => setPath(event.currentTarget.value)}
-        />
+        <TextFilter label="Filter by path" placeholder="/api/users" value={path} onChange={setPath} />
         <Checkbox
           label="Failed only"
           checked={isFailed}
@@ -41,7 +32,7 @@ export function Requests() {
         rowsOf={(page) => page.requests}
         label="Requests"
         keyOf={({ requestId, at, method, path }) => `${requestId} ${at} ${method} ${path}`}
-        columns={columns(setShown)}
+        columns={requestColumns(setShown)}
         empty={
           isFailed || path
             ? 'No request matches the filters.'
@@ -53,25 +44,25 @@ export function Requests() {
   );
 }
 
-function columns(onShow: (request: TravelRequest) => void) {
+function requestColumns(onShow: (request: TravelRequest) => void): Column<TravelRequest>[] {
   return [
-    { label: 'When', cell: ({ at }: TravelRequest) => <Time at={at} />, width: '12%' },
-    { label: 'Status', cell: ({ status }: TravelRequest) => <Status status={status} />, width: '10%' },
+    { label: 'When', cell: ({ at }) => <Time at={at} />, width: '12%' },
+    { label: 'Status', cell: ({ status }) => <Status status={status} />, width: '10%' },
     {
       label: 'Request',
-      cell: ({ method, path }: TravelRequest) => (
-        <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+      cell: ({ method, path }) => (
+        <Text span style={{ overflowWrap: 'anywhere' }}>
           <Breakable text={`${method} ${path}`} />
         </Text>
       ),
       width: '36%',
     },
-    { label: 'By', cell: ({ user }: TravelRequest) => <Breakable text={user ?? 'nobody'} />, width: '26%' },
-    { label: 'ms', cell: ({ ms }: TravelRequest) => ms, width: '6%' },
+    { label: 'By', cell: ({ user }) => <Breakable text={user ?? 'nobody'} />, width: '26%' },
+    { label: 'ms', cell: ({ ms }) => ms, width: '6%' },
     {
       label: 'Bodies',
-      cell: (request: TravelRequest) => (
-        <Button size="compact-xs" variant="default" aria-haspopup="dialog" onClick={() => onShow(request)}>
+      cell: (request) => (
+        <Button size="compact-xs" aria-haspopup="dialog" onClick={() => onShow(request)}>
           Show
         </Button>
       ),
@@ -94,25 +85,46 @@ function Bodies({ request, onClose }: { request: TravelRequest; onClose: () => v
   return (
     <Dialog onClose={onClose} size="xl" title={`${method} ${path}`}>
       <Stack gap="xs">
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           Request id {requestId}
           {credential && `, credential ${credential}`}
         </Text>
-        <Body label="Request" body={requestBody} />
-        <Body label="Response" body={responseBody} />
+        <LoggedBody title="Request" body={toBody(requestBody)} />
+        <LoggedBody title="Response" body={toBody(responseBody)} />
       </Stack>
     </Dialog>
   );
 }
 
-function Body({ label, body }: { label: string; body: TravelRequest['requestBody'] }) {
+function toBody(body: TravelRequest['requestBody']) {
+  return body && { text: body.text, isCut: body.cut };
+}
+
+/** The feed of events, the newest first. */
+export function Events() {
+  const events = usePages('listTravelEvents', { limit: 50 });
   return (
-    <div>
-      <Text size="sm" fw={600}>
-        {label}
-        {body?.cut && ' (its beginning)'}
-      </Text>
-      {body ? <Code block>{prettyText(body.text)}</Code> : <Text size="sm">no body was kept</Text>}
-    </div>
+    <PagedRows
+      query={events}
+      rowsOf={(page) => page.events}
+      label="Events"
+      columns={eventColumns}
+      empty="Nothing has happened yet. Each change in the travel service becomes an event, kept for 30 days."
+    />
   );
 }
+
+const eventColumns: Column<TravelEvent>[] = [
+  { label: 'When', cell: ({ createdAt }) => <Time at={createdAt} />, width: '12%' },
+  { label: 'Kind', cell: ({ kind }) => kind, width: '22%' },
+  {
+    label: 'Resource',
+    cell: ({ data }) => String(data['name'] ?? data['email'] ?? data['id'] ?? ''),
+    width: '26%',
+  },
+  {
+    label: 'Changed',
+    cell: ({ previousAttributes }) => <Code>{Object.keys(previousAttributes ?? {}).join(', ') || '–'}</Code>,
+    width: '40%',
+  },
+];

@@ -1,10 +1,9 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call, type Result } from '../../api.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { ViewLink } from '../../components/text.tsx';
+import { StateBadge, ViewLink } from '../../components/text.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { DemoDaySection } from '../overview/demo-day.tsx';
@@ -25,15 +24,17 @@ export function SampleData() {
 
 function SampleCompany({ company, domain, isPresent, users, trips }: State) {
   const canChange = useIsAdmin();
-  const creation = useChange(() => call('createSampleData'), { refreshes: 'all' });
+  const creation = useChange(() => call('createSampleData'));
   const [removal, setRemoval] = useState<string>();
   return (
     <Stack gap="sm">
       <Group gap="xs">
-        <Text fw={600}>{company}</Text>
+        <Text size="md" fw={600}>
+          {company}
+        </Text>
         <StateBadge mark={isPresent ? present : absent} />
       </Group>
-      <Text size="sm">
+      <Text>
         {company} is an invented company with {users} people and {trips} trips of thirteen months: travel
         policies, cost centers, bookings, cancellations, invoices, refunds. Its email addresses end with @
         {domain}, and nothing of anybody else is changed.
@@ -46,7 +47,7 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
       )}
       {isPresent ? (
         <>
-          <Text size="sm">
+          <Text>
             Look at its{' '}
             <ViewLink href="/trips" isInText>
               trips
@@ -62,7 +63,7 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
       ) : (
         canChange && (
           <Button
-            size="xs"
+            variant="filled"
             w="fit-content"
             loading={creation.isPending}
             onClick={() => {
@@ -75,7 +76,7 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
         )
       )}
       {creation.isPending && (
-        <Text size="sm" c="dimmed" role="status">
+        <Text c="dimmed" role="status">
           {company} is being created. That takes some seconds.
         </Text>
       )}
@@ -98,7 +99,6 @@ function RemoveButton({
       title={`Remove ${company}?`}
       action={`Remove ${company}`}
       change={() => call('removeSampleData')}
-      refreshes="all"
       isDestructive
       onDone={({ removed, kept }) => {
         const rest =
@@ -106,7 +106,7 @@ function RemoveButton({
         onRemoved(`✓ Removed ${resourcesText(removed)}.${rest}`);
       }}
     >
-      <Text>
+      <Text size="md">
         All travelers with an address at {domain} go, with their trips, invoices and API keys, and the
         company’s policies, cost centers and custom fields. This cannot be undone, but {company} can be
         created again.

@@ -1,5 +1,5 @@
 import type { TravelTripDetails } from '../../../contract/travel-data.ts';
-import { countText, toWords } from '../../components/texts.ts';
+import { countText, type Mark, toWords } from '../../components/texts.ts';
 
 /** An amount of money, e.g. `€ 1,204.50` in the form of the reader's language. */
 export function moneyText({ total, currency }: { total: number; currency: string }): string {
@@ -45,7 +45,7 @@ export const tripMarks = {
 } satisfies Record<TravelTripDetails['parts'][number]['state'], object>;
 
 /** The mark of a status of billing. Open lists: an unknown status is shown as it is. */
-export function billingMark(status: string): { symbol: string; label: string; color: string } {
+export function billingMark(status: string): Mark {
   const label = toWords(status);
   if (['paid', 'succeeded', 'won', 'solved'].includes(status)) return { symbol: '✓', label, color: 'green' };
   if (['failed', 'lost', 'uncollectible', 'needsResponse', 'warningNeedsResponse'].includes(status))

@@ -3,13 +3,11 @@ import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import type { Result } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
-import { TabList } from '../../components/tab-list.tsx';
-import { ViewHead } from '../../components/view-head.tsx';
+import { TabList, ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../queries.ts';
 import { ApiKeys } from './api-keys.tsx';
-import { Events } from './events.tsx';
 import { Invoices } from './invoices.tsx';
-import { Requests } from './requests.tsx';
+import { Events, Requests } from './requests.tsx';
 import { SampleData } from './sample-data.tsx';
 import { Trips } from './trips.tsx';
 import { Webhooks } from './webhooks.tsx';
@@ -25,7 +23,7 @@ export function TravelView() {
         title="Travel service"
         actions={
           service.data?.embedded && (
-            <Anchor href="/api/docs" target="_blank" size="sm">
+            <Anchor href="/api/docs" target="_blank">
               API documents
             </Anchor>
           )

@@ -2,14 +2,10 @@ import { Group, Stack } from '@mantine/core';
 import { Route, Switch } from 'wouter';
 import type { TravelTrip, TravelTripDetails } from '../../../contract/travel-data.ts';
 import { Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { Dim, Fact, ViewLink } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { type Column, PagedRows, Rows } from '../../components/rows.tsx';
+import { Dim, Fact, StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { usePages, useRead } from '../../queries.ts';
-import { BillingOperations } from './billing-operations.tsx';
-import { PartHead, ResourceText, TravelerNames } from './resource.tsx';
+import { BillingOperations, PartHead, ResourceText, TravelerNames } from './resource.tsx';
 import { localText, moneyText, tripMarks } from './texts.ts';
 
 /** The trips, and one of them. */
@@ -29,7 +25,6 @@ function TripList() {
       query={trips}
       rowsOf={(page) => page.trips}
       label="Trips"
-      keyOf={({ id }) => id}
       columns={columns}
       empty="Nobody has looked for a trip yet. The sample data has some hundred of them."
     />
@@ -42,22 +37,14 @@ const columns: Column<TravelTrip>[] = [
     cell: ({ id, title }) => <ViewLink href={`/trips/${id}`}>{title}</ViewLink>,
     width: '32%',
   },
-  {
-    label: 'Travelers',
-    cell: ({ travelers }) => travelers.map(({ name }) => name).join(', '),
-    width: '22%',
-  },
+  { label: 'Travelers', cell: ({ travelers }) => travelers.map(({ name }) => name).join(', '), width: '22%' },
   {
     label: 'Starts',
     cell: ({ startsAt }) => (startsAt === undefined ? '–' : localText(startsAt)),
     width: '20%',
   },
   { label: 'State', cell: ({ state }) => <StateBadge mark={tripMarks[state]} />, width: '12%' },
-  {
-    label: 'Price',
-    cell: ({ prices }) => prices.map(moneyText).join(' + ') || '–',
-    width: '14%',
-  },
+  { label: 'Price', cell: ({ prices }) => prices.map(moneyText).join(' + ') || '–', width: '14%' },
 ];
 
 function Trip({ id }: { id: string }) {

@@ -1,20 +1,32 @@
-import { Alert, Button, Code, Group, Text } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Code,
+  Group,
+  MultiSelect,
+  Switch as SwitchField,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../../contract/travel.ts';
-import { call } from '../../api.ts';
-import { Confirm, ConfirmButton } from '../../components/confirm.tsx';
-import { DialogButton } from '../../components/dialog.tsx';
+import { call, faultOf } from '../../api.ts';
+import {
+  Confirm,
+  ConfirmButton,
+  Dialog,
+  DialogButton,
+  FormDialog,
+  Secret,
+} from '../../components/dialogs.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
-import { StateBadge } from '../../components/mark.tsx';
-import { PagedRows } from '../../components/paged-rows.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { Secret } from '../../components/secret.tsx';
-import { ViewLink } from '../../components/text.tsx';
-import { Time } from '../../components/time.tsx';
+import { type Column, PagedRows, Rows } from '../../components/rows.tsx';
+import { StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { useChange, usePages, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { PartHead } from './resource.tsx';
-import { WebhookForm } from './webhook-form.tsx';
 
 /** All webhooks, and the deliveries of one. `kinds` are the events that a webhook can select. */
 export function Webhooks({ kinds }: { kinds: string[] }) {
@@ -41,9 +53,7 @@ function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: st
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <Text size="sm" c="dimmed">
-          A webhook gets events by HTTP, signed, as soon as they happen.
-        </Text>
+        <Text c="dimmed">A webhook gets events by HTTP, signed, as soon as they happen.</Text>
         {useIsAdmin() && (
           <DialogButton label="Create a webhook" variant="filled">
             {(close) => <WebhookForm kinds={kinds} onClose={close} />}
@@ -53,7 +63,6 @@ function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: st
       <Rows
         label="Webhooks"
         rows={webhooks}
-        keyOf={({ id }) => id}
         columns={columns}
         empty="There is no webhook yet. Create one here, or let an integration create its own by POST /api/webhooks."
       />
@@ -62,49 +71,37 @@ function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: st
 }
 
 const columns: Column<TravelWebhook>[] = [
-  {
-    label: 'URL',
-    cell: ({ id, url }) => <ViewLink href={`/webhooks/${id}`}>{url}</ViewLink>,
-  },
+  { label: 'URL', cell: ({ id, url }) => <ViewLink href={`/webhooks/${id}`}>{url}</ViewLink> },
   { label: 'Description', cell: ({ description }) => description ?? '–' },
   { label: 'Events', cell: ({ events }) => events?.join(', ') ?? 'every kind' },
-  {
-    label: 'State',
-    cell: ({ disabled }) => <StateBadge mark={disabled ? inactive : active} />,
-  },
+  { label: 'State', cell: ({ disabled }) => <StateBadge mark={disabled ? inactive : active} /> },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 const active = { symbol: '✓', label: 'active', color: 'green' };
 const inactive = { symbol: '–', label: 'inactive', color: 'gray' };
 
-function Deliveries({
-  id,
-  webhook,
-  kinds,
-}: {
+interface DeliveriesProps {
   id: string;
   webhook: TravelWebhook | undefined;
   kinds: string[];
-}) {
+}
+
+function Deliveries({ id, webhook, kinds }: DeliveriesProps) {
   const canChange = useIsAdmin();
   const deliveries = usePages('listTravelDeliveries', { id, limit: 50 });
-  const test = useChange(() => call('testTravelWebhook', { id }), { refreshes: [] });
-  const redelivery = useChange((delivery: string) => call('redeliverTravelEvent', { id, delivery }), {
-    refreshes: ['listTravelDeliveries'],
-  });
+  const test = useChange(() => call('testTravelWebhook', { id }));
+  const redelivery = useChange((delivery: string) => call('redeliverTravelEvent', { id, delivery }), {});
   return (
     <>
       <PartHead list="/webhooks" label="Webhooks">
         {webhook?.url ?? id}
       </PartHead>
       <Group justify="space-between" mb="sm">
-        <Text size="sm" c="dimmed">
-          {webhook?.events?.join(', ') ?? 'Every kind of event'}
-        </Text>
+        <Text c="dimmed">{webhook?.events?.join(', ') ?? 'Every kind of event'}</Text>
         {canChange && (
           <Group gap="xs">
-            <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+            <Button loading={test.isPending} onClick={() => test.mutate()}>
               Send a test event
             </Button>
             {webhook && <ChangeButtons webhook={webhook} kinds={kinds} />}
@@ -117,7 +114,6 @@ function Deliveries({
         query={deliveries}
         rowsOf={(page) => page.deliveries}
         label="Deliveries"
-        keyOf={(delivery) => delivery.id}
         columns={canChange ? [...deliveryColumns, redeliverColumn(redelivery.mutate)] : deliveryColumns}
         empty="Nothing has been delivered yet. The next event that the webhook selects appears here."
       />
@@ -142,11 +138,10 @@ function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: stri
         title="Delete the webhook?"
         action="Delete the webhook"
         change={() => call('deleteTravelWebhook', { id })}
-        refreshes={['listTravelWebhooks']}
         isDestructive
         onDone={() => navigate('/webhooks')}
       >
-        <Text style={{ overflowWrap: 'anywhere' }}>
+        <Text size="md" style={{ overflowWrap: 'anywhere' }}>
           {url} gets no events any more, and its list of deliveries goes. This cannot be undone: a new webhook
           has another secret.
         </Text>
@@ -162,7 +157,6 @@ function SecretRenewal({ webhook: { id, url }, onClose }: { webhook: TravelWebho
       title="Renew the secret of the webhook?"
       action="Renew the secret"
       change={() => call('renewTravelWebhookSecret', { id })}
-      refreshes={[]}
       onClose={onClose}
       result={{
         title: 'The secret is renewed',
@@ -174,7 +168,7 @@ function SecretRenewal({ webhook: { id, url }, onClose }: { webhook: TravelWebho
         ),
       }}
     >
-      <Text style={{ overflowWrap: 'anywhere' }}>
+      <Text size="md" style={{ overflowWrap: 'anywhere' }}>
         {url} gets a new secret, which is shown once. The present one signs for 24 hours too; then the
         integration must know the new one. A renewal cannot be undone.
       </Text>
@@ -214,24 +208,141 @@ const deliveryColumns: Column<TravelDelivery>[] = [
       return last ? <Code>{`attempt ${attempts.length}: ${attemptText(last)}`}</Code> : 'none yet';
     },
   },
-  {
-    label: 'Next attempt',
-    cell: ({ nextAttemptAt }) => (nextAttemptAt ? <Time at={nextAttemptAt} isDeadline /> : '–'),
-  },
+  { label: 'Next attempt', cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} isDeadline /> },
 ];
 
 function redeliverColumn(onRedeliver: (id: string) => void): Column<TravelDelivery> {
   return {
     label: 'Action',
     cell: ({ id, kind }) => (
-      <Button
-        size="compact-xs"
-        variant="default"
-        aria-label={`Deliver again: ${kind}`}
-        onClick={() => onRedeliver(id)}
-      >
+      <Button size="compact-xs" aria-label={`Deliver again: ${kind}`} onClick={() => onRedeliver(id)}>
         Deliver again
       </Button>
     ),
   };
+}
+
+/** The values of the form. Without kinds of events the webhook gets every kind. */
+interface Typed {
+  url: string;
+  description: string;
+  events: string[];
+  isActive: boolean;
+}
+
+interface WebhookFormProps {
+  webhook?: TravelWebhook | undefined;
+  kinds: string[];
+  onClose: () => void;
+}
+
+/** Creates a webhook and shows its secret once, or changes one. `kinds` are those that can be selected. */
+export function WebhookForm({ webhook, kinds, onClose }: WebhookFormProps) {
+  const [typed, setTyped] = useState(() => toTyped(webhook));
+  const saving = useChange(() => save(webhook, typed), {
+    onDone: (secret) => secret === undefined && onClose(),
+  });
+  if (saving.data !== undefined)
+    return (
+      <Dialog onClose={onClose} title="The webhook is created">
+        <Secret value={saving.data} onDone={onClose}>
+          Each request to {typed.url.trim()} is signed with this secret (Standard Webhooks). It is shown only
+          now: give it to the integration.
+        </Secret>
+      </Dialog>
+    );
+  return (
+    <FormDialog
+      title={webhook ? 'Edit the webhook' : 'Create a webhook'}
+      action={webhook ? 'Save the webhook' : 'Create the webhook'}
+      size="lg"
+      noValidate
+      change={saving}
+      fields={['url', 'events']}
+      onClose={onClose}
+    >
+      <Fields
+        {...{ typed, kinds }}
+        error={saving.error}
+        onChange={(part) => setTyped({ ...typed, ...part })}
+      />
+    </FormDialog>
+  );
+}
+
+function toTyped(webhook: TravelWebhook | undefined): Typed {
+  const { url = '', description = '', events = [], disabled = false } = webhook ?? {};
+  return { url, description, events, isActive: !disabled };
+}
+
+/** Returns the secret of a new webhook. Of an existing one only what was changed is sent, so that changes of others stay. */
+async function save(webhook: TravelWebhook | undefined, typed: Typed): Promise<string | undefined> {
+  const url = typed.url.trim();
+  const description = typed.description.trim();
+  const { events, isActive } = typed;
+  if (!webhook) {
+    const made = await call('createTravelWebhook', {
+      ...{ url, disabled: !isActive },
+      ...(description && { description }),
+      ...(events.length > 0 && { events }),
+    });
+    return made.secret;
+  }
+  const before = toTyped(webhook);
+  await call('updateTravelWebhook', {
+    id: webhook.id,
+    ...(url !== before.url && { url }),
+    ...(description !== before.description && { description: description || null }),
+    ...(events.join() !== before.events.join() && { events: events.length > 0 ? events : null }),
+    ...(isActive !== before.isActive && { disabled: !isActive }),
+  });
+  return undefined;
+}
+
+interface FieldsProps {
+  typed: Typed;
+  kinds: string[];
+  error: Error | null;
+  onChange: (part: Partial<Typed>) => void;
+}
+
+function Fields({ typed: { url, description, events, isActive }, kinds, error, onChange }: FieldsProps) {
+  return (
+    <>
+      <TextInput
+        label="URL"
+        description="Where events are sent by POST"
+        placeholder="https://expenses.example.com/travel-events"
+        type="url"
+        value={url}
+        onChange={(event) => onChange({ url: event.currentTarget.value })}
+        error={faultOf(error, 'url')}
+        required
+        data-autofocus
+      />
+      <MultiSelect
+        label="Events"
+        description="None selected: every kind, also kinds to come"
+        placeholder={events.length === 0 ? 'Every kind' : ''}
+        data={kinds}
+        value={events}
+        onChange={(chosen) => onChange({ events: chosen })}
+        error={faultOf(error, 'events')}
+        searchable
+        clearable
+      />
+      <Textarea
+        label="Description"
+        value={description}
+        onChange={(event) => onChange({ description: event.currentTarget.value })}
+        autosize
+      />
+      <SwitchField
+        label="Active"
+        description="An inactive webhook gets no events, also not later"
+        checked={isActive}
+        onChange={(event) => onChange({ isActive: event.currentTarget.checked })}
+      />
+    </>
+  );
 }

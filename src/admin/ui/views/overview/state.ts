@@ -1,10 +1,29 @@
 import type { Result } from '../../api.ts';
+import type { Mark } from '../../components/texts.ts';
+import { useRead } from '../../queries.ts';
+
+/** The interval at which the numbers are read again, in milliseconds. */
+export const READ_EVERY_MS = 10_000;
+/** The same while the demo day is played. */
+const FOLLOW_EVERY_MS = 500;
+
+/** The state of the service. */
+export function useOverview() {
+  return useRead(
+    'readOverview',
+    {},
+    {
+      refetchInterval: ({ state: { data } }) =>
+        data?.demoDay.phase === 'playing' ? FOLLOW_EVERY_MS : READ_EVERY_MS,
+    },
+  );
+}
 
 /** The answer of the operation `readOverview`. */
 export type Overview = Result<'readOverview'>;
 
 /** The symbol says the same as the colour. */
-export const stateMarks: Record<Overview['state'], { symbol: string; color: string; label: string }> = {
+export const stateMarks: Record<Overview['state'], Mark> = {
   inStep: { symbol: '✓', color: 'green', label: 'Well' },
   working: { symbol: '↻', color: 'blue', label: 'At work' },
   attention: { symbol: '!', color: 'yellow', label: 'Needs attention' },
@@ -28,13 +47,3 @@ export const peopleStates: { state: PersonState; symbol: string; label: string }
   { state: 'refused', symbol: '✗', label: 'refused by the travel service' },
   { state: 'held', symbol: '‖', label: 'held for an approval' },
 ];
-
-/** The causes of holds, in a few words each. */
-export const causeTexts: Record<Overview['held'][number]['cause'], string> = {
-  safetyValve: 'Safety valve',
-  guarded: 'Administrators',
-  neverProvisioned: 'People never sent',
-  return: 'People who return',
-  rules: 'Change of rules',
-  groups: 'Changed groups',
-};

@@ -52,3 +52,12 @@ export function isLinkedRule(rule: OtherRule, { field, origin }: LinkedRule): bo
   const isOfField = rule.field === field || (rule.field === 'roles' && field.startsWith('roles.'));
   return isOfField && rule.origin === (origin === 'collection' ? 'collection' : 'default');
 }
+
+/** The address of the difference between a version of a mapping and the one before it. */
+export function versionHref(connection: string, version: number | undefined): string {
+  const query = new URLSearchParams({
+    connection,
+    ...(version !== undefined && { version: String(version) }),
+  });
+  return `~/admin/mappings?${query}`;
+}
