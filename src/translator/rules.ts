@@ -140,6 +140,16 @@ export function compileRules(
   };
 }
 
+/** Returns a function that computes something of rules once for each version of them: rules never change. */
+export function oncePerRules<T>(compute: (rules: Rules) => T): (rules: Rules) => T {
+  const known = new WeakMap<Rules, { result: T }>();
+  return (rules) => {
+    const { result } = known.get(rules) ?? { result: compute(rules) };
+    known.set(rules, { result });
+    return result;
+  };
+}
+
 /** Returns a row for each preference that rules set. */
 function preferencesOf(rules: Rule[]): Field[] {
   const targets = rules.flatMap(({ target }) => (target.kind === 'field' ? [target.field] : []));
