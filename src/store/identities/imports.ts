@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
@@ -13,7 +12,7 @@ import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { laterSeenAt } from './identity-changes.ts';
 import { observedColumns } from './identity-row.ts';
-import { findOpenCreates, saveUnclaimed } from './unclaimed-identities.ts';
+import { findOpenCreates, isStoredAs, saveUnclaimed } from './unclaimed-identities.ts';
 
 /** The stored state of a traveler's identity, for an import to detect whether the traveler has changed. */
 export type KnownTraveler = Pick<
@@ -192,10 +191,6 @@ async function saveObservedBatch(
     .updateTable('identity')
     .set((identity) => ({ ...dirtyColumns(identity, seenAt), seen_at: laterSeenAt(identity, seenAt) }));
   await mark.where(inScope(scope)).where('id', 'in', ids).execute();
-}
-
-function isStoredAs(stored: string | null, observed: TravelUser | undefined): boolean {
-  return isDeepStrictEqual(stored === null ? undefined : parseJson(stored), observed);
 }
 
 /**

@@ -217,7 +217,8 @@ async function refreshUnclaimed(
   }
 }
 
-function isStoredAs(stored: string | null, now: unknown): boolean {
+/** Returns whether the stored JSON is of the same value as the one of now. */
+export function isStoredAs(stored: string | null, now: unknown): boolean {
   return isDeepStrictEqual(stored === null ? undefined : parseJson(stored), now);
 }
 
