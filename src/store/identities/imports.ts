@@ -12,7 +12,7 @@ import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { laterSeenAt } from './identity-changes.ts';
 import { observedColumns } from './identity-row.ts';
-import { findOpenCreates, isStoredAs, saveUnclaimed } from './unclaimed-identities.ts';
+import { findLinked, findOpenCreates, isStoredAs, saveUnclaimed } from './unclaimed-identities.ts';
 
 /** The stored state of a traveler's identity, for an import to detect whether the traveler has changed. */
 export type KnownTraveler = Pick<
@@ -48,7 +48,7 @@ export function imports(database: Database) {
       findKnownTravelers(db, scopeOf(connection), travelIds),
     /** Returns the travelers that a claimed identity of another connection of the account has. */
     findLinkedElsewhere: (connection: string, account: string, travelIds: string[]) =>
-      findLinkedElsewhere(db, { connection, account }, travelIds),
+      findLinked(db, { account, except: connection }, travelIds),
     /** Returns the travelers whose person was erased (GDPR). */
     findErased: (account: string, travelIds: string[]): Promise<ReadonlySet<string>> =>
       findErasedTravelers(db, account, travelIds),
@@ -114,26 +114,6 @@ function toKnownTraveler(
     rulesGeneration: row.rules_generation,
     deletedAt: row.deleted_at ?? undefined,
   };
-}
-
-async function findLinkedElsewhere(
-  db: Kysely<Tables>,
-  { connection, account }: { connection: string; account: string },
-  travelIds: string[],
-): Promise<string[]> {
-  const found: string[] = [];
-  for (const batch of batches(travelIds)) {
-    const rows = await db
-      .selectFrom('identity')
-      .select('travel_id')
-      .where('account', '=', account)
-      .where('travel_id', 'in', batch)
-      .where('claimed', '=', sql.lit(1))
-      .where('connection_id', '<>', connection)
-      .execute();
-    found.push(...rows.flatMap(({ travel_id }) => travel_id ?? []));
-  }
-  return found;
 }
 
 /** The travelers that an import has observed, and the time at which it began to read them. */
