@@ -143,7 +143,6 @@ function startLoops(deps: BackgroundDeps, connection: Connection): ConnectionLoo
     connection,
     stop: async () => {
       stop.abort();
-      deps.reconcileSignalOf(connection).wake();
       await Promise.all(loops);
     },
   };
@@ -178,10 +177,7 @@ async function reconcileTurn(
   signal: AbortSignal,
 ): Promise<void> {
   if ((await reconcileDue(deps, connection, signal)) > 0) return;
-  const idle = new AbortController();
-  const timeout = deps.runtime.wait(IDLE_MS, AbortSignal.any([signal, idle.signal]));
-  await Promise.race([deps.reconcileSignalOf(connection).wait(), timeout]);
-  idle.abort('woken');
+  await waitForSignal(deps, { wakeSignal: deps.reconcileSignalOf(connection), ms: IDLE_MS }, signal);
 }
 
 /** Thrown when the store cannot save leases or outcomes. The reconciler has already logged the cause. */

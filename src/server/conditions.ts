@@ -1,7 +1,12 @@
 import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { SignInBurst } from '../admin/refused-sign-ins.ts';
 import type { Alert } from '../alerts/channel.ts';
-import { type FoundConditions, findConditions, signInsText } from '../provisioning/conditions/conditions.ts';
+import {
+  type FoundConditions,
+  findConditions,
+  signInsText,
+  suspicionText,
+} from '../provisioning/conditions/conditions.ts';
 import {
   type ConditionFacts,
   describeOutage,
@@ -118,7 +123,7 @@ export function tellEvents(
     }
   });
   suspicion.onSuspicion((connection, people) => {
-    const text = `The travelers of ${people} people of ${connection} had values that were never sent, after a time without a server: the database may have been restored.`;
+    const text = suspicionText(people, ` of ${connection}`);
     send({ type: 'restore.suspected', text, data: { connection, people }, path: '/overview' });
   });
   signIns.refusedSignIns.onBurst(({ attempts }) => {

@@ -7,10 +7,28 @@ export interface Scope {
   connection: string;
 }
 
+/** The key of an identity or group. */
+export interface ScopedId extends Scope {
+  id: string;
+}
+
 /** The condition that a row belongs to a connection. In a join, `table` says whose row. */
 export function inScope({ account, connection }: Scope, table?: string): RawBuilder<SqlBool> {
   const column = (name: string) => sql.ref(table === undefined ? name : `${table}.${name}`);
   return sql`${column('account')} = ${account} and ${column('connection_id')} = ${connection}`;
+}
+
+/** The condition that two columns, named with their tables, are equal in rows of the same connection. */
+export function equalInScope(one: string, other: string): RawBuilder<SqlBool> {
+  const [table, otherTable] = [one, other].map((column) => column.split('.')[0]);
+  const pairs = [
+    [one, other],
+    ...['account', 'connection_id'].map((name) => [`${table}.${name}`, `${otherTable}.${name}`]),
+  ];
+  return sql`${sql.join(
+    pairs.map(([left = '', right = '']) => sql`${sql.ref(left)} = ${sql.ref(right)}`),
+    sql` and `,
+  )}`;
 }
 
 /** The columns that put a row into a scope. */

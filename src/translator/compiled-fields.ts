@@ -2,7 +2,14 @@ import type { ScimResource } from '../schema/resource.ts';
 import type { Field } from './fields.ts';
 import type { Mapping } from './mapping/mapping-file.ts';
 import { type CompiledSource, firstThatHolds, preparedValues, ruleSources } from './mapping/rule-sources.ts';
-import { type ConditionalRule, findRules, type Rule, type RuleChain, type Rules } from './rules.ts';
+import {
+  type ConditionalRule,
+  findRules,
+  oncePerRules,
+  type Rule,
+  type RuleChain,
+  type Rules,
+} from './rules.ts';
 import { type SourceUser, toSourceUser } from './sources.ts';
 import type { CountedParts, FieldKey, TraceEntry } from './translation.ts';
 import { readManager } from './values/readers.ts';
@@ -32,15 +39,10 @@ export interface CompiledField {
   conditional?: ReadonlyMap<ConditionalRule, CompiledField>;
 }
 
-/** Caches the compiled fields of each version of the rules. Rules never change. */
-const compiled = new WeakMap<Rules, CompiledField[]>();
-
 /** Returns the fields of the table with the rules that set them. */
-export function compiledFields(rules: Rules): CompiledField[] {
-  const known = compiled.get(rules) ?? rules.fields.map((field) => compileField(field, rules));
-  compiled.set(rules, known);
-  return known;
-}
+export const compiledFields = oncePerRules((rules) =>
+  rules.fields.map((field) => compileField(field, rules)),
+);
 
 function compileField(field: Field, rules: Rules): CompiledField {
   const chain = findRules(rules, field.key);

@@ -5,7 +5,7 @@ import { findReferencesOf } from './compiled-fields.ts';
 import { isSearchedAttribute, parseNamingAttribute } from './mapping/manager-settings.ts';
 import { valuesReader } from './mapping/rule-sources.ts';
 import { isSyntaxProblem, type RulePath } from './mapping/rule-syntax.ts';
-import { digest, pathsOfInput, type Rules } from './rules.ts';
+import { digest, oncePerRules, pathsOfInput, type Rules } from './rules.ts';
 import { type SourceManager, type SourceUser, toSourceUser } from './sources.ts';
 import type { Reference } from './translation.ts';
 import { canonicalJson, type Fault, toText, unresolved } from './values/values.ts';
@@ -18,17 +18,12 @@ interface ManagerReads {
   by: RulePath | undefined;
 }
 
-/** Caches what each version of the rules reads. Rules never change. */
-const cache = new WeakMap<Rules, ManagerReads>();
-
-function managerReads(rules: Rules): ManagerReads {
-  const known = cache.get(rules) ?? {
-    paths: rules.rules.flatMap(({ input }) => pathsOfInput(input).filter(({ ofManager }) => ofManager)),
-    by: namingPath(rules.mapping.manager?.by),
-  };
-  cache.set(rules, known);
-  return known;
-}
+const managerReads = oncePerRules(
+  ({ rules, mapping }): ManagerReads => ({
+    paths: rules.flatMap(({ input }) => pathsOfInput(input).filter(({ ofManager }) => ofManager)),
+    by: namingPath(mapping.manager?.by),
+  }),
+);
 
 function namingPath(text: string | undefined): RulePath | undefined {
   if (text === undefined || isSearchedAttribute(text)) return undefined;

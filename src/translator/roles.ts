@@ -13,7 +13,7 @@ import {
   toKnownRole,
   unknownRole,
 } from './role-names.ts';
-import type { Rule, Rules } from './rules.ts';
+import { oncePerRules, type Rule, type Rules } from './rules.ts';
 import type { AwaitedManager } from './sources.ts';
 import { type FieldKey, rolesTarget, type TraceEntry, travelRoles } from './translation.ts';
 import { type Fault, valueAt } from './values/values.ts';
@@ -47,14 +47,7 @@ interface CompiledRoles {
   table: RoleTable;
 }
 
-/** Caches the compiled roles of each version of the rules. Rules never change. */
-const cache = new WeakMap<Rules, CompiledRoles>();
-
-function compiledRoles(rules: Rules): CompiledRoles {
-  const known = cache.get(rules) ?? compileRoles(rules);
-  cache.set(rules, known);
-  return known;
-}
+const compiledRoles = oncePerRules(compileRoles);
 
 function compileRoles({ rules, mapping }: Rules): CompiledRoles {
   const table = roleTable(mapping);

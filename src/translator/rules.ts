@@ -1,7 +1,7 @@
 import { chooseReading } from '../schema/attribute-names.ts';
 import { filterTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
-import type { Json, ScimResource } from '../schema/resource.ts';
+import type { ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { type Field, fields, findField, preferenceField, preferenceKey, toFieldKey } from './fields.ts';
 import { jsonPath } from './mapping/mapping-faults.ts';
@@ -124,7 +124,7 @@ export function compileRules(
   const faults: Finding[] = [];
   const rules: Rule[] = [];
   for (const compiled of rows.map((row) => collectionRule(row, table))) {
-    const target = 'origin' in compiled ? canonicalJson({ ...compiled.target }) : '';
+    const target = 'origin' in compiled ? canonicalJson(compiled.target) : '';
     if (!('origin' in compiled)) faults.push(compiled);
     else if (seen.has(target)) faults.push(duplicateRow(compiled));
     else rules.push(compiled);
@@ -137,6 +137,16 @@ export function compileRules(
     rules: withKnownUrns([...fromFile, ...rules]),
     scope: mapping.scope === undefined ? undefined : compileScope(mapping.scope),
     faults,
+  };
+}
+
+/** Returns a function that computes something of rules once for each version of them: rules never change. */
+export function oncePerRules<T>(compute: (rules: Rules) => T): (rules: Rules) => T {
+  const known = new WeakMap<Rules, { result: T }>();
+  return (rules) => {
+    const { result } = known.get(rules) ?? { result: compute(rules) };
+    known.set(rules, { result });
+    return result;
   };
 }
 
@@ -375,19 +385,17 @@ function rowText({ scimAttribute, customFieldId, userAttribute }: ScimUserMappin
  * for custom fields, because two rules may set the same one, by id and by name.
  */
 function versionOf({ $schema: _, scimUserMapping, ...mapping }: Mapping, rows: ScimUserMapping[]): string {
-  // The round trip through JSON drops members that are undefined.
-  const toCanonicalText = (part: object) => canonicalJson(JSON.parse(JSON.stringify(part)) as Json);
   const ofFields = new Map<string, string[]>();
   for (const row of scimUserMapping) {
     const field = row.userAttribute === undefined ? undefined : toFieldKey(row.userAttribute);
-    if (field !== undefined) ofFields.set(field, [...(ofFields.get(field) ?? []), toCanonicalText(row)]);
+    if (field !== undefined) ofFields.set(field, [...(ofFields.get(field) ?? []), canonicalJson(row)]);
   }
   const ofCustomFields = scimUserMapping.filter(({ userAttribute }) => userAttribute === undefined);
   const file = [
     ...[...ofFields.values()].map((rows) => rows.join()).sort(),
-    ...ofCustomFields.map(toCanonicalText),
+    ...ofCustomFields.map((row) => canonicalJson(row)),
   ];
-  return digest(`${EDITION}${toCanonicalText(mapping)}${file.join()}${rows.map(rowText).join()}`);
+  return digest(`${EDITION}${canonicalJson(mapping)}${file.join()}${rows.map(rowText).join()}`);
 }
 
 /** A short stable digest of a text (FNV-1a, twice 32 bits), to tell versions of rules apart; not for secrets. */

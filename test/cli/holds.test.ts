@@ -7,6 +7,7 @@ import { auditLog } from '../../src/store/credentials/audit-log.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 import { NOW, person } from '../fixtures/store.ts';
@@ -257,7 +258,7 @@ test('a discarded change of rules can be approved, but not one that changed afte
   expect(await decideHolds(asked, { ...chosen, answer: 'approved' })).toBe(1);
   expect(shell.err.at(-1)).toMatch('The rules or lookups have changed meanwhile.');
   expect(await store.holds.findHeldRules('okta')).toMatchObject({ generation: 3, answer: undefined });
-  await store.holds.decide('okta', { cause: 'rules' }, 'discarded', NOW);
+  await saveDecision(store, 'okta', { cause: 'rules' }, 'discarded', NOW);
   expect(await decideHolds(shell, { ...chosen, answer: 'approved', yes: true })).toBe(0);
   expect(await store.holds.findHeldRules('okta')).toMatchObject({ generation: 3, answer: 'approved' });
 });

@@ -10,6 +10,7 @@ import {
   usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 
 const users = 'default';
 const refused = { kind: 'refused', message: expect.stringContaining('administers the travel service') };
@@ -41,7 +42,7 @@ async function importTraveler(fixture: ProvisioningFixture, roles: string[]): Pr
 }
 
 async function approve({ store, bridge, clock }: ProvisioningFixture, id: string): Promise<void> {
-  expect(await store.holds.decide(users, { ids: [id] }, 'approved', clock.now())).toBe(1);
+  expect(await saveDecision(store, users, { ids: [id] }, 'approved', clock.now())).toBe(1);
   await bridge.reconcileDue();
 }
 
@@ -218,7 +219,7 @@ test('a discarded deactivation stays discarded after an import, and each new req
     const ada = await bridge.users.create(users, person('Ada'));
     await changeByHand(fixture, ada.id, { roles: ['admin'] });
     await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
-    await store.holds.decide(users, { ids: [ada.id] }, 'discarded', clock.now());
+    await saveDecision(store, users, { ids: [ada.id] }, 'discarded', clock.now());
     await bridge.reconcileDue();
     await fixture.importTravelers();
     expect(await store.holds.countHolds()).toEqual([]);
@@ -253,7 +254,7 @@ test('the user whose credential the bridge uses is never deactivated or deleted,
     }
     expect(desiredOf(await fixture.bridge.users.read(users, id)).active).toBe(true);
     expect(await fixture.store.holds.countHolds()).toEqual([]);
-    expect(await fixture.store.holds.decide(users, { ids: [id] }, 'approved', fixture.clock.now())).toBe(0);
+    expect(await saveDecision(fixture.store, users, { ids: [id] }, 'approved', fixture.clock.now())).toBe(0);
     await fixture.importTravelers();
     expect(fixture.travel.writes()).toEqual([]);
   }));

@@ -6,6 +6,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 
 const users = 'default';
 const bert = { name: { givenName: 'Bert', familyName: 'Quinn' } };
@@ -18,7 +19,7 @@ async function settle(fixture: ProvisioningFixture): Promise<void> {
 }
 
 async function decide(fixture: ProvisioningFixture, id: string, answer: Decision['answer']): Promise<void> {
-  await fixture.store.holds.decide(users, { ids: [id] }, answer, fixture.clock.now());
+  await saveDecision(fixture.store, users, { ids: [id] }, answer, fixture.clock.now());
   await settle(fixture);
 }
 
@@ -121,7 +122,7 @@ describe('a departure that the safety valve holds', () => {
   test('is carried out with an approval that was given before a successor was created', () =>
     withFixture(async (fixture) => {
       const { id: ada } = await heldLeaver(fixture);
-      await fixture.store.holds.decide(users, { ids: [ada] }, 'approved', fixture.clock.now());
+      await saveDecision(fixture.store, users, { ids: [ada] }, 'approved', fixture.clock.now());
       await fixture.bridge.users.create(users, successor);
       await settle(fixture);
       expect(await fixture.traveler(ada)).toMatchObject({ archived: true });

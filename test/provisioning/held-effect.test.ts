@@ -2,6 +2,7 @@ import type { RulesEffect } from '../../src/provisioning/holds/rules-effect.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 
 const users = 'default';
@@ -109,7 +110,7 @@ test('a held mapping is named by its version and admin, beside lookups that were
 test('lookups that a decision let pass are no cause of the next change', () =>
   withCrowd(async (fixture) => {
     await loseCenters(fixture);
-    await fixture.store.holds.decide(users, { cause: 'rules' }, 'approved', fixture.clock.now());
+    await saveDecision(fixture.store, users, { cause: 'rules' }, 'approved', fixture.clock.now());
     await applyRules(fixture);
     fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: centers };
     await applyRules(fixture);
@@ -122,7 +123,7 @@ test('a decision deletes the effect, counts its people, and tells how many of th
     await loseCenters(fixture);
     await describedEffect(fixture);
     const at = clock.now();
-    expect(await store.holds.decide(users, { cause: 'rules' }, 'approved', at, 'ada')).toBe(CROWD);
+    expect(await saveDecision(store, users, { cause: 'rules' }, 'approved', at, 'ada')).toBe(CROWD);
     expect((await store.holds.findHeldRules(users))?.effect).toBeUndefined();
     expect(await store.holds.readProgress(users, at)).toEqual({
       ...{ people: CROWD, left: CROWD, affected: CROWD },

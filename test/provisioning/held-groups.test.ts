@@ -2,6 +2,7 @@ import type { ScimResource } from '../../src/schema/resource.ts';
 import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 import { noLookups } from '../../src/translator/translation.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 
 const users = 'default';
 const LIMIT = 100;
@@ -61,7 +62,7 @@ async function withMembers(
         policies: async () =>
           [...travel.travelers.values()].filter(({ travelPolicyId }) => travelPolicyId === 'p').length,
         decide: async (some, answer) => {
-          await store.holds.decide(users, { ids: some }, answer, clock.now(), 'Grace');
+          await saveDecision(store, users, { ids: some }, answer, clock.now(), 'Grace');
           await follow();
         },
       });

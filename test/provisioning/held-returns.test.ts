@@ -8,6 +8,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 
 const users = 'default';
 const bert = { name: { givenName: 'Bert', familyName: 'Quinn' } };
@@ -44,7 +45,7 @@ async function decide(
   answer: Decision['answer'],
   connection = users,
 ): Promise<void> {
-  await fixture.store.holds.decide(connection, { ids: [id] }, answer, fixture.clock.now());
+  await saveDecision(fixture.store, connection, { ids: [id] }, answer, fixture.clock.now());
   await settle(fixture);
 }
 
@@ -344,7 +345,7 @@ describe('an approval of a return', () => {
     return { leaver: ada.id, travelId: ada.travelUserId, id };
   };
   const approve = async ({ store, clock, bridge }: ProvisioningFixture, id: string) => {
-    await store.holds.decide(users, { ids: [id] }, 'approved', clock.now());
+    await saveDecision(store, users, { ids: [id] }, 'approved', clock.now());
     await bridge.reconcileDue();
   };
 

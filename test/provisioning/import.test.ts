@@ -11,6 +11,7 @@ import {
   usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 
 const users = 'default';
 
@@ -291,7 +292,7 @@ test('an approved administrator is archived at once even if the safety valve all
       if (!was) throw new Error('there is no traveler');
       travel.travelers.set(was.id, { ...was, roles: ['admin'] });
       await expect(patch(ada.id, { active: false })).rejects.toMatchObject({ kind: 'refused' });
-      await store.holds.decide(users, { ids: [ada.id] }, 'approved', clock.now());
+      await saveDecision(store, users, { ids: [ada.id] }, 'approved', clock.now());
       await bridge.reconcileDue();
       expect(await traveler(ada.id)).toMatchObject({ archived: true, roles: ['admin'] });
       expect(await identity(ada.id)).toMatchObject({ state: 'synced', hold: undefined });

@@ -3,6 +3,7 @@ import type { ScimResource } from '../../src/schema/resource.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
 /** People of a database that was restored: what happened after the backup is known to the travel service only. */
@@ -123,7 +124,7 @@ test('a held departure that an admin approves during the pause is carried out wh
       await fixture.patch(second.id, { active: false });
       await store.modes.pauseAll(clock.now());
       travel.calls.length = 0;
-      await store.holds.decide(users, { cause: 'safetyValve' }, 'approved', clock.now());
+      await saveDecision(store, users, { cause: 'safetyValve' }, 'approved', clock.now());
       await fixture.reconcileAfter(120_000);
       expect(travel.writes()).toEqual([]);
       expect(await fixture.findings(second.id)).toEqual(['*: pausedDeparture']);

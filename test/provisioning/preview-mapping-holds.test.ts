@@ -7,6 +7,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 import { lookups, mappingOf } from '../fixtures/translator.ts';
 
 const users = 'default';
@@ -60,7 +61,7 @@ async function createPeople(fixture: ProvisioningFixture): Promise<void> {
   });
   for (const id of leavers) await fixture.patch(id, { active: false });
   const [, , , dan = ''] = leavers;
-  await store.holds.decide(users, { ids: [dan] }, 'discarded', clock.now());
+  await saveDecision(store, users, { ids: [dan] }, 'discarded', clock.now());
   await bridge.reconcileDue();
   await fixture.patch(await idOf('Root'), { ...emailsOf('new@corp.example'), roles: [{ value: 'Planner' }] });
   await expect(fixture.patch(await idOf('Chief'), { active: false, title: 'Buyer' })).rejects.toMatchObject({

@@ -6,6 +6,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 import { rolesOf } from '../fixtures/unknown-calls.ts';
 
 const users = 'default';
@@ -36,7 +37,7 @@ async function leave(fixture: ProvisioningFixture, id: string, isDeleted: boolea
 }
 
 async function decide(fixture: ProvisioningFixture, id: string, answer: Decision['answer']): Promise<void> {
-  await fixture.store.holds.decide(users, { ids: [id] }, answer, fixture.clock.now());
+  await saveDecision(fixture.store, users, { ids: [id] }, answer, fixture.clock.now());
   await settle(fixture);
 }
 

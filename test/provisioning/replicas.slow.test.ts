@@ -1,6 +1,7 @@
 import type { ProvisioningService } from '../../src/provisioning/service.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 
 const PEOPLE = 1_000;
@@ -74,7 +75,7 @@ test(
       await runAll(fixture, replicas);
       expect(callCounts(fixture)).toEqual([]);
       expect(
-        await fixture.store.holds.decide('default', { cause: 'rules' }, 'approved', fixture.clock.now()),
+        await saveDecision(fixture.store, 'default', { cause: 'rules' }, 'approved', fixture.clock.now()),
       ).toBe(PEOPLE);
       await runAll(fixture, replicas);
       for (const [index, file] of [before, after, before].entries()) {

@@ -8,6 +8,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 
 const users = 'default';
 const DAY_MS = 86_400_000;
@@ -153,7 +154,7 @@ describe.each([true, false])('after a DELETE (%s) or a deactivation', (isDeleted
             archived: true,
             firstName: 'Ada',
           });
-          await fixture.store.holds.decide(users, { ids: [id] }, 'approved', fixture.clock.now());
+          await saveDecision(fixture.store, users, { ids: [id] }, 'approved', fixture.clock.now());
           await settle(fixture);
           const traveler = await fixture.traveler(id);
           expect(traveler).toMatchObject({ id: old.travelId, firstName: 'Bert', archived: false });
@@ -173,7 +174,7 @@ describe.each([true, false])('after a DELETE (%s) or a deactivation', (isDeleted
         await fixture.patch(cy.id, emailsOf('ada@corp.example'));
         await settle(fixture);
         expect((await fixture.traveler(cy.id))?.email).toBe('cy@corp.example');
-        await fixture.store.holds.decide(users, { ids: [id] }, 'approved', fixture.clock.now());
+        await saveDecision(fixture.store, users, { ids: [id] }, 'approved', fixture.clock.now());
         await fixture.bridge.reconcileDue();
         await fixture.bridge.reconcileDue();
         expect((await fixture.traveler(id))?.email).toBe('bert@corp.example');

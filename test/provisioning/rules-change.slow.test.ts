@@ -3,6 +3,7 @@ import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts'
 import { type JsonObject, type ScimResource, urns } from '../../src/schema/resource.ts';
 import type { Lookups } from '../../src/translator/translation.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 
 const users = 'default';
@@ -113,7 +114,7 @@ test('an approval applies the rules to all people', () =>
   withUsers(async (fixture) => {
     fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await applyRules(fixture);
-    await fixture.store.holds.decide(users, { cause: 'rules' }, 'approved', fixture.clock.now());
+    await saveDecision(fixture.store, users, { cause: 'rules' }, 'approved', fixture.clock.now());
     await fixture.bridge.reconcileDue();
     expect(countTravelersWith(fixture, 'customFields')).toBe(TOO_MANY);
     await applyRules(fixture);
@@ -124,7 +125,7 @@ test('a discarded change is not applied and not held again, but the next change 
   withUsers(async (fixture) => {
     fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await applyRules(fixture);
-    await fixture.store.holds.decide(users, { cause: 'rules' }, 'discarded', fixture.clock.now());
+    await saveDecision(fixture.store, users, { cause: 'rules' }, 'discarded', fixture.clock.now());
     await applyRules(fixture);
     await fixture.restart();
     await applyRules(fixture);
@@ -143,14 +144,14 @@ test('an approval leaves a person active whose departure an admin has discarded'
       const [cy = '', ada = ''] = await createUsers(fixture, TOO_MANY + 2);
       await applyRules(fixture);
       for (const id of [cy, ada]) await fixture.patch(id, { active: false });
-      await fixture.store.holds.decide(users, { ids: [ada] }, 'discarded', fixture.clock.now());
+      await saveDecision(fixture.store, users, { ids: [ada] }, 'discarded', fixture.clock.now());
       await fixture.reconcileAfter(7_200_000);
       fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
       await applyRules(fixture);
       await fixture.store.reconcileQueue.markDirty(users, [ada], fixture.clock.now());
       await fixture.bridge.reconcileDue();
       expect(await fixture.identity(ada)).toMatchObject({ hold: { cause: 'rules' } });
-      await fixture.store.holds.decide(users, { cause: 'rules' }, 'approved', fixture.clock.now());
+      await saveDecision(fixture.store, users, { cause: 'rules' }, 'approved', fixture.clock.now());
       for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
       expect(await fixture.traveler(cy)).toMatchObject({ archived: true });
       expect(await fixture.traveler(ada)).toMatchObject({ archived: false });
@@ -288,7 +289,7 @@ test('a reconciliation that began before a change is neither held nor replaces t
       generation: next.generation,
       answer: undefined,
     });
-    await fixture.store.holds.decide(users, { cause: 'rules' }, 'approved', 0);
+    await saveDecision(fixture.store, users, { cause: 'rules' }, 'approved', 0);
     expect(await changes.mayReconcile(fixture.connection, next)).toBe(true);
     expect(await changes.mayReconcile(fixture.connection, old)).toBe(true);
     expect(await fixture.store.holds.findHeldRules(users)).toMatchObject({ generation: next.generation });
@@ -330,7 +331,7 @@ test('a person held for another cause stays held while rules are held, and an ap
     expect((await fixture.identity(ada)).hold?.cause).toBe('guarded');
     expect((await fixture.identity(bob)).hold?.cause).toBe('rules');
     await expect(fixture.patch(ada, { active: false })).rejects.toMatchObject(refused);
-    await fixture.store.holds.decide(users, { ids: [ada] }, 'approved', fixture.clock.now());
+    await saveDecision(fixture.store, users, { ids: [ada] }, 'approved', fixture.clock.now());
     await fixture.bridge.reconcileDue();
     expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
     expect((await fixture.identity(bob)).hold?.cause).toBe('rules');

@@ -1,4 +1,5 @@
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 
 const users = 'default';
 const HOUR_MS = 3_600_000;
@@ -31,7 +32,7 @@ async function decide(
   ids: string[],
   answer: 'approved' | 'discarded',
 ) {
-  await store.holds.decide(users, { ids }, answer, clock.now());
+  await saveDecision(store, users, { ids }, answer, clock.now());
   await bridge.reconcileDue();
 }
 
@@ -170,7 +171,7 @@ test('a discard ends the hold: the traveler stays active, with the name of the a
   withThreeHeld(async (fixture, _ids, held) => {
     const [ada = ''] = held;
     const { store, clock, bridge } = fixture;
-    await store.holds.decide(users, { ids: held }, 'discarded', clock.now(), 'Grace Hopper');
+    await saveDecision(store, users, { ids: held }, 'discarded', clock.now(), 'Grace Hopper');
     await bridge.reconcileDue();
     expect(await heldCount(fixture)).toBe(0);
     const kept = await fixture.identity(ada);
@@ -268,7 +269,7 @@ test('a reactivation ends the hold even if the travel API is down', () =>
     expect(await heldCount(fixture)).toBe(1);
     expect(await heldIds(fixture)).not.toContain(bob);
     expect(
-      await fixture.store.holds.decide(users, { cause: 'safetyValve' }, 'approved', fixture.clock.now()),
+      await saveDecision(fixture.store, users, { cause: 'safetyValve' }, 'approved', fixture.clock.now()),
     ).toBe(1);
   }));
 

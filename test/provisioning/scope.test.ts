@@ -7,6 +7,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 
 const users = 'default';
@@ -247,7 +248,7 @@ describe('a person who leaves the scope', () => {
         await fixture.patch(id, outside);
         expect((await fixture.identity(id)).hold?.cause).toBe('guarded');
         expect(await isArchived(fixture, id)).toBe(false);
-        await fixture.store.holds.decide(users, { ids: [id] }, 'approved', fixture.clock.now());
+        await saveDecision(fixture.store, users, { ids: [id] }, 'approved', fixture.clock.now());
         await fixture.bridge.reconcileDue();
         expect(await isArchived(fixture, id)).toBe(true);
       },
@@ -279,7 +280,7 @@ describe('when many people leave the scope at once', () => {
   }
 
   async function decide(fixture: ProvisioningFixture, ids: string[], answer: 'approved' | 'discarded') {
-    await fixture.store.holds.decide(users, { ids }, answer, fixture.clock.now(), 'anna');
+    await saveDecision(fixture.store, users, { ids }, answer, fixture.clock.now(), 'anna');
     await fixture.bridge.reconcileDue();
   }
 

@@ -8,6 +8,7 @@ import {
   usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 
 const users = 'default';
 const notFound = { kind: 'notFound' };
@@ -41,7 +42,7 @@ async function decide(
   ids: string[],
   answer: 'approved' | 'discarded',
 ): Promise<void> {
-  await store.holds.decide(users, { ids }, answer, clock.now(), 'Grace Hopper');
+  await saveDecision(store, users, { ids }, answer, clock.now(), 'Grace Hopper');
   await bridge.reconcileDue();
 }
 

@@ -7,6 +7,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 
 const users = 'default';
 const revive = { policies: { onReturn: 'revive' } } as const;
@@ -105,7 +106,7 @@ test('the manager stays while a return is held, and is removed with the approval
     const newcomer = await succeed(fixture);
     await settle(fixture);
     expect((await fixture.traveler(report))?.managerId).toBe(boss.travelId);
-    await fixture.store.holds.decide(users, { ids: [newcomer] }, 'approved', fixture.clock.now());
+    await saveDecision(fixture.store, users, { ids: [newcomer] }, 'approved', fixture.clock.now());
     await settle(fixture);
     expect((await fixture.traveler(newcomer))?.id).toBe(boss.travelId);
     await expectNoManager(fixture, report);

@@ -7,6 +7,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 
 const customField = { id: 'cf-1', name: 'Badge', dataType: 'text', disabled: false, options: [] };
 
@@ -203,7 +204,7 @@ describe.each(Object.keys(ways))('%s as another person', (way) => {
           expect.objectContaining({ archived: true, address: manualFields.address }),
         ]);
         expect(await fixture.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'return' } });
-        await fixture.store.holds.decide(connection, { ids: [id] }, 'approved', fixture.clock.now());
+        await saveDecision(fixture.store, connection, { ids: [id] }, 'approved', fixture.clock.now());
         await stage.rest();
         const [only, ...others] = travelers(fixture);
         expect(others).toEqual([]);
@@ -224,7 +225,7 @@ describe.each(Object.keys(ways))('%s as another person', (way) => {
       async (fixture) => {
         const id = await replaceLeaver(fixture, (write) => write());
         await fixture.reconcileAfter(0);
-        await fixture.store.holds.decide('default', { ids: [id] }, 'discarded', fixture.clock.now());
+        await saveDecision(fixture.store, 'default', { ids: [id] }, 'discarded', fixture.clock.now());
         for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
         await fixture.importTravelers();
         expect(travelers(fixture)).toEqual([

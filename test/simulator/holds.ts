@@ -1,4 +1,5 @@
 import { isDepartureCause, isInactive, predecessorOf } from '../../src/provisioning/identity.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 import { connections } from '../histories/identity-providers.ts';
 import type { HistoryRecord } from '../histories/record.ts';
 import { comeToRest } from './rest.ts';
@@ -27,7 +28,7 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
     if (!rules || rules.answer !== undefined) continue;
     const answer = pickAnswer();
     story.tell(`an admin answers the held rules of ${connection}: ${answer}`);
-    await store.holds.decide(connection, { cause: 'rules' }, answer, time.now(), 'admin');
+    await saveDecision(store, connection, { cause: 'rules' }, answer, time.now(), 'admin');
     decisions += 1;
   }
   for (const { connection, id, userName, hold } of await store.holds.findHeldPeople({ limit: 100 })) {
@@ -48,7 +49,7 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
       else record.keptOutOfScope.delete(identity.travelId);
     }
     story.tell(`an admin answers the hold ${hold.cause} of ${userName} (${id}): ${answer}`);
-    decisions += await store.holds.decide(connection, { ids: [id] }, answer, time.now(), 'admin');
+    decisions += await saveDecision(store, connection, { ids: [id] }, answer, time.now(), 'admin');
   }
   for (const { service } of replicas()) service.wake();
   return decisions;

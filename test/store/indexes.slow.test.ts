@@ -9,6 +9,7 @@ import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { repairFutureTimes } from '../../src/store/sql/clock-repair.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { openEmbedded } from '../../src/store/sql/sqlite.ts';
+import { saveDecision } from '../fixtures/save-decision.ts';
 import { importedIdentity, linkedOutcome, NOW, person, team, traveler } from '../fixtures/store.ts';
 import { withPlugin } from '../fixtures/with-plugin.ts';
 
@@ -177,7 +178,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['the people of a decision', ({ holds }) => holds.listDecided('okta', NOW, { after: 'a', limit: 10 })],
   ['the progress of a decision', ({ holds }) => holds.readProgress('okta', NOW), rulesChange],
   ['lookups that were followed', ({ rules }) => rules.findFollowed('okta'), rulesInForce],
-  ['deciding', ({ holds }) => holds.decide('okta', { cause: 'rules' }, 'approved', NOW), rulesChange],
+  ['deciding', (store) => saveDecision(store, 'okta', { cause: 'rules' }, 'approved', NOW), rulesChange],
   [
     'admitDeparture',
     ({ holds }) => holds.admitDeparture('okta', 'a', { share: 0.5, minimum: 1, windowMs: 9 }, NOW),

@@ -136,7 +136,7 @@ function localCondition(fact: LocalFact, facts: ConditionFacts, isNamed: boolean
     case 'restoreSuspected':
       return {
         ...{ ...base, kind, people: count, path: '/overview' },
-        text: `The travelers of ${peopleText(count)}${of} had values that were never sent, after a time without a server: the database may have been restored.`,
+        text: suspicionText(count, of),
         command: 'npx jetbridge restored',
       };
     case 'signIns':
@@ -146,6 +146,11 @@ function localCondition(fact: LocalFact, facts: ConditionFacts, isNamed: boolean
         command: 'npx jetbridge audit',
       };
   }
+}
+
+/** Tells that a database may have been restored. `of` names the connection. */
+export function suspicionText(people: number, of: string): string {
+  return `The travelers of ${peopleText(people)}${of} had values that were never sent, after a time without a server: the database may have been restored.`;
 }
 
 /** Tells a burst of refused sign-ins. */

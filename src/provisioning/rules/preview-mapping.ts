@@ -190,34 +190,34 @@ export interface MappingPreview {
 /** Adds the effects on each person to the totals of a preview, with at most `mostExamples` examples. */
 export function previewCounter(mostExamples: number, lookups: Lookups) {
   const counts = { people: 0, changed: 0, created: 0, pending: 0, outOfScope: 0 };
-  const fields = new Map<string, FieldCounts>();
-  const findings = new Map<string, FindingCounts>();
-  const present = new Map<string, PresentFinding>();
+  const fields = counters<FieldCounts, 'field'>({ set: 0, cleared: 0, again: 0, released: 0 });
+  const findings = counters<FindingCounts, 'field' | 'code'>({ comes: 0, goes: 0 });
+  const present = counters<PresentFinding, 'field' | 'code'>({ people: 0 });
   const examples: PreviewExample[] = [];
   return {
     add: (identity: Identity, { outcome, changes, released, comes, goes }: PreviewDifference): void => {
       counts.people += 1;
-      for (const { field, code } of identity.findings) presentFinding(present, field, code).people += 1;
-      for (const field of released) fieldCounts(fields, field).released += 1;
-      for (const { field, code } of comes) findingCounts(findings, field, code).comes += 1;
-      for (const { field, code } of goes) findingCounts(findings, field, code).goes += 1;
+      for (const { field, code } of identity.findings) present.of({ field, code }).people += 1;
+      for (const field of released) fields.of({ field }).released += 1;
+      for (const { field, code } of comes) findings.of({ field, code }).comes += 1;
+      for (const { field, code } of goes) findings.of({ field, code }).goes += 1;
       if (outcome === 'same') return;
       counts[outcome] += 1;
       if (outcome === 'changed')
-        for (const change of changes) fieldCounts(fields, change.field)[changeKind(change)] += 1;
+        for (const change of changes) fields.of({ field: change.field })[changeKind(change)] += 1;
       if (examples.length >= mostExamples) return;
       const userName = String(identity.desired.userName);
       examples.push({ id: identity.id, userName, outcome, changes, comes, goes });
     },
     total: (): MappingPreview => ({
       ...counts,
-      fields: [...fields.values()].toSorted(
-        (one, other) => totalChanges(other) - totalChanges(one) || (one.field < other.field ? -1 : 1),
-      ),
-      findings: [...findings.values()].toSorted(
-        (one, other) => other.comes + other.goes - one.comes - one.goes,
-      ),
-      presentFindings: [...present.values()].toSorted((one, other) => other.people - one.people),
+      fields: fields
+        .all()
+        .toSorted(
+          (one, other) => totalChanges(other) - totalChanges(one) || (one.field < other.field ? -1 : 1),
+        ),
+      findings: findings.all().toSorted((one, other) => other.comes + other.goes - one.comes - one.goes),
+      presentFindings: present.all().toSorted((one, other) => other.people - one.people),
       examples,
       names: { ...fieldNames(lookups), ...usedNames(examples, lookups) },
     }),
@@ -238,22 +238,14 @@ function totalChanges({ set, cleared, again, released }: FieldCounts): number {
   return set + cleared + again + released;
 }
 
-function fieldCounts(all: Map<string, FieldCounts>, field: FieldKey): FieldCounts {
-  const one = all.get(field) ?? { field, set: 0, cleared: 0, again: 0, released: 0 };
-  all.set(field, one);
-  return one;
-}
-
-function findingCounts(all: Map<string, FindingCounts>, field: FieldKey, code: string): FindingCounts {
-  const mark = `${field} ${code}`;
-  const one = all.get(mark) ?? { field, code, comes: 0, goes: 0 };
-  all.set(mark, one);
-  return one;
-}
-
-function presentFinding(all: Map<string, PresentFinding>, field: FieldKey, code: string): PresentFinding {
-  const mark = `${field} ${code}`;
-  const one = all.get(mark) ?? { field, code, people: 0 };
-  all.set(mark, one);
-  return one;
+/** Counts by what the members `Name` tell. Every row begins with `zero`. */
+function counters<Row, Name extends keyof Row>(zero: Omit<Row, Name>) {
+  const all = new Map<string, Row>();
+  const of = (counted: Pick<Row, Name>): Row => {
+    const key = JSON.stringify(counted);
+    const one = all.get(key) ?? ({ ...counted, ...zero } as Row); // Both together have all members.
+    all.set(key, one);
+    return one;
+  };
+  return { of, all: () => [...all.values()] };
 }

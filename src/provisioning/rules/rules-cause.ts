@@ -48,7 +48,7 @@ function listTexts(before: Lookups, after: Lookups): string[] {
     'travel policies': entriesOf(lookups.travelPolicies.filter(({ archived }) => !archived)),
     'custom fields': entriesOf(lookups.customFields.filter(({ disabled }) => !disabled)),
     'rules of scimUserMapping': entriesOf(
-      lookups.scimUserMappings.map((row) => ({ ...row, id: toContent(row), name: row.scimAttribute })),
+      lookups.scimUserMappings.map((row) => ({ ...row, id: canonicalJson(row), name: row.scimAttribute })),
     ),
   });
   const [old, now] = [Object.entries(lists(before)), new Map(Object.entries(lists(after)))];
@@ -56,11 +56,7 @@ function listTexts(before: Lookups, after: Lookups): string[] {
 }
 
 function entriesOf(items: { id: string; name: string }[]): Map<string, Entry> {
-  return new Map(items.map((item) => [item.id, { name: item.name, content: toContent(item) }]));
-}
-
-function toContent(item: object): string {
-  return canonicalJson(JSON.parse(JSON.stringify(item)));
+  return new Map(items.map((item) => [item.id, { name: item.name, content: canonicalJson(item) }]));
 }
 
 function listText(list: string, before: Map<string, Entry>, after: Map<string, Entry>): string[] {

@@ -2,11 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
 import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
-import {
-  type Mapping,
-  parseMappingOfAnySize,
-  storedMappingSchema,
-} from '../../translator/mapping/mapping-file.ts';
+import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import { findLimitFaults } from '../../translator/mapping/mapping-limits.ts';
 import { groupsOfScope, groupTest } from '../../translator/mapping/named-groups.ts';
 import { compileRules, EDITION, type Rules } from '../../translator/rules.ts';
@@ -67,16 +63,19 @@ interface LoadedRules {
   reading: Lookups | undefined;
 }
 
-type State = RulesSnapshotsDeps & {
-  loaded: Map<string, LoadedRules>;
-  faults: Map<string, NameFault[]>;
-  /** The mapping files that were read again since the start, by connection. */
-  files: Map<string, Mapping>;
-  /** The connections whose mapping file was reported as not applied. */
-  reported: Set<string>;
-  /** The mappings that were reported as larger than a new one may be, by connection. */
-  tooLarge: Map<string, string>;
-};
+/** What this process knows of a connection. */
+interface Known {
+  loaded?: LoadedRules;
+  faults?: NameFault[];
+  /** The mapping file, if it was read again since the start. */
+  file?: Mapping;
+  /** Set if the mapping file was reported as not applied. */
+  isReported?: boolean;
+  /** The report of a mapping that is larger than a new one may be. */
+  tooLarge?: string | undefined;
+}
+
+type State = RulesSnapshotsDeps & { known: Map<string, Known> };
 
 export type RulesSnapshots = ReturnType<typeof rulesSnapshots>;
 
@@ -85,7 +84,7 @@ export type RulesSnapshots = ReturnType<typeof rulesSnapshots>;
  * and each fault of a mapping is logged once.
  */
 export function rulesSnapshots(deps: RulesSnapshotsDeps) {
-  const state = newState(deps);
+  const state: State = { ...deps, known: new Map() };
   const running = new Map<string, Promise<LoadedRules>>();
   // Concurrent callers share one reading of the rules in force.
   const reload = (connection: Connection): Promise<LoadedRules> => {
@@ -96,7 +95,7 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
     return loading;
   };
   const load = async (connection: Connection, generation: number): Promise<LoadedRules> => {
-    const known = state.loaded.get(connection.id);
+    const known = knownOf(state, connection).loaded;
     if (known && known.inForce.generation >= generation) return known;
     const shared = await reload(connection);
     // A reading that began earlier may have missed the generation.
@@ -130,7 +129,7 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
      * file alone, or of the default rules.
      */
     lastKnown: (connection: Connection): RulesSnapshot =>
-      state.loaded.get(connection.id)?.snapshot ??
+      knownOf(state, connection).loaded?.snapshot ??
       toRulesSnapshot({ mapping: fileOf(state, connection) ?? defaultMapping }, noLookups),
     /**
      * Returns the test for the groups that the rules in force name, and their generation: this one or a later one. Makes no call to the
@@ -143,9 +142,12 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
      */
     applyFile: (connection: Connection, mapping: Mapping) => applyFile(state, connection, mapping),
     /** The number of faulty places in each connection's mapping, as of its last compilation. */
-    mappingFaults: () => [...state.faults].map(([connection, { length }]) => ({ connection, count: length })),
+    mappingFaults: () =>
+      [...state.known].flatMap(([connection, { faults }]) =>
+        faults ? [{ connection, count: faults.length }] : [],
+      ),
     /** Forgets what was loaded for a connection that no longer exists. */
-    forget: (id: string): void => forget(state, id),
+    forget: (id: string): void => void state.known.delete(id),
   };
 }
 
@@ -162,13 +164,13 @@ async function followReading(
   let answer = await read();
   for (;;) {
     const reading = answer.kind === 'ok' && isUsable(before.inForce) ? answer.value : before.reading;
-    let now = state.loaded.get(connection.id) ?? before;
+    let now = knownOf(state, connection).loaded ?? before;
     // The reading is saved only if no rules have come into force since it began: their lookups may be later.
     if (now === before && reading && reading !== before.reading) {
       const isSaved = await saveReading(state, connection, { before, reading });
       if (!isSaved) now = await load(connection, before.inForce.generation + 1);
     }
-    if (now === before) return snapshotOf(state.loaded.get(connection.id) ?? before, answer);
+    if (now === before) return snapshotOf(knownOf(state, connection).loaded ?? before, answer);
     before = now;
     answer = await connection.lookups.current();
   }
@@ -190,19 +192,10 @@ function compileInForce(inForce: LoadedRules['inForce']): Rules | undefined {
   return mapping && compileRules(mapping, inForce.lookups?.scimUserMappings ?? []);
 }
 
-function newState(deps: RulesSnapshotsDeps): State {
-  return {
-    ...deps,
-    loaded: new Map(),
-    faults: new Map(),
-    files: new Map(),
-    reported: new Set(),
-    tooLarge: new Map(),
-  };
-}
-
-function forget({ loaded, faults, files, reported, tooLarge }: State, id: string): void {
-  for (const kept of [loaded, faults, files, reported, tooLarge]) kept.delete(id);
+function knownOf({ known }: State, { id }: Pick<Connection, 'id'>): Known {
+  const found = known.get(id) ?? {};
+  known.set(id, found);
+  return found;
 }
 
 const otherVersion: TravelFailure = {
@@ -236,7 +229,7 @@ async function loadRules(state: State, connection: Connection): Promise<LoadedRu
   const { rules, runtime } = state;
   for (;;) {
     const head = await rules.findHead(connection.id, runtime.now());
-    const known = state.loaded.get(connection.id);
+    const known = knownOf(state, connection).loaded;
     const next = await nextRules(state, connection, head);
     if (next) {
       const author = await authorOfNext(state, connection, next);
@@ -288,8 +281,8 @@ async function nextRules(
 }
 
 /** The mapping file of this replica as it was read last; undefined if the settings name none. */
-function fileOf({ files }: State, { id, mapping }: Connection): Mapping | undefined {
-  return files.get(id) ?? mapping;
+function fileOf(state: State, connection: Connection): Mapping | undefined {
+  return knownOf(state, connection).file ?? connection.mapping;
 }
 
 function contentOf(mapping: Mapping): Pick<RulesInForce, 'mapping' | 'digest' | 'edition'> {
@@ -310,10 +303,10 @@ async function recordUse({ rules, runtime }: State, { id }: Connection, head: Ru
 }
 
 async function applyFile(state: State, connection: Connection, mapping: Mapping): Promise<MappingFileResult> {
-  const { rules, runtime, files } = state;
+  const { rules, runtime } = state;
   const { id } = connection;
   const before = fileOf(state, connection);
-  files.set(id, mapping);
+  knownOf(state, connection).file = mapping;
   const isSame = before !== undefined && digestOf(before) === digestOf(mapping);
   for (;;) {
     const { inForce } = await loadRules(state, connection);
@@ -338,38 +331,42 @@ async function comesIntoForce(
   connection: Connection,
   { head, digest }: { head: RulesHead; digest: string },
 ): Promise<boolean> {
-  const { rules, runtime, reported } = state;
+  const { rules, runtime } = state;
   const { id } = connection;
+  const known = knownOf(state, connection);
   if (head.digest === digest) {
-    reported.delete(id);
+    known.isReported = false;
     await recordUse(state, connection, head);
     return false;
   }
   if (!(await wasInForce(rules, id, digest))) return true;
   if (head.source !== 'file') await recordUse(state, connection, head);
   if (head.source === 'file' && head.fileAgeMs >= FILE_ABSENT_MS) return true;
-  if (!reported.has(id))
+  if (!known.isReported)
     runtime.log.warn(
       { connection: id, generation: await rules.findMappingNumber(id, head.generation) },
       'the mapping file was in force before and has been replaced since; using the mapping in force',
     );
-  reported.add(id);
+  known.isReported = true;
   return false;
 }
 
 /** Compiles rules in force that were stored or loaded. */
 function useRules(state: State, connection: Connection, inForce: RulesInForce): LoadedRules {
-  const known = state.loaded.get(connection.id);
+  const known = knownOf(state, connection).loaded;
   if (known?.inForce.generation === inForce.generation) return known;
-  const { lookups, generation } = inForce;
+  const { lookups } = inForce;
   // Lookups that came into force before say nothing new: what was read or has changed since stays.
   if (lookups && !isDeepStrictEqual(lookups, known?.inForce.lookups))
     connection.lookups.adopt(lookups, known !== undefined);
-  const mapping = isUsable(inForce) ? parseMappingOfAnySize(inForce.mapping, storedMappingSchema) : undefined;
-  const isKnown = lookups && mapping && 'mapping' in mapping;
-  const { putBackSince } = inForce;
-  const snapshot = isKnown ? { ...toRulesSnapshot(mapping, lookups), generation, putBackSince } : undefined;
-  return setLoaded(state, connection, { inForce, snapshot, reading: lookups });
+  return setLoaded(state, connection, { inForce, snapshot: compileSnapshot(inForce), reading: lookups });
+}
+
+/** Returns undefined if the lookups were never read, or the mapping belongs to another version of Jetbridge. */
+function compileSnapshot(inForce: RulesInForce): RulesSnapshot | undefined {
+  const { lookups, generation, putBackSince } = inForce;
+  const mapping = isUsable(inForce) ? mappingOf(inForce) : undefined;
+  return mapping && lookups && { ...toRulesSnapshot({ mapping }, lookups), generation, putBackSince };
 }
 
 /**
@@ -381,47 +378,43 @@ async function saveReading(
   { before, reading }: { before: LoadedRules; reading: Lookups },
 ): Promise<boolean> {
   const { inForce } = before;
-  const mapping = parseMappingOfAnySize(inForce.mapping, storedMappingSchema);
-  if ('faults' in mapping) return true;
-  const generation = inForce.generation + 1;
-  const { putBackSince } = inForce;
-  const snapshot = { ...toRulesSnapshot(mapping, reading), generation, putBackSince };
+  const read: RulesInForce = { ...inForce, generation: inForce.generation + 1, lookups: reading };
+  const snapshot = compileSnapshot(read);
+  if (!snapshot) return true;
   if (before.snapshot?.version === snapshot.version) {
     before.reading = reading;
     return true;
   }
-  const next: RulesInForce = { ...inForce, generation, lookups: snapshot.lookups };
+  const next: RulesInForce = { ...read, lookups: snapshot.lookups };
   if (!(await state.rules.replace(connection.id, next, state.runtime.now()))) return false;
   setLoaded(state, connection, { inForce: next, snapshot, reading });
   return true;
 }
 
 /** A later generation may have been loaded meanwhile: it stays. */
-function setLoaded(state: State, { id }: Connection, next: LoadedRules): LoadedRules {
-  const known = state.loaded.get(id);
-  if (known && known.inForce.generation >= next.inForce.generation) return known;
-  state.loaded.set(id, next);
+function setLoaded(state: State, connection: Connection, next: LoadedRules): LoadedRules {
+  const known = knownOf(state, connection);
+  const { loaded, faults = [] } = known;
+  if (loaded && loaded.inForce.generation >= next.inForce.generation) return loaded;
+  known.loaded = next;
   if (!next.snapshot) return next;
-  const before = state.faults.get(id) ?? [];
-  const now = checkNames(next.snapshot.rules, next.snapshot.lookups);
-  state.faults.set(id, now);
-  logChanges(id, { before, now }, state.runtime.log);
-  reportTooLarge(state, id, next.snapshot.rules.mapping);
+  known.faults = checkNames(next.snapshot.rules, next.snapshot.lookups);
+  logChanges(connection.id, { before: faults, now: known.faults }, state.runtime.log);
+  reportTooLarge(state, connection, next.snapshot.rules.mapping);
   return next;
 }
 
 /** Logs once what makes a mapping larger than a new one may be. It keeps working. */
-function reportTooLarge({ tooLarge, runtime }: State, connection: string, mapping: Mapping): void {
+function reportTooLarge(state: State, connection: Connection, mapping: Mapping): void {
+  const known = knownOf(state, connection);
   const [fault] = findLimitFaults(mapping);
   const text = fault && `${fault.path}: ${fault.problem}. ${fault.remedy}`;
-  if (text === undefined) tooLarge.delete(connection);
-  else if (tooLarge.get(connection) !== text) {
-    tooLarge.set(connection, text);
-    runtime.log.warn(
-      { connection, fault: text },
+  if (text !== undefined && text !== known.tooLarge)
+    state.runtime.log.warn(
+      { connection: connection.id, fault: text },
       'the mapping in force is larger than a new one may be; it keeps working, and can only be replaced by a smaller one',
     );
-  }
+  known.tooLarge = text;
 }
 
 function logChanges(
@@ -452,7 +445,7 @@ function logChanges(
 export function toRulesSnapshot({ mapping }: { mapping: Mapping }, unsorted: Lookups): RulesSnapshot {
   const lookups = withSortedItems(unsorted);
   const rules = compileRules(mapping, lookups.scimUserMappings);
-  const content = canonicalJson(JSON.parse(JSON.stringify(lookups)));
+  const content = canonicalJson(lookups);
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
   return { rules, lookups, version: `${rules.version}.${digest}`, generation: 0 };
 }
@@ -471,6 +464,6 @@ function withSortedItems(lookups: Lookups): Lookups {
 
 /** Items are sorted by content because some have no id. */
 function sortByContent<T extends object>(items: T[]): T[] {
-  const keyed = items.map((item) => ({ item, key: canonicalJson(JSON.parse(JSON.stringify(item))) }));
+  const keyed = items.map((item) => ({ item, key: canonicalJson(item) }));
   return keyed.sort((item, other) => (item.key < other.key ? -1 : 1)).map(({ item }) => item);
 }

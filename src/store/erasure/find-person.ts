@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
-import { inScope } from '../connection-scopes.ts';
+import { equalInScope, inScope } from '../connection-scopes.ts';
 import { deleteErasedTravelers } from '../identities/erased-travelers.ts';
 import { unlinkTraveler } from '../identities/identity-changes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
@@ -54,9 +54,7 @@ async function findRowsNamed(db: Kysely<Tables>, text: string): Promise<Row[]> {
           row
             .selectFrom('identity_email as email')
             .select('email.email_key')
-            .whereRef('email.account', '=', 'identity.account')
-            .whereRef('email.connection_id', '=', 'identity.connection_id')
-            .whereRef('email.identity_id', '=', 'identity.id')
+            .where(equalInScope('email.identity_id', 'identity.id'))
             .where('email.email_key', '=', key),
         ),
       ]),
@@ -231,12 +229,7 @@ const nameColumns = [
 function selectHolders(db: Kysely<Tables>, account: string, column: (typeof nameColumns)[number][0]) {
   return db
     .selectFrom('identity')
-    .leftJoin('identity_email', (join) =>
-      join
-        .onRef('identity_email.account', '=', 'identity.account')
-        .onRef('identity_email.connection_id', '=', 'identity.connection_id')
-        .onRef('identity_email.identity_id', '=', 'identity.id'),
-    )
+    .leftJoin('identity_email', (join) => join.on(equalInScope('identity_email.identity_id', 'identity.id')))
     .select(['identity.connection_id', 'identity.id', `${column} as key`])
     .where('identity.account', '=', account);
 }

@@ -7,7 +7,7 @@ import {
   sql,
 } from 'kysely';
 import type { Json, JsonObject, ScimResource } from '../../schema/resource.ts';
-import { inScope, type Scope } from '../connection-scopes.ts';
+import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
 import { desiredColumns, findingsColumns, parseApplied, toAppliedJson } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
 import type { Dialect } from '../sql/dialect.ts';
@@ -260,9 +260,7 @@ function isMembershipOf(
   const known = member
     .selectFrom('identity')
     .select('identity.id')
-    .whereRef('identity.account', '=', 'group_member.account')
-    .whereRef('identity.connection_id', '=', 'group_member.connection_id')
-    .whereRef('identity.id', '=', 'group_member.value');
+    .where(equalInScope('identity.id', 'group_member.value'));
   const isDisplayed = member.and([member('display', 'in', names), member.not(member.exists(known))]);
   return member.and([
     inScope(scope),

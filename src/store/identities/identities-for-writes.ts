@@ -6,7 +6,7 @@ import type {
   NewUserMatches,
   StoredIdentity,
 } from '../../provisioning/store-ports.ts';
-import { inScope, type Scope } from '../connection-scopes.ts';
+import { equalInScope, inScope, type Scope, type ScopedId } from '../connection-scopes.ts';
 import { inGroups, toShownIdentity } from '../lists/list-definitions.ts';
 import { withoutIndex } from '../lists/list-filter.ts';
 import { compiledQuery } from '../sql/queries.ts';
@@ -15,10 +15,7 @@ import type { Tables } from '../sql/tables.ts';
 import { toIdentity } from './identity-row.ts';
 
 /** Reads an identity that an IdP is about to change. */
-export async function findForWrite(
-  db: Kysely<Tables>,
-  key: Scope & { id: string },
-): Promise<StoredIdentity | undefined> {
+export async function findForWrite(db: Kysely<Tables>, key: ScopedId): Promise<StoredIdentity | undefined> {
   const [row] = (await selectForWrite(db, key)).rows;
   if (!row) return undefined;
   return {
@@ -37,7 +34,7 @@ export async function findForWrite(
   };
 }
 
-const selectForWrite = compiledQuery((db, key: Scope & { id: string }) =>
+const selectForWrite = compiledQuery((db, key: ScopedId) =>
   db
     .selectFrom('identity')
     .selectAll()
@@ -45,9 +42,7 @@ const selectForWrite = compiledQuery((db, key: Scope & { id: string }) =>
       inGroups.as('in_groups'),
       sql<0 | 1>`case when exists (
         select 1 from identity_reference
-        where identity_reference.account = identity.account
-          and identity_reference.connection_id = identity.connection_id
-          and identity_reference.identity_id = identity.id
+        where ${equalInScope('identity_reference.identity_id', 'identity.id')}
       ) then 1 else 0 end`.as('has_references'),
     ])
     .select(generationInForce(db, key).as('generation'))

@@ -3,7 +3,7 @@ import type { Identity, Origin } from '../../provisioning/identity.ts';
 import type { Identities, IdentityChange, IdentityMatch } from '../../provisioning/store-ports.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { employeeNumberKey, employeeNumberOf } from '../../schema/resource.ts';
-import { inScope, type Scope } from '../connection-scopes.ts';
+import { inScope, type Scope, type ScopedId } from '../connection-scopes.ts';
 import {
   identityList,
   type ShownColumns,
@@ -119,15 +119,11 @@ function toFirstIdentity({ rows: [row] }: QueryResult<IdentityTable>): Identity 
   return row && toIdentity(row);
 }
 
-interface IdentityKey extends Scope {
-  id: string;
-}
-
-const selectIdentityById = compiledQuery((db, key: IdentityKey) =>
+const selectIdentityById = compiledQuery((db, key: ScopedId) =>
   db.selectFrom('identity').selectAll().where(inScope(key)).where('id', '=', key.id),
 );
 
-const selectShown = compiledQuery((db, key: IdentityKey) => {
+const selectShown = compiledQuery((db, key: ScopedId) => {
   const query = sql<ShownColumns>`
     select ${shownColumns} from identity
     where ${inScope(key)} and id = ${key.id} and deleted_at is null`;

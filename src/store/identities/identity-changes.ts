@@ -8,7 +8,7 @@ import {
 } from 'kysely';
 import type { Decision, Identity, Origin, Progress } from '../../provisioning/identity.ts';
 import type { IdentityChange } from '../../provisioning/store-ports.ts';
-import { inScope, type Scope } from '../connection-scopes.ts';
+import { inScope, type Scope, type ScopedId } from '../connection-scopes.ts';
 import { keepDeletedMembers, restoreDeletedMembers } from '../lists/deleted-members.ts';
 import { type CountedIdentity, countIdentities, isLive } from '../lists/list-counters.ts';
 import { identityTables } from '../migrations/identity-tables.ts';
@@ -140,7 +140,7 @@ const selectEmailHolder = compiledQuery((db, { account, key }: { account: string
 /** Changes columns of an identity. Returns false if there is no identity with this id that meets the condition. */
 async function setColumns(
   tx: Kysely<Tables>,
-  { id, ...scope }: IdentityKey,
+  { id, ...scope }: ScopedId,
   columns: (row: Row) => UpdateObject<Tables, 'identity'>,
   condition: (row: Row) => Expression<SqlBool>,
 ): Promise<boolean> {
@@ -152,10 +152,6 @@ async function setColumns(
     .where(condition)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
-}
-
-interface IdentityKey extends Scope {
-  id: string;
 }
 
 type Row = ExpressionBuilder<Tables, 'identity'>;
@@ -197,7 +193,7 @@ async function updateExpected(
 type Written = ReturnType<typeof writtenColumns>;
 
 /** The values of an update that takes the lease: `known` is the revision that was read, `now` and `ms` are those of the lease. */
-interface LeasedValues extends Written, IdentityKey, ReturnType<typeof progressColumns> {
+interface LeasedValues extends Written, ScopedId, ReturnType<typeof progressColumns> {
   known: number;
   writtenAt: number;
   lease_token: string;
@@ -343,7 +339,7 @@ function raisedVersion(row: Row) {
  */
 export function unlinkTraveler(
   tx: Kysely<Tables>,
-  key: IdentityKey,
+  key: ScopedId,
   travelIds?: readonly string[],
 ): Promise<boolean> {
   return setColumns(

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
@@ -13,7 +12,7 @@ import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { laterSeenAt } from './identity-changes.ts';
 import { observedColumns } from './identity-row.ts';
-import { findOpenCreates, saveUnclaimed } from './unclaimed-identities.ts';
+import { findLinked, findOpenCreates, isStoredAs, saveUnclaimed } from './unclaimed-identities.ts';
 
 /** The stored state of a traveler's identity, for an import to detect whether the traveler has changed. */
 export type KnownTraveler = Pick<
@@ -49,7 +48,7 @@ export function imports(database: Database) {
       findKnownTravelers(db, scopeOf(connection), travelIds),
     /** Returns the travelers that a claimed identity of another connection of the account has. */
     findLinkedElsewhere: (connection: string, account: string, travelIds: string[]) =>
-      findLinkedElsewhere(db, { connection, account }, travelIds),
+      findLinked(db, { account, except: connection }, travelIds),
     /** Returns the travelers whose person was erased (GDPR). */
     findErased: (account: string, travelIds: string[]): Promise<ReadonlySet<string>> =>
       findErasedTravelers(db, account, travelIds),
@@ -125,26 +124,6 @@ function toKnownTraveler(
   };
 }
 
-async function findLinkedElsewhere(
-  db: Kysely<Tables>,
-  { connection, account }: { connection: string; account: string },
-  travelIds: string[],
-): Promise<string[]> {
-  const found: string[] = [];
-  for (const batch of batches(travelIds)) {
-    const rows = await db
-      .selectFrom('identity')
-      .select('travel_id')
-      .where('account', '=', account)
-      .where('travel_id', 'in', batch)
-      .where('claimed', '=', sql.lit(1))
-      .where('connection_id', '<>', connection)
-      .execute();
-    found.push(...rows.flatMap(({ travel_id }) => travel_id ?? []));
-  }
-  return found;
-}
-
 /** The travelers that an import has observed, and the time at which it began to read them. */
 interface Observation {
   seen: SeenTraveler[];
@@ -200,10 +179,6 @@ async function saveObservedBatch(
     .updateTable('identity')
     .set((identity) => ({ ...dirtyColumns(identity, seenAt), seen_at: laterSeenAt(identity, seenAt) }));
   await mark.where(inScope(scope)).where('id', 'in', ids).execute();
-}
-
-function isStoredAs(stored: string | null, observed: TravelUser | undefined): boolean {
-  return isDeepStrictEqual(stored === null ? undefined : parseJson(stored), observed);
 }
 
 /**

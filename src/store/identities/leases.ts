@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { Outcome } from '../../provisioning/identity.ts';
 import type { Announcement, LeasedOutcome, LeaseRequest, Leases } from '../../provisioning/store-ports.ts';
-import { inScope, type Scope } from '../connection-scopes.ts';
+import { inScope, type ScopedId } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { type Dialect, timeAfter } from '../sql/dialect.ts';
 import { compiledQuery, pick, toJson } from '../sql/queries.ts';
@@ -60,17 +60,13 @@ export function leases(database: Database): Leases {
   };
 }
 
-interface IdentityKey extends Scope {
-  id: string;
-}
-
 /**
  * Takes the lease of an identity if it is free. The same statement returns the generation of the rules in force, so that no change of
  * rules is missed.
  */
 async function takeLease(
   { tx, dialect }: { tx: Kysely<Tables>; dialect: Dialect },
-  key: IdentityKey,
+  key: ScopedId,
   { token, ms, now }: LeaseRequest,
 ): ReturnType<Leases['acquire']> {
   const clock = dialect.now(now);
@@ -103,8 +99,7 @@ async function takeLease(
 }
 
 /** An identity and the token of its lease. */
-export interface LeaseHolder extends Scope {
-  id: string;
+export interface LeaseHolder extends ScopedId {
   token: string;
 }
 
@@ -114,7 +109,7 @@ export interface LeaseHolder extends Scope {
  */
 async function saveOutcome(
   { transaction, isDuplicate }: Database,
-  key: IdentityKey,
+  key: ScopedId,
   ended: LeasedOutcome,
 ): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
   try {
@@ -130,7 +125,7 @@ async function saveOutcome(
 /** Saves the outcome in the transaction of the caller, in which nothing may follow the result `lost`. */
 export async function writeOutcome(
   tx: Kysely<Tables>,
-  key: IdentityKey,
+  key: ScopedId,
   { token, before, outcome }: LeasedOutcome,
 ): Promise<'kept' | 'moved' | 'lost'> {
   const holder = { ...key, token };

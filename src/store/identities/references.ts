@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { ReferenceRow, References } from '../../provisioning/store-ports.ts';
-import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { inScope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
 import { lockConnection } from '../connections.ts';
 import type { Database } from '../sql/database.ts';
 import type { Dialect } from '../sql/dialect.ts';
@@ -45,11 +45,7 @@ export function references(database: Database): References {
   };
 }
 
-interface IdentityKey extends Scope {
-  id: string;
-}
-
-async function readReferences(db: Kysely<Tables>, owner: IdentityKey): Promise<ReferenceRow[]> {
+async function readReferences(db: Kysely<Tables>, owner: ScopedId): Promise<ReferenceRow[]> {
   const rows = await db
     .selectFrom('identity_reference')
     .select(['raw', 'target', 'travel_id'])
@@ -65,14 +61,14 @@ async function readReferences(db: Kysely<Tables>, owner: IdentityKey): Promise<R
 }
 
 /** Saves references. Most reconciliations do not change them; then nothing is written. */
-async function saveReferences(database: Database, owner: IdentityKey, rows: ReferenceRow[]): Promise<void> {
+async function saveReferences(database: Database, owner: ScopedId, rows: ReferenceRow[]): Promise<void> {
   const { db, dialect, transaction } = database;
   if (isDeepStrictEqual(await readReferences(db, owner), rows)) return;
   await transaction((tx) => replaceReferenceRows(tx, dialect, { owner, rows }), { durable: false });
 }
 
 interface Decision {
-  owner: IdentityKey;
+  owner: ScopedId;
   decide: Parameters<References['update']>[2];
 }
 
@@ -91,7 +87,7 @@ async function updateReferences(
 async function replaceReferenceRows(
   tx: Kysely<Tables>,
   dialect: Dialect,
-  { owner, rows }: { owner: IdentityKey; rows: ReferenceRow[] },
+  { owner, rows }: { owner: ScopedId; rows: ReferenceRow[] },
 ): Promise<void> {
   if (!(await lockIdentity(tx, dialect, owner))) return;
   await tx
@@ -117,7 +113,7 @@ async function replaceReferenceRows(
 }
 
 /** Lets the writers of what belongs to an identity queue. Returns false if there is no such identity. */
-export async function lockIdentity(tx: Kysely<Tables>, dialect: Dialect, key: IdentityKey): Promise<boolean> {
+export async function lockIdentity(tx: Kysely<Tables>, dialect: Dialect, key: ScopedId): Promise<boolean> {
   const identity = tx.selectFrom('identity').select('id').where(inScope(key)).where('id', '=', key.id);
   return (await dialect.lockValues(identity).executeTakeFirst()) !== undefined;
 }

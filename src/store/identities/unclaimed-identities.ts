@@ -110,7 +110,7 @@ async function findUnwanted(
   const travelIds = batch.map(travelIdOf);
   // First: a create that ends between two of these statements has linked its traveler.
   const emails = new Set(await findOpenCreates(tx, account));
-  const linked = await findLinkedTravelIds(tx, account, travelIds);
+  const linked = await findLinked(tx, { account }, travelIds);
   const erased = await findErasedTravelers(tx, account, travelIds);
   return { travelIds: new Set([...linked, ...erased]), emails };
 }
@@ -135,19 +135,25 @@ function emailKeyOf({ observed }: Identity): string {
   return caseFoldedKey(observed?.email ?? '');
 }
 
-async function findLinkedTravelIds(
-  tx: Kysely<Tables>,
-  account: string,
+/** Returns those of these travelers that a claimed identity of the account has; without the identities of `except`, a connection. */
+export async function findLinked(
+  db: Kysely<Tables>,
+  { account, except = '' }: { account: string; except?: string },
   travelIds: string[],
-): Promise<Set<string | null>> {
-  const rows = await tx
-    .selectFrom('identity')
-    .select('travel_id')
-    .where('account', '=', account)
-    .where('travel_id', 'in', travelIds)
-    .where('claimed', '=', sql.lit(1))
-    .execute();
-  return new Set(rows.map(({ travel_id }) => travel_id));
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const batch of batches(travelIds)) {
+    const rows = await db
+      .selectFrom('identity')
+      .select('travel_id')
+      .where('account', '=', account)
+      .where('travel_id', 'in', batch)
+      .where('claimed', '=', sql.lit(1))
+      .where('connection_id', '<>', except)
+      .execute();
+    found.push(...rows.flatMap(({ travel_id }) => travel_id ?? []));
+  }
+  return found;
 }
 
 /**
@@ -217,7 +223,8 @@ async function refreshUnclaimed(
   }
 }
 
-function isStoredAs(stored: string | null, now: unknown): boolean {
+/** Returns whether the stored JSON is of the same value as the one of now. */
+export function isStoredAs(stored: string | null, now: unknown): boolean {
   return isDeepStrictEqual(stored === null ? undefined : parseJson(stored), now);
 }
 

@@ -1,13 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { Member, ResolvedMember } from '../../provisioning/groups/group-ports.ts';
-import { inScope, type Scope } from '../connection-scopes.ts';
+import { equalInScope, inScope, type Scope, type ScopedId } from '../connection-scopes.ts';
 import { compiledQuery, yieldToEventLoop } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
-
-/** The key of a group. */
-export interface GroupKey extends Scope {
-  id: string;
-}
 
 /** Members per query; a few milliseconds of work. */
 const PAGE_SIZE = 1000;
@@ -18,7 +13,7 @@ const MAX_IN_MEMORY = 5 * PAGE_SIZE;
 /** Reads the members of a group in their order. A large group is returned as pages that are read on demand. */
 export async function readMembers(
   db: Kysely<Tables>,
-  group: GroupKey,
+  group: ScopedId,
 ): Promise<ResolvedMember[] | AsyncIterable<ResolvedMember[]>> {
   const { rows } = await selectPage(db, { ...group, after: -1 });
   if (rows.length < PAGE_SIZE) return rows.map(toResolvedMember);
@@ -34,7 +29,7 @@ export async function readMembers(
   return beyond ? readMemberPages(db, group) : readAllMembers(db, group);
 }
 
-async function* readMemberPages(db: Kysely<Tables>, group: GroupKey): AsyncGenerator<ResolvedMember[]> {
+async function* readMemberPages(db: Kysely<Tables>, group: ScopedId): AsyncGenerator<ResolvedMember[]> {
   for (let after = -1; ; ) {
     const { rows } = await selectPage(db, { ...group, after });
     yield rows.map(toResolvedMember);
@@ -47,7 +42,7 @@ async function* readMemberPages(db: Kysely<Tables>, group: GroupKey): AsyncGener
 /** Reads all members of a group in their order, page by page. Others may change the group between two pages. */
 export async function readAllMembers(
   db: Kysely<Tables>,
-  group: GroupKey,
+  group: ScopedId,
   pause: () => Promise<void> = yieldToEventLoop,
 ): Promise<ResolvedMember[]> {
   const members: ResolvedMember[] = [];
@@ -92,9 +87,7 @@ function selectSmallGroups(db: Kysely<Tables>, scope: Scope, ids: string[]) {
           group
             .selectFrom('group_member')
             .select('position')
-            .whereRef('group_member.account', '=', 'scim_group.account')
-            .whereRef('group_member.connection_id', '=', 'scim_group.connection_id')
-            .whereRef('group_member.group_id', '=', 'scim_group.id')
+            .where(equalInScope('group_member.group_id', 'scim_group.id'))
             .orderBy('position')
             .limit(1)
             .offset(PAGE_SIZE)
@@ -104,12 +97,7 @@ function selectSmallGroups(db: Kysely<Tables>, scope: Scope, ids: string[]) {
         .where('id', 'in', ids),
     )
     .selectFrom('page')
-    .leftJoin('group_member as member', (join) =>
-      join
-        .onRef('member.account', '=', 'page.account')
-        .onRef('member.connection_id', '=', 'page.connection_id')
-        .onRef('member.group_id', '=', 'page.id'),
-    )
+    .leftJoin('group_member as member', (join) => join.on(equalInScope('member.group_id', 'page.id')))
     .select(['page.id as groupId', 'page.version'])
     .select(['member.value', 'member.display', 'member.type', namedResourceType])
     .where('page.beyond', 'is', null)
@@ -118,15 +106,15 @@ function selectSmallGroups(db: Kysely<Tables>, scope: Scope, ids: string[]) {
     .limit(MAX_IN_MEMORY + 1);
 }
 
+const isNamed = equalInScope('own.id', 'member.value');
+
 /** The type of the resource that the id of a member names: a live user, a group, or null. */
 const namedResourceType = sql<'User' | 'Group' | null>`case
-  when exists (select 1 from identity as own where own.account = member.account
-    and own.connection_id = member.connection_id and own.id = member.value and own.deleted_at is null) then 'User'
-  when exists (select 1 from scim_group as own where own.account = member.account
-    and own.connection_id = member.connection_id and own.id = member.value) then 'Group' end`.as('names');
+  when exists (select 1 from identity as own where ${isNamed} and own.deleted_at is null) then 'User'
+  when exists (select 1 from scim_group as own where ${isNamed}) then 'Group' end`.as('names');
 
 /** A page of members, with the type of the resource that each id names. */
-const selectPage = compiledQuery((db, page: GroupKey & { after: number }) =>
+const selectPage = compiledQuery((db, page: ScopedId & { after: number }) =>
   db
     .selectFrom('group_member as member')
     .select(['member.value', 'member.display', 'member.type', 'member.position', namedResourceType])

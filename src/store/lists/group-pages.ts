@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { userNameOf } from '../../provisioning/identity.ts';
 import { displayNameOf } from '../../provisioning/people/people.ts';
 import type { ScimResource } from '../../schema/resource.ts';
-import { inScope, type Scope } from '../connection-scopes.ts';
+import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, parseJson, yieldToEventLoop } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
@@ -138,12 +138,7 @@ async function withCounts(db: Kysely<Tables>, scope: Scope, rows: GroupRow[]): P
 function selectMembers(db: Kysely<Tables>, scope: Scope, group: string) {
   return db
     .selectFrom('group_member as member')
-    .leftJoin('identity as person', (join) =>
-      join
-        .onRef('person.account', '=', 'member.account')
-        .onRef('person.connection_id', '=', 'member.connection_id')
-        .onRef('person.id', '=', 'member.value'),
-    )
+    .leftJoin('identity as person', (join) => join.on(equalInScope('person.id', 'member.value')))
     .select(['member.value', 'member.position', 'member.display'])
     .select(['person.user_name_key', 'person.display_name_key'])
     .where(inScope(scope, 'member'))

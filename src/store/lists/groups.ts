@@ -7,14 +7,14 @@ import type {
   ResolvedMember,
   RulesForGroups,
 } from '../../provisioning/groups/group-ports.ts';
-import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { equalInScope, inScope, type Scope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
 import { removeFromGroups } from '../identities/delete-identities.ts';
 import type { Database } from '../sql/database.ts';
 import { nextPosition } from '../sql/positions.ts';
 import { batches, compiledQuery, parseJson, toJson } from '../sql/queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
-import { type GroupKey, readAllMembers, readMembers, readSmallGroups } from './group-members.ts';
+import { readAllMembers, readMembers, readSmallGroups } from './group-members.ts';
 import { countGroups } from './list-counters.ts';
 import { groupList, toGroup } from './list-definitions.ts';
 import { listRows } from './list-query.ts';
@@ -45,7 +45,7 @@ export function groups(database: Database): Groups {
   };
 }
 
-const selectGroupById = compiledQuery((db, key: Scope & { id: string }) =>
+const selectGroupById = compiledQuery((db, key: ScopedId) =>
   db.selectFrom('scim_group').selectAll().where(inScope(key)).where('id', '=', key.id),
 );
 
@@ -75,12 +75,7 @@ type GroupOfUser = Pick<Tables['scim_group'], 'id' | 'attributes' | 'position'> 
 export function membersWithGroups(db: Kysely<Tables>, scope: Scope) {
   return db
     .selectFrom('group_member')
-    .innerJoin('scim_group', (join) =>
-      join
-        .onRef('scim_group.account', '=', 'group_member.account')
-        .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
-        .onRef('scim_group.id', '=', 'group_member.group_id'),
-    )
+    .innerJoin('scim_group', (join) => join.on(equalInScope('scim_group.id', 'group_member.group_id')))
     .where(inScope(scope, 'group_member'));
 }
 
@@ -210,7 +205,7 @@ async function changeGroup(
  */
 async function readMembersToCompare(
   db: Kysely<Tables>,
-  key: GroupKey,
+  key: ScopedId,
   change: GroupChange,
 ): Promise<Member[] | undefined> {
   const isReplacement = change !== 'delete' && change.members[0]?.kind === 'replace';
@@ -219,7 +214,7 @@ async function readMembersToCompare(
 
 async function updateGroup(
   tx: Kysely<Tables>,
-  key: GroupKey,
+  key: ScopedId,
   { group, expected }: { group: Group; expected: number },
 ): Promise<GroupChangeResult> {
   const { numUpdatedRows } = await tx

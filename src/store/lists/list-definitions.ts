@@ -3,7 +3,7 @@ import type { Group, ListedGroup } from '../../provisioning/groups/group-ports.t
 import type { Identity } from '../../provisioning/identity.ts';
 import type { IdentityView, ListedIdentity } from '../../provisioning/store-ports.ts';
 import type { GroupField, HiddenPeople, UserField, Where } from '../../provisioning/users/list-ports.ts';
-import type { Scope } from '../connection-scopes.ts';
+import { equalInScope, type Scope } from '../connection-scopes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
@@ -65,8 +65,7 @@ const LARGE = 8192;
 /** The column `in_groups` of an identity in a response. */
 export const inGroups = sql<0 | 1>`case when exists (
     select 1 from group_member
-    where group_member.account = identity.account and group_member.connection_id = identity.connection_id
-      and group_member.value = identity.id
+    where ${equalInScope('group_member.value', 'identity.id')}
   ) then 1 else 0 end`;
 
 /** The columns of an identity in a response beside `desired`. */

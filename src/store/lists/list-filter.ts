@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Comparison, ComparisonOperator, Where } from '../../provisioning/users/list-ports.ts';
-import { inScope, type Scope } from '../connection-scopes.ts';
+import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
 import type { ListDefinition, SearchColumn, Sql } from './list-definitions.ts';
 
 /** The part of a definition that a condition needs. */
@@ -77,12 +77,9 @@ function isOneOf({ column, key }: SearchColumn, values: Value[]): Sql {
 /** A column of another table needs a row there. */
 function withOwner({ table }: Searched<string>, { owned }: SearchColumn, condition: Sql): Sql {
   if (!owned) return condition;
-  const ref = (column: string) => sql.ref(`${owned.table}.${column}`);
   return sql`exists (
     select 1 from ${sql.table(owned.table)}
-    where ${ref('account')} = ${sql.ref(`${table}.account`)}
-      and ${ref('connection_id')} = ${sql.ref(`${table}.connection_id`)}
-      and ${ref(owned.id)} = ${sql.ref(`${table}.id`)} and ${condition})`;
+    where ${equalInScope(`${owned.table}.${owned.id}`, `${table}.id`)} and ${condition})`;
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely';
 import type { Member, MemberChange } from '../../provisioning/groups/group-ports.ts';
-import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { inScope, type Scope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
 import { batches, yieldToEventLoop } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
-import { type GroupKey, readAllMembers, toMember } from './group-members.ts';
+import { readAllMembers, toMember } from './group-members.ts';
 
 /** Members deleted per statement; some milliseconds of work. */
 const MEMBERS_AT_ONCE = 500;
@@ -46,7 +46,7 @@ export class MemberDifference {
  */
 export async function changeMembers(
   tx: Kysely<Tables>,
-  group: GroupKey,
+  group: ScopedId,
   { steps, before }: { steps: MemberChange[]; before?: Member[] | undefined },
 ): Promise<MemberDifference | 'noTarget'> {
   const difference = new MemberDifference();
@@ -73,7 +73,7 @@ export async function changeMembers(
   return difference;
 }
 
-async function hasOneOfEach(tx: Kysely<Tables>, group: GroupKey, lists: string[][]): Promise<boolean> {
+async function hasOneOfEach(tx: Kysely<Tables>, group: ScopedId, lists: string[][]): Promise<boolean> {
   const found = new Set<string>();
   for (const batch of batches([...new Set(lists.flat())])) {
     const rows = await tx
@@ -91,7 +91,7 @@ async function hasOneOfEach(tx: Kysely<Tables>, group: GroupKey, lists: string[]
 
 async function addMembers(
   tx: Kysely<Tables>,
-  group: GroupKey,
+  group: ScopedId,
   { members, difference }: { members: Member[]; difference: MemberDifference },
 ): Promise<void> {
   const last = await tx
@@ -126,7 +126,7 @@ async function addMembers(
 
 async function removeMembersByValue(
   tx: Kysely<Tables>,
-  group: GroupKey,
+  group: ScopedId,
   { values, difference }: { values: string[]; difference: MemberDifference },
 ): Promise<void> {
   for (const batch of batches(values)) {
@@ -146,7 +146,7 @@ async function removeMembersByValue(
 
 async function replaceMembers(
   tx: Kysely<Tables>,
-  group: GroupKey,
+  group: ScopedId,
   { members, difference, current }: { members: Member[]; difference: MemberDifference; current: Member[] },
 ): Promise<void> {
   const storedMembers = await dropKnownTypes(tx, group, uniqueByValue(members));
@@ -164,7 +164,7 @@ async function replaceMembers(
 /** The IdP has stated members without these deleted users, who are none again if their DELETE is refused. */
 async function forgetDeletedMembers(
   tx: Kysely<Tables>,
-  group: GroupKey,
+  group: ScopedId,
   { difference, which }: { difference: MemberDifference; which: DeletedMemberCondition },
 ): Promise<void> {
   const { numDeletedRows } = await tx
@@ -179,7 +179,7 @@ async function forgetDeletedMembers(
 type DeletedMemberCondition = (row: ExpressionBuilder<Tables, 'deleted_member'>) => Expression<SqlBool>;
 
 /** Deletes all members of a group in batches. The foreign key of the group would delete them in one long statement. */
-export async function removeAllMembers(tx: Kysely<Tables>, group: GroupKey): Promise<void> {
+export async function removeAllMembers(tx: Kysely<Tables>, group: ScopedId): Promise<void> {
   const members = () => tx.selectFrom('group_member').where(inScope(group)).where('group_id', '=', group.id);
   for (;;) {
     const last = await members()

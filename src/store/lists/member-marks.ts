@@ -1,12 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import type { RulesForGroups } from '../../provisioning/groups/group-ports.ts';
 import type { UserGroup } from '../../translator/translation.ts';
-import { inScope, scopeColumns } from '../connection-scopes.ts';
+import { inScope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
 import { markDirty } from '../queues/reconcile-queue.ts';
 import { type Dialect, timeAfter } from '../sql/dialect.ts';
 import { batches, insertInBatches, yieldToEventLoop } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
-import type { GroupKey } from './group-members.ts';
 import type { MemberDifference } from './member-changes.ts';
 
 /**
@@ -25,7 +24,7 @@ const COPIED_AT_ONCE = 500;
 export interface MarkContext {
   tx: Kysely<Tables>;
   dialect: Dialect;
-  key: GroupKey;
+  key: ScopedId;
   rules: RulesForGroups | undefined;
 }
 

@@ -1,5 +1,4 @@
-import type { ColumnTypes } from './column-types.ts';
-import { createTables, type TableDeclarations } from './columns.ts';
+import type { TableDeclarations } from './columns.ts';
 
 export const signInFailureTables = {
   sign_in_failure: {
@@ -12,8 +11,3 @@ export const signInFailureTables = {
     constraints: ['primary key (bucket)'],
   },
 } as const satisfies TableDeclarations;
-
-/** Adds the counts of refused sign-ins, by which the answers to further ones wait (docs/decisions/0046). */
-export function addSignInFailures(types: ColumnTypes): string[] {
-  return createTables(signInFailureTables, types);
-}

@@ -1,13 +1,11 @@
-import type { ColumnTypes } from './column-types.ts';
-import { createTables, ofConnection, type TableDeclarations } from './columns.ts';
+import { ofConnection, ofGroup, SCOPE, scopeKey, type TableDeclarations } from './columns.ts';
 
 /** The memberships in groups that the mapping names (docs/decisions/0054). */
 export const namedGroupTables = {
   /** A membership in a group that was deleted or emptied. It still counts while the row exists. */
   former_member: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       user_id: 'ordered text',
       group_id: 'ordered text',
       /** The name of the group when the member was removed. */
@@ -17,40 +15,30 @@ export const namedGroupTables = {
       /** 1 once the user was made dirty because of the row. */
       marked: 'flag',
     },
-    constraints: ['primary key (account, connection_id, user_id, group_id)', ofConnection],
+    constraints: [`primary key (${SCOPE}, user_id, group_id)`, ofConnection],
     indexes: {
-      until: 'account, connection_id, until',
-      unmarked: { columns: 'account, connection_id, user_id', where: 'marked = 0' },
+      until: `${SCOPE}, until`,
+      unmarked: { columns: `${SCOPE}, user_id`, where: 'marked = 0' },
     },
   },
   /** A group whose members become dirty in batches. */
   changed_group: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       group_id: 'ordered text',
       /** The position of the last member that was made dirty. */
       position: 'integer',
     },
-    constraints: [
-      'primary key (account, connection_id, group_id)',
-      `foreign key (account, connection_id, group_id) references scim_group (account, connection_id, id) on delete cascade on update cascade`,
-    ],
+    constraints: [`primary key (${SCOPE}, group_id)`, ofGroup],
   },
   /** A person for whom a change of groups has cleared or replaced a value within the last hour. */
   membership_change: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       identity_id: 'ordered text',
       at: 'bigint',
     },
-    constraints: ['primary key (account, connection_id, identity_id)', ofConnection],
-    indexes: { at: 'account, connection_id, at' },
+    constraints: [`primary key (${SCOPE}, identity_id)`, ofConnection],
+    indexes: { at: `${SCOPE}, at` },
   },
 } as const satisfies TableDeclarations;
-
-/** Adds the tables of memberships in groups that the mapping names. */
-export function addNamedGroups(types: ColumnTypes): string[] {
-  return createTables(namedGroupTables, types);
-}

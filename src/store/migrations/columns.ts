@@ -77,6 +77,16 @@ function columnDefinitions(columns: Columns, { orderedText, bigint }: ColumnType
   });
 }
 
+/** The columns with which the keys and most indexes of the bridge's tables begin. */
+export const SCOPE = 'account, connection_id';
+
+export const scopeKey = {
+  account: 'ordered text',
+  connection_id: 'ordered text',
+} as const satisfies Columns;
+
 /** The constraint of the tables of the bridge. Their rows move with the connection to another account. */
-export const ofConnection =
-  'foreign key (account, connection_id) references connection (account, id) on update cascade';
+export const ofConnection = `foreign key (${SCOPE}) references connection (account, id) on update cascade`;
+
+/** The constraint of rows that belong to a group. */
+export const ofGroup = `foreign key (${SCOPE}, group_id) references scim_group (${SCOPE}, id) on delete cascade on update cascade`;

@@ -1,4 +1,4 @@
-import { ofConnection, type TableDeclarations } from './columns.ts';
+import { ofConnection, SCOPE, scopeKey, type TableDeclarations } from './columns.ts';
 
 /**
  * Connections with their counters. Keys begin with the account, so that all rows of an account can be placed on one node of a distributed
@@ -20,15 +20,14 @@ export const connectionTables = {
    */
   list_counter: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       kind: 'ordered text',
       slot: 'integer',
       count: 'integer',
       /** The number of live identities that are active. */
       active: 'integer',
     },
-    constraints: ['primary key (account, connection_id, kind, slot)', ofConnection],
+    constraints: [`primary key (${SCOPE}, kind, slot)`, ofConnection],
     isKeyOnly: true,
   },
   /** The row that probe writes replace. */

@@ -1,4 +1,4 @@
-import { ofConnection, type TableDeclarations } from './columns.ts';
+import { ofConnection, SCOPE, scopeKey, type TableDeclarations } from './columns.ts';
 
 const ofTravelUser =
   'foreign key (user_type, user_id) references travel_resource (type, id) on delete cascade';
@@ -12,8 +12,7 @@ export const credentialTables = {
       id: 'ordered text',
       hash: 'ordered text',
       name: 'text',
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       created_at: 'bigint',
       expires_at: 'bigint?',
       last_used_at: 'bigint?',
@@ -21,7 +20,7 @@ export const credentialTables = {
     },
     constraints: ['primary key (id)', 'unique (hash)', ofConnection],
     indexes: {
-      connection: 'account, connection_id',
+      connection: SCOPE,
     },
   },
   /** An API key of the travel service: its hash, and the user on whose behalf it acts. */
@@ -61,7 +60,7 @@ export const credentialTables = {
     constraints: ['primary key (id)', ofConnection, ofTravelUser],
     indexes: {
       // The credentials of a connection.
-      connection: 'account, connection_id',
+      connection: SCOPE,
       user: 'user_type, user_id',
     },
   },

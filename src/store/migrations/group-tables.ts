@@ -1,10 +1,9 @@
-import { ofConnection, type TableDeclarations } from './columns.ts';
+import { ofConnection, ofGroup, SCOPE, scopeKey, type TableDeclarations } from './columns.ts';
 
 export const groupTables = {
   scim_group: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       id: 'ordered text',
       /** The position in the stable order of lists. */
       position: 'bigint',
@@ -15,39 +14,31 @@ export const groupTables = {
       last_modified: 'bigint',
       attributes: 'text',
     },
-    constraints: [
-      'primary key (account, connection_id, id)',
-      'unique (account, connection_id, display_name_key)',
-      ofConnection,
-    ],
+    constraints: [`primary key (${SCOPE}, id)`, `unique (${SCOPE}, display_name_key)`, ofConnection],
     indexes: {
       // Lists: the column that is compared or sorted, and the id.
-      page: 'account, connection_id, position, id',
-      display_name_order: 'account, connection_id, display_name_key, id',
-      external_id: 'account, connection_id, external_id, id',
-      created: 'account, connection_id, created_at, id',
-      last_modified: 'account, connection_id, last_modified, id',
+      page: `${SCOPE}, position, id`,
+      display_name_order: `${SCOPE}, display_name_key, id`,
+      external_id: `${SCOPE}, external_id, id`,
+      created: `${SCOPE}, created_at, id`,
+      last_modified: `${SCOPE}, last_modified, id`,
     },
   },
   /** Members are rows, so that a change of one member writes one row. */
   group_member: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       group_id: 'ordered text',
       value: 'ordered text',
       position: 'integer',
       type: 'text?',
       display: 'text?',
     },
-    constraints: [
-      'primary key (account, connection_id, group_id, value)',
-      `foreign key (account, connection_id, group_id) references scim_group (account, connection_id, id) on delete cascade on update cascade`,
-    ],
+    constraints: [`primary key (${SCOPE}, group_id, value)`, ofGroup],
     indexes: {
       // Members in their order, and the groups of a user.
-      position: 'account, connection_id, group_id, position',
-      value: 'account, connection_id, value, group_id',
+      position: `${SCOPE}, group_id, position`,
+      value: `${SCOPE}, value, group_id`,
     },
   },
 } as const satisfies TableDeclarations;

@@ -1,25 +1,23 @@
-import { ofConnection, type TableDeclarations } from './columns.ts';
+import { ofConnection, SCOPE, scopeKey, type TableDeclarations } from './columns.ts';
 
 export const holdTables = {
   /** A deactivation or deletion that the safety valve counted within its window. */
   departure: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       /** The id of the traveler, by which a person counts once whatever SCIM ids they had; without a traveler, the SCIM id. */
       identity_id: 'ordered text',
       at: 'bigint',
     },
-    constraints: ['primary key (account, connection_id, identity_id)', ofConnection],
+    constraints: [`primary key (${SCOPE}, identity_id)`, ofConnection],
     indexes: {
-      at: 'account, connection_id, at',
+      at: `${SCOPE}, at`,
     },
   },
   /** The change of rules or lookups that was checked last. */
   rules_change: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       generation: 'bigint',
       /** The number of people whom the change affects; counting stops at a limit. */
       people: 'integer',
@@ -29,19 +27,18 @@ export const holdTables = {
       /** JSON list of the people whom recent approved changes affected, each with the time of the change. */
       recent: 'text',
     },
-    constraints: ['primary key (account, connection_id)', ofConnection],
+    constraints: [`primary key (${SCOPE})`, ofConnection],
   },
   /** A hold that was reported to the operator. */
   hold_alarm: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       cause: 'ordered text',
       count: 'integer',
       since: 'bigint',
       reported_at: 'bigint',
     },
-    constraints: ['primary key (account, connection_id, cause)', ofConnection],
+    constraints: [`primary key (${SCOPE}, cause)`, ofConnection],
   },
   /** A traveler of an erased person. Imports skip it, and no identity is linked to it. */
   erased_traveler: {

@@ -1,4 +1,4 @@
-import { ofConnection, type TableDeclarations } from './columns.ts';
+import { ofConnection, SCOPE, scopeKey, type TableDeclarations } from './columns.ts';
 
 const ofIdentity = `foreign key (account, connection_id, identity_id) references identity (account, connection_id, id)
   on delete cascade on update cascade`;
@@ -11,8 +11,7 @@ export const identityTables = {
    */
   identity: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       id: 'ordered text',
       /** The position in the stable order of lists. Assigned at the insert and never changed. */
       position: 'bigint',
@@ -61,14 +60,10 @@ export const identityTables = {
       findings: "text = '[]'",
       trace: "text = '[]'",
     },
-    constraints: ['primary key (account, connection_id, id)', ofConnection],
+    constraints: [`primary key (${SCOPE}, id)`, ofConnection],
     indexes: {
       // Unique values. An account has each traveler and each open create once, across its connections.
-      live_user_name: {
-        columns: 'account, connection_id, user_name_key',
-        unique: true,
-        where: 'deleted_at is null',
-      },
+      live_user_name: { columns: `${SCOPE}, user_name_key`, unique: true, where: 'deleted_at is null' },
       // `travel_id` and `travel_email` have the connection last, because some searches are for all connections of the account.
       travel_id: {
         columns: 'account, travel_id, connection_id',
@@ -80,8 +75,8 @@ export const identityTables = {
 
       // Lookups. Those of userName and externalId include tombstones, because a deleted user may return.
       // They serve lists, too.
-      user_name: 'account, connection_id, user_name_key, id, active, deleted_at',
-      external_id: 'account, connection_id, external_id, id, active, deleted_at',
+      user_name: `${SCOPE}, user_name_key, id, active, deleted_at`,
+      external_id: `${SCOPE}, external_id, id, active, deleted_at`,
       travel_email: {
         columns: 'account, travel_email_key, connection_id',
         where: 'travel_email_key is not null',
@@ -90,88 +85,69 @@ export const identityTables = {
 
       // Lists: the column that is compared or sorted, the id, and the rest of what a walk along the index reads, so that a
       // skipped row is not read. SQLite reads `deleted_at` from the row if the index does not contain it.
-      page: { columns: 'account, connection_id, position, id, deleted_at', where: 'deleted_at is null' },
-      active: {
-        columns: 'account, connection_id, active, position, id, deleted_at',
-        where: 'deleted_at is null',
-      },
-      id: { columns: 'account, connection_id, id, active, deleted_at', where: 'deleted_at is null' },
+      page: { columns: `${SCOPE}, position, id, deleted_at`, where: 'deleted_at is null' },
+      active: { columns: `${SCOPE}, active, position, id, deleted_at`, where: 'deleted_at is null' },
+      id: { columns: `${SCOPE}, id, active, deleted_at`, where: 'deleted_at is null' },
       display_name: {
-        columns: 'account, connection_id, display_name_key, id, active, deleted_at',
+        columns: `${SCOPE}, display_name_key, id, active, deleted_at`,
         where: 'deleted_at is null',
       },
-      created: {
-        columns: 'account, connection_id, created_at, id, active, deleted_at',
-        where: 'deleted_at is null',
-      },
+      created: { columns: `${SCOPE}, created_at, id, active, deleted_at`, where: 'deleted_at is null' },
       last_modified: {
-        columns: 'account, connection_id, last_modified, id, active, deleted_at',
+        columns: `${SCOPE}, last_modified, id, active, deleted_at`,
         where: 'deleted_at is null',
       },
 
       // Lists of people for admins, in the order of userNames. Most people are in none of these indexes.
-      archived: {
-        columns: 'account, connection_id, user_name_key, id',
-        where: '(active = 0 or deleted_at is not null)',
-      },
-      with_findings: { columns: 'account, connection_id, user_name_key, id', where: "finding_codes <> ''" },
+      archived: { columns: `${SCOPE}, user_name_key, id`, where: '(active = 0 or deleted_at is not null)' },
+      with_findings: { columns: `${SCOPE}, user_name_key, id`, where: "finding_codes <> ''" },
       // By it people are counted.
-      finding_codes: {
-        columns: 'account, connection_id, deleted_at, finding_codes',
-        where: "finding_codes <> ''",
-      },
+      finding_codes: { columns: `${SCOPE}, deleted_at, finding_codes`, where: "finding_codes <> ''" },
       // The people in one state. Each state has an index of its own, because both databases then see which rows it contains. Dirty people have
       // none: each write makes a person dirty for a moment, and would write the index twice.
-      in_state_pending: { columns: 'account, connection_id, user_name_key, id', where: "state = 'pending'" },
-      in_state_refused: { columns: 'account, connection_id, user_name_key, id', where: "state = 'refused'" },
-      in_state_held: { columns: 'account, connection_id, user_name_key, id', where: "state = 'held'" },
+      in_state_pending: { columns: `${SCOPE}, user_name_key, id`, where: "state = 'pending'" },
+      in_state_refused: { columns: `${SCOPE}, user_name_key, id`, where: "state = 'refused'" },
+      in_state_held: { columns: `${SCOPE}, user_name_key, id`, where: "state = 'held'" },
 
       // Queues of the reconciler. Deactivations have their own, so that other identities do not delay them. The index of all
       // dirty identities also counts those in other states, and has the columns that the overview counts. Both begin with the
       // same columns, so that SQLite prefers the one with fewer rows.
       unsettled: {
-        columns:
-          'account, connection_id, state, next_attempt_at, attempts, last_modified, deleted_at, claimed',
+        columns: `${SCOPE}, state, next_attempt_at, attempts, last_modified, deleted_at, claimed`,
         where: "state <> 'synced'",
       },
       leaver: {
-        columns: 'account, connection_id, state, next_attempt_at',
+        columns: `${SCOPE}, state, next_attempt_at`,
         where: "state = 'dirty' and (active = 0 or deleted_at is not null)",
       },
-      check: { columns: 'account, connection_id, check_at', where: 'check_at > 0' },
-      rules: {
-        columns: 'account, connection_id, rules_generation',
-        where: "claimed = 1 and state <> 'dirty'",
-      },
-      open: { columns: 'account, connection_id, waiting_for', where: 'waiting_for is not null' },
+      check: { columns: `${SCOPE}, check_at`, where: 'check_at > 0' },
+      rules: { columns: `${SCOPE}, rules_generation`, where: "claimed = 1 and state <> 'dirty'" },
+      open: { columns: `${SCOPE}, waiting_for`, where: 'waiting_for is not null' },
       // With the columns that decide whether a person is counted.
       held: {
-        columns:
-          'account, connection_id, hold_cause, hold_since, active, deleted_at, travel_id, decision, version',
+        columns: `${SCOPE}, hold_cause, hold_since, active, deleted_at, travel_id, decision, version`,
         where: 'hold_cause is not null',
       },
-      leased: { columns: 'account, connection_id', where: 'lease_until is not null' },
+      leased: { columns: SCOPE, where: 'lease_until is not null' },
 
       // Imports find what they have not seen, and the repair of times in the future what is later than now; tombstones expire by age.
-      seen: 'account, connection_id, seen_at',
-      tombstones: { columns: 'account, connection_id, deleted_at', where: 'deleted_at is not null' },
+      seen: `${SCOPE}, seen_at`,
+      tombstones: { columns: `${SCOPE}, deleted_at`, where: 'deleted_at is not null' },
     },
   },
   identity_email: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       identity_id: 'ordered text',
       email_key: 'ordered text',
     },
-    constraints: ['primary key (account, connection_id, email_key, identity_id)', ofIdentity],
+    constraints: [`primary key (${SCOPE}, email_key, identity_id)`, ofIdentity],
     isKeyOnly: true,
-    indexes: { identity_id: 'account, connection_id, identity_id, email_key' },
+    indexes: { identity_id: `${SCOPE}, identity_id, email_key` },
   },
   identity_reference: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       identity_id: 'ordered text',
       position: 'integer',
       raw: 'text',
@@ -179,12 +155,12 @@ export const identityTables = {
       target: 'ordered text?',
       travel_id: 'ordered text?',
     },
-    constraints: ['primary key (account, connection_id, identity_id, position)', ofIdentity],
+    constraints: [`primary key (${SCOPE}, identity_id, position)`, ofIdentity],
     isKeyOnly: true,
     // The indexes end with the identity, so that a search for referrers reads no table row.
     indexes: {
-      raw_key: 'account, connection_id, raw_key, identity_id',
-      target: 'account, connection_id, target, identity_id',
+      raw_key: `${SCOPE}, raw_key, identity_id`,
+      target: `${SCOPE}, target, identity_id`,
     },
   },
 } as const satisfies TableDeclarations;

@@ -3,18 +3,19 @@ import type { Tables } from '../sql/tables.ts';
 import { createSchema } from './0001-schema.ts';
 import { countUnclaimedPeople } from './0002-unclaimed-people.ts';
 import { addConnectionModes } from './0003-connection-modes.ts';
-import { addSignInFailures } from './0004-sign-in-failures.ts';
+import { signInFailureTables } from './0004-sign-in-failures.ts';
 import { addAdminAccess } from './0005-admin-access.ts';
 import { replaceLogs } from './0006-one-log.ts';
-import { addNamedGroups } from './0007-named-groups.ts';
+import { namedGroupTables } from './0007-named-groups.ts';
 import { indexHeldPeople } from './0008-held-people.ts';
-import { addPutBack } from './0009-put-back.ts';
-import { addDeletedMembers } from './0010-deleted-members.ts';
+import { putBackColumns } from './0009-put-back.ts';
+import { deletedMemberTables } from './0010-deleted-members.ts';
 import { addHeldChanges } from './0011-held-changes.ts';
-import { addConnectionSettings } from './0012-stored-connections.ts';
+import { connectionSettingsColumns } from './0012-stored-connections.ts';
 import { addReportedConditions } from './0013-reported-conditions.ts';
 import { addPersonSearch } from './0014-person-search.ts';
 import type { ColumnTypes } from './column-types.ts';
+import { addColumns, createTables } from './columns.ts';
 
 /** The name of the migration that deletes the entries of the former logs. */
 export const ONE_LOG = '0006-one-log';
@@ -28,15 +29,16 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     [types.firstMigration]: createSchema(types),
     '0002-unclaimed-people': countUnclaimedPeople,
     '0003-connection-modes': addConnectionModes(types),
-    '0004-sign-in-failures': addSignInFailures(types),
+    // Counts of refused sign-ins, by which the answers to further ones wait (docs/decisions/0046).
+    '0004-sign-in-failures': createTables(signInFailureTables, types),
     '0005-admin-access': addAdminAccess(types),
     [ONE_LOG]: replaceLogs(types),
-    '0007-named-groups': addNamedGroups(types),
+    '0007-named-groups': createTables(namedGroupTables, types),
     '0008-held-people': indexHeldPeople,
-    '0009-put-back': addPutBack(types),
-    '0010-deleted-members': addDeletedMembers(types),
+    '0009-put-back': addColumns(types, 'rules_in_force', putBackColumns),
+    '0010-deleted-members': createTables(deletedMemberTables, types),
     '0011-held-changes': addHeldChanges(types),
-    '0012-stored-connections': addConnectionSettings(types),
+    '0012-stored-connections': addColumns(types, 'connection', connectionSettingsColumns),
     '0013-reported-conditions': addReportedConditions(types),
     '0014-person-search': addPersonSearch,
   };

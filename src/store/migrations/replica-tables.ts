@@ -1,4 +1,4 @@
-import { ofConnection, type TableDeclarations } from './columns.ts';
+import { ofConnection, SCOPE, scopeKey, type TableDeclarations } from './columns.ts';
 
 /**
  * The tables that the replicas of a service share: the rules in force, the background work of each connection, and the replicas that are
@@ -8,8 +8,7 @@ export const replicaTables = {
   /** The mapping and lookups in force of a connection. */
   rules_in_force: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       generation: 'bigint',
       edition: 'integer',
       digest: 'ordered text',
@@ -20,13 +19,12 @@ export const replicaTables = {
       /** JSON of the lookups; null until they have been read. */
       lookups: 'text?',
     },
-    constraints: ['primary key (account, connection_id)', ofConnection],
+    constraints: [`primary key (${SCOPE})`, ofConnection],
   },
   /** A mapping that was in force since a generation. Mappings are JSON. */
   mapping_version: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       generation: 'bigint',
       edition: 'integer',
       digest: 'ordered text',
@@ -35,16 +33,15 @@ export const replicaTables = {
       author: 'text?',
       mapping: 'text',
     },
-    constraints: ['primary key (account, connection_id, generation)', ofConnection],
+    constraints: [`primary key (${SCOPE}, generation)`, ofConnection],
     indexes: {
-      digest: 'account, connection_id, digest',
+      digest: `${SCOPE}, digest`,
     },
   },
   /** Background work of a connection, which one replica at a time does. */
   background_task: {
     columns: {
-      account: 'ordered text',
-      connection_id: 'ordered text',
+      ...scopeKey,
       kind: 'ordered text',
       due_at: 'bigint',
       /** 1 if the work must be done once more, however recently it was done. */
@@ -54,7 +51,7 @@ export const replicaTables = {
       /** JSON that the last run has saved; empty before the first one. */
       state: 'text',
     },
-    constraints: ['primary key (account, connection_id, kind)', ofConnection],
+    constraints: [`primary key (${SCOPE}, kind)`, ofConnection],
   },
   replica: {
     columns: {

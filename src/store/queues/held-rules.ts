@@ -118,7 +118,7 @@ async function findTranslatedEarlier(
   scope: Scope,
   { generation, after, limit }: { generation: number; after: string; limit: number },
 ): Promise<Identity[]> {
-  if (!(await isAnyTranslatedEarlier(db, scope, generation))) return [];
+  if ((await countTranslatedEarlier(db, scope, { generation, limit: 1 })) === 0) return [];
   const rows = await db
     .selectFrom('identity')
     .selectAll()
@@ -132,14 +132,6 @@ async function findTranslatedEarlier(
     .limit(limit)
     .execute();
   return rows.map(toIdentity);
-}
-
-async function isAnyTranslatedEarlier(
-  db: Kysely<Tables>,
-  scope: Scope,
-  generation: number,
-): Promise<boolean> {
-  return (await countTranslatedEarlier(db, scope, { generation, limit: 1 })) > 0;
 }
 
 /** Uses one query for settled and one for dirty identities, which are in different indexes. */

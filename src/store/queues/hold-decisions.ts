@@ -1,4 +1,4 @@
-import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { VersionOfPerson } from '../../provisioning/holds/holds.ts';
 import type { RulesEffect } from '../../provisioning/holds/rules-effect.ts';
 import { type Decision, type HoldCause, isDepartureCause } from '../../provisioning/identity.ts';
@@ -66,28 +66,6 @@ export interface DecisionRequest {
   by: string | undefined;
 }
 
-/** The people whom a decision is about. */
-export type DecisionTarget = { ids: string[] } | { cause: HoldCause };
-
-/** Saves a decision about people, or about a cause and its change of rules. Returns the number of people it concerns. */
-export async function saveDecision(
-  database: Database,
-  request: DecisionRequest,
-  target: DecisionTarget,
-): Promise<number> {
-  const { db } = database;
-  if ('ids' in target) return decidePeople(database, request, [...new Set(target.ids)]);
-  const { scope } = request;
-  const change = target.cause === 'rules' ? await answerRulesChange(db, request, isReversible) : undefined;
-  const open = await findUndecided(db, { scope, cause: target.cause });
-  const decided = await decidePeople(
-    database,
-    request,
-    open.map(({ id }) => id),
-  );
-  return change ? followRulesChange(database, { ...request, change, decided }) : decided;
-}
-
 /** Finds all held people without a decision. */
 export async function findUndecided(db: Kysely<Tables>, query: HoldQuery): Promise<VersionOfPerson[]> {
   const held = await selectHeld(db, query).select(['id', 'version', 'decision', 'hold_cause']).execute();
@@ -101,41 +79,28 @@ export interface DecidedSelection {
   mayReverse?: boolean;
 }
 
-/** Saves the decision about these versions of people. */
+type DecidedRow = DecisionColumns & { id: string };
+
+/** Saves the decision about these versions of people in batches, one transaction each. People who are no longer held are skipped. */
 export async function decideVersions(
-  database: Database,
+  { transaction }: Database,
   request: DecisionRequest,
   { cause, people, mayReverse = false }: DecidedSelection,
 ): Promise<number> {
   const versions = new Map(people.map(({ id, version }) => [id, version]));
-  return decidePeople(
-    database,
-    request,
-    [...versions.keys()],
-    (row) =>
-      row.hold_cause === cause && versions.get(row.id) === row.version && (mayReverse || !isDecided(row)),
-  );
-}
-
-type DecidedRow = DecisionColumns & { id: string };
-
-/** Saves a decision about people in batches, one transaction each. People who are no longer held are skipped. */
-async function decidePeople(
-  { transaction }: Database,
-  request: DecisionRequest,
-  ids: string[],
-  isSelected: (row: DecidedRow) => boolean = () => true,
-): Promise<number> {
   let decided = 0;
-  for (const batch of batches(ids)) {
+  for (const batch of batches([...versions.keys()])) {
     decided += await transaction(async (tx) => {
       const rows = await selectHeld(tx, { scope: request.scope })
         .select(['id', 'version', 'decision', 'hold_cause'])
         .where('id', 'in', batch)
         .execute();
+      const selected = rows.filter(
+        (row) =>
+          row.hold_cause === cause && versions.get(row.id) === row.version && (mayReverse || !isDecided(row)),
+      );
       let updated = 0;
-      for (const alike of groupAlike(rows.filter(isSelected)))
-        updated += await writeDecision(tx, request, alike);
+      for (const alike of groupAlike(selected)) updated += await writeDecision(tx, request, alike);
       return updated;
     });
   }
@@ -212,34 +177,21 @@ export async function decideRulesChange(
   { generation, mayReverse = false }: { generation: number; mayReverse?: boolean },
 ): Promise<number | undefined> {
   const { db } = database;
-  const change = await answerRulesChange(db, request, (row) =>
-    row.and([mayReverse ? isReversible(row) : row('answer', 'is', null), row('generation', '=', generation)]),
-  );
-  if (!change) return undefined;
-  const open = await findUndecided(db, { scope: request.scope, cause: 'rules' });
-  const decided = await decideVersions(database, request, { cause: 'rules', people: open });
-  return followRulesChange(database, { ...request, change, decided });
-}
-
-type RulesChangeCondition = (row: ExpressionBuilder<Tables, 'rules_change'>) => Expression<SqlBool>;
-
-/** A change that waits for a decision, or that was discarded before. */
-const isReversible: RulesChangeCondition = (row) =>
-  row.or([row('answer', 'is', null), row('answer', '=', 'discarded')]);
-
-/** Saves the decision about a change of rules and returns the change; undefined if none meets the condition. */
-async function answerRulesChange(
-  db: Kysely<Tables>,
-  { scope, answer, now }: DecisionRequest,
-  condition: RulesChangeCondition,
-): Promise<Tables['rules_change'] | undefined> {
-  return db
+  const { scope, answer, now } = request;
+  const change = await db
     .updateTable('rules_change')
     .set({ answer, decided_at: now, decided_people: null, first_approval: null })
     .where(inScope(scope))
-    .where(condition)
+    .where((row) =>
+      row.or([row('answer', 'is', null), ...(mayReverse ? [row('answer', '=', 'discarded')] : [])]),
+    )
+    .where('generation', '=', generation)
     .returningAll()
     .executeTakeFirst();
+  if (!change) return undefined;
+  const open = await findUndecided(db, { scope, cause: 'rules' });
+  const decided = await decideVersions(database, request, { cause: 'rules', people: open });
+  return followRulesChange(database, { ...request, change, decided });
 }
 
 /** Marks the people dirty whom an approved change of rules concerns. Returns the number of people it concerns. */

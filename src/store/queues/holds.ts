@@ -11,13 +11,11 @@ import { heldRules } from './held-rules.ts';
 import {
   type DecidedSelection,
   type DecisionColumns,
-  type DecisionTarget,
   decideRulesChange,
   decideVersions,
   findUndecided,
   type HoldQuery,
   isDecided,
-  saveDecision,
   selectHeld,
 } from './hold-decisions.ts';
 import {
@@ -65,7 +63,8 @@ export function holds(database: Database) {
       findUndecided(db, { scope: scopeOf(connection), cause }),
     /**
      * Saves the decision about each of these people, if they are held for this cause at this version, and marks them
-     * dirty. Returns the number of people whom the decision concerned: the others have another version, or a decision that it may not replace.
+     * dirty. People whom no IdP has ever sent are live again if their deletion is discarded. Returns the number of people whom the decision
+     * concerned: the others have another version, or a decision that it may not replace.
      */
     decideVersions: (
       connection: string,
@@ -75,8 +74,8 @@ export function holds(database: Database) {
       by?: string,
     ) => decideVersions(database, { scope: scopeOf(connection), answer, now, by }, selection),
     /**
-     * Saves the decision about a held change of rules and about the people whom it holds, as `decide` does. Returns
-     * undefined if there is a decision that it may not replace, or if another change has replaced this one.
+     * Saves the decision about a held change of rules and about the people whom it holds; an approval marks every identity dirty that the
+     * rules affect. Returns undefined if there is a decision that it may not replace, or if another change has replaced this one.
      */
     decideRulesChange: (
       connection: string,
@@ -85,13 +84,6 @@ export function holds(database: Database) {
       now: number,
       by?: string,
     ) => decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, change),
-    /**
-     * Saves the decision of an admin about held people at their present version, marks them dirty, and returns their number. People
-     * whom no IdP has ever sent are live again if their deletion is discarded. The cause `rules` also decides the held change of
-     * rules; its approval marks every identity dirty that the rules affect.
-     */
-    decide: (connection: string, target: DecisionTarget, answer: Answer, now: number, by?: string) =>
-      saveDecision(database, { scope: scopeOf(connection), answer, now, by }, target),
     /**
      * Counts one departure against the safety valve. Returns false, and counts nothing, if more people would leave within
      * the window than the valve allows. A person already counted is admitted again.

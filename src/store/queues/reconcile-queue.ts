@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { ReconcileQueue } from '../../provisioning/store-ports.ts';
-import { inScope, type Scope } from '../connection-scopes.ts';
+import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { batches } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
@@ -192,17 +192,10 @@ async function findOpenIdentities(db: Kysely<Tables>, scope: Scope): Promise<str
     .execute();
   const referring = await db
     .selectFrom('identity_reference as reference')
-    .innerJoin('identity', (join) =>
-      join
-        .onRef('identity.account', '=', 'reference.account')
-        .onRef('identity.connection_id', '=', 'reference.connection_id')
-        .onRef('identity.id', '=', 'reference.identity_id'),
-    )
+    .innerJoin('identity', (join) => join.on(equalInScope('identity.id', 'reference.identity_id')))
     .leftJoin('identity as target', (join) =>
       join
-        .onRef('target.account', '=', 'reference.account')
-        .onRef('target.connection_id', '=', 'reference.connection_id')
-        .onRef('target.id', '=', 'reference.target')
+        .on(equalInScope('target.id', 'reference.target'))
         .onRef('target.travel_id', '=', 'reference.travel_id')
         .on('target.deleted_at', 'is', null),
     )

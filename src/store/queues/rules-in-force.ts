@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { MappingSource } from '../../translator/mapping/mapping-file.ts';
 import type { Lookups } from '../../translator/translation.ts';
-import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { equalInScope, inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -200,9 +200,7 @@ function followedColumns(row: ExpressionBuilder<Tables, 'rules_in_force'>) {
     row
       .selectFrom('rules_change')
       .select('generation')
-      .whereRef('rules_change.account', '=', 'rules_in_force.account')
-      .whereRef('rules_change.connection_id', '=', 'rules_in_force.connection_id')
-      .whereRef('rules_change.generation', '=', 'rules_in_force.generation')
+      .where(equalInScope('rules_change.generation', 'rules_in_force.generation'))
       .where('answer', '=', sql.lit('approved')),
   );
   const follow = <Now extends 'generation' | 'lookups'>(now: Now) => {

@@ -58,8 +58,8 @@ async function findDueWebhooks(
     .where('failing_since', failing ? 'is not' : 'is', null)
     .where((queue) =>
       queue.or([
-        queue(selectPendingEvents(queue).select('next_attempt_at').orderBy('seq').limit(1), '<=', now),
-        queue.exists(selectDueRedeliveries(queue, now).select('id')),
+        queue(selectPending(queue, 0).select('next_attempt_at').orderBy('seq').limit(1), '<=', now),
+        queue.exists(selectPending(queue, 1).select('id').where('next_attempt_at', '<=', now)),
       ]),
     )
     // Webhooks that were never served come first; then the least recently served.
@@ -79,14 +79,6 @@ function selectPending(queue: QueueExpression, redelivery: 0 | 1) {
     .whereRef('travel_delivery.webhook_id', '=', 'travel_delivery_queue.webhook_id')
     .where('status', '=', sql.lit('pending'))
     .where('redelivery', '=', redelivery);
-}
-
-function selectPendingEvents(queue: QueueExpression) {
-  return selectPending(queue, 0);
-}
-
-function selectDueRedeliveries(queue: QueueExpression, now: number) {
-  return selectPending(queue, 1).where('next_attempt_at', '<=', now);
 }
 
 async function takeQueueLease(

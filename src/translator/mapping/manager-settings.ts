@@ -1,12 +1,10 @@
 import { toFieldKey } from '../fields.ts';
 import { jsonPath, type MappingFault } from './mapping-faults.ts';
 import {
+  inputPaths,
   isGroupPath,
   isSyntaxProblem,
-  parseInputPath,
   parseRulePath,
-  parseTemplate,
-  pathsOfTemplate,
   type RulePath,
   type SyntaxProblem,
 } from './rule-syntax.ts';
@@ -30,38 +28,17 @@ export function parseNamingAttribute(text: string): RulePath | SyntaxProblem {
   return { problem: 'is no single attribute', remedy };
 }
 
-/** The part of a rule that decides whether it reads the manager to set the manager. */
-interface WrittenRule {
-  userAttribute?: string | undefined;
-  scimAttribute?: string | undefined;
-  sources?: string[] | undefined;
-  template?: string | undefined;
-}
-
 /** Finds the rules for the manager that read the manager: who it is must be known before it can be read. */
 export function findManagerFaults({ scimUserMapping }: { scimUserMapping: WrittenRule[] }): MappingFault[] {
-  return scimUserMapping.flatMap(({ userAttribute = '', ...rule }, index) =>
-    toFieldKey(userAttribute) === 'managerId'
-      ? managerReadsOf(rule).map((member) => ({
-          path: jsonPath(['scimUserMapping', index, ...member]),
-          problem: 'reads the manager to find the manager',
-          remedy: 'Read an attribute of the user, e.g. manager.value.',
-        }))
-      : [],
-  );
+  return scimUserMapping.flatMap(({ userAttribute = '', ...input }, index) => {
+    if (toFieldKey(userAttribute) !== 'managerId') return [];
+    const reads = inputPaths(input).filter(({ ofManager }) => ofManager);
+    const places = new Set(reads.map(({ member }) => jsonPath(['scimUserMapping', index, ...member])));
+    return [...places].map((path) => ({
+      ...{ path, problem: 'reads the manager to find the manager' },
+      remedy: 'Read an attribute of the user, e.g. manager.value.',
+    }));
+  });
 }
 
-/** Returns the places in a rule that read the manager. */
-function managerReadsOf({ scimAttribute = '', sources = [], template = '' }: WrittenRule): PropertyKey[][] {
-  const parsed = parseTemplate(template);
-  const isInTemplate = !isSyntaxProblem(parsed) && pathsOfTemplate(parsed.parts).some(isOfManager);
-  return [
-    ...(isOfManager(parseInputPath(scimAttribute)) ? [['scimAttribute']] : []),
-    ...sources.flatMap((text, index) => (isOfManager(parseInputPath(text)) ? [['sources', index]] : [])),
-    ...(isInTemplate ? [['template']] : []),
-  ];
-}
-
-function isOfManager(parsed: RulePath | SyntaxProblem): boolean {
-  return !isSyntaxProblem(parsed) && parsed.ofManager === true;
-}
+type WrittenRule = Parameters<typeof inputPaths>[0] & { userAttribute?: string | undefined };

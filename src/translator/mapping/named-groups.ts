@@ -1,29 +1,17 @@
 import { type AttributeExpression, attributeExpressionsIn, type Filter } from '../../schema/filter-parser.ts';
 import { conditionTests, type GroupTest, withGroups } from '../groups.ts';
-import type { Rule, Rules } from '../rules.ts';
+import { oncePerRules, type Rule, type Rules } from '../rules.ts';
 import { toSourceUser } from '../sources.ts';
 import { jsonPath } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import { valuesReader } from './rule-sources.ts';
-import {
-  isGroupPath,
-  isSyntaxProblem,
-  parseCondition,
-  parseInputPath,
-  parseTemplate,
-  pathsOfTemplate,
-} from './rule-syntax.ts';
+import { conditionExpressions, inputPaths, isGroupPath, pathsOfTemplate } from './rule-syntax.ts';
 
 /** Returns the test for the groups whose members a rule may translate otherwise than others; undefined if no rule reads groups. */
-export function groupTest(rules: Rules): GroupTest | undefined {
-  const known = compiled.get(rules);
-  if (known) return known.test;
+export const groupTest = oncePerRules((rules): GroupTest | undefined => {
   const readers = groupReaders(rules);
-  const test: GroupTest | undefined =
-    readers.length === 0 ? undefined : (group) => readers.some((reader) => reader.test(group));
-  compiled.set(rules, { test });
-  return test;
-}
+  return readers.length === 0 ? undefined : (group) => readers.some((reader) => reader.test(group));
+});
 
 /** A rule that reads groups, or the scope of the mapping (`rule` is undefined), with the test for the groups that it reads. */
 export interface GroupReader {
@@ -41,9 +29,6 @@ export function groupReaders({ scope, rules }: Rules): GroupReader[] {
     tests.length === 0 ? [] : [{ rule, test: (group) => tests.some((test) => test(group)) }],
   );
 }
-
-/** Caches the test of each version of the rules. Rules never change. */
-const compiled = new WeakMap<Rules, { test: GroupTest | undefined }>();
 
 /** A path of a template is read as it is: the transforms of a template get its whole text. */
 function inputTests({ input, placeInMap }: Rule): GroupTest[] {
@@ -65,7 +50,9 @@ export interface NamedGroup {
 
 /** Returns the groups that a mapping names by equality: in conditions, in brackets of paths, and by the entries of `map`. */
 export function findNamedGroups({ scimUserMapping, scope }: Mapping): NamedGroup[] {
-  const inScope = conditionNames(scope).map((name) => ({ path: 'scope', name }));
+  const inScope = conditionExpressions(scope)
+    .flatMap(namesOf)
+    .map((name) => ({ path: 'scope', name }));
   const inRules = scimUserMapping.flatMap((row, index) =>
     rowNames(row).map(({ member, name }) => ({
       path: jsonPath(['scimUserMapping', index, ...member]),
@@ -85,40 +72,26 @@ export function namesOneOf(groups: readonly string[]): (expression: AttributeExp
   return (expression) => namesOf(expression).some((name) => groups.includes(name));
 }
 
-type Row = Mapping['scimUserMapping'][number];
-
 interface PlacedName {
   member: PropertyKey[];
   name: string;
 }
 
-function rowNames({ scimAttribute, sources = [], template, when, transforms = [] }: Row): PlacedName[] {
-  const inputs = [
-    ...(scimAttribute === undefined ? [] : [{ member: ['scimAttribute'], text: scimAttribute }]),
-    ...sources.map((text, index) => ({ member: ['sources', index], text })),
-  ].flatMap(({ member, text }) => {
-    const parsed = parseInputPath(text);
-    return isSyntaxProblem(parsed) || !isGroupPath(parsed.path) ? [] : [{ member, path: parsed.path }];
-  });
-  const parsed = template === undefined ? undefined : parseTemplate(template);
-  const inTemplate = parsed && !isSyntaxProblem(parsed) ? pathsOfTemplate(parsed.parts) : [];
+function rowNames({ when, transforms = [], ...input }: Mapping['scimUserMapping'][number]): PlacedName[] {
+  const groups = inputPaths(input).filter(({ path }) => isGroupPath(path));
   const [first] = transforms;
-  const readsNames = inputs.some(({ path }) => path.sub?.toLowerCase() === 'display');
+  // The transforms of a template get its whole text.
+  const readsNames = groups.some(
+    ({ member, path }) => member[0] !== 'template' && path.sub?.toLowerCase() === 'display',
+  );
   const keys = readsNames && typeof first === 'object' ? Object.keys(first.map ?? {}) : [];
   return [
-    ...inputs.flatMap(({ member, path }) => namesIn(path.filter).map((name) => ({ member, name }))),
-    ...inTemplate
-      .filter(({ path }) => isGroupPath(path))
-      .flatMap(({ path }) => namesIn(path.filter).map((name) => ({ member: ['template'], name }))),
+    ...groups.flatMap(({ member, path }) => namesIn(path.filter).map((name) => ({ member, name }))),
     ...keys.map((name) => ({ member: ['transforms', 0, 'map', name], name })),
-    ...conditionNames(when).map((name) => ({ member: ['when'], name })),
+    ...conditionExpressions(when)
+      .flatMap(namesOf)
+      .map((name) => ({ member: ['when'], name })),
   ];
-}
-
-function conditionNames(when: string | undefined): string[] {
-  const filter = when === undefined ? undefined : parseCondition(when);
-  if (!filter || isSyntaxProblem(filter)) return [];
-  return attributeExpressionsIn(filter).flatMap(namesOf);
 }
 
 /** Returns the names with which an expression compares the groups of a user. */

@@ -1,5 +1,6 @@
 import { findAttribute } from '../../schema/attributes.ts';
 import {
+  type AttributeExpression,
   type AttributePath,
   attributeExpressionsIn,
   type Filter,
@@ -90,6 +91,40 @@ export function parseCondition(text: string): Filter | SyntaxProblem {
     return managerProblem(named) ?? nameProblem(named) ?? bracketProblem(named);
   });
   return problem ?? filter;
+}
+
+/** The members of a mapping rule that name what it reads. */
+interface WrittenInput {
+  scimAttribute?: string | undefined;
+  sources?: readonly string[] | undefined;
+  template?: string | undefined;
+}
+
+/** Returns what a mapping rule reads, each path with its place in the rule. Texts that cannot be parsed have none. */
+export function inputPaths({
+  scimAttribute,
+  sources = [],
+  template = '',
+}: WrittenInput): (RulePath & { member: PropertyKey[] })[] {
+  const texts = [
+    ...(scimAttribute === undefined ? [] : [{ member: ['scimAttribute'], text: scimAttribute }]),
+    ...sources.map((text, index) => ({ member: ['sources', index], text })),
+  ];
+  const parsed = parseTemplate(template);
+  const inTemplate = isSyntaxProblem(parsed) ? [] : pathsOfTemplate(parsed.parts);
+  return [
+    ...texts.flatMap(({ member, text }) => {
+      const path = parseInputPath(text);
+      return isSyntaxProblem(path) ? [] : [{ ...path, member }];
+    }),
+    ...inTemplate.map((path) => ({ ...path, member: ['template'] })),
+  ];
+}
+
+/** Returns the comparisons of a condition; none if there is no condition, or if it cannot be parsed. */
+export function conditionExpressions(text: string | undefined): AttributeExpression[] {
+  const filter = text === undefined ? undefined : parseCondition(text);
+  return filter && !isSyntaxProblem(filter) ? attributeExpressionsIn(filter) : [];
 }
 
 function managerProblem({ urn, attribute, sub }: AttributePath): SyntaxProblem | undefined {

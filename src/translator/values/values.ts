@@ -145,7 +145,7 @@ export function isEqualJson(one: Json | undefined, other: Json | undefined): boo
 }
 
 /** Returns JSON text with sorted member names, so that equal values have equal texts. */
-export function canonicalJson(value: Json): string {
+export function canonicalJson(value: Json | object): string {
   return JSON.stringify(value, (_name, part: Json) => (isObject(part) ? withSortedNames(part) : part));
 }
 

@@ -54,14 +54,14 @@ export function describeHolds(open: OpenDatabase): void {
     });
 
     it('become dirty with any decision of an admin, and need no further decision', async () => {
-      const { add, holds, reconcileQueue, read } = await fixture(open);
+      const { add, decide, holds, reconcileQueue, read } = await fixture(open);
       await add(
         held('a', 'safetyValve', { version: 4 }),
         held('b', 'safetyValve'),
         held('c', 'safetyValve'),
         person('free', { state: 'synced' }),
       );
-      expect(await holds.decide('okta', { ids: ['a', 'a', 'free', 'unknown'] }, 'approved', NOW)).toBe(1);
+      expect(await decide('okta', { ids: ['a', 'a', 'free', 'unknown'] }, 'approved', NOW)).toBe(1);
       expect(await read('a')).toMatchObject({
         decision: { cause: 'safetyValve', answer: 'approved', version: 4 },
         state: 'dirty',
@@ -69,7 +69,7 @@ export function describeHolds(open: OpenDatabase): void {
         version: 4,
       });
       expect(await read('free')).toMatchObject({ decision: undefined, state: 'synced' });
-      expect(await holds.decide('okta', { ids: ['b'] }, 'discarded', NOW)).toBe(1);
+      expect(await decide('okta', { ids: ['b'] }, 'discarded', NOW)).toBe(1);
       expect(await reconcileQueue.findDue(NOW, 10, ['okta'])).toHaveLength(2);
       expect((await holds.findHeldPeople({ limit: 10 })).map(({ id }) => id)).toEqual(['c']);
       expect(await holds.countHolds()).toEqual([
@@ -78,18 +78,18 @@ export function describeHolds(open: OpenDatabase): void {
     });
 
     it('are decided by cause, and need one decision only', async () => {
-      const { add, holds, read } = await fixture(open);
+      const { add, decide, read } = await fixture(open);
       await add(
         held('a', 'safetyValve'),
         held('no', 'safetyValve', { decision: { cause: 'safetyValve', answer: 'discarded', version: 1 } }),
         held('guarded', 'guarded'),
         held('elsewhere', 'safetyValve', { connection: 'entra' }),
       );
-      expect(await holds.decide('okta', { cause: 'safetyValve' }, 'approved', NOW)).toBe(1);
+      expect(await decide('okta', { cause: 'safetyValve' }, 'approved', NOW)).toBe(1);
       expect(await read('no')).toMatchObject({ decision: { answer: 'discarded' }, state: 'held' });
       expect(await read('guarded')).toMatchObject({ decision: undefined });
       expect(await read('elsewhere', 'entra')).toMatchObject({ decision: undefined });
-      expect(await holds.decide('okta', { ids: ['no'] }, 'approved', NOW)).toBe(1);
+      expect(await decide('okta', { ids: ['no'] }, 'approved', NOW)).toBe(1);
     });
 
     it('need a new decision when the IdP has written since, or when the cause of the hold is another', async () => {
@@ -188,10 +188,10 @@ export function describeHolds(open: OpenDatabase): void {
     });
 
     it('are listed by the time of their last decision, with the number that are not reconciled yet', async () => {
-      const { add, holds } = await fixture(open);
+      const { add, decide, holds } = await fixture(open);
       await add(...many(3, (id) => held(id, 'safetyValve')), held('other', 'guarded'));
-      await holds.decide('okta', { cause: 'safetyValve' }, 'approved', NOW);
-      await holds.decide('okta', { ids: ['p2'] }, 'discarded', NOW + 1);
+      await decide('okta', { cause: 'safetyValve' }, 'approved', NOW);
+      await decide('okta', { ids: ['p2'] }, 'discarded', NOW + 1);
       expect(await holds.readProgress('okta', NOW)).toEqual({ people: 2, left: 2 });
       expect(await holds.listDecided('okta', NOW, { after: 'p0', limit: 5 })).toEqual([
         { id: 'p1', userName: 'p1@corp.example', state: 'dirty' },
@@ -200,10 +200,10 @@ export function describeHolds(open: OpenDatabase): void {
     });
 
     it('are decided in large numbers', async () => {
-      const { add, holds } = await fixture(open);
+      const { add, decide, holds } = await fixture(open);
       await add(...many(1_100, (id) => held(id, 'safetyValve')));
       expect(await holds.findHeldPeople({ limit: 600 })).toHaveLength(600);
-      expect(await holds.decide('okta', { cause: 'safetyValve' }, 'discarded', NOW)).toBe(1_100);
+      expect(await decide('okta', { cause: 'safetyValve' }, 'discarded', NOW)).toBe(1_100);
       expect(await holds.countHolds()).toEqual([]);
     });
   });
@@ -297,7 +297,7 @@ export function describeHolds(open: OpenDatabase): void {
     });
 
     it('makes all affected people dirty when it is approved', async () => {
-      const { add, holds, read } = await fixture(open);
+      const { add, decide, holds, read } = await fixture(open);
       await add(
         ...many(1_100, (id) => person(id, { state: 'synced', rulesGeneration: 1 })),
         person('new', { state: 'synced', rulesGeneration: 2 }),
@@ -305,7 +305,7 @@ export function describeHolds(open: OpenDatabase): void {
         person('elsewhere', { connection: 'entra', state: 'synced', rulesGeneration: 1 }),
       );
       await holds.saveHeldRules(change);
-      expect(await holds.decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(1_100);
+      expect(await decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(1_100);
       expect(await holds.findHeldRules('okta')).toEqual({ ...change, answer: 'approved' });
       expect(await holds.countHolds()).toEqual([]);
       expect(await read('p1099')).toMatchObject({ state: 'dirty' });
@@ -315,10 +315,10 @@ export function describeHolds(open: OpenDatabase): void {
     });
 
     it('makes only held people dirty when it is discarded, and can be approved later', async () => {
-      const { add, holds, read } = await fixture(open);
+      const { add, decide, holds, read } = await fixture(open);
       await add(person('a', { state: 'synced', rulesGeneration: 1 }), held('h', 'rules'));
       await holds.saveHeldRules(change);
-      expect(await holds.decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(101);
+      expect(await decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(101);
       expect(await holds.findHeldRules('okta')).toEqual({ ...change, answer: 'discarded' });
       expect(await holds.countHolds()).toEqual([]);
       expect(await read('a')).toMatchObject({ state: 'synced' });
@@ -326,20 +326,20 @@ export function describeHolds(open: OpenDatabase): void {
       await add(held('later', 'rules'));
       expect(await holds.countHolds()).toEqual([]);
       expect(await holds.findHeldPeople({ limit: 9 })).toEqual([]);
-      expect(await holds.decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(101);
+      expect(await decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(101);
       expect(await read('later')).toMatchObject({ state: 'dirty', decision: { answer: 'approved' } });
       expect(await read('a')).toMatchObject({ state: 'dirty' });
     });
 
     it('leaves it in force that an admin has discarded the departure of a person', async () => {
-      const { add, holds, read } = await fixture(open);
+      const { add, decide, holds, read } = await fixture(open);
       const decision = { cause: 'safetyValve', answer: 'discarded', version: 1 } as const;
       await add(held('h', 'rules', { decision }));
       await holds.saveHeldRules(change);
-      await holds.decide('okta', { cause: 'rules' }, 'discarded', NOW);
+      await decide('okta', { cause: 'rules' }, 'discarded', NOW);
       expect(await read('h')).toMatchObject({ decision, state: 'dirty' });
       expect(await holds.findHeldPeople({ limit: 9 })).toEqual([]);
-      await holds.decide('okta', { cause: 'rules' }, 'approved', NOW);
+      await decide('okta', { cause: 'rules' }, 'approved', NOW);
       expect(await read('h')).toMatchObject({ decision });
     });
 
@@ -363,7 +363,7 @@ export function describeHolds(open: OpenDatabase): void {
     });
 
     it('has an effect that the count which began last saves, until a decision or another change', async () => {
-      const { holds } = await fixture(open);
+      const { decide, holds } = await fixture(open);
       await holds.saveHeldRules(change);
       const empty = { causes: ['x'], fields: [], examples: [], names: {} };
       const effect = { ...empty, count: 'one', looked: 10, isComplete: false, people: 7 };
@@ -375,7 +375,7 @@ export function describeHolds(open: OpenDatabase): void {
       expect(await holds.saveEffect('okta', 1, whole)).toBe(false);
       expect(await holds.saveEffect('okta', 2, whole)).toBe(true);
       expect(await holds.findHeldRules('okta')).toEqual({ ...change, people: 700, effect: whole });
-      expect(await holds.decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(700);
+      expect(await decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(700);
       expect(await holds.saveEffect('okta', 2, whole)).toBe(false);
       expect((await holds.findHeldRules('okta'))?.effect).toBeUndefined();
     });

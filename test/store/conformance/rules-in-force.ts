@@ -62,7 +62,7 @@ export function describeRulesInForce(open: OpenDatabase): void {
     });
 
     it('keep the lookups that people followed: those of the last approved generation', async () => {
-      const { rules, holds } = await fixture(open);
+      const { decide, rules, holds } = await fixture(open);
       const check = (generation: number, answer: 'approved' | undefined) =>
         holds.saveHeldRules({
           ...{ connection: 'okta', generation, people: 0, since: NOW, answer, recent: new Map() },
@@ -76,7 +76,7 @@ export function describeRulesInForce(open: OpenDatabase): void {
       await check(2, undefined);
       await rules.replace('okta', ruleSet(3, 'b', { lookups: other }), NOW);
       expect(await rules.findFollowed('okta')).toEqual({ generation: 1, lookups });
-      await holds.decide('okta', { cause: 'rules' }, 'discarded', NOW);
+      await decide('okta', { cause: 'rules' }, 'discarded', NOW);
       await check(3, 'approved');
       await rules.replace('okta', ruleSet(4, 'c', { lookups }), NOW);
       expect(await rules.findFollowed('okta')).toEqual({ generation: 3, lookups: other });
