@@ -195,9 +195,12 @@ describe('preview, while a server runs', () => {
     const boss = await scim('/Users', { userName: 'boss@corp.example' });
     expect(boss.status).toBe(201);
     const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
-    const traveler = (await admin.travelers()).find(({ email }) => email === 'boss@corp.example');
+    const traveler = await eventually(async () => {
+      const found = (await admin.travelers()).find(({ email }) => email === 'boss@corp.example');
+      return found ?? Promise.reject(new Error('the traveler has not been made yet'));
+    });
     const after = await runCommandLine(args, having({}));
-    expect(after.out).toMatch(new RegExp(`^managerId += "${traveler?.id}"$`, 'm'));
+    expect(after.out).toMatch(new RegExp(`^managerId += "${traveler.id}"$`, 'm'));
     expect(after.out).not.toContain('managerUnknown');
     const self = file('boss.json', { ...managed, userName: 'boss@corp.example' });
     expect((await runCommandLine(['preview', '--input', self], having({}))).out).toContain('[managerSelf]');

@@ -2,6 +2,7 @@ import { showAudit } from '../../src/cli/audit.ts';
 import { showFindingValues } from '../../src/cli/people/finding-values.ts';
 import { type PeopleFlags, showPeople } from '../../src/cli/people/people.ts';
 import { reconcileSelected } from '../../src/cli/people/reconcile-people.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
@@ -13,6 +14,9 @@ let ids: string[];
 beforeAll(async () => {
   service = await startService();
   idp = scimClient(service.url, service.scimToken);
+  shell = await recordedShell({ JETBRIDGE_DATA: service.data });
+  // The table has the admin of the travel service, too, once the import of the start has ended.
+  await eventually(async () => expect((await list({})).join()).toMatch(/│ default +│/));
   ids = [
     await provision({ userName: 'ada@corp.example', displayName: 'Ada "A." King, B.Sc.' }),
     await provision({ userName: 'bob' }),
