@@ -1,4 +1,4 @@
-import type { WorldOperation } from '../histories/execute.ts';
+import type { Operation } from '../histories/operations.ts';
 import { type Beginning, type BeginningName, beginnings } from './beginnings.ts';
 import type { Event } from './events.ts';
 import { allFaults, type Fault } from './faults.ts';
@@ -18,7 +18,7 @@ const operations = {
   'join again': { kind: 'join', who: 0, as: 'other', active: true },
   swap: { kind: 'swap', ring: [0, 1] },
   'hand edit': { kind: 'edit', who: 0, field: 'firstName' },
-} as const satisfies Record<string, WorldOperation>;
+} as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof operations;
 const names = Object.keys(operations) as OperationName[]; // The keys are the names.
@@ -122,7 +122,7 @@ export function pairsOf(single: EffectFault[]): EffectFault[][] {
 /** The history of a small world: two people join, then the operations follow, each at once or after the one before. */
 function historyOf({ beginning, sequence, faults }: SmallWorld): History {
   const { setup = {}, policies = {}, habits = {}, before = [] }: Beginning = beginnings[beginning];
-  const people: WorldOperation[] = [0, 1].map((who) => ({ kind: 'join', who, as: 'same', active: true }));
+  const people: Operation[] = [0, 1].map((who) => ({ kind: 'join', who, as: 'same', active: true }));
   const events: Event[] = [
     ...people.map((what) => ({ what, pause: 100 })),
     { what: { kind: 'rest' }, pause: 0 },
