@@ -4,9 +4,9 @@ import {
   emailsOf,
   type ProvisioningFixture,
   person,
+  rolesOf,
   withFixture,
 } from '../fixtures/provisioning.ts';
-import { rolesOf } from '../fixtures/unknown-calls.ts';
 
 const users = 'default';
 const parking = /^parked-.*@jetbridge\.invalid$/;
