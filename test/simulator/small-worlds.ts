@@ -23,11 +23,14 @@ const operations = {
 export type OperationName = keyof typeof operations;
 const names = Object.keys(operations) as OperationName[]; // The keys are the names.
 
-/** Further operations, of which only a part of the sequences is played. The second person wants the address of the first. */
+/** Further operations, of which only a part of the sequences is played. The first two people want each other's addresses. */
 const further = {
   'address of the first': { kind: 'email', who: 1, address: 0 },
+  'address of the second': { kind: 'email', who: 0, address: 1 },
   move: { kind: 'move', who: 0 },
   vanish: { kind: 'vanish', who: 0 },
+  'more roles': { kind: 'update', who: 0, via: 'patch', set: { roles: 2, phone: 0 } },
+  removal: { kind: 'update', who: 0, via: 'patch', set: { roles: 3, phone: 3, city: 3, costCenter: 2 } },
   'state all': { kind: 'update', who: 0, via: 'put', set: { givenName: 0 } },
   'own user': { kind: 'ownUser', connection: 'second', end: 'DELETE' },
   'no own user': { kind: 'ownUser', connection: 'default', end: 'PATCH' },
