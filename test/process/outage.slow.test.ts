@@ -96,7 +96,7 @@ describe('a travel API that', () => {
 it('on SIGTERM a running request is answered, the process exits with 0, and the next one has all data', () =>
   withProcessFixture('split', async (fixture) => {
     const ada = newIdpUser('ada');
-    const bridge = await fixture.serveBridge();
+    const bridge = await fixture.startBridge();
     fixture.proxy.decide(({ method }) => (method === 'GET' ? 'pass' : 'hang'));
     const answer = bridge.idp.send({ verb: 'hire', person: ada, wish: userStateOf(ada) });
     await eventually(async () => expect(fixture.proxy.held()).toBe(1));
@@ -104,7 +104,7 @@ it('on SIGTERM a running request is answered, the process exits with 0, and the 
     expect(await answer).toBe('acknowledged');
     expect(await bridge.exited).toMatchObject({ code: 0, signal: null });
     fixture.proxy.decide(() => 'pass');
-    await fixture.expectAgreement(await fixture.serveBridge(), [ada]);
+    await fixture.expectAgreement(await fixture.startBridge(), [ada]);
   }));
 
 /** Changes one user, deactivates one and creates one during the outage; all writes are acknowledged. */
