@@ -63,6 +63,12 @@ export function sequencesOf(length: number, step = 1): OperationName[][] {
   return allSequences(names, length).filter((_, place) => place % step === 0);
 }
 
+/** Every sequence of this many operations, the further ones included, or every `step`-th of them. */
+export function allSequencesOf(length: number, step = 1): Pick<SmallWorld, 'sequence'>[] {
+  const sequences = allSequences([...names, ...furtherNames], length);
+  return sequences.filter((_, place) => place % step === 0).map((sequence) => ({ sequence }));
+}
+
 /** Every sequence of this many operations, the further ones included, with every beginning, or every `step`-th of them. */
 export function varietyOf(length: number, step = 1): Pick<SmallWorld, 'beginning' | 'sequence'>[] {
   const sequences = allSequences([...names, ...furtherNames], length);
@@ -79,12 +85,15 @@ function allSequences<Name>(of: readonly Name[], length: number): Name[][] {
   return all;
 }
 
-/** Plays a sequence without a fault, and then with every `step`-th choice of one or two faults of its effects. */
+/**
+ * Plays a sequence without a fault, and then with every `step`-th choice of one or two faults of its effects; with `only`, of faults of this kind
+ * of its calls.
+ */
 export async function playSequence(
   database: MemoryDatabase,
   { sequence, beginning = 'plain' }: Pick<SmallWorld, 'sequence'> & Partial<Pick<SmallWorld, 'beginning'>>,
   figures: Figures,
-  { faults: count = 1, step = 1 }: { faults?: number; step?: number } = {},
+  { faults: count = 1, step = 1, only }: { faults?: number; step?: number; only?: Fault | undefined } = {},
 ): Promise<void> {
   const tryWorld = async (faults: EffectFault[]): Promise<Played> => {
     const world = { beginning, sequence, faults };
@@ -94,14 +103,15 @@ export async function playSequence(
     return played;
   };
   const plain = await tryWorld([]);
-  const single = count === 0 ? [] : faultsOf(plain.sinceRest);
+  const single = count === 0 ? [] : faultsOf(plain.sinceRest, only);
   const all = count === 2 ? pairsOf(single) : single.map((fault) => [fault]);
   figures.all += 1 + all.length;
   for (const [place, faults] of all.entries()) if (place % step === 0) await tryWorld(faults);
 }
 
-/** One fault of each kind at each effect. */
-function faultsOf({ calls, changingCalls, effects }: Counts): EffectFault[] {
+/** One fault of each kind at each effect; with `only`, of this kind at each call. */
+function faultsOf({ calls, changingCalls, effects }: Counts, only: Fault | undefined): EffectFault[] {
+  if (only) return Array.from({ length: calls }, (_, call) => ({ call, fault: only }));
   const kills = (count: number, edge: Kill['edge']) =>
     Array.from({ length: count }, (_, before) => ({ kill: { effects: before + 1, edge } }));
   return [
