@@ -12,7 +12,7 @@ const {
 
 const processFiles = ['**/*.{slow,exhaustive}.test.ts'];
 
-/** The third ring, `npm run test:all`: every test with many random inputs, on both databases, and random histories. */
+/** The third ring, `npm run test:all`: every test with many random inputs, on both databases. */
 module.exports = {
   ...ci,
   projects: [
@@ -31,6 +31,5 @@ module.exports = {
       testMatch: processFiles,
       testPathIgnorePatterns: ['/node_modules/', ...aboutSqlite, ...withoutDatabase],
     },
-    { ...onSqlite, displayName: 'histories', testMatch: ['**/test/histories/*.hunt.ts'] },
   ],
 };

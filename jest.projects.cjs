@@ -66,7 +66,7 @@ const behaviour = {
   testPathIgnorePatterns: ['/node_modules/', ...otherKinds],
 };
 
-/** Tests that start or kill processes of `dist/`, fill databases, play at random or let every call fail in turn. */
+/** Tests that start or kill processes of `dist/`, fill databases or play at random. */
 const processes = { ...onSqlite, displayName: 'processes', testMatch: ['**/*.slow.test.ts'] };
 
 /** The admin page of a running service in the system's Chromium. */

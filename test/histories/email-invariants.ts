@@ -116,14 +116,13 @@ function isAsRestored({ id, email }: TravelUser, { record }: ObservedState): boo
 }
 
 /**
- * The people of one connection who wait for each other's addresses in a cycle with this person. One whom discarded rules hold waits for nothing,
- * and neither does one to whom an admin refuses the traveler.
+ * The people who wait for each other's addresses in a cycle with this person. One whom discarded rules hold waits for nothing, and neither does
+ * one to whom an admin refuses the traveler.
  */
 function findSwapCycle(person: Person, state: ObservedState): number[] | undefined {
   const ring: number[] = [];
   for (let next: Person | undefined = person; next?.current; ) {
-    if (next.current.connection !== person.current?.connection || ring.length > state.people.length)
-      return undefined;
+    if (ring.length > state.people.length) return undefined;
     const traveler = travelerOf(next, state);
     const { withoutRules, withoutReturn } = state.decided;
     if (!traveler || withoutRules.has(next.index) || withoutReturn.has(next.index)) return undefined;

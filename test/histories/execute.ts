@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../src/schema/resource.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import {
   addressOf,
@@ -7,15 +8,28 @@ import {
   type UserWrite,
 } from './identity-providers.ts';
 import { type Attribute, type EditedField, type Operation, pools } from './operations.ts';
-import type { Processes } from './processes.ts';
 import { type HistoryRecord, recordRules } from './record.ts';
-import type { TravelService } from './travel-service.ts';
-import { editOf, fieldValue, type Value } from './traveler-fields.ts';
+import { type Catalog, editOf, fieldValue, type MappedAttribute, type Value } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
+
+/** The travel service of a history, as its admin uses it. */
+export interface TravelService {
+  catalog: Catalog;
+  /** Undefined if there is no such traveler. */
+  read(id: string): Promise<TravelUser | undefined>;
+  /** Undefined if the address is taken. */
+  create(data: JsonObject & { email: string }): Promise<TravelUser | undefined>;
+  patch(id: string, data: JsonObject): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** Adds or removes the rule for an attribute. */
+  setRule(attribute: MappedAttribute, isThere: boolean): Promise<void>;
+  /** Adds a cost center, or removes it. */
+  toggleCostCenter(name: string): Promise<void>;
+}
 
 /** The context on which the operations of a history act. */
 export interface HistoryContext {
-  travel: Omit<TravelService, 'close' | 'bridgeServesAt' | 'createReferenceData'>;
+  travel: TravelService;
   providers: IdentityProviders;
   record: HistoryRecord;
   people: readonly Person[];
@@ -29,49 +43,10 @@ export interface HistoryContext {
 
 type Of<K extends Operation['kind']> = Extract<Operation, { kind: K }>;
 
-/** Executes the operations of one step at once; those of one person follow each other. */
-export async function executeStep(
-  context: HistoryContext,
-  processes: Processes,
-  step: readonly Operation[],
-): Promise<void> {
-  const chains = new Map<number, Promise<void>>();
-  const then = (who: readonly number[], act: () => Promise<void>) => {
-    const before = Promise.all(who.map((one) => chains.get(one)));
-    const after = before.then(act);
-    for (const one of who) chains.set(one, after);
-  };
-  let stopping: Promise<void> | undefined;
-  for (const operation of step) if (operation.kind === 'trouble') processes.addFaults(operation.next);
-  for (const operation of step) {
-    switch (operation.kind) {
-      case 'trouble':
-        break;
-      case 'jump':
-        processes.jumpClock(operation.ms);
-        break;
-      case 'kill':
-        if (operation.how !== 'now') await processes.killAt(operation.how);
-        else stopping ??= afterOne(chains).then(() => processes.kill());
-        break;
-      case 'restart':
-        stopping ??= afterOne(chains).then(() => (processes.isDead() ? undefined : processes.stopBridge()));
-        break;
-      default:
-        beginOperation(context, operation, then);
-    }
-  }
-  await Promise.all(chains.values());
-  await stopping;
-}
-
-/** An operation of the IdPs or of the travel service's admins; the others are about the processes of the bridge. */
-export type WorldOperation = Exclude<Operation, Of<'trouble' | 'jump' | 'kill' | 'restart'>>;
-
 /** Begins an operation after the earlier ones of these people, or lets it wait for the next check. */
 export function beginOperation(
   context: HistoryContext,
-  operation: WorldOperation,
+  operation: Operation,
   then: (who: readonly number[], act: () => Promise<void>) => void,
 ): void {
   switch (operation.kind) {
@@ -84,13 +59,8 @@ export function beginOperation(
       then(operation.ring, () => swap(context, operation));
       break;
     case 'edit':
-      if (mustDeferEdit(operation.field) || isEmbedded(context)) context.deferred.push(operation);
+      if (mustDeferEdit(operation.field)) context.deferred.push(operation);
       else then([operation.who], () => editByHand(context, operation));
-      break;
-    case 'vanish':
-    case 'stranger':
-      if (isEmbedded(context)) context.deferred.push(operation);
-      else then([operation.who], () => executeForPerson(context, operation));
       break;
     default:
       then([operation.who], () => executeForPerson(context, operation));
@@ -103,8 +73,6 @@ export async function executeDeferred(context: HistoryContext): Promise<void> {
   const changed = new Set<string>();
   for (const operation of calm.splice(0)) {
     if (operation.kind === 'edit') await editByHand(context, operation);
-    if (operation.kind === 'vanish' || operation.kind === 'stranger')
-      await executeForPerson(context, operation);
     if (operation.kind === 'guard') await toggleAdmin(context);
     if (operation.kind === 'lookup') await travel.toggleCostCenter(operation.costCenter);
     if (operation.kind !== 'rule' || changed.has(operation.attribute)) continue;
@@ -118,22 +86,12 @@ export async function executeDeferred(context: HistoryContext): Promise<void> {
   }
 }
 
-/** Resolves with the first of the chains. */
-async function afterOne(chains: Map<number, Promise<void>>): Promise<void> {
-  await Promise.race([...chains.values(), ...(chains.size === 0 ? [Promise.resolve()] : [])]);
-}
-
-/** True for the embedded travel service, which an admin reaches only while the bridge runs. */
-function isEmbedded({ travel }: HistoryContext): boolean {
-  return travel.url() === undefined;
-}
-
 /** True for arrays, custom fields and the address: an edit at the same moment as a PATCH of the bridge may rightly be lost. */
 function mustDeferEdit(field: EditedField): boolean {
   return /^(roles|address)\.|^(team|floor)$/.test(field);
 }
 
-type PersonOperation = Exclude<WorldOperation, Of<'rule' | 'lookup' | 'guard' | 'swap' | 'edit'>>;
+type PersonOperation = Exclude<Operation, Of<'rule' | 'lookup' | 'guard' | 'swap' | 'edit'>>;
 
 async function executeForPerson(context: HistoryContext, operation: PersonOperation): Promise<void> {
   const person = context.people[operation.who];

@@ -155,24 +155,6 @@ export type Call = (
   // biome-ignore lint/suspicious/noExplicitAny: a SCIM answer
 ) => Promise<{ status: number; body: any } | undefined>;
 
-/** Sends SCIM requests by HTTP, with one token for each connection. `url` is the current URL of the bridge. */
-export function httpCalls({ url, tokens }: { url(): string; tokens: Record<ConnectionName, string> }): Call {
-  return async (connection, method, path, body) => {
-    const headers = {
-      authorization: `Bearer ${tokens[connection]}`,
-      'content-type': 'application/scim+json',
-    };
-    const target = `${url()}/scim/v2${path}`;
-    try {
-      const response = await fetch(target, { method, headers, body: body ? JSON.stringify(body) : null });
-      const text = await response.text();
-      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
-    } catch {
-      return undefined;
-    }
-  };
-}
-
 function pathOf({ verb }: UserWrite, current: CurrentUser | undefined): string {
   return verb === 'POST' ? '/Users' : `/Users/${current?.id}`;
 }

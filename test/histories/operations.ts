@@ -28,19 +28,6 @@ export const foreignEdits = [
 ] as const;
 export type EditedField = (typeof ownedEdits)[number] | (typeof foreignEdits)[number];
 
-/** The faults that calls to the travel API can meet. */
-export const callFaults = [
-  'reset',
-  'loseAnswer',
-  'halfAnswer',
-  'hang',
-  'late',
-  'status500',
-  'status503',
-  'status429',
-] as const;
-export type CallFault = (typeof callFaults)[number];
-
 /** One operation of a history. If it does not apply to the person's current state, a similar one that does is executed. */
 export type Operation =
   | { kind: 'update'; who: number; via: 'put' | 'patch'; set: Partial<Record<Attribute, number>> }
@@ -54,18 +41,11 @@ export type Operation =
   | { kind: 'edit'; who: number; field: EditedField }
   | { kind: 'vanish'; who: number }
   | { kind: 'stranger'; who: number; archived: boolean }
-  | { kind: 'trouble'; next: (CallFault | 'pass')[] }
-  | { kind: 'kill'; how: 'now' | { point: 'any' | Point; passings: number } }
-  | { kind: 'restart' }
-  | { kind: 'jump'; ms: number }
   | { kind: 'rule'; attribute: 'title' | 'department' }
   | { kind: 'guard' }
   | { kind: 'lookup'; costCenter: 'CC-1' | 'CC-2' };
 
-type Point = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterAnswer' | 'beforeOutcome';
-export type Kind = Operation['kind'];
-/** A kind of operation that a history can leave out; `other` stands for returns under another externalId. */
-export type OmittedKind = Kind | 'other';
+type Kind = Operation['kind'];
 
 /** The relative frequency of each kind of operation. */
 const weights: Record<Kind, number> = {
@@ -80,31 +60,19 @@ const weights: Record<Kind, number> = {
   edit: 12,
   vanish: 2,
   stranger: 4,
-  trouble: 14,
-  kill: 3,
-  restart: 1,
-  jump: 2,
   rule: 2,
   lookup: 2,
   guard: 1,
 };
 
 /** The operation at a position of a history. It depends on seed and position only, so that others can be left out. */
-export function operationAt(
-  seed: number,
-  position: number,
-  people: number,
-  without: readonly OmittedKind[],
-): Operation {
+export function operationAt(seed: number, position: number, people: number): Operation {
   const random = seededRandom(Math.imul(seed, 1_000_003) + position * 7_919);
   random.below(2);
-  const kinds = (Object.keys(weights) as Kind[]).filter((kind) => !without.includes(kind)); // The keys are the kinds.
+  const kinds = Object.keys(weights) as Kind[]; // The keys are the kinds.
   let left = random.below(kinds.reduce((sum, kind) => sum + weights[kind], 0));
   for (const kind of kinds) {
-    if (left < weights[kind]) {
-      const operation = operationMakers[kind](random, people);
-      return 'as' in operation && without.includes('other') ? { ...operation, as: 'same' } : operation;
-    }
+    if (left < weights[kind]) return operationMakers[kind](random, people);
     left -= weights[kind];
   }
   throw new Error('no kind of operation is left');
@@ -159,35 +127,6 @@ const operationMakers: { [K in Kind]: (random: Random, people: number) => Extrac
       kind: 'stranger',
       who: random.below(people),
       archived: random.below(3) === 0,
-    }),
-    trouble: (random) => {
-      const one = random.pick(callFaults);
-      const next = Array.from({ length: 1 + random.below(8) }, () =>
-        random.below(3) === 0 ? 'pass' : random.below(2) === 0 ? one : random.pick(callFaults),
-      );
-      return { kind: 'trouble', next };
-    },
-    kill: (random) => ({
-      kind: 'kill',
-      how:
-        random.below(3) === 0
-          ? 'now'
-          : {
-              point: random.pick([
-                'any',
-                'beforeCommit',
-                'afterCommit',
-                'beforeSend',
-                'afterAnswer',
-                'beforeOutcome',
-              ]),
-              passings: 1 + random.below(4),
-            },
-    }),
-    restart: () => ({ kind: 'restart' }),
-    jump: (random) => ({
-      kind: 'jump',
-      ms: (random.below(2) === 0 ? -1 : 1) * (1_000 + random.below(7_200_000)),
     }),
     rule: (random) => ({ kind: 'rule', attribute: random.pick(['title', 'department']) }),
     guard: () => ({ kind: 'guard' }),

@@ -99,15 +99,6 @@ export interface ObservedState {
   decided: Decided;
 }
 
-/** Nothing was held, so no admin has decided. */
-export const nothingDecided: Decided = {
-  keptActive: new Set(),
-  aboutGuarded: new Set(),
-  withoutReturn: new Set(),
-  withoutLink: new Set(),
-  withoutRules: new Set(),
-};
-
 /** The record at the beginning of a history. */
 export function newHistoryRecord(
   catalog: Catalog,

@@ -5,9 +5,9 @@ import {
   emailsOf,
   type ProvisioningFixture,
   person,
+  rolesOf,
   withFixture,
 } from '../fixtures/provisioning.ts';
-import { cityOf, project, rolesOf, titleMapping } from '../fixtures/unknown-calls.ts';
 
 const users = 'default';
 const notCarriedOut = { kind: 'unavailable', text: '502' } as const;
@@ -16,10 +16,14 @@ const first = person('Ada', {
   title: 'Engines and looms',
   phoneNumbers: [{ value: '+33123456789', type: 'work' }],
   ...rolesOf('organizer'),
-  ...cityOf('Lyon'),
+  addresses: [{ type: 'work', primary: true, locality: 'Lyon' }],
 });
 const second = person('Ada', { externalId: 'E1', ...rolesOf('guest') });
 const third = person('Ada', { externalId: 'E1' });
+
+/** A custom field, and the mapping in which the title fills it. */
+const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false, options: [] };
+const mapping = { scimUserMapping: [{ scimAttribute: 'title', customFieldId: 'cf-1' }] };
 
 /** Creates a user, or changes the last one, while creates have this fault. Returns the SCIM id. */
 type Create = (user: ScimResource, fault?: TravelFault) => Promise<string>;
@@ -40,7 +44,7 @@ function withUsers(
         return id;
       });
     },
-    { mapping: titleMapping, policies },
+    { mapping, policies },
   );
 }
 

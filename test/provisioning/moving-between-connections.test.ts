@@ -1,4 +1,3 @@
-import { failEveryCall } from '../fixtures/every-call.ts';
 import { holdFirstCall } from '../fixtures/holding-first.ts';
 import {
   addressOf,
@@ -75,34 +74,23 @@ test('an address whose create failed for good is free for another connection', (
     expect(travelers(fixture)).toHaveLength(1);
   }, more));
 
-test('a person who moves keeps the traveler, and both connections get a finding, whichever call fails', async () => {
-  const plays = await failEveryCall({
-    hasOther: true,
-    run: async (stage) => {
-      const { fixture } = stage;
-      const { id: connection } = fixture.connection;
-      const other = `${connection}-other`;
-      const { bridge } = fixture;
-      const ada = await bridge.users.create(
-        connection,
-        person('Ada', { externalId: '1', preferredLanguage: 'fr' }),
-      );
-      stage.begin();
-      await stage.write(() => fixture.bridge.users.remove(connection, ada.id));
-      const back = await stage.write(() =>
-        fixture.bridge.users.create(other, person('Ada', { userName: 'a', externalId: '2' })),
-      );
-      await stage.rest();
-      const [only, ...others] = travelers(fixture);
-      expect(others).toEqual([]);
-      expect(only).toMatchObject({ archived: false, id: (await fixture.identity(back.id, other)).travelId });
-      expect(only).not.toHaveProperty('lang');
-      expect(await fixture.findings(back.id, other)).toEqual(['*: movedFrom']);
-      expect(await fixture.findings(ada.id)).toEqual(['*: movedTo']);
-    },
-  });
-  expect(plays).toBeGreaterThan(10);
-});
+test('a person who moves keeps the traveler, and both connections get a finding', () =>
+  withFixture(async (fixture) => {
+    const { bridge } = fixture;
+    const ada = await bridge.users.create(
+      'default',
+      person('Ada', { externalId: '1', preferredLanguage: 'fr' }),
+    );
+    await bridge.users.remove('default', ada.id);
+    const back = await bridge.users.create('other', person('Ada', { userName: 'a', externalId: '2' }));
+    await reconcileUntilIdle(fixture);
+    const [only, ...others] = travelers(fixture);
+    expect(others).toEqual([]);
+    expect(only).toMatchObject({ archived: false, id: (await fixture.identity(back.id, 'other')).travelId });
+    expect(only).not.toHaveProperty('lang');
+    expect(await fixture.findings(back.id, 'other')).toEqual(['*: movedFrom']);
+    expect(await fixture.findings(ada.id)).toEqual(['*: movedTo']);
+  }, more));
 
 test.each([5_000, 600_000])(
   'a person who moves keeps the traveler although the clock was %d ms ahead when the old user was deleted',
@@ -171,22 +159,14 @@ test('an administrator who moves is held', () =>
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true, roles: ['admin'] })]);
   }, more));
 
-test('people of two connections swap their addresses, whichever call fails', async () => {
-  const plays = await failEveryCall({
-    hasOther: true,
-    run: async (stage) => {
-      const { fixture } = stage;
-      const { id: connection } = fixture.connection;
-      const other = `${connection}-other`;
-      const ada = await fixture.bridge.users.create(connection, person('Ada', { userName: 'ada' }));
-      const bob = await fixture.bridge.users.create(other, person('Bob', { userName: 'bob' }));
-      stage.begin();
-      await stage.write(() => fixture.patch(ada.id, emailsOf(addressOf('Bob'))));
-      await stage.write(() => fixture.patch(bob.id, emailsOf(addressOf('Ada')), other));
-      await stage.rest();
-      expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
-      expect((await fixture.traveler(bob.id, other))?.email).toBe(addressOf('Ada'));
-    },
-  });
-  expect(plays).toBeGreaterThan(10);
-});
+test('people of two connections swap their addresses', () =>
+  withFixture(async (fixture) => {
+    const { bridge } = fixture;
+    const ada = await bridge.users.create('default', person('Ada', { userName: 'ada' }));
+    const bob = await bridge.users.create('other', person('Bob', { userName: 'bob' }));
+    await fixture.patch(ada.id, emailsOf(addressOf('Bob')));
+    await fixture.patch(bob.id, emailsOf(addressOf('Ada')), 'other');
+    await reconcileUntilIdle(fixture);
+    expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
+    expect((await fixture.traveler(bob.id, 'other'))?.email).toBe(addressOf('Ada'));
+  }, more));

@@ -4,10 +4,10 @@ import {
   emailsOf,
   type ProvisioningFixture,
   person,
+  rolesOf,
   withFixture,
 } from '../fixtures/provisioning.ts';
 import { saveDecision } from '../fixtures/save-decision.ts';
-import { rolesOf } from '../fixtures/unknown-calls.ts';
 
 const users = 'default';
 const parking = /^parked-.*@jetbridge\.invalid$/;

@@ -406,15 +406,19 @@ test('other fields of a held user are still updated', () =>
     expect(await heldIds(fixture)).toContain(ada);
   }));
 
-test('by default twenty users may leave, and a restart keeps the count', () =>
+test.each([
+  [20, 40],
+  [25, 500],
+])('by default %d of %d users may leave, and a restart keeps the count', (mayLeave, count) =>
   withFixture(async (fixture) => {
-    const ids = await createUsers(fixture, 40);
+    const ids = await createUsers(fixture, count);
     await deactivate(fixture, ids.slice(0, 15));
     await fixture.restart();
     await deactivate(fixture, ids.slice(15, 35));
-    expect(countArchived(fixture)).toBe(20);
-    expect(await heldCount(fixture)).toBe(15);
-  }));
+    expect(countArchived(fixture)).toBe(mayLeave);
+    expect(await heldCount(fixture)).toBe(35 - mayLeave);
+  }),
+);
 
 test('a reactivated user does not count as held while the connection pauses', () =>
   withThreeHeld(async (fixture, _ids, [ada = '']) => {

@@ -36,6 +36,7 @@ export const beginnings = {
   'a restored database': {
     before: [{ kind: 'backup' }, { kind: 'edit', who: 0, field: 'archived' }, { kind: 'restore' }],
   },
+  'two connections': { before: [{ kind: 'move', who: 0 }, { kind: 'rest' }] },
   'an archived traveler of a third person': { before: [{ kind: 'stranger', who: 2, archived: true }] },
   'a traveler of a third person': { before: [{ kind: 'stranger', who: 2, archived: false }] },
 } as const satisfies Record<string, Beginning>;

@@ -1,8 +1,7 @@
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
-import type { WorldOperation } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { type MappingName, mappings } from '../histories/mappings.ts';
-import { operationAt, toOperationLine } from '../histories/operations.ts';
+import { type Operation, operationAt, toOperationLine } from '../histories/operations.ts';
 import type { AdminAct } from './admin.ts';
 import { allFaults, type Fault } from './faults.ts';
 import { type GroupAct, groupSlots } from './groups.ts';
@@ -32,12 +31,9 @@ export type ProviderAct =
 
 /** One event of a history, and the time until the next one, in milliseconds. */
 export interface Event {
-  what: WorldOperation | Trouble | AdminAct | ProviderAct;
+  what: Operation | Trouble | AdminAct | ProviderAct;
   pause: number;
 }
-
-/** The kinds of events that come from the histories of processes. */
-const ABOUT_PROCESSES = ['trouble', 'kill', 'restart', 'jump'] as const;
 
 /** In the histories of seeds from this one on, connections also go into shadow mode and live. */
 export const SHADOW_SEEDS = 10_000;
@@ -53,9 +49,8 @@ export function eventAt(seed: number, position: number, people: number): Event {
   }
   // Only the last of the people becomes an admin of the travel service, so that it may happen often.
   if (random.below(50) === 0) return { what: { kind: 'guard' }, pause: 0 };
-  // Without the kinds about processes, the others are left.
-  const operation = () => operationAt(seed, position, people, ABOUT_PROCESSES) as WorldOperation;
-  return { what: isTrouble ? randomTrouble(random) : operation(), pause: randomPause(random) };
+  const what = isTrouble ? randomTrouble(random) : operationAt(seed, position, people);
+  return { what, pause: randomPause(random) };
 }
 
 function randomPause(random: Random): number {

@@ -1,7 +1,15 @@
+import type { Fault } from './faults.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import { historyOf, play } from './play.ts';
 import { setupOf } from './setup.ts';
-import { type Figures, playSequence, sequencesOf, toWorldLine, varietyOf } from './small-worlds.ts';
+import {
+  allSequencesOf,
+  type Figures,
+  playSequence,
+  sequencesOf,
+  toWorldLine,
+  varietyOf,
+} from './small-worlds.ts';
 
 /** The number of operations of a random history. */
 export const OPERATIONS = 400;
@@ -24,6 +32,8 @@ interface Choice {
   /** 1 if absent. */
   faults?: number;
   faultStep?: number;
+  /** Only faults of this kind. */
+  only?: Fault;
 }
 
 /** Plays sequences of the common operations in the plain setup. Returns the promises that were broken. */
@@ -36,6 +46,14 @@ export function brokenInSequences(database: MemoryDatabase, choice: Choice): Pro
   );
 }
 
+/** Plays sequences of all operations in the plain setup, each of whose calls is carried out late in turn. Returns the promises that were broken. */
+export function brokenByLateCalls(
+  database: MemoryDatabase,
+  { length, step }: Pick<Choice, 'length' | 'step'>,
+): Promise<string[]> {
+  return brokenInWorlds(database, allSequencesOf(length, step), { length, step, only: 'late' });
+}
+
 /** Plays sequences of all operations with all beginnings. Returns the promises that were broken. */
 export function brokenInVariety(database: MemoryDatabase, choice: Choice): Promise<string[]> {
   return brokenInWorlds(database, varietyOf(choice.length, choice.step), choice);
@@ -44,9 +62,9 @@ export function brokenInVariety(database: MemoryDatabase, choice: Choice): Promi
 async function brokenInWorlds(
   database: MemoryDatabase,
   worlds: Parameters<typeof playSequence>[1][],
-  { faults = 1, faultStep = 1 }: Choice,
+  { faults = 1, faultStep = 1, only }: Choice,
 ): Promise<string[]> {
   const figures: Figures = { worlds: 0, all: 0, broken: [] };
-  for (const world of worlds) await playSequence(database, world, figures, { faults, step: faultStep });
+  for (const world of worlds) await playSequence(database, world, figures, { faults, step: faultStep, only });
   return figures.broken.map(({ world, played }) => `${toWorldLine(world)}: ${played.broken}`);
 }

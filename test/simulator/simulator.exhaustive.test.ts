@@ -1,5 +1,5 @@
 import { type MemoryDatabase, openSimulator } from './memory-database.ts';
-import { brokenInSeeds, brokenInSequences, brokenInVariety } from './played.ts';
+import { brokenByLateCalls, brokenInSeeds, brokenInSequences, brokenInVariety } from './played.ts';
 
 const SEEDS = Array.from({ length: 300 }, (_, index) => index + 1);
 const TIME_MS = 7_200_000;
@@ -25,6 +25,12 @@ it(
 it(
   'a sample of three operations with one fault keeps every promise',
   async () => expect(await brokenInSequences(database, { length: 3, step: 61 })).toEqual([]),
+  TIME_MS,
+);
+
+it(
+  'a call that is carried out late, before or after any other write, keeps every promise',
+  async () => expect(await brokenByLateCalls(database, { length: 2, step: 1 })).toEqual([]),
   TIME_MS,
 );
 

@@ -1,7 +1,7 @@
 import { SHADOW_SEEDS } from './events.ts';
 import { type MemoryDatabase, openSimulator } from './memory-database.ts';
 import { historyOf, play } from './play.ts';
-import { brokenInSeeds, brokenInSequences, brokenInVariety } from './played.ts';
+import { brokenByLateCalls, brokenInSeeds, brokenInSequences, brokenInVariety } from './played.ts';
 import { setupOf } from './setup.ts';
 
 /** A sample that takes about 120 s of one core; `simulator.exhaustive.test.ts` plays more. */
@@ -27,6 +27,12 @@ it(
 it(
   'two operations with one fault of any kind at any of their effects keep every promise',
   async () => expect(await brokenInSequences(database, SEQUENCES)).toEqual([]),
+  TIME_MS,
+);
+
+it(
+  'a call that is carried out late, before or after any other write, keeps every promise',
+  async () => expect(await brokenByLateCalls(database, { length: 2, step: 7 })).toEqual([]),
   TIME_MS,
 );
 

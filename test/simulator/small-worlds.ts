@@ -1,4 +1,4 @@
-import type { WorldOperation } from '../histories/execute.ts';
+import type { Operation } from '../histories/operations.ts';
 import { type Beginning, type BeginningName, beginnings } from './beginnings.ts';
 import type { Event } from './events.ts';
 import { allFaults, type Fault } from './faults.ts';
@@ -18,16 +18,19 @@ const operations = {
   'join again': { kind: 'join', who: 0, as: 'other', active: true },
   swap: { kind: 'swap', ring: [0, 1] },
   'hand edit': { kind: 'edit', who: 0, field: 'firstName' },
-} as const satisfies Record<string, WorldOperation>;
+} as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof operations;
 const names = Object.keys(operations) as OperationName[]; // The keys are the names.
 
-/** Further operations, of which only a part of the sequences is played. The second person wants the address of the first. */
+/** Further operations, of which only a part of the sequences is played. The first two people want each other's addresses. */
 const further = {
   'address of the first': { kind: 'email', who: 1, address: 0 },
+  'address of the second': { kind: 'email', who: 0, address: 1 },
   move: { kind: 'move', who: 0 },
   vanish: { kind: 'vanish', who: 0 },
+  'more roles': { kind: 'update', who: 0, via: 'patch', set: { roles: 2, phone: 0 } },
+  removal: { kind: 'update', who: 0, via: 'patch', set: { roles: 3, phone: 3, city: 3, costCenter: 2 } },
   'state all': { kind: 'update', who: 0, via: 'put', set: { givenName: 0 } },
   'own user': { kind: 'ownUser', connection: 'second', end: 'DELETE' },
   'no own user': { kind: 'ownUser', connection: 'default', end: 'PATCH' },
@@ -60,6 +63,12 @@ export function sequencesOf(length: number, step = 1): OperationName[][] {
   return allSequences(names, length).filter((_, place) => place % step === 0);
 }
 
+/** Every sequence of this many operations, the further ones included, or every `step`-th of them. */
+export function allSequencesOf(length: number, step = 1): Pick<SmallWorld, 'sequence'>[] {
+  const sequences = allSequences([...names, ...furtherNames], length);
+  return sequences.filter((_, place) => place % step === 0).map((sequence) => ({ sequence }));
+}
+
 /** Every sequence of this many operations, the further ones included, with every beginning, or every `step`-th of them. */
 export function varietyOf(length: number, step = 1): Pick<SmallWorld, 'beginning' | 'sequence'>[] {
   const sequences = allSequences([...names, ...furtherNames], length);
@@ -76,12 +85,15 @@ function allSequences<Name>(of: readonly Name[], length: number): Name[][] {
   return all;
 }
 
-/** Plays a sequence without a fault, and then with every `step`-th choice of one or two faults of its effects. */
+/**
+ * Plays a sequence without a fault, and then with every `step`-th choice of one or two faults of its effects; with `only`, of faults of this kind
+ * of its calls.
+ */
 export async function playSequence(
   database: MemoryDatabase,
   { sequence, beginning = 'plain' }: Pick<SmallWorld, 'sequence'> & Partial<Pick<SmallWorld, 'beginning'>>,
   figures: Figures,
-  { faults: count = 1, step = 1 }: { faults?: number; step?: number } = {},
+  { faults: count = 1, step = 1, only }: { faults?: number; step?: number; only?: Fault | undefined } = {},
 ): Promise<void> {
   const tryWorld = async (faults: EffectFault[]): Promise<Played> => {
     const world = { beginning, sequence, faults };
@@ -91,14 +103,15 @@ export async function playSequence(
     return played;
   };
   const plain = await tryWorld([]);
-  const single = count === 0 ? [] : faultsOf(plain.sinceRest);
+  const single = count === 0 ? [] : faultsOf(plain.sinceRest, only);
   const all = count === 2 ? pairsOf(single) : single.map((fault) => [fault]);
   figures.all += 1 + all.length;
   for (const [place, faults] of all.entries()) if (place % step === 0) await tryWorld(faults);
 }
 
-/** One fault of each kind at each effect. */
-function faultsOf({ calls, changingCalls, effects }: Counts): EffectFault[] {
+/** One fault of each kind at each effect; with `only`, of this kind at each call. */
+function faultsOf({ calls, changingCalls, effects }: Counts, only: Fault | undefined): EffectFault[] {
+  if (only) return Array.from({ length: calls }, (_, call) => ({ call, fault: only }));
   const kills = (count: number, edge: Kill['edge']) =>
     Array.from({ length: count }, (_, before) => ({ kill: { effects: before + 1, edge } }));
   return [
@@ -122,7 +135,7 @@ export function pairsOf(single: EffectFault[]): EffectFault[][] {
 /** The history of a small world: two people join, then the operations follow, each at once or after the one before. */
 function historyOf({ beginning, sequence, faults }: SmallWorld): History {
   const { setup = {}, policies = {}, habits = {}, before = [] }: Beginning = beginnings[beginning];
-  const people: WorldOperation[] = [0, 1].map((who) => ({ kind: 'join', who, as: 'same', active: true }));
+  const people: Operation[] = [0, 1].map((who) => ({ kind: 'join', who, as: 'same', active: true }));
   const events: Event[] = [
     ...people.map((what) => ({ what, pause: 100 })),
     { what: { kind: 'rest' }, pause: 0 },

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../src/schema/resource.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
-import type { HistoryContext } from '../histories/execute.ts';
+import type { TravelService } from '../histories/execute.ts';
 import { DEPARTMENT, type MappedAttribute } from '../histories/traveler-fields.ts';
 import type { SimulatedTravel } from './travel-api.ts';
 
 /** The simulated travel service as its admin works with it. */
-export function travelAdmin(travel: SimulatedTravel): HistoryContext['travel'] {
+export function travelAdmin(travel: SimulatedTravel): TravelService {
   const custom = { team: 'cf-team', title: 'cf-title', floor: 'cf-floor' };
   const costCenters = new Map<string, string>();
   const rules = new Set<MappedAttribute>();
@@ -38,8 +38,7 @@ export function travelAdmin(travel: SimulatedTravel): HistoryContext['travel'] {
   costCenters.set('CC-1', 'cc-0');
   publish();
   return {
-    ...{ url: () => 'simulated', catalog: { custom, costCenters }, toggleCostCenter, setRule },
-    travelers: async () => travelersOf(travel),
+    ...{ catalog: { custom, costCenters }, toggleCostCenter, setRule },
     read: async (id) => travelersOf(travel).find((one) => one.id === id),
     create: async (data) => travel.add(data as Partial<TravelUser> & { email: string }), // A traveler as JSON.
     patch: async (id, data) => travel.edit(id, (traveler) => mergeInto(traveler, data)),

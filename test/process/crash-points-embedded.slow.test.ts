@@ -1,4 +1,0 @@
-import { describeCrashPoints } from './crash-points.ts';
-
-describe('a bridge with the embedded travel service, both in one process', () =>
-  describeCrashPoints('embedded'));

@@ -1,4 +1,0 @@
-import { describeRandomCrashes } from './crash-random.ts';
-
-describe('a bridge with the embedded travel service, both in one process', () =>
-  describeRandomCrashes('embedded'));
