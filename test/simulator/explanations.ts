@@ -1,9 +1,11 @@
 import type { Identity } from '../../src/provisioning/identity.ts';
 import { type Explanation, readExplanation } from '../../src/provisioning/people/explain-person.ts';
+import { findSimilarUserNames } from '../../src/provisioning/people/people.ts';
 import { foldCase } from '../../src/schema/case-fold.ts';
 import type { Json } from '../../src/schema/resource.ts';
 import { readField, type TravelUser } from '../../src/translator/traveler.ts';
 import { isEqualJson } from '../../src/translator/values/values.ts';
+import { connections } from '../histories/identity-providers.ts';
 import type { ObservedState } from '../histories/record.ts';
 import type { World } from './world.ts';
 
@@ -27,7 +29,15 @@ export async function explanationViolations(
     ];
     broken.push(...wrong.map((line) => `p${index}: ${line}`));
   }
-  return broken;
+  return [...broken, ...(await misspeltViolations(store, people))];
+}
+
+/** An admin who types one letter too many is shown the person who is meant. */
+async function misspeltViolations({ people: stored }: World['store'], people: ObservedState['people']) {
+  const userName = people.find(({ current }) => current)?.current?.wanted.userName;
+  if (userName === undefined) return [];
+  const similar = await findSimilarUserNames(stored, [...connections], `${userName}x`);
+  return similar.includes(userName) ? [] : [`${userName}x suggests ${similar.join()}, not ${userName}`];
 }
 
 function statusViolations({ verdict: { status, because } }: Explanation, traveler: TravelUser | undefined) {

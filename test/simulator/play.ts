@@ -269,6 +269,8 @@ async function restAndCheck(
     const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
     if (left !== undefined) return [`the work never ends: ${left} [${promises.holdsEnd}]`];
   } while (isMembershipEnding(player, CHECK_MS));
+  const errors = world.story.errors();
+  if (errors.length > 0) return errors.map((line) => `${line} [${promises.noErrors}]`);
   for (const traveler of travel.disobedient) context.record.disobedient.add(traveler);
   travel.disobedient.clear();
   recordLateCalls(context.record, travel.late);

@@ -38,6 +38,8 @@ export interface World {
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
   /** A service without background work, for reads. */
   reader: ProvisioningService;
+  /** True if an approval needs two admins. */
+  needsTwoAdmins: boolean;
   /** The mapping that was in force at the backup; undefined if there is no backup. */
   backupMapping: MappingName | undefined;
   pauseWatch: PauseWatch;
@@ -92,7 +94,7 @@ export async function openWorld(
   const attempts = newAttemptWatch(time.now);
   const world: World = {
     ...{ time, random, story, attempts, travel, database, connections, store, backupMapping: undefined },
-    ...{ pauseWatch, shadowWatch },
+    ...{ pauseWatch, shadowWatch, needsTwoAdmins: setup.needsTwoAdmins },
     ...processes({ time, random, story, attempts, travel, database, connections, store }, setup),
     reader: provisioningService({
       ...{ store, connections, writeBudgetMs: 0 },
