@@ -39,7 +39,7 @@ export interface Event {
 /** The kinds of events that come from the histories of processes. */
 const ABOUT_PROCESSES = ['trouble', 'kill', 'restart', 'jump'] as const;
 
-/** In the histories of seeds from this one on, connections also go into shadow mode and live. */
+/** In the histories of seeds from this one on, connections also go into shadow mode and live, and the IdPs end the person of the credential. */
 export const SHADOW_SEEDS = 10_000;
 
 /** The event at a position of a history. It depends on seed and position only, so that others can be left out. */
@@ -105,7 +105,9 @@ function randomAct(
     return random.below(2) === 0
       ? { kind: 'pause' }
       : { kind: 'resume', connection: random.pick(connections) };
-  return { kind: random.below(2) === 0 ? 'shadow' : 'goLive', connection: random.pick(connections) };
+  const connection = random.pick(connections);
+  if (random.below(4) === 0) return { kind: 'ownUser', connection, end: random.pick(['PATCH', 'DELETE']) };
+  return { kind: random.below(2) === 0 ? 'shadow' : 'goLive', connection };
 }
 
 const groupActs = ['add', 'add', 'add', 'remove', 'replace', 'rename', 'put', 'empty', 'delete'] as const;

@@ -77,7 +77,11 @@ async function decideAs(
   for (let asked = 0; asked < 2; asked += 1)
     if ((await as('first admin')).decided > 0)
       throw new Error(`one admin has approved ${JSON.stringify(subject)} [${promises.twoAdmins}]`);
-  return (await as('second admin')).decided;
+  const { decided } = await as('second admin');
+  const rules = await holds.findHeldRules(subject.connection);
+  if (rules && rules.generation === subject.change?.generation && rules.answer === undefined)
+    throw new Error(`two admins have approved ${JSON.stringify(subject)} in vain [${promises.twoAdmins}]`);
+  return decided;
 }
 
 /** True if an admin has discarded the rules in force of a connection: people follow them as the IdP writes them. */

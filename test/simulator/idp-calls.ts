@@ -109,9 +109,10 @@ async function search(users: ProvisioningService['users'], connection: Connectio
   return Promise.all(rows.map(async ({ id }) => toBody(await users.read(connection, id))));
 }
 
-function toBody({ id, desired, travelUserId }: UserView) {
+function toBody({ id, desired, travelUserId, version }: UserView) {
   const resource = JSON.parse(desired);
-  return { ...resource, id, [TRAVEL]: { ...resource[TRAVEL], ...(travelUserId ? { travelUserId } : {}) } };
+  const travel = { ...resource[TRAVEL], ...(travelUserId ? { travelUserId } : {}) };
+  return { ...resource, id, meta: { version }, [TRAVEL]: travel };
 }
 
 async function answerGroup({ groups }: ProvisioningService, { connection, method, path, body }: Request) {
