@@ -17,7 +17,13 @@ import type { WantedUser } from './wanted-user.ts';
 /** The policies that decide what travelers should be. */
 export type RecordedPolicies = Pick<
   Policies,
-  'drift' | 'onReturn' | 'inactiveManager' | 'onExistingUser' | 'deprovision' | 'existingPeople'
+  | 'drift'
+  | 'onReturn'
+  | 'inactiveManager'
+  | 'onExistingUser'
+  | 'deprovision'
+  | 'existingPeople'
+  | 'reclaimEmail'
 >;
 
 /** The facts about a history that the state of the services does not contain. */
