@@ -34,6 +34,7 @@ export const promises = {
   twoAdmins: 'Where an approval needs two admins, one alone changes nothing, and two are enough.',
   toldTruly: 'What an admin reads about a person is so: the status, and the values of the traveler.',
   ownUserStays: 'The person whose credential the bridge uses is never changed or ended.',
+  noneDeleted: 'Without the policy to delete, nobody loses the only traveler.',
   pauseHolds: 'A paused connection sends nothing but what the IdP writes meanwhile.',
   shadowHolds: 'A connection in shadow mode sends nothing.',
 } as const;

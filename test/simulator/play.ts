@@ -25,7 +25,7 @@ import { comeToRest } from './rest.ts';
 import { listViolations } from './scim-lists.ts';
 import { type Setup, toSetupLine } from './setup.ts';
 import { delayShadowWatch, endShadow } from './shadow.ts';
-import { travelAdmin, travelersOf } from './travel-admin.ts';
+import { removalViolations, travelAdmin, travelersOf } from './travel-admin.ts';
 import { openWorld, type World } from './world.ts';
 
 /** A history: what happens, on what, and the seed of everything that chance decides. */
@@ -277,7 +277,11 @@ async function restAndCheck(
   travel.late.clear();
   recordRulesDecision(context.record, await areRulesDiscarded(world));
   const state = await observe(player);
-  const broken = [...(await brokenPromises(world, state)), ...ownUserViolations(world)];
+  const broken = [
+    ...(await brokenPromises(world, state)),
+    ...ownUserViolations(world),
+    ...removalViolations(travel, context.record),
+  ];
   if (broken.length > 0) return broken;
   const groups = await during(time, player.groups.violations());
   const listed = await listViolations(reads, state, { isImported: false });
