@@ -29,7 +29,9 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
     if (!rules || rules.answer !== undefined) continue;
     const answer = pickAnswer();
     story.tell(`an admin answers the held rules of ${connection}: ${answer}`);
-    const { generation, people } = rules;
+    const { generation, people, effect } = rules;
+    if (effect?.causes.length === 0)
+      throw new Error(`the held rules of ${connection} have no cause [${promises.toldTruly}]`);
     await decideAs(world, { connection, cause: 'rules', people: [], change: { generation, people } }, answer);
     decisions += 1;
   }

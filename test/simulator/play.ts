@@ -203,6 +203,7 @@ function beginEvent(player: Player, { what }: Event): void {
     case 'group':
     case 'purge':
     case 'ownUser':
+    case 'misspell':
     case 'mapping':
     case 'decide':
     case 'sayIsSame':
