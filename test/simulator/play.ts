@@ -284,7 +284,7 @@ async function restAndCheck(
     ...removalViolations(travel, context.record),
   ];
   if (broken.length > 0) return broken;
-  const groups = await during(time, player.groups.violations());
+  const groups = await during(time, player.groups.violations(reads));
   const listed = await listViolations(reads, state, { isImported: false });
   const lost = [...groups, ...listed];
   if (lost.length > 0) return lost.map((line) => `${line} [${promises.nothingLost}]`);
