@@ -17,8 +17,26 @@ export function emailViolations(state: ObservedState): string[] {
     const faults = traveler
       ? linkedViolations(person, current, traveler, state)
       : unlinkedEmailViolations(person, current, state);
-    return faults.map((fault) => `p${person.index}: ${fault}`);
+    const waits = isKeptByLeaver(person, current, state)
+      ? [`waits for ${current.wanted.email}, which a leaver keeps`]
+      : [];
+    return [...faults, ...waits].map((fault) => `p${person.index}: ${fault}`);
   });
+}
+
+/** With the policy `reclaimEmail`, the archived traveler of an inactive user gives the address up to an active one who wants it. */
+function isKeptByLeaver(person: Person, { wanted }: CurrentUser, state: ObservedState): boolean {
+  const { record, decided, people, links } = state;
+  if (!record.policies.reclaimEmail || !wanted.active || scopeOfPerson(person, record) !== 'in') return false;
+  const holder = holderOf(key(wanted.email), state);
+  const leaver = people.find((one) => one !== person && links.get(one.index) === holder?.id);
+  if (!holder?.archived || !leaver?.current || leaver.current.wanted.active) return false;
+  const { withoutRules, withoutReturn } = decided;
+  const isUndecided = [person, leaver].some(
+    ({ index }) =>
+      withoutRules.has(index) || withoutReturn.has(index) || record.guarded.has(links.get(index) ?? ''),
+  );
+  return !isUndecided && scopeOfPerson(leaver, record) === 'in';
 }
 
 function linkedViolations(

@@ -29,9 +29,12 @@ export const promises = {
   nothingLost: 'Nothing that was acknowledged is lost: SCIM shows every user and group as written.',
   noNeedlessCall: 'No call for nothing: another look at everything sends no write.',
   attemptsEnd: 'Nobody is tried again and again: attempts follow a change, or the intervals after failures.',
+  noErrors: 'Nothing fails by itself: whatever the travel API answers, no process logs an error.',
   holdsEnd: 'Every hold has an end: with the decisions of an admin, all work is done.',
+  twoAdmins: 'Where an approval needs two admins, one alone changes nothing, and two are enough.',
   toldTruly: 'What an admin reads about a person is so: the status, and the values of the traveler.',
   ownUserStays: 'The person whose credential the bridge uses is never changed or ended.',
+  noneDeleted: 'Without the policy to delete, nobody loses the only traveler.',
   pauseHolds: 'A paused connection sends nothing but what the IdP writes meanwhile.',
   shadowHolds: 'A connection in shadow mode sends nothing.',
 } as const;

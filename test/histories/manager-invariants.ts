@@ -1,5 +1,5 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
-import type { Person } from './identity-providers.ts';
+import type { CurrentUser, Person } from './identity-providers.ts';
 import type { ObservedState } from './record.ts';
 import { scopeOfPerson } from './standing.ts';
 
@@ -15,8 +15,10 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
   if (!person.current || !traveler || isDecided || state.record.guarded.has(traveler.id)) return [];
   // The traveler of a person who is out of scope keeps the manager.
   if (scopeOfPerson(person, state.record) === 'out') return [];
-  const manager = managerOf(person, state);
+  const replaced = replacementOf(person, state);
+  const manager = replaced === 'sure' ? undefined : managerOf(person, state);
   const has = traveler.managerId;
+  if (replaced === 'unsure' && has === undefined) return [];
   const isCleared =
     manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
   const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
@@ -31,6 +33,59 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
   // The id that a person had before a return still refers to the traveler.
   if (!manager && isId.test(raw) && [...state.links.values()].includes(has ?? '')) return [];
   return [`p${person.index}: has the manager ${has ?? 'nobody'}, not ${wanted ?? 'nobody'} (${raw})`];
+}
+
+/** The manager whom a user's reference means: the one who had the value when the reference was first resolved. */
+export interface MeantManager {
+  /** The SCIM id of the report. */
+  report: string;
+  raw: string;
+  /** The SCIM id and the externalId of the manager; undefined if they are not known. */
+  manager: { id: string; externalId: string } | undefined;
+}
+
+/** Returns whom the references mean. It stays until the value changes, also while another person has the value. */
+export function meantManagers(state: ObservedState): Map<number, MeantManager> {
+  const meant = new Map<number, MeantManager>();
+  for (const person of state.people) {
+    const { current, index } = person;
+    const raw = current?.wanted.manager;
+    if (!current || raw === undefined) continue;
+    const known = knownManager(person, state);
+    const manager = managerOf(person, state);
+    const link = manager && state.links.get(manager.index);
+    const isResolved = link !== undefined && travelerOf(person, state)?.managerId === link;
+    const resolved = isResolved && manager?.current ? toMeant(manager.current) : undefined;
+    meant.set(index, { report: current.id, raw, manager: resolved ?? known?.manager });
+  }
+  return meant;
+}
+
+function toMeant({ id, wanted: { externalId } }: CurrentUser): MeantManager['manager'] {
+  return { id, externalId };
+}
+
+function knownManager({ index, current }: Person, { record }: ObservedState): MeantManager | undefined {
+  const known = record.meantManagers.get(index);
+  const isSame = known?.report === current?.id && known?.raw === current?.wanted.manager;
+  const isRewritten = record.events.some(
+    (event) => event.kind === 'write' && event.person === index && event.wanted?.manager !== known?.raw,
+  );
+  return isSame && !isRewritten ? known : undefined;
+}
+
+/**
+ * Tells whether the user who has the value of a reference now is another person than the one who is meant, in whose place the user is. The
+ * traveler then has no manager.
+ */
+function replacementOf(person: Person, state: ObservedState): 'sure' | 'unsure' | undefined {
+  const manager = managerOf(person, state);
+  if (!manager?.current || manager.externalIds === 1) return undefined;
+  const meant = knownManager(person, state)?.manager;
+  // An admin may have said that both are one person.
+  if (!meant || state.record.given.has(state.links.get(manager.index) ?? '')) return 'unsure';
+  const { id, wanted } = manager.current;
+  return meant.id === id || meant.externalId === wanted.externalId ? undefined : 'sure';
 }
 
 const isId = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;

@@ -7,6 +7,7 @@ import {
   type Stated,
 } from './expected-fields.ts';
 import type { CurrentUser, Person, UserWrite } from './identity-providers.ts';
+import { type MeantManager, meantManagers } from './manager-invariants.ts';
 import { type MappingName, ruleOf, scopeOf } from './mappings.ts';
 import { isScopeDiscarded, scopeOfPerson, standingOf } from './standing.ts';
 import { noGroups, type StatedGroups } from './stated-groups.ts';
@@ -16,7 +17,13 @@ import type { WantedUser } from './wanted-user.ts';
 /** The policies that decide what travelers should be. */
 export type RecordedPolicies = Pick<
   Policies,
-  'drift' | 'onReturn' | 'inactiveManager' | 'onExistingUser' | 'deprovision' | 'existingPeople'
+  | 'drift'
+  | 'onReturn'
+  | 'inactiveManager'
+  | 'onExistingUser'
+  | 'deprovision'
+  | 'existingPeople'
+  | 'reclaimEmail'
 >;
 
 /** The facts about a history that the state of the services does not contain. */
@@ -36,6 +43,8 @@ export interface HistoryRecord {
   statedBefore: { users: ReadonlyMap<number, CurrentUser>; groups: StatedGroups };
   /** The people who had a traveler at the last check. */
   linkedBefore: ReadonlySet<number>;
+  /** Whom the references of the people to a manager meant at the last check. */
+  meantManagers: ReadonlyMap<number, MeantManager>;
   /** The travelers that an admin keeps active although the scope leaves their people out. */
   keptOutOfScope: Set<string>;
   /** The names of the cost centers at the last check. */
@@ -123,6 +132,7 @@ export function newHistoryRecord(
       groups: noGroups,
       statedBefore: { users: new Map(), groups: noGroups },
       linkedBefore: new Set(),
+      meantManagers: new Map(),
       keptOutOfScope: new Set(),
     },
     costCentersBefore: new Set(catalog.costCenters.keys()),
@@ -213,6 +223,7 @@ export function recordRestore({ record, people, links, travelers }: Omit<Observe
   record.isRestored = true;
   record.events = [];
   rememberStated(record, people, links);
+  record.meantManagers = new Map();
   record.edits = new Map();
   for (const traveler of travelers) {
     const { id } = traveler;
@@ -236,6 +247,7 @@ export function recordLateCalls(
 /** Remembers a state without violations, and forgets the events that led to it. */
 export function rememberState(state: ObservedState): void {
   const { record, travelers, links, people } = state;
+  record.meantManagers = meantManagers(state);
   const memory = new Map<string, RememberedTraveler>();
   for (const traveler of travelers) {
     const person = people.find(({ index }) => links.get(index) === traveler.id);

@@ -1,5 +1,6 @@
 import type { HistoryContext } from '../histories/execute.ts';
 import { type Call, NoAnswer } from '../histories/identity-providers.ts';
+import { promises } from '../histories/invariants.ts';
 import { recordRestore } from '../histories/record.ts';
 import { travelIdOf } from '../histories/wanted-user.ts';
 import { type AdminAct, actAsAdmin, applyMapping, restore } from './admin.ts';
@@ -50,6 +51,9 @@ export function beginAct(acts: ActContext, act: AdminAct | ProviderAct): void {
     case 'ownUser':
       begin([OWN_USER], () => endOwnUser(acts.call, act));
       break;
+    case 'misspell':
+      begin([act.who], () => misspell(acts, act.who));
+      break;
     case 'sayIsSame':
       begin([act.who], () => actAsAdmin(world, context, act));
       break;
@@ -85,6 +89,20 @@ async function isReadAgain(
     if (error instanceof NoAnswer) return false;
     throw error;
   }
+}
+
+/** An IdP changes an attribute by two unknown names. An admin is told of the one that resembles an attribute; the other may be meant. */
+async function misspell({ world, call, context }: ActContext, who: number): Promise<void> {
+  const { current, unanswered } = context.people[who] ?? {};
+  if (!current || unanswered) return;
+  context.record.written.add(who);
+  const Operations = ['titel', 'favouriteColour'].map((path) => ({ op: 'replace', path, value: 'any' }));
+  const answer = await call(current.connection, 'PATCH', `/Users/${current.id}`, { Operations });
+  const stored = await world.store.identities.findById(current.connection, current.id);
+  if (answer?.status !== 200 || !stored) return;
+  const told = (stored.origin.leftOut ?? []).map(({ attribute }) => attribute);
+  if (!told.includes('titel') || told.includes('favouriteColour'))
+    throw new Error(`p${who}: an admin is told of ${told.join()}, not of titel [${promises.toldTruly}]`);
 }
 
 /** An IdP lists all users and deletes those without an externalId, whom no IdP has sent. */

@@ -39,6 +39,9 @@ export const beginnings = {
   'two connections': { before: [{ kind: 'move', who: 0 }, { kind: 'rest' }] },
   'an archived traveler of a third person': { before: [{ kind: 'stranger', who: 2, archived: true }] },
   'a traveler of a third person': { before: [{ kind: 'stranger', who: 2, archived: false }] },
+  'the second person reports to the first by name': {
+    before: [{ kind: 'manager', who: 1, of: 0, by: 'userName' }, { kind: 'rest' }],
+  },
 } as const satisfies Record<string, Beginning>;
 
 export type BeginningName = keyof typeof beginnings;

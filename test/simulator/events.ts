@@ -27,7 +27,9 @@ export type ProviderAct =
   | GroupAct
   | OwnUserAct
   /** The IdP lists all users, and deletes those whom it does not know. */
-  | { kind: 'purge'; connection: ConnectionName };
+  | { kind: 'purge'; connection: ConnectionName }
+  /** The IdP changes an attribute by a name that no schema has. */
+  | { kind: 'misspell'; who: number };
 
 /** One event of a history, and the time until the next one, in milliseconds. */
 export interface Event {
@@ -35,7 +37,7 @@ export interface Event {
   pause: number;
 }
 
-/** In the histories of seeds from this one on, connections also go into shadow mode and live. */
+/** In the histories of seeds from this one on, connections also go into shadow mode and live, and the IdPs end the person of the credential and misspell attributes. */
 export const SHADOW_SEEDS = 10_000;
 
 /** The event at a position of a history. It depends on seed and position only, so that others can be left out. */
@@ -100,7 +102,10 @@ function randomAct(
     return random.below(2) === 0
       ? { kind: 'pause' }
       : { kind: 'resume', connection: random.pick(connections) };
-  return { kind: random.below(2) === 0 ? 'shadow' : 'goLive', connection: random.pick(connections) };
+  const connection = random.pick(connections);
+  if (random.below(4) === 0) return { kind: 'ownUser', connection, end: random.pick(['PATCH', 'DELETE']) };
+  if (random.below(4) === 0) return { kind: 'misspell', who: random.below(people) };
+  return { kind: random.below(2) === 0 ? 'shadow' : 'goLive', connection };
 }
 
 const groupActs = ['add', 'add', 'add', 'remove', 'replace', 'rename', 'put', 'empty', 'delete'] as const;

@@ -1,9 +1,12 @@
 import type { Identity } from '../../src/provisioning/identity.ts';
 import { type Explanation, readExplanation } from '../../src/provisioning/people/explain-person.ts';
+import { findSimilarUserNames } from '../../src/provisioning/people/people.ts';
+import { authorOf } from '../../src/provisioning/rules/mapping-versions.ts';
 import { foldCase } from '../../src/schema/case-fold.ts';
 import type { Json } from '../../src/schema/resource.ts';
 import { readField, type TravelUser } from '../../src/translator/traveler.ts';
 import { isEqualJson } from '../../src/translator/values/values.ts';
+import { connections } from '../histories/identity-providers.ts';
 import type { ObservedState } from '../histories/record.ts';
 import type { World } from './world.ts';
 
@@ -27,7 +30,26 @@ export async function explanationViolations(
     ];
     broken.push(...wrong.map((line) => `p${index}: ${line}`));
   }
+  return [...broken, ...(await misspeltViolations(store, people)), ...(await authorViolations(store))];
+}
+
+/** The history of the mapping names who put each version in force: the first start, and then an admin. */
+async function authorViolations({ rules }: World['store']): Promise<string[]> {
+  const broken: string[] = [];
+  for (const connection of connections) {
+    const authors = (await rules.listMappings(connection, Number.MAX_SAFE_INTEGER)).map(authorOf).reverse();
+    if (authors.some((author, place) => author !== (place === 0 ? 'the first start' : 'admin')))
+      broken.push(`the mappings of ${connection} are by ${authors.join(', ')}`);
+  }
   return broken;
+}
+
+/** An admin who types one letter too many is shown the person who is meant. */
+async function misspeltViolations({ people: stored }: World['store'], people: ObservedState['people']) {
+  const userName = people.find(({ current }) => current)?.current?.wanted.userName;
+  if (userName === undefined) return [];
+  const similar = await findSimilarUserNames(stored, [...connections], `${userName}x`);
+  return similar.includes(userName) ? [] : [`${userName}x suggests ${similar.join()}, not ${userName}`];
 }
 
 function statusViolations({ verdict: { status, because } }: Explanation, traveler: TravelUser | undefined) {

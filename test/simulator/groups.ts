@@ -41,8 +41,8 @@ export interface GroupAct {
 export interface Groups {
   /** Carries out an act, and repeats it until it is answered. */
   act(act: GroupAct): Promise<void>;
-  /** Describes the groups that do not read as written. */
-  violations(): Promise<string[]>;
+  /** Describes the groups that do not read as written, and searches that find others. `reads` takes no time, as a search with many reads must. */
+  violations(reads: Call): Promise<string[]>;
   /** Reads all groups again, as after a restore. */
   readAgain(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export function simulatedGroups(deps: Deps): Groups {
       recordGroups(record, people, withGroupChange(record.groups, done));
       story.tell(`  group ${act.slot} is ${JSON.stringify(after)}`);
     },
-    violations: async () => {
+    violations: async (reads) => {
       const broken: string[] = [];
       // A user who is deleted is no member any more.
       const comparable = (one: Omit<StatedGroup, 'id'> | undefined) =>
@@ -95,6 +95,7 @@ export function simulatedGroups(deps: Deps): Groups {
           if (comparable(is) !== comparable(must))
             broken.push(`the group ${id} is ${JSON.stringify(is)}, not ${JSON.stringify(must)}`);
         }
+        broken.push(...(await searchViolations({ ...deps, call: reads }, connection, stated)));
       }
       return broken;
     },
@@ -118,8 +119,39 @@ function usersBeingDeleted(people: readonly Person[]): string[] {
   );
 }
 
-async function list(deps: Deps, connection: ConnectionName): Promise<StatedGroup[]> {
-  const { body } = await send(deps, connection, { method: 'GET', path: '/Groups' });
+/** Describes the searches that no index answers, and that find other groups than those that match. */
+async function searchViolations(
+  deps: Deps,
+  connection: ConnectionName,
+  stated: StatedGroup[],
+): Promise<string[]> {
+  const [first] = stated;
+  if (!first) return [];
+  const [member = ''] = first.members.filter((id) => deps.people.some(({ current }) => current?.id === id));
+  const text = first.displayName.slice(1);
+  const searches = [
+    { filter: `displayName co "${text}"`, isFound: ({ displayName }: StatedGroup) => has(displayName, text) },
+    {
+      filter: `members.value sw "${member}"`,
+      isFound: ({ members }: StatedGroup) => members.includes(member),
+    },
+  ];
+  const broken: string[] = [];
+  for (const { filter, isFound } of searches.slice(0, member === '' ? 1 : 2)) {
+    const found = (await list(deps, connection, `?filter=${encodeURIComponent(filter)}`)).map(({ id }) => id);
+    const right = stated.filter(isFound).map(({ id }) => id);
+    if (found.toSorted().join() !== right.toSorted().join())
+      broken.push(`${filter} finds the groups ${found.join()}, not ${right.join()}`);
+  }
+  return broken;
+}
+
+function has(value: string, part: string): boolean {
+  return value.toLowerCase().includes(part.toLowerCase());
+}
+
+async function list(deps: Deps, connection: ConnectionName, query = ''): Promise<StatedGroup[]> {
+  const { body } = await send(deps, connection, { method: 'GET', path: `/Groups${query}` });
   return body.Resources.map((shown: { id: string; displayName: string; members?: { value: string }[] }) => ({
     ...{ connection, id: shown.id, displayName: shown.displayName },
     members: (shown.members ?? []).map(({ value }) => value),

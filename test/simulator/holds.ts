@@ -1,6 +1,7 @@
+import { type DecisionSubject, decide } from '../../src/provisioning/holds/decide.ts';
 import { isDepartureCause, isInactive, predecessorOf } from '../../src/provisioning/identity.ts';
-import { saveDecision } from '../fixtures/save-decision.ts';
 import { connections } from '../histories/identity-providers.ts';
+import { promises } from '../histories/invariants.ts';
 import type { HistoryRecord } from '../histories/record.ts';
 import { comeToRest } from './rest.ts';
 import type { World } from './world.ts';
@@ -20,7 +21,7 @@ export async function decideHolds(world: World, record: HistoryRecord): Promise<
 
 /** An admin decides about everything that is held at this moment. Returns the number of decisions. */
 export async function decideOnce(world: World, record: HistoryRecord): Promise<number> {
-  const { random, story, store, time, replicas } = world;
+  const { random, story, store, replicas } = world;
   const pickAnswer = () => random.pick(['approved', 'discarded'] as const);
   let decisions = 0;
   for (const connection of connections) {
@@ -28,10 +29,15 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
     if (!rules || rules.answer !== undefined) continue;
     const answer = pickAnswer();
     story.tell(`an admin answers the held rules of ${connection}: ${answer}`);
-    await saveDecision(store, connection, { cause: 'rules' }, answer, time.now(), 'admin');
+    const { generation, people, effect } = rules;
+    if (effect?.causes.length === 0)
+      throw new Error(`the held rules of ${connection} have no cause [${promises.toldTruly}]`);
+    await decideAs(world, { connection, cause: 'rules', people: [], change: { generation, people } }, answer);
     decisions += 1;
   }
-  for (const { connection, id, userName, hold } of await store.holds.findHeldPeople({ limit: 100 })) {
+  for (const { connection, id, userName, hold, version } of await store.holds.findHeldPeople({
+    limit: 100,
+  })) {
     const answer = pickAnswer();
     const identity = await store.identities.findById(connection, id);
     // A user who is activated as another person has the traveler already; its predecessor is one of before.
@@ -49,10 +55,35 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
       else record.keptOutOfScope.delete(identity.travelId);
     }
     story.tell(`an admin answers the hold ${hold.cause} of ${userName} (${id}): ${answer}`);
-    decisions += await saveDecision(store, connection, { ids: [id] }, answer, time.now(), 'admin');
+    const subject = { connection, cause: hold.cause, people: [{ id, version }] };
+    decisions += await decideAs(world, subject, answer);
   }
   for (const { service } of replicas()) service.wake();
   return decisions;
+}
+
+/**
+ * An admin decides, or two if an approval needs two: the first one alone, even if asked again, changes nothing. Returns the number of people
+ * about whom is decided.
+ */
+async function decideAs(
+  { store: { holds }, time, needsTwoAdmins: fourEyes }: World,
+  subject: DecisionSubject,
+  answer: 'approved' | 'discarded',
+): Promise<number> {
+  const as = (approver: string) =>
+    decide(holds, subject, {
+      ...{ answer, by: approver, approver, now: time.now(), fourEyes, mayReverse: false },
+    });
+  if (!fourEyes || answer === 'discarded') return (await as('admin')).decided;
+  for (let asked = 0; asked < 2; asked += 1)
+    if ((await as('first admin')).decided > 0)
+      throw new Error(`one admin has approved ${JSON.stringify(subject)} [${promises.twoAdmins}]`);
+  const { decided } = await as('second admin');
+  const rules = await holds.findHeldRules(subject.connection);
+  if (rules && rules.generation === subject.change?.generation && rules.answer === undefined)
+    throw new Error(`two admins have approved ${JSON.stringify(subject)} in vain [${promises.twoAdmins}]`);
+  return decided;
 }
 
 /** True if an admin has discarded the rules in force of a connection: people follow them as the IdP writes them. */

@@ -2,10 +2,18 @@ import type { GroupQuery, GroupView } from '../../src/provisioning/groups/groups
 import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
 import type { ProvisioningService } from '../../src/provisioning/service.ts';
 import type { UserQuery, UserView } from '../../src/provisioning/users/list-users.ts';
+import { pausingFilterTest } from '../../src/schema/filter-match.ts';
+import type { Filter } from '../../src/schema/filter-parser.ts';
 import { normalize } from '../../src/schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { groupType } from '../../src/schema/resource-types.ts';
 import { parseNewUser, parseReplacement, patchOfUser } from '../../src/scim/departures.ts';
+import {
+  groupColumns,
+  mentionsAttributes,
+  parseFilterParameter,
+  toFilterQuery,
+} from '../../src/scim/filter.ts';
 import { parseMembers, splitGroupPatch, splitMembers } from '../../src/scim/group-members.ts';
 import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
 import type { Call, ConnectionName } from '../histories/identity-providers.ts';
@@ -101,9 +109,10 @@ async function search(users: ProvisioningService['users'], connection: Connectio
   return Promise.all(rows.map(async ({ id }) => toBody(await users.read(connection, id))));
 }
 
-function toBody({ id, desired, travelUserId }: UserView) {
+function toBody({ id, desired, travelUserId, version }: UserView) {
   const resource = JSON.parse(desired);
-  return { ...resource, id, [TRAVEL]: { ...resource[TRAVEL], ...(travelUserId ? { travelUserId } : {}) } };
+  const travel = { ...resource[TRAVEL], ...(travelUserId ? { travelUserId } : {}) };
+  return { ...resource, id, meta: { version }, [TRAVEL]: travel };
 }
 
 async function answerGroup({ groups }: ProvisioningService, { connection, method, path, body }: Request) {
@@ -131,17 +140,28 @@ async function answerGroup({ groups }: ProvisioningService, { connection, method
       return { status: 204, body: undefined };
     default:
       if (id !== '') return { status: 200, body: toGroupBody(await groups.read(connection, id, true)) };
-      return { status: 200, body: { Resources: await listGroups(groups, connection) } };
+      return { status: 200, body: { Resources: await listGroups(groups, connection, path) } };
   }
 }
 
-async function listGroups(groups: ProvisioningService['groups'], connection: ConnectionName) {
+async function listGroups(groups: ProvisioningService['groups'], connection: ConnectionName, path: string) {
+  const text = new URLSearchParams(path.split('?')[1]).get('filter') ?? undefined;
+  const { where, residual } = toFilterQuery(groupColumns, parseFilterParameter(groupType, text, [groupType]));
   const query: GroupQuery = {
-    ...{ where: { all: [] }, order: { by: 'position', descending: false } },
-    ...{ start: { offset: 0 }, limit: 100, residual: undefined, withMembers: false },
+    ...{ where, order: { by: 'position', descending: false }, start: { offset: 0 }, limit: 100 },
+    ...{ residual: residual && toResidual(residual), withMembers: false },
   };
   const { rows } = await groups.list(connection, query);
   return Promise.all(rows.map(async ({ id }) => toGroupBody(await groups.read(connection, id, true))));
+}
+
+/** The part of a filter that no column of the store answers. */
+function toResidual(filter: Filter): GroupQuery['residual'] {
+  const test = pausingFilterTest(groupType, filter);
+  return {
+    matches: (view, pause) => test(JSON.parse(JSON.stringify(toGroupBody(view))), pause),
+    needsMembers: mentionsAttributes(groupType, filter, ['members']),
+  };
 }
 
 function parseGroup(body: JsonObject) {

@@ -25,7 +25,7 @@ import { comeToRest } from './rest.ts';
 import { listViolations, strangerViolations } from './scim-lists.ts';
 import { type Setup, toSetupLine } from './setup.ts';
 import { delayShadowWatch, endShadow } from './shadow.ts';
-import { travelAdmin, travelersOf } from './travel-admin.ts';
+import { removalViolations, travelAdmin, travelersOf } from './travel-admin.ts';
 import { openWorld, type World } from './world.ts';
 
 /** A history: what happens, on what, and the seed of everything that chance decides. */
@@ -205,6 +205,7 @@ function beginEvent(player: Player, { what }: Event): void {
     case 'group':
     case 'purge':
     case 'ownUser':
+    case 'misspell':
     case 'mapping':
     case 'decide':
     case 'sayIsSame':
@@ -271,15 +272,21 @@ async function restAndCheck(
     const left = (await comeToRest(world, { withImport })) ?? (await decideHolds(world, context.record));
     if (left !== undefined) return [`the work never ends: ${left} [${promises.holdsEnd}]`];
   } while (isMembershipEnding(player, CHECK_MS));
+  const errors = world.story.errors();
+  if (errors.length > 0) return errors.map((line) => `${line} [${promises.noErrors}]`);
   for (const traveler of travel.disobedient) context.record.disobedient.add(traveler);
   travel.disobedient.clear();
   recordLateCalls(context.record, travel.late);
   travel.late.clear();
   recordRulesDecision(context.record, await areRulesDiscarded(world));
   const state = await observe(player);
-  const broken = [...(await brokenPromises(world, state)), ...ownUserViolations(world)];
+  const broken = [
+    ...(await brokenPromises(world, state)),
+    ...ownUserViolations(world),
+    ...removalViolations(travel, context.record),
+  ];
   if (broken.length > 0) return broken;
-  const groups = await during(time, player.groups.violations());
+  const groups = await during(time, player.groups.violations(reads));
   const listed = await listViolations(reads, state);
   const lost = [...groups, ...listed];
   if (lost.length > 0) return lost.map((line) => `${line} [${promises.nothingLost}]`);

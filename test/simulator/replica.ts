@@ -1,5 +1,6 @@
 import { IDLE_MS } from '../../src/provisioning/background.ts';
 import type { Connection } from '../../src/provisioning/connection.ts';
+import { foreignValues, MIN_PEOPLE } from '../../src/provisioning/import/foreign-values.ts';
 import { type ProvisioningService, provisioningService } from '../../src/provisioning/service.ts';
 import { type ProvisioningStore, provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Random } from '../fixtures/seeded.ts';
@@ -75,6 +76,7 @@ export async function startReplica(deps: ReplicaDeps, name: string): Promise<Rep
     store,
     connections: deps.connections(name).map((connection) => gatedConnection(connection, gate)),
     writeBudgetMs: WRITE_BUDGET_MS,
+    foreignValues: foreignValuesOf(deps, name),
     runtime: {
       now: time.now,
       wallClock: () => time.now() + deps.clockShift(),
@@ -100,6 +102,16 @@ export async function startReplica(deps: ReplicaDeps, name: string): Promise<Rep
     importAgain: loops.importAgain,
     retryUnresolved: loops.retryUnresolved,
   };
+}
+
+/** Each process starts as after a long time without one. The alarm that the database may have been restored needs several people. */
+function foreignValuesOf({ time, story }: ReplicaDeps, name: string) {
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const watch = foreignValues({ gapMs: Number.POSITIVE_INFINITY, runtime: { now: time.now, log } });
+  watch.onSuspicion((connection, people) => {
+    if (people !== MIN_PEOPLE) story.error(name, { id: connection }, `an alarm about ${people} people`);
+  });
+  return watch;
 }
 
 interface ModesWatch {

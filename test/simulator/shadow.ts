@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { goLive } from '../../src/provisioning/shadow/go-live.ts';
 import { summarizeShadow } from '../../src/provisioning/shadow/report.ts';
+import type { ProvisioningStore } from '../../src/store/provisioning-store.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
 import { MODES_MS } from './replica.ts';
@@ -22,8 +24,33 @@ export function newShadowWatch(): ShadowWatch {
 /** Notes a call with an effect. */
 export function noteShadowCall(watch: ShadowWatch, connection: string, call: string, now: number): void {
   const since = watch.since.get(connection);
-  if (since !== undefined && now > since + IN_FLIGHT_MS) watch.sent.push(`${connection}: ${call}`);
+  if (since !== undefined && now > since + IN_FLIGHT_MS) watch.sent.push(`${connection}: ${call} was sent`);
 }
+
+/** Returns the store, with a note of each failed attempt in shadow mode that changes more than the plan. */
+export function withShadowWatched(
+  store: ProvisioningStore,
+  { since, sent }: ShadowWatch,
+  now: () => number,
+): ProvisioningStore {
+  return {
+    ...store,
+    leases: {
+      ...store.leases,
+      finish: async (connection, id, token, before, outcome) => {
+        const begin = since.get(connection);
+        if (begin !== undefined && now() > begin + IN_FLIGHT_MS && outcome.attempts > 0) {
+          const stored = await store.identities.findById(connection, id);
+          const isKept = !stored || KEPT.every((part) => isDeepStrictEqual(stored[part], outcome[part]));
+          if (!isKept) sent.push(`${connection}: a failed attempt has changed what is stored of ${id}`);
+        }
+        return store.leases.finish(connection, id, token, before, outcome);
+      },
+    },
+  };
+}
+
+const KEPT = ['travelId', 'creating', 'waitingFor', 'applied'] as const;
 
 /** While processes stand still, so do the attempts that have begun before. */
 export function delayShadowWatch({ since }: ShadowWatch, ms: number): void {
@@ -75,5 +102,5 @@ export async function endShadow(world: World): Promise<string[]> {
   for (const connection of connections) left.push(await leaveShadow(world, connection));
   if (left.includes(true)) await world.time.run(MODES_MS);
   const { sent } = world.shadowWatch;
-  return sent.splice(0).map((line) => `${line} was sent in shadow mode [${promises.shadowHolds}]`);
+  return sent.splice(0).map((line) => `${line} in shadow mode [${promises.shadowHolds}]`);
 }

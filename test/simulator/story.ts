@@ -7,6 +7,8 @@ export interface Story {
   /** Notes a port call; it is part of the transcript only. */
   port(name: string, port: string): void;
   lines(): string[];
+  /** The errors that processes have logged. */
+  errors(): string[];
   /** Everything that happened, port calls included. Empty unless it was asked for. */
   transcript(): string[];
 }
@@ -15,6 +17,7 @@ export interface Story {
 export function newStory(now: () => number, isDetailed: boolean): Story {
   const lines: string[] = [];
   const transcript: string[] = [];
+  const errors: string[] = [];
   const at = () => new Date(now()).toISOString().slice(8, 23).replace('T', ' ');
   const tell = (text: string) => {
     const line = `${at()}  ${text}`;
@@ -25,14 +28,15 @@ export function newStory(now: () => number, isDetailed: boolean): Story {
     tell,
     error: (name, fields, message) => {
       const { err, id } = fields as { err?: unknown; id?: string };
-      tell(
-        `${name} logs: ${message}${id ? ` (${id})` : ''}${err ? `: ${err instanceof Error ? err.stack : String(err)}` : ''}`,
-      );
+      const reason = err ? `: ${err instanceof Error ? err.stack : String(err)}` : '';
+      errors.push(`${message}${reason}`);
+      tell(`${name} logs: ${message}${id ? ` (${id})` : ''}${reason}`);
     },
     port: (name, port) => {
       if (isDetailed) transcript.push(`${at()}    ${name} ${port}`);
     },
     lines: () => lines,
+    errors: () => errors,
     transcript: () => transcript,
   };
 }

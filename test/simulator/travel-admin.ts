@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../src/schema/resource.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
-import type { TravelService } from '../histories/execute.ts';
+import type { HistoryContext, TravelService } from '../histories/execute.ts';
+import { promises } from '../histories/invariants.ts';
 import { DEPARTMENT, type MappedAttribute } from '../histories/traveler-fields.ts';
 import type { SimulatedTravel } from './travel-api.ts';
 
@@ -52,6 +53,19 @@ export function travelersOf({ fake }: SimulatedTravel): TravelUser[] {
     const phoneNumber = traveler.phoneNumber?.replace(/^\+33 ?/, '+33 ');
     return phoneNumber === undefined ? traveler : { ...traveler, phoneNumber };
   });
+}
+
+/** Describes the travelers that were deleted although a leaver's traveler is only archived: a second one of a person may be. */
+export function removalViolations(
+  { fake, removed }: SimulatedTravel,
+  { policies: { deprovision }, events }: HistoryContext['record'],
+): string[] {
+  const hasVanished = events.some(({ kind }) => kind === 'vanish');
+  const lost = removed.splice(0).filter(({ lastName }) => {
+    const hasAnother = [...fake.travelers.values()].some((one) => one.lastName === lastName);
+    return deprovision === 'archive' && !hasVanished && !hasAnother;
+  });
+  return lost.map(({ id, email }) => `the traveler ${id} (${email}) was deleted [${promises.noneDeleted}]`);
 }
 
 /** JSON merge patch (RFC 7396), of the depth that an edit by hand has. */

@@ -37,6 +37,8 @@ export interface SimulatedTravel {
   faults: (Fault | undefined)[];
   /** The travelers of which a change was answered and not carried out. */
   disobedient: Set<string>;
+  /** The travelers that the bridge has deleted. */
+  removed: TravelUser[];
   /** The travelers that PATCHes have changed which were carried out late, as they were then, by their ids. */
   late: Map<string, TravelUser>;
   /** The number of calls that could change something. */
@@ -75,6 +77,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   const feed = fakeFeed();
   const faults: SimulatedTravel['faults'] = [];
   const disobedient = new Set<string>();
+  const removed: TravelUser[] = [];
   const late = new Map<string, TravelUser>();
   const noteLate = (text: string) => {
     const [, id = ''] = /^(?:patch |PUT \S*\/)(\S+)/.exec(text) ?? [];
@@ -165,11 +168,15 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
     fake.travelers.delete(traveler.id);
     feed.addEvent('user.deleted', traveler);
   };
-  const removed = async (id: string) => {
+  const forgetForBridge = (traveler: TravelUser) => {
+    removed.push(traveler);
+    forget(traveler);
+  };
+  const removeTraveler = async (id: string) => {
     const traveler = fake.travelers.get(id);
     if (habits.isDeletionRefused && traveler && hasTraveled(id)) return { kind: 'forbidden' } as const;
     const answer = await fake.users.remove(id);
-    if (traveler && answer.kind === 'ok') forget(traveler);
+    if (traveler && answer.kind === 'ok') forgetForBridge(traveler);
     return answer;
   };
   const plainUsers: TravelUsers = {
@@ -186,13 +193,13 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
         () => changed('user.updated', () => fake.users.patch(id, body), fake.travelers.get(id)),
         true,
       ),
-    remove: (id) => call(`remove ${id}`, () => removed(id), true),
+    remove: (id) => call(`remove ${id}`, () => removeTraveler(id), true),
     findByEmails: (emails) => call(`find ${emails}`, () => fake.users.findByEmails(emails), false),
     readPage: (offset, limit) => call('page', () => fake.users.readPage(offset, limit), false),
     serverTime,
   };
   const { callTimeoutMs } = connection;
-  const parts = { fake, time, timeoutMs: callTimeoutMs, serverTime, call, keep, remove: forget };
+  const parts = { fake, time, timeoutMs: callTimeoutMs, serverTime, call, keep, remove: forgetForBridge };
   const users = habits.isGenericRest ? genericRestUsers(parts) : plainUsers;
   return {
     ...{
@@ -201,6 +208,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
       faults,
       users,
       disobedient,
+      removed,
       late,
       writes: () => writes,
       calls: () => calls,

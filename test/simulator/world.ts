@@ -11,7 +11,7 @@ import { type AttemptWatch, newAttemptWatch } from './attempts.ts';
 import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
 import { type Kill, type Replica, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
-import { newShadowWatch, noteShadowCall, type ShadowWatch } from './shadow.ts';
+import { newShadowWatch, noteShadowCall, type ShadowWatch, withShadowWatched } from './shadow.ts';
 import { newStory, type Story } from './story.ts';
 import { type SimulatedTravel, simulatedTravel } from './travel-api.ts';
 import { type VirtualTime, virtualTime } from './virtual-time.ts';
@@ -38,6 +38,8 @@ export interface World {
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
   /** A service without background work, for reads. */
   reader: ProvisioningService;
+  /** True if an approval needs two admins. */
+  needsTwoAdmins: boolean;
   /** The mapping that was in force at the backup; undefined if there is no backup. */
   backupMapping: MappingName | undefined;
   pauseWatch: PauseWatch;
@@ -90,10 +92,14 @@ export async function openWorld(
   });
   const store = provisioningStore(database);
   const attempts = newAttemptWatch(time.now);
+  const watches: AttemptWatch = {
+    ...attempts,
+    watched: (one) => withShadowWatched(attempts.watched(one), shadowWatch, time.now),
+  };
   const world: World = {
     ...{ time, random, story, attempts, travel, database, connections, store, backupMapping: undefined },
-    ...{ pauseWatch, shadowWatch },
-    ...processes({ time, random, story, attempts, travel, database, connections, store }, setup),
+    ...{ pauseWatch, shadowWatch, needsTwoAdmins: setup.needsTwoAdmins },
+    ...processes({ time, random, story, attempts: watches, travel, database, connections, store }, setup),
     reader: provisioningService({
       ...{ store, connections, writeBudgetMs: 0 },
       runtime: {

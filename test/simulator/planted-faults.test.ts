@@ -1,0 +1,131 @@
+import type { Policies } from '../../src/provisioning/policies.ts';
+import type { Event } from './events.ts';
+import { type MemoryDatabase, openSimulator } from './memory-database.ts';
+import { play } from './play.ts';
+import { plainSetup, type Setup } from './setup.ts';
+
+/**
+ * Short histories about orders of events that random histories seldom have. Each was written for a fault that was put into provisioning on
+ * purpose, and breaks a promise with it.
+ */
+
+let database: MemoryDatabase;
+beforeAll(async () => {
+  database = await openSimulator();
+});
+afterAll(() => database.close());
+
+interface ShortHistory {
+  seeds?: number[];
+  policies?: Partial<Policies>;
+  setup?: Partial<Setup>;
+  /** An event without a pause is followed by the next one at once. */
+  events: (Event['what'] | Event)[];
+}
+
+async function expectKept({ seeds = [1], policies = {}, setup = {}, events }: ShortHistory): Promise<void> {
+  const all = events.map((event): Event => ('what' in event ? event : { what: event, pause: 0 }));
+  for (const seed of seeds) {
+    const { broken } = await play(database, {
+      ...{ seed, people: 6, events: all },
+      setup: { ...plainSetup, ...setup, policies: { ...plainSetup.policies, ...policies } },
+    });
+    expect(broken).toEqual([]);
+  }
+}
+
+const join = (who: number, as: 'same' | 'other' = 'same') =>
+  ({ kind: 'join', who, as, active: true }) as const;
+const setActive = (who: number, active: boolean) => ({ kind: 'active', who, active, as: 'same' }) as const;
+const leave = (who: number) => ({ kind: 'leave', who }) as const;
+const email = (who: number, address: number) => ({ kind: 'email', who, address }) as const;
+const faults = (...next: Extract<Event['what'], { kind: 'faults' }>['next']) =>
+  ({ kind: 'faults', next }) as const;
+const after = (what: Event['what'], pause: number): Event => ({ what, pause });
+const rest = { kind: 'rest' } as const;
+const valve = { share: 0, minimum: 1, windowMs: 3_600_000 };
+
+it('the traveler of a create whose answer was lost is archived, and not deleted, if the person is deleted at once', () =>
+  expectKept({ seeds: [1, 2, 3], events: [faults('lost'), after(join(0), 100), leave(0), rest] }));
+
+it.each([
+  ['some time later', [leave(0), rest, join(0, 'other')]],
+  ['at once', [leave(0), join(0, 'other')]],
+] as const)('a report loses a manager in whose place another person comes %s', (_, events) =>
+  expectKept({
+    events: [
+      join(0),
+      join(1),
+      { kind: 'manager', who: 1, of: 0, by: 'userName' },
+      rest,
+      ...events,
+      rest,
+      rest,
+    ],
+  }),
+);
+
+it.each([
+  ['that has left', [setActive(0, false), rest, email(1, 0)]],
+  ['that leaves later', [email(1, 0), rest, setActive(0, false)]],
+] as const)('with reclaimEmail, a person gets the address of one %s', (_, events) =>
+  expectKept({ policies: { reclaimEmail: true }, events: [join(0), join(1), rest, ...events, rest, rest] }),
+);
+
+it('with reclaimEmail, a leaver whose departure was discarded, and who is archived by hand, gives the address up', () =>
+  expectKept({
+    seeds: [1, 2, 3, 4, 5],
+    policies: { reclaimEmail: true, safetyValve: valve },
+    events: [
+      ...[join(0), join(1), join(2), join(3), rest, setActive(2, false), rest, setActive(0, false), rest],
+      ...[{ kind: 'edit', who: 0, field: 'archived' } as const, rest, email(1, 0), rest, rest],
+    ],
+  }));
+
+it.each(['PATCH', 'DELETE'] as const)(
+  'a %s that would end the own user changes nothing while the travel API throttles',
+  (end) => {
+    const endOwn = { kind: 'ownUser', connection: 'default', end } as const;
+    const throttled = faults('status503', 'status503', 'status503', 'status503');
+    return expectKept({ events: [endOwn, rest, throttled, join(0), after(join(1), 300), endOwn, rest] });
+  },
+);
+
+it('a failed attempt in shadow mode leaves what is stored', () =>
+  expectKept({
+    setup: { hasFeed: true },
+    policies: { drift: 'correct' },
+    events: [
+      ...[join(0), join(1), rest, after({ kind: 'shadow', connection: 'default' }, 16_000)],
+      ...[faults('pass', 'pass', 'status500', 'status500', 'status500')],
+      ...[
+        { kind: 'edit', who: 0, field: 'firstName' } as const,
+        after(setActive(0, false), 4_000),
+        rest,
+        rest,
+      ],
+    ],
+  }));
+
+it('departures that an admin has approved by going live are carried out', () =>
+  expectKept({
+    policies: { safetyValve: valve },
+    events: [
+      ...[join(0), join(1), join(2), join(3), rest, after({ kind: 'shadow', connection: 'default' }, 9_000)],
+      ...[leave(0), leave(1), after(leave(2), 15_000), rest, rest],
+    ],
+  }));
+
+it('two admins are enough to approve a large change of the mapping', () => {
+  const change = (name: 'capitals' | 'defaults') => ({ kind: 'mapping', name, isLarge: true }) as const;
+  return expectKept({
+    seeds: [1, 2, 3, 4],
+    setup: { needsTwoAdmins: true },
+    events: [join(0), join(1), rest, change('capitals'), rest, rest, change('defaults'), rest, rest],
+  });
+});
+
+it('an admin is told of an attribute whose name is misspelt', () => {
+  const misspelt = { kind: 'misspell', who: 0 } as const;
+  return expectKept({ events: [join(0), misspelt, rest, misspelt, setActive(0, false), misspelt, rest] });
+});
