@@ -202,11 +202,18 @@ async function readBack(call: Call, person: Person, onWish: OnAcknowledged): Pro
   const [is, ...others] = found;
   const isAsked = unanswered !== undefined && isSameUser(is?.wanted, unanswered.wanted);
   const isSure = isSameUser(is?.wanted, current?.wanted) && (unanswered?.verb !== 'POST' || !is);
-  if (others.length > 0 || !(isAsked || isSure))
+  // The DELETE may have been refused, which makes it a deactivation.
+  const isRefused =
+    unanswered?.verb === 'DELETE' &&
+    person.isGuarded &&
+    current !== undefined &&
+    isSameUser(is?.wanted, { ...current.wanted, active: false });
+  if (others.length > 0 || !(isAsked || isSure || isRefused))
     throw new Error(
       `SCIM: p${person.index} is ${found.map(({ wanted }) => toUserLine(wanted)).join(' and ') || 'gone'}; acknowledged: ${toUserLine(current?.wanted)}${unanswered ? `; unanswered: ${toUserLine(unanswered.wanted)}` : ''}`,
     );
   if (unanswered && isAsked) acknowledge(person, is, unanswered.verb, onWish);
+  else if (isRefused) acknowledge(person, is, 'PATCH', onWish);
   person.unanswered = undefined;
   if (!current || person.current?.id === current.id) return;
   const old = await call(current.connection, 'GET', `/Users/${current.id}`);
