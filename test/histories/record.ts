@@ -87,6 +87,8 @@ export interface Decided {
   withoutLink: ReadonlySet<number>;
   /** The people whose travelers stay as they are until the rules change again, because an admin has discarded the rules in force. */
   withoutRules: ReadonlySet<number>;
+  /** The travelers of users whom an IdP has deleted, as the database knows them. */
+  ofLeavers: ReadonlySet<string>;
 }
 
 /** The state at one time: people with their links, travelers, and what admins have decided. */
@@ -106,6 +108,7 @@ export const nothingDecided: Decided = {
   withoutReturn: new Set(),
   withoutLink: new Set(),
   withoutRules: new Set(),
+  ofLeavers: new Set(),
 };
 
 /** The record at the beginning of a history. */
@@ -410,12 +413,13 @@ export function isAdmin({ roles = [] }: TravelUser): boolean {
 
 /** Returns the values that a field of a linked traveler may have. */
 export function expectedField(field: Field, traveler: TravelUser, person: Person, { record }: ObservedState) {
-  const { events, edits, undecided, statedBefore } = record;
+  const { events, edits, undecided, changedRules, statedBefore } = record;
   const { drift } = record.policies;
   const rules = {
     before: record.rulesBefore,
     now: record.rules,
     undecided,
+    changed: changedRules,
     isDiscarded: record.areRulesDiscarded,
   };
   const { index, current } = person;

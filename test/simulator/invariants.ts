@@ -36,6 +36,7 @@ export async function readDecided(
     withoutReturn: new Set<number>(),
     withoutLink: new Set<number>(),
     withoutRules: await findWithoutRules(world, people),
+    ofLeavers: await readTravelersOfLeavers(world),
   };
   for (const { connection_id, id } of rows) {
     const { decision, version, origin, travelId } =
