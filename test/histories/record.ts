@@ -81,7 +81,7 @@ export interface Decided {
   keptActive: ReadonlySet<string>;
   /** The travelers of admins of the travel service whom an admin lets the bridge change. */
   aboutGuarded: ReadonlySet<string>;
-  /** The people who do not get the traveler of a leaver, and therefore may have none or an archived one. */
+  /** The people who do not get the traveler of a leaver, or left again before that was decided, and therefore may have none or an archived one. */
   withoutReturn: ReadonlySet<number>;
   /** The people who do not get the traveler of an admin of the travel service that has their address. */
   withoutLink: ReadonlySet<number>;
