@@ -88,18 +88,20 @@ function leftOutViolations(
   return [`has ${has} and is out of scope; the address was ${memory.get(id)?.email}`];
 }
 
-/** A leaver gives the address up to an active person who waits for it, also if an admin has discarded the rules by which that one gets it. */
+/**
+ * A leaver gives the address up to an active person who waits for it, also if an admin has discarded the rules by which that one gets it, or
+ * while it is not known whether that one is in scope.
+ */
 function isGivenUp(
   { wanted }: CurrentUser,
   { archived, email }: TravelUser,
-  { people, decided }: ObservedState,
+  { people, decided, record }: ObservedState,
 ): boolean {
-  const isAwaited = people.some(
-    ({ index, current }) =>
-      decided.withoutRules.has(index) &&
-      current?.wanted.active &&
-      key(current.wanted.email) === key(wanted.email),
-  );
+  const isAwaited = people.some((person) => {
+    const { index, current } = person;
+    const mayGetIt = decided.withoutRules.has(index) || scopeOfPerson(person, record) === 'unresolved';
+    return mayGetIt && current?.wanted.active && key(current.wanted.email) === key(wanted.email);
+  });
   return isAwaited && !wanted.active && archived && PARKING.test(email);
 }
 
@@ -119,7 +121,10 @@ function unlinkedEmailViolations(person: Person, current: CurrentUser, state: Ob
     if (!holder) return [`has no traveler, though ${address} is free`];
     const wasLinked = state.record.memory.get(holder.id)?.owner || !state.record.strangers.has(holder.id);
     const isGuarded = state.record.guarded.has(holder.id);
-    if (isLinked(holder, state) || wasLinked || isGuarded || address !== key(email)) return [];
+    // The traveler of a leaver of a restored database, active again since the backup, is as one that was activated by hand.
+    const isActiveLeaver = state.decided.ofLeavers.has(holder.id) && !holder.archived;
+    if (isLinked(holder, state) || wasLinked || isGuarded || isActiveLeaver || address !== key(email))
+      return [];
     return [`has no traveler, though a stranger has ${address} (${holder.id})`];
   });
 }

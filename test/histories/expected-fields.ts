@@ -64,6 +64,8 @@ export interface RuleChange {
   now: FieldRules;
   /** Fields whose rules an admin has not let everybody follow since the last check, or before it; and the scope. */
   undecided: ReadonlySet<Field | 'scope'>;
+  /** Fields whose rules have changed since the last check, also if they are now as before: the rules between may have been followed. */
+  changed: ReadonlySet<Field | 'scope'>;
   /** True if an admin has discarded the rules: only people whom the IdP writes follow them. */
   isDiscarded: boolean;
 }
@@ -114,6 +116,8 @@ interface FieldTrack {
   possible: Set<Value>;
   /** The values that may have been sent last, when the field is left. */
   sent: Set<Value>;
+  /** True until a value is sent, if the database was restored while the scope left the person out: the value sent before the backup is not known. */
+  isSentUnknown: boolean;
   /** True if the values of another person are removed, which happens also while the scope leaves the person out. */
   isReset: boolean;
 }
@@ -146,11 +150,13 @@ export function expectedValues(
   const [before, rule] = [ruleOf(field, rules.before), ruleOf(field, rules.now)];
   const isUndecided = rules.undecided.has(field);
   const isScopeUndecided = rules.undecided.has('scope');
-  if ((before && !rule) || (isUndecided && rules.isDiscarded))
+  const isChanged = rules.changed.has(field);
+  // Rules that have gone leave the value that they gave.
+  if (((before || isChanged) && !rule) || (isUndecided && rules.isDiscarded))
     return { allowed: 'any', wanted: undefined, sent: new Set() };
   const track = newTrack(field, memory, {
     ...{ isRuled: rule !== undefined, isNewRule: rule !== undefined && (!before || isUndecided) },
-    isOtherRule: rule !== before || isUndecided || isScopeUndecided,
+    isOtherRule: rule !== before || isChanged || isUndecided || isScopeUndecided,
   });
   const policy = scopeOf(rules.now.mapping)?.outOfScope;
   const apply = (stated: Stated) => applyStated(track, field, { rule, policy, stated });
@@ -258,6 +264,7 @@ function newTrack(
       ...(field === 'archived' && memory?.isKeptActive ? ['false'] : []),
     ]),
     sent: new Set(owned && memory ? [wanted] : []),
+    isSentUnknown: memory?.isRestored === true && memory.isWithoutRules && owned && wanted === undefined,
   };
 }
 
@@ -342,9 +349,10 @@ function applyWanted(track: FieldTrack, value: Value): void {
     return;
   }
   if (value === track.wanted) return;
-  Object.assign(track, { isWantedAllowed: true, isChanged: true, wanted: value });
-  if (track.seen.has(value)) {
-    // The value between the two may never have been sent.
+  // The value between the two may never have been sent, and neither may one that was sent before a restore.
+  const isKnown = track.seen.has(value) || track.isSentUnknown;
+  Object.assign(track, { isWantedAllowed: true, isChanged: true, isSentUnknown: false, wanted: value });
+  if (isKnown) {
     track.drift = new Set([...track.drift, ...track.replaced]);
   } else {
     track.replaced = track.drift;

@@ -83,8 +83,11 @@ function allowedValues(
   const costCenter = costCenterOf(person, state);
   const isLeft = scopeOfPerson(person, state.record) === 'out';
   if (field === 'costCenterId' && isLeft && hasSameCostCenter(traveler, state)) return 'any';
-  if (field !== 'costCenterId' || costCenter === undefined || isLeft)
-    return expectedField(field, traveler, person, state).allowed;
+  if (field !== 'costCenterId' || costCenter === undefined || isLeft) {
+    const { allowed } = expectedField(field, traveler, person, state);
+    const isRemoved = field === 'costCenterId' && isLeft && hadLostCostCenter(person, state);
+    return isRemoved && allowed !== 'any' ? new Set([...allowed, undefined]) : allowed;
+  }
   // A cost center that does not exist leaves the value before.
   if (!catalog.costCenters.has(costCenter) || (areRulesDiscarded && undecided.has(field))) return 'any';
   const memory = state.record.memory.get(id);
@@ -120,6 +123,26 @@ function hasSameCostCenter({ id, costCenterId }: TravelUser, { record }: Observe
 function costCenterOf({ current }: Person, { record }: ObservedState): string | undefined {
   const rule = ruleOf('costCenterId', record.rules);
   return current && rule?.({ ...current.wanted, groups: standingOf(current, record).groups });
+}
+
+/**
+ * True if the IdP has stated a cost center that does not exist, before the scope left the person out or while the user was inactive: the
+ * traveler then loses the one that it had.
+ */
+function hadLostCostCenter({ index }: Person, { record }: ObservedState): boolean {
+  const { rules, statedBefore, events, catalog } = record;
+  const rule = ruleOf('costCenterId', rules);
+  const first = statedBefore.users.get(index);
+  const stated = events.filter((event) => event.kind === 'write' || event.kind === 'standing');
+  return [
+    ...(first
+      ? [{ wanted: first.wanted, standing: standingOf(first, { rules, groups: statedBefore.groups }) }]
+      : []),
+    ...stated.filter(({ person }) => person === index),
+  ].some(({ wanted, standing: { groups, scope } }) => {
+    const name = wanted && (!wanted.active || scope !== 'out') ? rule?.({ ...wanted, groups }) : undefined;
+    return name !== undefined && !catalog.costCenters.has(name);
+  });
 }
 
 /** True if the scope of the mapping archives the travelers of the people whom it leaves out, and this person is one of them. */

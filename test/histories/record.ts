@@ -90,12 +90,14 @@ export interface Decided {
   keptActive: ReadonlySet<string>;
   /** The travelers of admins of the travel service whom an admin lets the bridge change. */
   aboutGuarded: ReadonlySet<string>;
-  /** The people who do not get the traveler of a leaver, and therefore may have none or an archived one. */
+  /** The people who do not get the traveler of a leaver, or left again before that was decided, and therefore may have none or an archived one. */
   withoutReturn: ReadonlySet<number>;
   /** The people who do not get the traveler of an admin of the travel service that has their address. */
   withoutLink: ReadonlySet<number>;
   /** The people whose travelers stay as they are until the rules change again, because an admin has discarded the rules in force. */
   withoutRules: ReadonlySet<number>;
+  /** The travelers of users whom an IdP has deleted, as the database knows them. */
+  ofLeavers: ReadonlySet<string>;
 }
 
 /** The state at one time: people with their links, travelers, and what admins have decided. */
@@ -413,12 +415,13 @@ export function isAdmin({ roles = [] }: TravelUser): boolean {
 
 /** Returns the values that a field of a linked traveler may have. */
 export function expectedField(field: Field, traveler: TravelUser, person: Person, { record }: ObservedState) {
-  const { events, edits, undecided, statedBefore } = record;
+  const { events, edits, undecided, changedRules, statedBefore } = record;
   const { drift } = record.policies;
   const rules = {
     before: record.rulesBefore,
     now: record.rules,
     undecided,
+    changed: changedRules,
     isDiscarded: record.areRulesDiscarded,
   };
   const { index, current } = person;

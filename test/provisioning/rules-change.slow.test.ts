@@ -2,7 +2,7 @@ import { rulesChanges } from '../../src/provisioning/rules/rules-change.ts';
 import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
 import { type JsonObject, type ScimResource, urns } from '../../src/schema/resource.ts';
 import type { Lookups } from '../../src/translator/translation.ts';
-import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { emailsOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { saveDecision } from '../fixtures/save-decision.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 
@@ -135,6 +135,29 @@ test('a discarded change is not applied and not held again, but the next change 
     await applyRules(fixture);
     expect(fixture.travel.writes()).toEqual([]);
     expect(await countHolds(fixture)).toEqual(heldCounts(fixture));
+  }));
+
+test('a newcomer who waits for the address of a held person is looked for by each import without a create, if the traveler could not be read', () =>
+  withUsers(async (fixture, [held = '']) => {
+    const { bridge, travel } = fixture;
+    travel.lookupData = { ...travel.lookupData, scimUserMappings: [titleRule] };
+    await applyRules(fixture);
+    const traveler = await fixture.traveler(held);
+    if (!traveler) throw new Error('there is no traveler');
+    const { id } = await bridge.users.create(
+      users,
+      person('Eve', { ...emailsOf(traveler.email), userName: 'eve' }),
+    );
+    travel.travelers.set(traveler.id, { ...traveler, firstName: 'By hand' });
+    travel.faultFor = ({ verb }) => (verb === 'read' ? { kind: 'unavailable', text: 'down' } : undefined);
+    await fixture.importTravelers();
+    travel.faultFor = () => undefined;
+    await fixture.importTravelers();
+    expect(await fixture.identity(held)).toMatchObject({ state: 'held', observed: undefined });
+    expect(await fixture.identity(id)).toMatchObject({ state: 'pending' });
+    travel.calls.length = 0;
+    await fixture.importTravelers();
+    expect(travel.writes()).toEqual([]);
   }));
 
 test('an approval leaves a person active whose departure an admin has discarded', () =>

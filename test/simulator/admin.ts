@@ -165,6 +165,9 @@ async function sayIsSame(world: World, { people, record }: HistoryContext, who: 
     record.given.add(leaver.travelId);
     // What stays of the traveler depends on what was done when the admin said it.
     record.uncertain.add(leaver.travelId);
+    // The addresses that the leaver wanted are those of the same person: the traveler keeps one of them while the wanted one is taken.
+    const former = record.emails.get(record.memory.get(leaver.travelId)?.owner?.person ?? who) ?? [];
+    record.emails.set(who, new Set([...(record.emails.get(who) ?? []), ...former]));
   }
   world.story.tell(`  p${who} is said to be who had ${leaver.travelId}: ${JSON.stringify(result)}`);
   for (const { service } of world.replicas()) service.wake();

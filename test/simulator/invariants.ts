@@ -1,3 +1,5 @@
+import { isInactive } from '../../src/provisioning/identity.ts';
+import { isReturnHeld } from '../../src/provisioning/reconcile/ownership.ts';
 import { findViolations } from '../histories/invariants.ts';
 import type { Decided, ObservedState } from '../histories/record.ts';
 import type { World } from './world.ts';
@@ -33,9 +35,10 @@ export async function readDecided(
   const decided = {
     keptActive: new Set(record.keptOutOfScope),
     aboutGuarded: new Set(record.approvedGuarded),
-    withoutReturn: new Set<number>(),
+    withoutReturn: await findLeftAgain(world, people),
     withoutLink: new Set<number>(),
     withoutRules: await findWithoutRules(world, people),
+    ofLeavers: await readTravelersOfLeavers(world),
   };
   for (const { connection_id, id } of rows) {
     const { decision, version, origin, travelId } =
@@ -56,7 +59,7 @@ export async function readDecided(
 }
 
 /** Reads the travelers that users have whom an IdP has deleted. */
-export async function readTravelersOfLeavers({ database }: World): Promise<Set<string>> {
+async function readTravelersOfLeavers({ database }: World): Promise<Set<string>> {
   const rows = await database.db
     .selectFrom('identity')
     .select('travel_id')
@@ -64,6 +67,19 @@ export async function readTravelersOfLeavers({ database }: World): Promise<Set<s
     .where('deleted_at', 'is not', null)
     .execute();
   return new Set(rows.flatMap(({ travel_id }) => travel_id ?? []));
+}
+
+/**
+ * Finds the people who were activated for somebody else, and deactivated before an admin decided about it: there is nothing to decide, and the
+ * traveler stays as the leaver had it.
+ */
+async function findLeftAgain({ store }: World, people: ObservedState['people']): Promise<Set<number>> {
+  const left = new Set<number>();
+  for (const { index, current } of people) {
+    const identity = current && (await store.identities.findById(current.connection, current.id));
+    if (identity && isInactive(identity) && isReturnHeld(identity)) left.add(index);
+  }
+  return left;
 }
 
 /**

@@ -18,7 +18,7 @@ import { explanationViolations } from './explanations.ts';
 import { simulatedGroups } from './groups.ts';
 import { areRulesDiscarded, decideHolds } from './holds.ts';
 import { idpCalls, quietReads } from './idp-calls.ts';
-import { brokenPromises, readDecided, readTravelersOfLeavers } from './invariants.ts';
+import { brokenPromises, readDecided } from './invariants.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import { ownUserViolations } from './own-user.ts';
 import { comeToRest } from './rest.ts';
@@ -300,10 +300,7 @@ async function restAndCheck(
   if (isMembershipEnding(player, 0)) return [];
   if (world.travel.fake.writes().length > writes)
     return [`at rest, a write was sent [${promises.noNeedlessCall}]`];
-  const shown = [
-    ...(await listViolations(reads, state)),
-    ...(await strangerViolations(reads, state, await readTravelersOfLeavers(world))),
-  ];
+  const shown = [...(await listViolations(reads, state)), ...(await strangerViolations(reads, state))];
   const told = await explanationViolations(world, state);
   return [
     ...shown.map((line) => `${line} [${promises.nothingLost}]`),

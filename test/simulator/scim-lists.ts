@@ -16,21 +16,14 @@ export async function listViolations(call: Call, state: ObservedState): Promise<
 }
 
 /**
- * Describes the travelers that the lists of SCIM show otherwise than they are, once everything was imported. `ofLeavers`: the travelers of users
- * whom an IdP has deleted, which no list shows.
+ * Describes the travelers that the lists of SCIM show otherwise than they are, once everything was imported. The travelers of users whom an
+ * IdP has deleted are in no list.
  */
-export async function strangerViolations(
-  call: Call,
-  state: ObservedState,
-  ofLeavers: ReadonlySet<string>,
-): Promise<string[]> {
+export async function strangerViolations(call: Call, state: ObservedState): Promise<string[]> {
   const broken: string[] = [];
   for (const connection of connections) {
     const listed = await listAll(call, connection);
-    broken.push(
-      ...wronglyListed(connection, listed, state),
-      ...missingStrangers(connection, { listed, ofLeavers }, state),
-    );
+    broken.push(...wronglyListed(connection, listed, state), ...missingStrangers(connection, listed, state));
   }
   return broken;
 }
@@ -72,8 +65,8 @@ function wronglyListed(
 
 function missingStrangers(
   connection: ConnectionName,
-  { listed, ofLeavers }: { listed: object[]; ofLeavers: ReadonlySet<string> },
-  { travelers, links, record }: ObservedState,
+  listed: object[],
+  { travelers, links, record, decided: { ofLeavers } }: ObservedState,
 ): string[] {
   if (record.policies.existingPeople === 'match') return [];
   const shown = new Set([...listed.map(travelIdOf), ...links.values(), ...ofLeavers]);
