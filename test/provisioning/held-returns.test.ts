@@ -237,6 +237,24 @@ test('the traveler of a leaver that a late create makes while the return is held
     ]);
   }, hold));
 
+test('a return that an admin has discarded is looked for without a create', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, store, clock } = fixture;
+    travel.addTraveler({
+      email: addressOf('Ada'),
+      archived: true,
+      ...{ firstName: 'Eve', lastName: 'Stone' },
+    });
+    const { id } = await bridge.users.create(users, person('Ada'));
+    expect(await fixture.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'return' } });
+    await decide(fixture, id, 'discarded');
+    travel.calls.length = 0;
+    await store.reconcileQueue.markDirty(users, [id], clock.now());
+    await settle(fixture);
+    expect(await fixture.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'return' } });
+    expect(travel.writes()).toEqual([]);
+  }, hold));
+
 describe('a leaver whose departure the safety valve holds', () => {
   const heldLeaver = async (fixture: ProvisioningFixture, isDeleted: boolean) => {
     const ada = await fixture.bridge.users.create(users, person('Ada', { userName: 'ada.one' }));

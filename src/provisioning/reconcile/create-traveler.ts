@@ -151,10 +151,12 @@ function* createTraveler(
 const otherTravelerCodes = ['existingUser', 'privileged', 'emailTaken'];
 
 /**
- * True if the last attempt has found a traveler with the address that this identity may not have. A create would be in vain if it still has
- * the address, so the traveler is searched first. The store does not know the address of a traveler that could not be read.
+ * True if the last attempt has found a traveler with the address that this identity may not have, or not before an admin decides. A create
+ * would be in vain if it still has the address, so the traveler is searched first. The store does not know the address of a traveler that
+ * could not be read.
  */
 function wasLinkRefused({ identity }: ReconcileContext, email: string): boolean {
+  if (identity.hold?.cause === 'return') return true;
   const isRefusal = ({ code }: Finding) => otherTravelerCodes.includes(code);
   return identity.waitingFor === addressKey(email) && identity.findings.some(isRefusal);
 }
