@@ -147,15 +147,12 @@ function* createTraveler(
   });
 }
 
-/** The codes of the findings about a traveler that has the address, and that the identity may not have. */
-const otherTravelerCodes = ['existingUser', 'privileged', 'emailTaken'];
-
 /**
  * True if the last attempt has found a traveler with the address that this identity may not have. A create would be in vain if it still has
  * the address, so the traveler is searched first. The store does not know the address of a traveler that could not be read.
  */
 function wasLinkRefused({ identity }: ReconcileContext, email: string): boolean {
-  const isRefusal = ({ code }: Finding) => otherTravelerCodes.includes(code);
+  const isRefusal = ({ code }: Finding) => ['existingUser', 'privileged', 'emailTaken'].includes(code);
   return identity.waitingFor === addressKey(email) && identity.findings.some(isRefusal);
 }
 
