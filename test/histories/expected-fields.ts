@@ -252,7 +252,8 @@ function newTrack(
     replaced: new Set(),
     owned: owned || isNewRule,
     wanted,
-    isWantedAllowed: !isDrifted || isOtherRule || memory.isWithoutRules,
+    // What was under way at the backup of a restored database is sent again.
+    isWantedAllowed: !isDrifted || isOtherRule || memory.isWithoutRules || memory.isRestored,
     seen: new Set(owned && memory ? [wanted] : []),
     isChanged: memory === undefined || isOtherRule,
     foreignStart: isNewRule || (memory && isForeign(memory) && value !== undefined) ? { value } : undefined,

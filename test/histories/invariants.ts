@@ -93,8 +93,10 @@ function allowedValues(
   const memory = state.record.memory.get(id);
   const isAsBefore =
     state.record.costCentersBefore.has(costCenter) && memory?.wanted.get(field) === costCenter;
+  // What was sent between the backup and a restore counts as changed by hand, and stays while drift is only reported.
+  const isDrift = memory?.isRestored === true && state.record.policies.drift === 'report';
   // What the travel API has ignored, without showing another value, stays ignored.
-  return new Set([costCenter, ...(isAsBefore ? [memory?.fields[field]] : [])]);
+  return new Set([costCenter, ...(isAsBefore || isDrift ? [memory?.fields[field]] : [])]);
 }
 
 /**

@@ -39,6 +39,8 @@ export interface GroupChange {
   endedAt: number;
   /** The mapping in force. */
   mapping: MappingName;
+  /** True if the IdP has removed members by a request each: then the group did not lose several at once. */
+  isOneByOne: boolean;
   /** The SCIM ids of the users who are there, and of those whom the IdP is deleting at the same time. */
   live: ReadonlySet<string>;
   leaving: ReadonlySet<string>;
@@ -83,8 +85,9 @@ export function withGroupChange(stated: StatedGroups, change: GroupChange): Stat
 }
 
 /** True for a group that was deleted, or lost all of several members at once. */
-function isUnresolved({ before, after, live }: GroupChange, left: ReadonlySet<string>): boolean {
+function isUnresolved({ before, after, live, isOneByOne }: GroupChange, left: ReadonlySet<string>): boolean {
   if (!after) return true;
+  if (isOneByOne) return false;
   const members = before ? membersOf(before, live).filter((user) => !left.has(user)) : [];
   return members.length > 1 && !members.some((user) => after.members.includes(user));
 }

@@ -339,22 +339,40 @@ test('a swap that becomes another one halfway ends: an address that nobody claim
     ]).toEqual([addressOf('Ada'), addressOf('Alan'), addressOf('Grace')]);
   }));
 
-test('two people swap their addresses although unknown travelers have their userNames', () =>
-  withFixture(async (fixture) => {
-    const { bridge, travel, patch } = fixture;
-    const ids: string[] = [];
-    for (const name of ['Ada', 'Bob']) {
-      const userName = `${name.toLowerCase()}@login.example`;
-      ids.push((await bridge.users.create(users, person(name, { userName }))).id);
-      travel.addTraveler({ email: userName });
-    }
-    const [ada = '', bob = ''] = ids;
-    await patch(ada, emailsOf(addressOf('Bob')));
-    await patch(bob, emailsOf(addressOf('Ada')));
-    await reconcileUntilIdle(fixture);
-    expect(await emailOf(fixture, ada)).toBe(addressOf('Bob'));
-    expect(await emailOf(fixture, bob)).toBe(addressOf('Ada'));
-  }));
+/** Each gives a traveler an address without the knowledge of the bridge. */
+const hiddenHolders = {
+  'unknown travelers': async ({ travel }: ProvisioningFixture, email: string) =>
+    void travel.addTraveler({ email }),
+  'people whose addresses were changed by hand': async (fixture: ProvisioningFixture, email: string) => {
+    const { id } = await fixture.bridge.users.create(
+      users,
+      person(`Of ${email}`, emailsOf(`other-${email}`)),
+    );
+    const traveler = await fixture.traveler(id);
+    if (!traveler) throw new Error('there is no traveler');
+    fixture.travel.travelers.set(traveler.id, { ...traveler, email });
+  },
+};
+
+test.each(Object.entries(hiddenHolders))(
+  'two people swap their addresses although %s have their userNames',
+  (_, hold) =>
+    withFixture(async (fixture) => {
+      const { bridge, patch } = fixture;
+      const ids: string[] = [];
+      for (const name of ['Ada', 'Bob']) {
+        const userName = `${name.toLowerCase()}@login.example`;
+        ids.push((await bridge.users.create(users, person(name, { userName }))).id);
+        await hold(fixture, userName);
+      }
+      const [ada = '', bob = ''] = ids;
+      await patch(ada, emailsOf(addressOf('Bob')));
+      await patch(bob, emailsOf(addressOf('Ada')));
+      await reconcileUntilIdle(fixture);
+      expect(await emailOf(fixture, ada)).toBe(addressOf('Bob'));
+      expect(await emailOf(fixture, bob)).toBe(addressOf('Ada'));
+    }),
+);
 
 test('a traveler that leaves its parking address for one that a stranger has stays where it is, without a call for nothing', () =>
   withFixture(async (fixture) => {

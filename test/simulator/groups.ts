@@ -77,6 +77,7 @@ export function simulatedGroups(deps: Deps): Groups {
       const deleted = [...live].filter((id) => !present.has(id));
       const done: GroupChange = {
         ...{ before, after, begunAt, endedAt: time.now(), mapping: record.rules.mapping, live },
+        isOneByOne: act.act === 'remove',
         leaving: new Set([...leaving, ...usersBeingDeleted(people), ...deleted]),
       };
       recordGroups(record, people, withGroupChange(record.groups, done));

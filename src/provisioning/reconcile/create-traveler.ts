@@ -147,9 +147,6 @@ function* createTraveler(
   });
 }
 
-/** The codes of the findings about a traveler that has the address, and that the identity may not have. */
-const otherTravelerCodes = ['existingUser', 'privileged', 'emailTaken'];
-
 /**
  * True if the last attempt has found a traveler with the address that this identity may not have, or not before an admin decides. A create
  * would be in vain if it still has the address, so the traveler is searched first. The store does not know the address of a traveler that
@@ -157,7 +154,7 @@ const otherTravelerCodes = ['existingUser', 'privileged', 'emailTaken'];
  */
 function wasLinkRefused({ identity }: ReconcileContext, email: string): boolean {
   if (identity.hold?.cause === 'return') return true;
-  const isRefusal = ({ code }: Finding) => otherTravelerCodes.includes(code);
+  const isRefusal = ({ code }: Finding) => ['existingUser', 'privileged', 'emailTaken'].includes(code);
   return identity.waitingFor === addressKey(email) && identity.findings.some(isRefusal);
 }
 

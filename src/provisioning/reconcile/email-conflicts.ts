@@ -76,7 +76,7 @@ function withLeaverEmail(fields: WantedFields, { draft, email }: LeaverEmail, so
 interface HeldEmail {
   email: string;
   holder: Identity;
-  /** True if a traveler that the store does not know has the userName of this identity as its address. */
+  /** True if the travel API has refused the userName of this identity, because another traveler has it as its address. */
   isUserNameTaken?: true;
 }
 

@@ -29,8 +29,6 @@ export function* withoutTakenEmail(
   if (awaited === undefined) yield* perform('waitForEmail', email);
   const holders = yield* perform('findTravelers', [email]);
   if (holders.kind !== 'ok') return endInFailure(withEmailWait(draft, email), holders);
-  const holder = yield* findIdentityAmong(context, holders.value);
-  if (holder) return yield* withoutHeldEmail(context, { draft, fields }, { email, holder });
   const isFree = holders.value.length === 0;
   if (isFree && !isSentAgain) return 'free';
   const awaitedHolder = awaited === undefined ? undefined : yield* findEmailHolder(context, awaited);
@@ -40,6 +38,8 @@ export function* withoutTakenEmail(
       { draft, fields },
       { email: awaited, holder: awaitedHolder, isUserNameTaken: true },
     );
+  const holder = yield* findIdentityAmong(context, holders.value);
+  if (holder) return yield* withoutHeldEmail(context, { draft, fields }, { email, holder });
   const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);
   return { draft: withEmailWait(draft, email, finding), fields: { ...fields, email: { kind: 'kept' } } };
 }
