@@ -67,7 +67,7 @@ export function renderDocument(markdown, { file, pages }) {
       return escapeHtml(text.replace(/<!--.*?-->/gs, '')).replace(/&lt;br&gt;/g, '<br>');
     },
   };
-  // What is wider than a narrow screen scrolls, and whatever scrolls must have the focus of the keyboard.
+  // Code and tables that are wider than a narrow screen scroll, and an element that scrolls must have the focus of the keyboard.
   const content = new Marked({ renderer })
     .parse(markdown)
     .replaceAll('<pre>', '<pre tabindex="0">')

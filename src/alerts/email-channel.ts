@@ -68,7 +68,7 @@ async function sendMail(
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     url: smtpUrl,
-    // Whoever can change the traffic could hide that the server offers STARTTLS, and read the password.
+    // An attacker who can change the traffic could hide that the server offers STARTTLS, and read the password.
     requireTLS: new URL(smtpUrl).password !== '' && !isSafeUrl(smtpUrl.replace(/^smtp/, 'http')),
     ...{ connectionTimeout: STEP_MS, greetingTimeout: STEP_MS, socketTimeout: STEP_MS, dnsTimeout: STEP_MS },
     ...{ disableFileAccess: true, disableUrlAccess: true },

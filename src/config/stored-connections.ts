@@ -46,8 +46,8 @@ export function readStoredConnection(
 }
 
 /**
- * Whoever may change the page must not send a secret of the environment to an address of their own: the settings file or the environment
- * says where each credential belongs.
+ * An admin of the page must not be able to send a secret of the environment to an address of their own: the settings file or the
+ * environment says where each credential belongs.
  */
 function addressFaults(
   { settings: { id, travelApi }, credentials: { keyEnv } }: CheckedConnection,

@@ -47,7 +47,7 @@ export interface Condition {
   kind: ConditionKind;
   /** Undefined if it concerns the whole service. */
   connection?: string | undefined;
-  /** What tells it from others of its kind: the cause of holds, the code of findings, the name of a token. */
+  /** The difference from other conditions of the kind: the cause of holds, the code of findings, the name of a token. */
   subject?: string | undefined;
   severity: 'failing' | 'warning';
   /** In epoch milliseconds. */
@@ -188,7 +188,7 @@ const holdReasons: Record<Exclude<HoldCause, 'rules'>, string> = {
   groups: 'changes of groups have replaced many values',
 };
 
-/** What is held, and other people about whom an operator is alarmed. */
+/** Returns the condition of held people, or of other people about whom an operator is alarmed. */
 function countedCondition({ connection, cause, count, since }: AlarmCount, isNamed: boolean): Condition {
   const of = isNamed ? ` of ${connection}` : '';
   const base = { connection, since, people: count };

@@ -17,7 +17,7 @@ export const localKinds = [
 
 export type LocalKind = (typeof localKinds)[number];
 
-/** What a process knows from its own calls and its memory. Processes share it through the database while it lasts. */
+/** A fact that a process knows from its own calls and its memory. Processes share it through the database while it lasts. */
 export interface LocalFact {
   kind: LocalKind;
   /** Empty for the whole service. */

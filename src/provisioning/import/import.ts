@@ -1,7 +1,6 @@
 import type { MissingTraveler } from '../../store/identities/imports.ts';
 import type { BackgroundTasks } from '../../store/queues/background-tasks.ts';
 import type { Connection } from '../connection.ts';
-import { isParkingAddress } from '../reconcile/email-conflicts.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
 import type { ReconcileQueue } from '../store-ports.ts';
 import type { TravelFailure, TravelUserPage } from '../travel-ports.ts';
@@ -303,8 +302,6 @@ async function confirmMissing(
   const { connection, since } = context;
   const answer = await connection.travel.read(travelId);
   if (answer.kind === 'notFound') return;
-  // A parked traveler must not be shown or found under its previous address.
-  if (answer.kind === 'ok' && isParkingAddress(connection, answer.value.email)) return;
   await deps.imports.markSeen(connection.id, [id], since);
   if (answer.kind === 'ok') await recordTravelers(deps, context, [answer.value]);
 }

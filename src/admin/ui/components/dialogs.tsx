@@ -105,23 +105,41 @@ export function Confirm<T>({
     <Dialog onClose={onClose} title={title}>
       <Stack>
         {children}
-        <Failure error={error} title="Nothing was changed" />
-        <Group justify="flex-end">
-          <Button size="sm" onClick={onClose} data-autofocus>
-            Cancel
-          </Button>
-          <Button
-            variant="filled"
-            size="sm"
-            {...(isDestructive && { color: 'red.9' })}
-            loading={isPending}
-            onClick={() => mutate()}
-          >
-            {action}
-          </Button>
-        </Group>
+        <Answers {...{ action, isDestructive, onClose, error, isPending }} onConfirm={() => mutate()} />
       </Stack>
     </Dialog>
+  );
+}
+
+interface AnswersProps {
+  action: string;
+  isDestructive: boolean;
+  error: Error | null;
+  isPending: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+/** The answers to the question before a change, and why a change that was confirmed has failed. */
+export function Answers({ action, isDestructive, error, isPending, onConfirm, onClose }: AnswersProps) {
+  return (
+    <>
+      <Failure error={error} title="Nothing was changed" />
+      <Group justify="flex-end">
+        <Button size="sm" onClick={onClose} data-autofocus>
+          Cancel
+        </Button>
+        <Button
+          variant="filled"
+          size="sm"
+          {...(isDestructive && { color: 'red.9' })}
+          loading={isPending}
+          onClick={onConfirm}
+        >
+          {action}
+        </Button>
+      </Group>
+    </>
   );
 }
 

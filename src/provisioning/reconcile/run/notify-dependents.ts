@@ -35,7 +35,7 @@ export async function notifyDependents(
   const isLeaverAddress = isInactive(before) && after.progress.parkedFrom === undefined;
   // A leaver who has given its address up waits for it behind all others.
   if (waitingFor !== undefined && !isLeaverAddress) current.push(waitingFor);
-  // So has one that no attempt had read before.
+  // A traveler that no attempt had read before the lease has the email of the last response, too.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
   // Calls of unknown outcome may have set an address that the traveler no longer has.
   const { announced: unconfirmed, late } = before.progress;

@@ -1,8 +1,7 @@
-import { Button, Group, Menu, Stack, Text } from '@mantine/core';
+import { Button, Menu, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call, type Result } from '../../api.ts';
-import { Confirm, Dialog, DialogButton } from '../../components/dialogs.tsx';
-import { Failure } from '../../components/loading.tsx';
+import { Answers, Confirm, Dialog, DialogButton } from '../../components/dialogs.tsx';
 import { countText, numberText } from '../../components/texts.ts';
 import { useChange } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
@@ -105,21 +104,12 @@ function GoLive({ connection, sums: { people, digest, fourEyes }, onDone, onClos
             ))}
           </Stack>
         )}
-        <Failure error={error} title="Nothing was changed" />
-        <Group justify="flex-end">
-          <Button size="sm" onClick={onClose} data-autofocus>
-            Cancel
-          </Button>
-          <Button
-            variant="filled"
-            size="sm"
-            color="red.9"
-            loading={isPending}
-            onClick={() => mutate(changed?.changed)}
-          >
-            {changed ? `Go live with ${connection} nevertheless` : `Go live with ${connection}`}
-          </Button>
-        </Group>
+        <Answers
+          action={changed ? `Go live with ${connection} nevertheless` : `Go live with ${connection}`}
+          isDestructive
+          {...{ error, isPending, onClose }}
+          onConfirm={() => mutate(changed?.changed)}
+        />
       </Stack>
     </Dialog>
   );
