@@ -95,7 +95,7 @@ function isLoaded(group: ListedGroupView, withMembers: boolean): group is Listed
 }
 
 /** Returns the test that the store applies to each row, for the part of a filter that no column answers. */
-function toGroupResidual(filter: Filter, base: string): GroupQuery['residual'] {
+export function toGroupResidual(filter: Filter, base: string): GroupQuery['residual'] {
   const test = pausingFilterTest(groupType, filter);
   return {
     matches: async (view, pause) => test(await toGroupResourceInSteps(view, base, pause), pause),

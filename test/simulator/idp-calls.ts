@@ -2,19 +2,13 @@ import type { GroupQuery, GroupView } from '../../src/provisioning/groups/groups
 import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
 import type { ProvisioningService } from '../../src/provisioning/service.ts';
 import type { UserQuery, UserView } from '../../src/provisioning/users/list-users.ts';
-import { pausingFilterTest } from '../../src/schema/filter-match.ts';
-import type { Filter } from '../../src/schema/filter-parser.ts';
 import { normalize } from '../../src/schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { groupType } from '../../src/schema/resource-types.ts';
 import { parseNewUser, parseReplacement, patchOfUser } from '../../src/scim/departures.ts';
-import {
-  groupColumns,
-  mentionsAttributes,
-  parseFilterParameter,
-  toFilterQuery,
-} from '../../src/scim/filter.ts';
+import { groupColumns, parseFilterParameter, toFilterQuery } from '../../src/scim/filter.ts';
 import { parseMembers, splitGroupPatch, splitMembers } from '../../src/scim/group-members.ts';
+import { toGroupResidual } from '../../src/scim/groups.ts';
 import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
 import type { Call, ConnectionName } from '../histories/identity-providers.ts';
 import type { World } from './world.ts';
@@ -149,19 +143,10 @@ async function listGroups(groups: ProvisioningService['groups'], connection: Con
   const { where, residual } = toFilterQuery(groupColumns, parseFilterParameter(groupType, text, [groupType]));
   const query: GroupQuery = {
     ...{ where, order: { by: 'position', descending: false }, start: { offset: 0 }, limit: 100 },
-    ...{ residual: residual && toResidual(residual), withMembers: false },
+    ...{ residual: residual && toGroupResidual(residual, ''), withMembers: false },
   };
   const { rows } = await groups.list(connection, query);
   return Promise.all(rows.map(async ({ id }) => toGroupBody(await groups.read(connection, id, true))));
-}
-
-/** The part of a filter that no column of the store answers. */
-function toResidual(filter: Filter): GroupQuery['residual'] {
-  const test = pausingFilterTest(groupType, filter);
-  return {
-    matches: (view, pause) => test(JSON.parse(JSON.stringify(toGroupBody(view))), pause),
-    needsMembers: mentionsAttributes(groupType, filter, ['members']),
-  };
 }
 
 function parseGroup(body: JsonObject) {
