@@ -63,6 +63,24 @@ test('while a new manager is not known, the value of the former one stays', () =
     { mapping },
   ));
 
+test('the value of the former manager stays for a person who moves and has one who is not known', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, store, clock } = fixture;
+      const boss = await bridge.users.create(users, person('Boss', inDepartment('male')));
+      const staff = { externalId: 'e1', ...managedBy(boss.id) };
+      const left = await bridge.users.create(users, person('Ada', staff));
+      await bridge.users.remove(users, left.id);
+      // The address of the traveler is not known at the POST: the leaver is found only by the traveler.
+      await store.imports.saveObserved(users, [{ id: left.id, observed: undefined }], clock.now());
+      const next = person('Ada', { ...staff, ...managedBy('00uNext') });
+      const ada = await bridge.users.create('other', next);
+      expect(ada.travelUserId).toBe(left.travelUserId);
+      expect((await fixture.traveler(ada.id, 'other'))?.gender).toBe('male');
+    },
+    { mapping, more: ['other'] },
+  ));
+
 test('a manager who is deleted takes the value away', () =>
   withFixture(
     async (fixture) => {

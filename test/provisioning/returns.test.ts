@@ -528,3 +528,31 @@ test('a person who returns gets the traveler back although the userName is that 
     expect((await fixture.identity(id)).travelId).toBe(travelId);
     expect((await fixture.traveler(id))?.archived).toBe(false);
   }));
+
+test('a person who moves loses a cost center that is gone by then, and is sent nothing later', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel, store, clock } = fixture;
+      const costCenters = [{ id: 'cc-1', name: 'Sales', archived: false }];
+      travel.lookupData = { ...travel.lookupData, costCenters };
+      const attributes = { externalId: 'e1', [urns.enterprise]: { costCenter: 'Sales' } };
+      const { id: leaver, travelUserId = '' } = await bridge.users.create(users, person('Ada', attributes));
+      expect(travel.travelers.get(travelUserId)?.costCenterId).toBe('cc-1');
+      await bridge.users.remove(users, leaver);
+      // The address of the traveler is not known at the POST: the leaver is found only by the traveler.
+      await store.imports.saveObserved(users, [{ id: leaver, observed: undefined }], clock.now());
+      travel.lookupData = { ...travel.lookupData, costCenters: [] };
+      const { id } = await bridge.users.create('other', person('Ada', attributes));
+      const identity = await fixture.identity(id, 'other');
+      expect(identity).toMatchObject({ travelId: travelUserId, state: 'synced' });
+      const reason = expect.stringContaining('cost center cc-1 that this value meant before is gone');
+      expect(identity.findings).toContainEqual(expect.objectContaining({ reason }));
+      expect(identity.trace).toContainEqual(expect.objectContaining({ field: 'costCenterId', reason }));
+      expect(travel.travelers.get(travelUserId)?.costCenterId).toBeUndefined();
+      const sent = travel.writes().length;
+      await settle(fixture);
+      await fixture.importTravelers(fixture.connectionOf('other'));
+      expect(travel.writes()).toHaveLength(sent);
+    },
+    { more: ['other'] },
+  ));

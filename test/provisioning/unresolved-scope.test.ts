@@ -53,6 +53,7 @@ async function reconcile(identity: Identity) {
       ...{ callTimeoutMs: 10_000, lateMs: 30_000, tombstoneDays: 400 },
     },
     ...{ identity, rulesSnapshot, translation, baseline: undefined, freeEmail: undefined },
+    translateWith: () => translation,
     time: { now: 0, wallClock: 0, server: undefined },
   };
   const sent: JsonObject[] = [];

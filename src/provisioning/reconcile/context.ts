@@ -5,6 +5,7 @@ import type {
   FieldKey,
   Finding,
   RefusedFields,
+  StoredTrace,
   Translation,
 } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
@@ -20,6 +21,8 @@ export interface ReconcileContext {
   identity: Identity;
   rulesSnapshot: RulesSnapshot;
   translation: Translation;
+  /** Returns the translation of a user to whose traveler these fields were applied. */
+  translateWith(applied: AppliedFields): Translation;
   /** The fields that `Origin.baseline` translates to; undefined if the identity has no baseline. */
   baseline: WantedFields | undefined;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
@@ -49,6 +52,8 @@ export type OutcomeDraft = Omit<
 > & {
   /** The fields of this attempt's PATCHes that were answered, and the traveler that they changed. They are stored only with the outcome. */
   answered?: { travelId: string; fields: AnnouncedFields };
+  /** The trace of the translation after a link, if the traveler had applied fields. */
+  trace?: StoredTrace;
 };
 
 /** The end of a reconciliation: a state, a failure after which it is tried again, or a call that the mode of the connection does not allow. */

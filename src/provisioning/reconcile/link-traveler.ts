@@ -1,4 +1,5 @@
 import { resolveAnnounced } from '../../translator/announced.ts';
+import { toStoredTrace } from '../../translator/trace.ts';
 import type { AppliedFields } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
@@ -381,7 +382,26 @@ function* announceLink(
   const link = yield* perform('announce', announcement);
   if (link === 'taken') return 'taken';
   if (link === 'lost') return endInFailure(draft, leaseLostFailure);
-  return yield* updateTraveler(context, linked, { isFresh: true });
+  if (Object.keys(applied).length === 0) return yield* updateTraveler(context, linked, { isFresh: true });
+  const again = translatedAgain(context, linked);
+  return yield* updateTraveler(again.context, again.draft, { isFresh: true });
+}
+
+/**
+ * Translates again with the fields that the link has brought: a value that cannot be resolved stays or goes depending on what it meant
+ * before.
+ */
+function translatedAgain(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): { context: ReconcileContext; draft: OutcomeDraft } {
+  const translation = context.translateWith(draft.applied);
+  const others = draft.findings.filter((finding) => !context.translation.findings.includes(finding));
+  const findings = [...translation.findings, ...others];
+  return {
+    context: { ...context, translation },
+    draft: { ...draft, findings, trace: toStoredTrace(translation.trace) },
+  };
 }
 
 /**

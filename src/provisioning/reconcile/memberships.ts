@@ -50,6 +50,8 @@ export function unresolvedGroupFindings(memberships: readonly CountedMembership[
 /** The memberships of a user that count, and what the outcome keeps of them. */
 export interface MembershipChoice {
   translation: Translation;
+  /** The groups of that translation; undefined if the rules name none. */
+  groups: readonly UserGroup[] | undefined;
   /** The members of the progress that change. */
   progress: { [Name in 'memberships' | 'discardedMemberships']: Progress[Name] | undefined };
   /** True if an admin has decided so. The version of the user stays the same when its groups change again. */
@@ -80,7 +82,7 @@ export function* chooseMemberships(
   const { memberships, translation } = translated;
   const present = memberships?.map(({ value, display }) => ({ value, display }));
   const following: MembershipChoice = {
-    ...{ translation, effect: 'followed', isDecided: false },
+    ...{ translation, groups: memberships, effect: 'followed', isDecided: false },
     progress: { memberships: present, discardedMemberships: undefined },
   };
   const { memberships: former } = identity.progress;
@@ -93,7 +95,7 @@ export function* chooseMemberships(
   }
   if (!losesValue(identity, translated.rules, { kept, translation })) return following;
   const isHeld = identity.hold?.cause === 'groups';
-  const keeping = { translation: kept, isDecided: isHeld } as const;
+  const keeping = { translation: kept, groups: former, isDecided: isHeld } as const;
   if (isDiscarded(identity, present))
     return {
       ...{ ...keeping, effect: 'discarded' },

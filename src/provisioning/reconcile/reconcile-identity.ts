@@ -1,4 +1,5 @@
 import { isActive } from '../../schema/resource.ts';
+import type { AppliedFields } from '../../translator/translation.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
@@ -77,9 +78,13 @@ function endUntranslated(identity: Identity, failure: TravelFailure): ReconcileR
 
 function toContext(
   { connection, identity, freeEmail, time }: AttemptInput,
-  { rulesSnapshot, translation, baseline }: TranslatedIdentity,
+  { rulesSnapshot, translation, baseline, memberships, translateWith }: TranslatedIdentity,
 ): ReconcileContext {
-  return { connection, identity, freeEmail, time, rulesSnapshot, translation, baseline };
+  const translated = {
+    translation,
+    translateWith: (applied: AppliedFields) => translateWith(memberships, applied),
+  };
+  return { connection, identity, freeEmail, time, rulesSnapshot, baseline, ...translated };
 }
 
 function endHeldByRules(context: ReconcileContext): ReconcileResult {
@@ -102,7 +107,10 @@ function* reconcileWithMemberships(
     { ...translated, rules },
     { isPlanOnly: isPlanOnly(context, mode) },
   );
-  const chosen = { ...context, translation: choice.translation };
+  const chosen = {
+    ...{ ...context, translation: choice.translation },
+    translateWith: (applied: AppliedFields) => translated.translateWith(choice.groups, applied),
+  };
   const isChangeOfGroups = choice.isCountedLater === true;
   const awaitedManager = findAwaitedManager(chosen, translated.resolved);
   const result = yield* reconcileInMode(chosen, mode, { isChangeOfGroups, awaitedManager });

@@ -1,6 +1,6 @@
 import type { ScimResource } from '../../schema/resource.ts';
 import { toTravel } from '../../translator/to-travel.ts';
-import type { Snapshot, Translation, UserGroup } from '../../translator/translation.ts';
+import type { AppliedFields, Snapshot, Translation, UserGroup } from '../../translator/translation.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import type { CountedMembership } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
@@ -19,8 +19,8 @@ export interface TranslatedIdentity {
   /** The memberships in groups that the rules name; undefined if they name none. */
   memberships: CountedMembership[] | undefined;
   translation: Translation;
-  /** Returns the translation with other memberships. */
-  translateWith(groups: readonly UserGroup[]): Translation;
+  /** Returns the translation with other memberships, and with other applied fields if they are given. */
+  translateWith(groups: readonly UserGroup[] | undefined, applied?: AppliedFields): Translation;
   /** The fields that `Origin.baseline` translates to; undefined if the identity has no baseline. */
   baseline: WantedFields | undefined;
 }
@@ -76,8 +76,8 @@ function* translateUnder(
   const memberships = yield* findNamedMemberships(rules);
   const namesUnknownGroup = yield* findUnknownGroups(rules);
   const { references } = resolved;
-  const translateWith = (groups: readonly UserGroup[] | undefined) =>
-    translateStored(rulesSnapshot, identity, { references, groups, namesUnknownGroup });
+  const translateWith = (groups: readonly UserGroup[] | undefined, applied = identity.applied) =>
+    translateStored(rulesSnapshot, { ...identity, applied }, { references, groups, namesUnknownGroup });
   // The translation of a user without a manager and groups is the same with resolved references.
   const isWithoutGroups = !memberships?.length && namesUnknownGroup === undefined;
   const isKnown = newUser?.rulesSnapshot === rulesSnapshot && references.size === 0 && isWithoutGroups;

@@ -195,6 +195,7 @@ function toContext(
     identity,
     rulesSnapshot,
     translation: translateStored(rulesSnapshot, identity, relations),
+    translateWith: (applied) => translateStored(rulesSnapshot, { ...identity, applied }, relations),
     baseline: translateBaseline(rulesSnapshot, identity, relations.references),
     freeEmail: undefined,
     time: { now: 0, wallClock: 0, server: undefined },
