@@ -191,15 +191,17 @@ function wantedViolations(state: ObservedState): string[] {
 
 /**
  * Without a discarded scope, a person who has been out of scope since the last check, and had no traveler, has none, unless an admin has given
- * the person that of a leaver.
+ * the person that of a leaver. One who comes back gets the own link back, and the traveler stays archived.
  */
-function scopeViolations({ people, links, record }: ObservedState): string[] {
+function scopeViolations({ people, links, travelers, record }: ObservedState): string[] {
   if (isScopeDiscarded(record)) return [];
   return people.flatMap((person) => {
     const id = links.get(person.index);
     const isOut = scopesSince(person, record).every((scope) => scope === 'out');
     if (id === undefined || !isOut || record.linkedBefore.has(person.index) || record.given.has(id))
       return [];
+    const owner = record.memory.get(id)?.owner?.person ?? record.strangers.get(id);
+    if (owner === person.index && travelers.find((traveler) => traveler.id === id)?.archived) return [];
     return [`p${person.index}: has the traveler ${id}, and is out of scope`];
   });
 }

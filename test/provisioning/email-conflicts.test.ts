@@ -271,6 +271,25 @@ test('the second of two users with one address gets the userName as address, wit
     expect((await fixture.identity(eve.id)).state).toBe('synced');
   }));
 
+test('a returned leaver whose two addresses are taken keeps the parking address, without a call for nothing', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel, patch, reconcileAfter, importTravelers } = fixture;
+      const { id } = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(addressOf('Ada')) });
+      await patch(id, { active: false });
+      await bridge.users.create(users, person('Eve', emailsOf(addressOf('Ada'))));
+      await reconcileAfter(1_000);
+      travel.addTraveler({ email: 'ada@login.example' });
+      await patch(id, { active: true });
+      await reconcileAfter(1_000);
+      expect((await fixture.traveler(id))?.email).toMatch(/^parked-/);
+      travel.calls.length = 0;
+      await importTravelers();
+      expect(travel.writes()).toEqual([]);
+    },
+    { policies: { reclaimEmail: true } },
+  ));
+
 test('a user with the userName as address takes the shared address once it is free', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter } = fixture;

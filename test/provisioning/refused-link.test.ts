@@ -56,6 +56,22 @@ describe.each(refusals)(
         },
         { policies: { onExistingUser } },
       ));
+
+    test('as userName is tried again by each import without a create while another user has the wanted address', () =>
+      withFixture(
+        async (fixture) => {
+          const { bridge, travel } = fixture;
+          await bridge.users.create('default', person('Bob'));
+          travel.addTraveler({ email: addressOf('Ada'), roles: [...roles] });
+          const ada = person('Ada', { userName: addressOf('Ada'), ...emailsOf(addressOf('Bob')) });
+          await bridge.users.create('default', ada);
+          await fixture.importTravelers();
+          travel.calls.length = 0;
+          await fixture.importTravelers();
+          expect(travel.writes()).toEqual([]);
+        },
+        { policies: { onExistingUser } },
+      ));
   },
 );
 

@@ -397,6 +397,27 @@ test('another person in the place of a leaver, outside of the scope, makes the l
     { mapping: keep },
   ));
 
+test('a leaver who returns outside of the scope has no parking address, also where the traveler must be read first', () =>
+  withFixture(
+    async (fixture) => {
+      const { store, clock, travel } = fixture;
+      const id = await create(fixture, 'Ada', { userName: 'ada@login.example' });
+      await fixture.patch(id, { active: false });
+      await create(fixture, 'Eve', emailsOf(addressOf('Ada')));
+      await fixture.reconcileAfter(1_000);
+      expect((await fixture.traveler(id))?.email).toMatch(/^parked-/);
+      // As an import does that cannot read the traveler.
+      await store.imports.saveObserved(users, [{ id, observed: undefined }], clock.now());
+      await fixture.patch(id, { active: true, ...outside });
+      await fixture.bridge.reconcileDue();
+      expect(await fixture.traveler(id)).toMatchObject({ email: 'ada@login.example', archived: true });
+      travel.calls.length = 0;
+      await fixture.importTravelers();
+      expect(travel.writes()).toEqual([]);
+    },
+    { mapping: keep, policies: { reclaimEmail: true } },
+  ));
+
 test('a manager without a traveler because of the scope is set once it has one', () =>
   withFixture(
     async (fixture) => {

@@ -19,6 +19,7 @@ import {
   chooseLeaverEmail,
   firstFreeEmail,
   isParkingAddress,
+  isTakenByStranger,
   type LeaverEmail,
   withEmailWait,
 } from './email-conflicts.ts';
@@ -320,20 +321,6 @@ function* chooseTombstoneEmail(context: ReconcileContext, draft: OutcomeDraft): 
   if (!isKept) return { draft, email: own };
   const email = yield* firstFreeEmail(context, draft, [own, context.translation.fallbackEmail]);
   return { draft: email === own ? draft : withEmailWait(draft, own), email };
-}
-
-/**
- * True if the identity waits for the address and a traveler that the store does not know has it. After a failed search, the address is sent:
- * the travel API refuses it if it is taken.
- */
-function* isTakenByStranger(
-  { identity }: ReconcileContext,
-  { travelId }: OutcomeDraft,
-  email: string,
-): Program<boolean> {
-  if (identity.waitingFor !== addressKey(email)) return false;
-  const found = yield* perform('findTravelers', [email]);
-  return found.kind === 'ok' && found.value.some(({ id }) => id !== travelId);
 }
 
 /** The address that the traveler had by the rules. */

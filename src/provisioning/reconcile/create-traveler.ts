@@ -109,7 +109,7 @@ function* createTraveler(
   if (email === undefined) return endWithoutEmail(context, addressed);
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps refusing the create' });
-  if (free === undefined && wasLinkRefused(context, email)) {
+  if (free === undefined && wasLinkRefused(context)) {
     const linked = yield* linkExisting(context, addressed, { email, create: undefined, rounds });
     if (linked !== 'none') return linked;
   }
@@ -148,14 +148,14 @@ function* createTraveler(
 }
 
 /**
- * True if the last attempt has found a traveler with the address that this identity may not have, or not before an admin decides. A create
- * would be in vain if it still has the address, so the traveler is searched first. The store does not know the address of a traveler that
- * could not be read.
+ * True if the last attempt has found a traveler with one of the addresses that this identity may not have, or not before an admin decides. A
+ * create would be in vain if it still has the address, so the traveler is searched first. The store does not know the address of a traveler
+ * that could not be read, or of one that is in no list.
  */
-function wasLinkRefused({ identity }: ReconcileContext, email: string): boolean {
+function wasLinkRefused({ identity }: ReconcileContext): boolean {
   if (identity.hold?.cause === 'return') return true;
   const isRefusal = ({ code }: Finding) => ['existingUser', 'privileged', 'emailTaken'].includes(code);
-  return identity.waitingFor === addressKey(email) && identity.findings.some(isRefusal);
+  return identity.waitingFor !== undefined && identity.findings.some(isRefusal);
 }
 
 /**

@@ -170,9 +170,24 @@ export function* firstFreeEmail(
 ): Program<string | undefined> {
   for (const address of addresses) {
     if (address === undefined || isParkingAddress(context.connection, address)) continue;
-    if (!(yield* findEmailObstacle(context, draft, address))) return address;
+    if (yield* findEmailObstacle(context, draft, address)) continue;
+    if (!(yield* isTakenByStranger(context, draft, address))) return address;
   }
   return undefined;
+}
+
+/**
+ * True if the identity has waited for an address since an earlier attempt, and a traveler that the store does not know has this one: sent
+ * again, it would be refused again. After a failed search, the address is sent: the travel API refuses it if it is taken.
+ */
+export function* isTakenByStranger(
+  { identity }: ReconcileContext,
+  { travelId }: OutcomeDraft,
+  email: string,
+): Program<boolean> {
+  if (identity.waitingFor === undefined) return false;
+  const found = yield* perform('findTravelers', [email]);
+  return found.kind === 'ok' && found.value.some(({ id }) => id !== travelId);
 }
 
 /** Finds the identity that has the address, or that needs it to complete a swap in progress. */
@@ -373,7 +388,8 @@ function* freeUserName(context: ReconcileContext, draft: OutcomeDraft): Program<
   const userName = context.translation.fallbackEmail;
   if (userName === undefined || isParkingAddress(context.connection, userName)) return undefined;
   const isOwn = draft.observed && addressKey(userName) === addressKey(draft.observed.email);
-  return isOwn || (yield* findEmailObstacle(context, draft, userName)) ? undefined : userName;
+  if (isOwn || (yield* findEmailObstacle(context, draft, userName))) return undefined;
+  return (yield* isTakenByStranger(context, draft, userName)) ? undefined : userName;
 }
 
 /** The search for a cycle of identities that wait for each other's addresses stops after this many identities. */

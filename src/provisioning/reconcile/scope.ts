@@ -15,8 +15,8 @@ import type { Program } from './effects.ts';
 import { isParkingAddress } from './email-conflicts.ts';
 import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
 import { isResetPending, isReturnHeld } from './ownership.ts';
-import { withoutLink } from './traveler-calls.ts';
-import { updateTraveler } from './update-traveler.ts';
+import { readTraveler, withoutLink } from './traveler-calls.ts';
+import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
 /**
  * True if the scope of the mapping decides about the traveler of a live user. It does not where a linked person is deactivated, or where
@@ -44,9 +44,23 @@ export function* reconcileOutOfScope(
   const draft = begun.travelId === undefined ? yield* findUnconfirmedTraveler(context, begun) : begun;
   if ('end' in draft) return { ...draft, draft: withScopeFinding(context, draft.draft, 'none') };
   if (!hasProvisionedTraveler(draft)) return endWithoutTraveler(context, draft);
-  const limited = isInactive(context.identity) ? { context, draft } : limitToScope(context, draft);
-  const updated = yield* updateTraveler(limited.context, limited.draft);
-  return updated === 'gone' ? endWithoutTraveler(context, withoutLink(limited.draft)) : updated;
+  const updated = isInactive(context.identity)
+    ? yield* updateTraveler(context, draft)
+    : yield* updateWithinScope(context, draft);
+  return updated === 'gone' ? endWithoutTraveler(context, withoutLink(draft)) : updated;
+}
+
+function* updateWithinScope(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Program<ReconcileResult | TravelerGone> {
+  const { travelId, observed } = draft;
+  // What is kept depends on whether the traveler has a parking address.
+  const isUnknown = observed === undefined && travelId !== undefined;
+  const current = isUnknown ? yield* readTraveler(context, draft, travelId) : draft;
+  if (current === 'gone' || 'end' in current) return current;
+  const limited = limitToScope(context, current);
+  return yield* updateTraveler(limited.context, limited.draft);
 }
 
 /** False for a traveler that an import has found and the bridge has never changed: it stays with the travel service. */
