@@ -118,6 +118,8 @@ interface FieldTrack {
   sent: Set<Value>;
   /** True until a value is sent, if the database was restored while the scope left the person out: the value sent before the backup is not known. */
   isSentUnknown: boolean;
+  /** True for a traveler that the bridge has not changed yet. While the scope of its person is unresolved, it stays with the travel service. */
+  isUntouched: boolean;
   /** True if the values of another person are removed, which happens also while the scope leaves the person out. */
   isReset: boolean;
 }
@@ -182,9 +184,11 @@ export function expectedValues(
     memory?.isUncertain !== true &&
     !(track.isLeft && track.isReset) &&
     !(isScopeUndecided && rules.isDiscarded);
+  // While the scope leaves a person out from check to check, it does not become known what was sent last.
+  const isUnknown = track.isLeft && track.isLeftSinceCheck && memory?.wanted.has(field) === false;
   return {
     allowed: isCertain ? allowed : 'any',
-    wanted: track.owned && rule ? { value: track.wanted } : undefined,
+    wanted: track.owned && rule && !isUnknown ? { value: track.wanted } : undefined,
     sent: track.wasLeft ? track.sent : new Set(),
   };
 }
@@ -219,14 +223,15 @@ interface Application {
 /** What a field becomes by what is stated at one moment; `left` if it stays as it is. Departures do not ask for the scope. */
 function statedValue(
   field: Field,
-  { wanted: last }: FieldTrack,
+  { wanted: last, isUntouched }: FieldTrack,
   { rule, policy, stated: { wanted, standing } }: Application,
 ): { value: Value } | 'left' | undefined {
   const { groups, scope } = standing;
   const ruled = rule && { value: rule({ ...wanted, groups }) };
   if (!wanted.active || scope === 'in') return ruled;
   // Only somebody who is in scope gets access back.
-  if (scope === 'unresolved') return field === 'archived' && last === 'true' ? 'left' : ruled;
+  if (scope === 'unresolved')
+    return isUntouched || (field === 'archived' && last === 'true') ? 'left' : ruled;
   return field === 'archived' && policy === 'archive' ? { value: 'true' } : 'left';
 }
 
@@ -234,7 +239,7 @@ function applyStated(track: FieldTrack, field: Field, application: Application):
   const value = statedValue(field, track, application);
   track.isLeft = value === 'left';
   if (value === 'left') track.wasLeft = true;
-  else track.isLeftSinceCheck = false;
+  else Object.assign(track, { isLeftSinceCheck: false, isUntouched: false });
   if (value && value !== 'left') applyWanted(track, value.value);
 }
 
@@ -265,6 +270,7 @@ function newTrack(
       ...(field === 'archived' && memory?.isKeptActive ? ['false'] : []),
     ]),
     sent: new Set(owned && memory ? [wanted] : []),
+    isUntouched: memory !== undefined && !memory.owner && !memory.isRestored,
     isSentUnknown: memory?.isRestored === true && memory.isWithoutRules && owned && wanted === undefined,
   };
 }
@@ -276,7 +282,7 @@ function isForeign({ owner, isRestored }: RememberedTraveler): boolean {
 
 function applyStranger(track: FieldTrack, value: Value): void {
   Object.assign(track, { drift: new Set([value]), owned: false, wanted: undefined, isWantedAllowed: false });
-  Object.assign(track, { isChanged: false, foreignStart: { value }, owner: undefined });
+  Object.assign(track, { isChanged: false, foreignStart: { value }, owner: undefined, isUntouched: true });
   track.possible.add(value);
 }
 

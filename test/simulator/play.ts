@@ -276,6 +276,9 @@ async function restAndCheck(
   if (errors.length > 0) return errors.map((line) => `${line} [${promises.noErrors}]`);
   for (const traveler of travel.disobedient) context.record.disobedient.add(traveler);
   travel.disobedient.clear();
+  // A person who has got the own traveler back from another one has lost what that one was not to see.
+  for (const [id, times] of travel.passedOn) if (times > 1) context.record.uncertain.add(id);
+  travel.passedOn.clear();
   recordLateCalls(context.record, travel.late);
   travel.late.clear();
   recordRulesDecision(context.record, await areRulesDiscarded(world));

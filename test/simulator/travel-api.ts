@@ -39,6 +39,8 @@ export interface SimulatedTravel {
   disobedient: Set<string>;
   /** The travelers that the bridge has deleted. */
   removed: TravelUser[];
+  /** The number of times that a traveler was passed on to a person of another family, by its id. */
+  passedOn: Map<string, number>;
   /** The travelers that PATCHes have changed which were carried out late, as they were then, by their ids. */
   late: Map<string, TravelUser>;
   /** The number of calls that could change something. */
@@ -79,6 +81,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   const disobedient = new Set<string>();
   const removed: TravelUser[] = [];
   const late = new Map<string, TravelUser>();
+  const passedOn = new Map<string, number>();
   const noteLate = (text: string) => {
     const [, id = ''] = /^(?:patch |PUT \S*\/)(\S+)/.exec(text) ?? [];
     const traveler = fake.travelers.get(id);
@@ -159,6 +162,8 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   };
   const serverTime = () => (habits.hasDate ? time.now() - (time.now() % 1_000) : undefined);
   const keep = (kind: string, traveler: TravelUser, before?: TravelUser) => {
+    if (before && before.lastName !== traveler.lastName)
+      passedOn.set(traveler.id, (passedOn.get(traveler.id) ?? 0) + 1);
     store(traveler);
     const stored = fake.travelers.get(traveler.id) ?? traveler;
     feed.addEvent(kind, stored, before?.email);
@@ -210,6 +215,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
       disobedient,
       removed,
       late,
+      passedOn,
       writes: () => writes,
       calls: () => calls,
       handChanges: () => handChanges,
