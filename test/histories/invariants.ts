@@ -22,6 +22,8 @@ export const invariants = {
     duplicateViolations,
   'Nothing foreign is changed: no value and no traveler that the IdP has not sent.': foreignViolations,
   'Nobody inherits: no person has the traveler of somebody else.': inheritanceViolations,
+  'With the policy to refuse existing travelers, nobody is created who has the address of one.':
+    refusalViolations,
 } as const satisfies Record<string, (state: ObservedState) => string[]>;
 
 /** What the bridge promises besides, and the players of histories check where it happens. */
@@ -328,6 +330,23 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
       owner.connection === current.connection &&
       owner.externalId !== current.wanted.externalId;
     return isOther ? [`p${index}: has the traveler ${id} of ${owner.externalId}, who was somebody else`] : [];
+  });
+}
+
+/**
+ * Describes the POSTs with the address of a traveler that the last check has seen, and that no IdP has created: they are refused, also if an
+ * IdP has deleted the person meanwhile whom the bridge shows for the traveler.
+ */
+function refusalViolations({ record }: ObservedState): string[] {
+  const { policies, changedRules, isRestored, strangers, memory } = record;
+  if (policies.onExistingUser !== 'refuse' || isRestored || changedRules.has('scope')) return [];
+  const existing = [...memory].filter(
+    ([id, { owner, isRestored: isOfLeaver }]) => strangers.has(id) && !owner && !isOfLeaver,
+  );
+  return record.events.flatMap((event) => {
+    if (event.kind !== 'write' || event.verb !== 'POST' || event.standing.scope !== 'in') return [];
+    const [id] = existing.find(([, { email }]) => email === event.wanted?.email) ?? [];
+    return id === undefined ? [] : [`p${event.person}: was created, though ${id} has the address`];
   });
 }
 

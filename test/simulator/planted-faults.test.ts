@@ -129,3 +129,12 @@ it('an admin is told of an attribute whose name is misspelt', () => {
   const misspelt = { kind: 'misspell', who: 0 } as const;
   return expectKept({ events: [join(0), misspelt, rest, misspelt, setActive(0, false), misspelt, rest] });
 });
+
+it('with the policy to refuse existing travelers, a person whom an IdP has deleted from a list is refused, too', () =>
+  expectKept({
+    policies: { onExistingUser: 'refuse' },
+    events: [
+      ...[{ kind: 'stranger', who: 0, archived: false } as const, rest],
+      ...[{ kind: 'purge', connection: 'default' } as const, rest, join(0), rest],
+    ],
+  }));
