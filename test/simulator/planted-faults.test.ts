@@ -138,3 +138,8 @@ it('with the policy to refuse existing travelers, a person whom an IdP has delet
       ...[{ kind: 'purge', connection: 'default' } as const, rest, join(0), rest],
     ],
   }));
+
+it('an admin is told of two active users of one person', () =>
+  expectKept({
+    events: [join(0), rest, { kind: 'secondUser', who: 1, of: 0 }, rest, setActive(0, false), rest],
+  }));
