@@ -1,6 +1,10 @@
 import { findPredecessor, joinPeople } from '../../src/provisioning/people/join-people.ts';
 import { isObject } from '../../src/schema/resource.ts';
-import { parseMappingOfAnySize, storedMappingSchema } from '../../src/translator/mapping/mapping-file.ts';
+import {
+  type Mapping,
+  parseMappingOfAnySize,
+  storedMappingSchema,
+} from '../../src/translator/mapping/mapping-file.ts';
 import type { HistoryContext } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
@@ -15,6 +19,8 @@ import type { SentInPause, World } from './world.ts';
 export type AdminAct =
   /** Another mapping comes into force. If it is large, it concerns more people than may change without an approval. */
   | { kind: 'mapping'; name: MappingName; isLarge: boolean }
+  /** A process is started again with another mapping file, whose content was never in force. The other processes keep theirs. */
+  | { kind: 'mappingFile'; replica: number; name: MappingName }
   /** An admin approves or discards what is held at this moment. */
   | { kind: 'decide' }
   /** An admin says that a person is the leaver in whose place the person is. */
@@ -30,6 +36,7 @@ export type AdminAct =
   | { kind: 'goLive'; connection: ConnectionName };
 
 const BACKUP = 'backup';
+export const MAPPING_FILE = 'mapping.json';
 /** More people than a change of rules may concern without an approval. */
 const MANY = 101;
 
@@ -43,6 +50,14 @@ export async function actAsAdmin(
   switch (act.kind) {
     case 'decide':
       await decideOnce(world, context.record);
+      break;
+    case 'mappingFile':
+      // The file of the last process that got one stays in force, as long as that process runs.
+      world.restartWithFile(act.replica, {
+        mapping: parseMapping(act.name, context.record),
+        mappingFile: MAPPING_FILE,
+      });
+      recordRules(context.record, { mapping: act.name });
       break;
     case 'sayIsSame':
       await sayIsSame(world, context, act.who);
@@ -128,9 +143,7 @@ export async function applyMapping(
   { name, isLarge }: { name: MappingName; isLarge: boolean },
 ): Promise<void> {
   const { database, store, time } = world;
-  const parsed = parseMappingOfAnySize(toMappingFile(name, record.catalog), storedMappingSchema);
-  if (!('mapping' in parsed)) throw new Error(`the mapping ${name} is faulty: ${JSON.stringify(parsed)}`);
-  const { mapping } = parsed;
+  const mapping = parseMapping(name, record);
   if (isLarge) {
     const recent = Array.from({ length: MANY }, (_, number) => [`somebody-${number}`, time.now()]);
     await database.db
@@ -152,6 +165,12 @@ export async function applyMapping(
     await Promise.race([replica.service.applyMapping(change), replica.death]);
   }
   recordRules(record, { mapping: name });
+}
+
+function parseMapping(name: MappingName, { catalog }: Pick<HistoryRecord, 'catalog'>): Mapping {
+  const parsed = parseMappingOfAnySize(toMappingFile(name, catalog), storedMappingSchema);
+  if (!('mapping' in parsed)) throw new Error(`the mapping ${name} is faulty: ${JSON.stringify(parsed)}`);
+  return parsed.mapping;
 }
 
 async function sayIsSame(world: World, { people, record }: HistoryContext, who: number): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Policies } from '../../src/provisioning/policies.ts';
+import type { MappingName } from '../histories/mappings.ts';
 import type { Event } from './events.ts';
 import { type MemoryDatabase, openSimulator } from './memory-database.ts';
 import { play } from './play.ts';
@@ -143,3 +144,15 @@ it('an admin is told of two active users of one person', () =>
   expectKept({
     events: [join(0), rest, { kind: 'secondUser', who: 1, of: 0 }, rest, setActive(0, false), rest],
   }));
+
+it('a mapping file stays in force while its process runs, whatever former file another process has', () => {
+  const file = (replica: number, name: MappingName) => ({ kind: 'mappingFile', replica, name }) as const;
+  return expectKept({
+    setup: { replicas: 2 },
+    events: [
+      ...[after(file(0, 'capitals'), 20_000), after(file(1, 'capitals'), 20_000), after(join(0), 2_000)],
+      ...[after(file(0, 'departmentAsTitle'), 7 * 60_000), rest],
+      ...[after(file(1, 'departmentAsTitle'), 20_000), rest],
+    ],
+  });
+});

@@ -209,6 +209,7 @@ function beginEvent(player: Player, { what }: Event): void {
     case 'misspell':
     case 'secondUser':
     case 'mapping':
+    case 'mappingFile':
     case 'decide':
     case 'sayIsSame':
     case 'backup':
