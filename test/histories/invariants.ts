@@ -34,7 +34,10 @@ export const promises = {
   noErrors: 'Nothing fails by itself: whatever the travel API answers, no process logs an error.',
   holdsEnd: 'Every hold has an end: with the decisions of an admin, all work is done.',
   twoAdmins: 'Where an approval needs two admins, one alone changes nothing, and two are enough.',
-  toldTruly: 'What an admin reads about a person is so: the status, the values of the traveler, and a second user.',
+  toldTruly:
+    'What an admin reads about a person is so: the status, the values of the traveler, and a second user.',
+  previewsTell:
+    'A preview of a mapping tells what follows: for whom a traveler is created, and for whom nothing.',
   ownUserStays: 'The person whose credential the bridge uses is never changed or ended.',
   noneDeleted: 'Without the policy to delete, nobody loses the only traveler.',
   pauseHolds: 'A paused connection sends nothing but what the IdP writes meanwhile.',

@@ -11,6 +11,7 @@ import { promises } from '../histories/invariants.ts';
 import { type MappingName, toMappingFile } from '../histories/mappings.ts';
 import { type HistoryRecord, recordRules } from '../histories/record.ts';
 import { decideOnce } from './holds.ts';
+import { previewViolations } from './previews.ts';
 import { MODES_MS } from './replica.ts';
 import { enterShadow, followRestoredModes, leaveShadow } from './shadow.ts';
 import type { SentInPause, World } from './world.ts';
@@ -136,14 +137,17 @@ export async function restore(world: World, record: HistoryRecord): Promise<void
   recordRules(record, { mapping: backupMapping ?? 'defaults' });
 }
 
-/** Puts a mapping in force for both connections. */
+/** Puts a mapping in force for both connections, after a look at its preview. */
 export async function applyMapping(
   world: World,
-  { record }: HistoryContext,
+  context: HistoryContext,
   { name, isLarge }: { name: MappingName; isLarge: boolean },
 ): Promise<void> {
   const { database, store, time } = world;
+  const { record } = context;
   const mapping = parseMapping(name, record);
+  const untold = await previewViolations(world, context, { name, mapping });
+  if (untold.length > 0) throw new Error(untold.join('\n'));
   if (isLarge) {
     const recent = Array.from({ length: MANY }, (_, number) => [`somebody-${number}`, time.now()]);
     await database.db
