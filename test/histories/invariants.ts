@@ -31,6 +31,7 @@ export const promises = {
   nothingLost: 'Nothing that was acknowledged is lost: SCIM shows every user and group as written.',
   noNeedlessCall: 'No call for nothing: another look at everything sends no write.',
   attemptsEnd: 'Nobody is tried again and again: attempts follow a change, or the intervals after failures.',
+  outagesEnd: 'Every outage has an end: while somebody is due, calls are sent again within a minute.',
   noErrors: 'Nothing fails by itself: whatever the travel API answers, no process logs an error.',
   holdsEnd: 'Every hold has an end: with the decisions of an admin, all work is done.',
   twoAdmins: 'Where an approval needs two admins, one alone changes nothing, and two are enough.',

@@ -167,3 +167,21 @@ it('a preview of a mapping counts those as created who get a traveler by it', ()
     ],
   });
 });
+
+it('after an outage, people for whom there is nothing to send do not delay the others', () => {
+  const update = (who: number, set: object) => ({ kind: 'update', who, via: 'patch', set }) as const;
+  return expectKept({
+    events: [
+      ...[
+        join(0),
+        join(1),
+        join(2),
+        join(3),
+        rest,
+        faults('status503'),
+        after(update(0, { givenName: 1 }), 1_000),
+      ],
+      ...[update(1, { title: 0 }), update(2, { title: 0 }), update(3, { title: 0 }), rest],
+    ],
+  });
+});
