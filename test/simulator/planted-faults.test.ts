@@ -185,3 +185,15 @@ it('after an outage, people for whom there is nothing to send do not delay the o
     ],
   });
 });
+
+it('a user whose create got 409 is tried again if the address is given up before the search for its traveler', () =>
+  expectKept({
+    seeds: [1, 2, 3],
+    events: [
+      // The late call gives the address of the joiner to the traveler of another person, which the bridge does not know yet.
+      ...[join(1), rest, faults('pass', 'late'), after(email(1, 5), 11_000), after(email(1, 1), 28_300)],
+      // The second create gets 409. While the search takes long, a write of the other person reads its traveler and corrects the address.
+      ...[faults('bare403', 'pass', 'slow'), after(join(5), 2_000)],
+      ...[after({ kind: 'update', who: 1, via: 'patch', set: { givenName: 1 } }, 15_000), rest],
+    ],
+  }));
