@@ -20,7 +20,10 @@ import type { SentInPause, World } from './world.ts';
 export type AdminAct =
   /** Another mapping comes into force. If it is large, it concerns more people than may change without an approval. */
   | { kind: 'mapping'; name: MappingName; isLarge: boolean }
-  /** A process is started again with another mapping file, whose content was never in force. The other processes keep theirs. */
+  /**
+   * A process is started again with another mapping file, whose content was never in force. The other processes keep theirs. Only short
+   * histories play it.
+   */
   | { kind: 'mappingFile'; replica: number; name: MappingName }
   /** An admin approves or discards what is held at this moment. */
   | { kind: 'decide' }

@@ -157,16 +157,19 @@ it('a mapping file stays in force while its process runs, whatever former file a
   });
 });
 
-it('a preview of a mapping counts those as created who get a traveler by it', () => {
-  const change = (name: MappingName) => ({ kind: 'mapping', name, isLarge: false }) as const;
-  const staff: Event['what'] = { kind: 'group', slot: 4, act: 'add', name: 0, who: [1] };
-  return expectKept({
-    events: [
-      ...[join(1), after(staff, 1_000), change('keepStrangersToStaff'), rest],
-      ...[join(0), change('defaults'), rest, rest],
-    ],
-  });
-});
+it.each(['defaults', 'keepStrangersToStaff'] as const)(
+  'a preview of %s counts those as created who get a traveler by it, and nobody else',
+  (next) => {
+    const change = (name: MappingName) => ({ kind: 'mapping', name, isLarge: false }) as const;
+    const staff: Event['what'] = { kind: 'group', slot: 4, act: 'add', name: 0, who: [1] };
+    return expectKept({
+      events: [
+        ...[join(1), after(staff, 1_000), change('keepStrangersToStaff'), rest],
+        ...[join(0), change(next), rest, rest],
+      ],
+    });
+  },
+);
 
 it('after an outage, people for whom there is nothing to send do not delay the others', () => {
   const update = (who: number, set: object) => ({ kind: 'update', who, via: 'patch', set }) as const;

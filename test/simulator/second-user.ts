@@ -3,7 +3,10 @@ import type { Person } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
 import type { World } from './world.ts';
 
-/** An IdP sends somebody who has no user with the externalId of another person: two active users are then the same person. */
+/**
+ * An IdP sends somebody who has no user with the externalId of another person: two active users are then the same person. Only short histories
+ * play it.
+ */
 export interface SecondUserAct {
   kind: 'secondUser';
   who: number;
