@@ -22,6 +22,8 @@ export const invariants = {
     duplicateViolations,
   'Nothing foreign is changed: no value and no traveler that the IdP has not sent.': foreignViolations,
   'Nobody inherits: no person has the traveler of somebody else.': inheritanceViolations,
+  'With the policy to refuse existing travelers, nobody is created who has the address of one.':
+    refusalViolations,
 } as const satisfies Record<string, (state: ObservedState) => string[]>;
 
 /** What the bridge promises besides, and the players of histories check where it happens. */
@@ -29,10 +31,14 @@ export const promises = {
   nothingLost: 'Nothing that was acknowledged is lost: SCIM shows every user and group as written.',
   noNeedlessCall: 'No call for nothing: another look at everything sends no write.',
   attemptsEnd: 'Nobody is tried again and again: attempts follow a change, or the intervals after failures.',
+  outagesEnd: 'Every outage has an end: while somebody is due, calls are sent again within a minute.',
   noErrors: 'Nothing fails by itself: whatever the travel API answers, no process logs an error.',
   holdsEnd: 'Every hold has an end: with the decisions of an admin, all work is done.',
   twoAdmins: 'Where an approval needs two admins, one alone changes nothing, and two are enough.',
-  toldTruly: 'What an admin reads about a person is so: the status, and the values of the traveler.',
+  toldTruly:
+    'What an admin reads about a person is so: the status, the values of the traveler, and a second user.',
+  previewsTell:
+    'A preview of a mapping tells what follows: for whom a traveler is created, and for whom nothing.',
   ownUserStays: 'The person whose credential the bridge uses is never changed or ended.',
   noneDeleted: 'Without the policy to delete, nobody loses the only traveler.',
   pauseHolds: 'A paused connection sends nothing but what the IdP writes meanwhile.',
@@ -330,6 +336,23 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
       owner.connection === current.connection &&
       owner.externalId !== current.wanted.externalId;
     return isOther ? [`p${index}: has the traveler ${id} of ${owner.externalId}, who was somebody else`] : [];
+  });
+}
+
+/**
+ * Describes the POSTs with the address of a traveler that the last check has seen, and that no IdP has created: they are refused, also if an
+ * IdP has deleted the person meanwhile whom the bridge shows for the traveler.
+ */
+function refusalViolations({ record }: ObservedState): string[] {
+  const { policies, changedRules, isRestored, strangers, memory } = record;
+  if (policies.onExistingUser !== 'refuse' || isRestored || changedRules.has('scope')) return [];
+  const existing = [...memory].filter(
+    ([id, { owner, isRestored: isOfLeaver }]) => strangers.has(id) && !owner && !isOfLeaver,
+  );
+  return record.events.flatMap((event) => {
+    if (event.kind !== 'write' || event.verb !== 'POST' || event.standing.scope !== 'in') return [];
+    const [id] = existing.find(([, { email }]) => email === event.wanted?.email) ?? [];
+    return id === undefined ? [] : [`p${event.person}: was created, though ${id} has the address`];
   });
 }
 

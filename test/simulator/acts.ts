@@ -7,6 +7,7 @@ import { type AdminAct, actAsAdmin, applyMapping, restore } from './admin.ts';
 import type { ProviderAct } from './events.ts';
 import { type Groups, groupSlots } from './groups.ts';
 import { endOwnUser } from './own-user.ts';
+import { sendSecondUser } from './second-user.ts';
 import { travelersOf } from './travel-admin.ts';
 import type { World } from './world.ts';
 
@@ -53,6 +54,9 @@ export function beginAct(acts: ActContext, act: AdminAct | ProviderAct): void {
       break;
     case 'misspell':
       begin([act.who], () => misspell(acts, act.who));
+      break;
+    case 'secondUser':
+      begin([act.who, act.of], () => sendSecondUser(context, act));
       break;
     case 'sayIsSame':
       begin([act.who], () => actAsAdmin(world, context, act));

@@ -1,12 +1,17 @@
 import { findPredecessor, joinPeople } from '../../src/provisioning/people/join-people.ts';
 import { isObject } from '../../src/schema/resource.ts';
-import { parseMappingOfAnySize, storedMappingSchema } from '../../src/translator/mapping/mapping-file.ts';
+import {
+  type Mapping,
+  parseMappingOfAnySize,
+  storedMappingSchema,
+} from '../../src/translator/mapping/mapping-file.ts';
 import type { HistoryContext } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
 import { type MappingName, toMappingFile } from '../histories/mappings.ts';
 import { type HistoryRecord, recordRules } from '../histories/record.ts';
 import { decideOnce } from './holds.ts';
+import { previewViolations } from './previews.ts';
 import { MODES_MS } from './replica.ts';
 import { enterShadow, followRestoredModes, leaveShadow } from './shadow.ts';
 import type { SentInPause, World } from './world.ts';
@@ -15,6 +20,11 @@ import type { SentInPause, World } from './world.ts';
 export type AdminAct =
   /** Another mapping comes into force. If it is large, it concerns more people than may change without an approval. */
   | { kind: 'mapping'; name: MappingName; isLarge: boolean }
+  /**
+   * A process is started again with another mapping file, whose content was never in force. The other processes keep theirs. Only short
+   * histories play it.
+   */
+  | { kind: 'mappingFile'; replica: number; name: MappingName }
   /** An admin approves or discards what is held at this moment. */
   | { kind: 'decide' }
   /** An admin says that a person is the leaver in whose place the person is. */
@@ -30,6 +40,7 @@ export type AdminAct =
   | { kind: 'goLive'; connection: ConnectionName };
 
 const BACKUP = 'backup';
+export const MAPPING_FILE = 'mapping.json';
 /** More people than a change of rules may concern without an approval. */
 const MANY = 101;
 
@@ -43,6 +54,14 @@ export async function actAsAdmin(
   switch (act.kind) {
     case 'decide':
       await decideOnce(world, context.record);
+      break;
+    case 'mappingFile':
+      // The file of the last process that got one stays in force, as long as that process runs.
+      world.restartWithFile(act.replica, {
+        mapping: parseMapping(act.name, context.record),
+        mappingFile: MAPPING_FILE,
+      });
+      recordRules(context.record, { mapping: act.name });
       break;
     case 'sayIsSame':
       await sayIsSame(world, context, act.who);
@@ -121,16 +140,17 @@ export async function restore(world: World, record: HistoryRecord): Promise<void
   recordRules(record, { mapping: backupMapping ?? 'defaults' });
 }
 
-/** Puts a mapping in force for both connections. */
+/** Puts a mapping in force for both connections, after a look at its preview. */
 export async function applyMapping(
   world: World,
-  { record }: HistoryContext,
+  context: HistoryContext,
   { name, isLarge }: { name: MappingName; isLarge: boolean },
 ): Promise<void> {
   const { database, store, time } = world;
-  const parsed = parseMappingOfAnySize(toMappingFile(name, record.catalog), storedMappingSchema);
-  if (!('mapping' in parsed)) throw new Error(`the mapping ${name} is faulty: ${JSON.stringify(parsed)}`);
-  const { mapping } = parsed;
+  const { record } = context;
+  const mapping = parseMapping(name, record);
+  const untold = await previewViolations(world, context, { name, mapping });
+  if (untold.length > 0) throw new Error(untold.join('\n'));
   if (isLarge) {
     const recent = Array.from({ length: MANY }, (_, number) => [`somebody-${number}`, time.now()]);
     await database.db
@@ -152,6 +172,12 @@ export async function applyMapping(
     await Promise.race([replica.service.applyMapping(change), replica.death]);
   }
   recordRules(record, { mapping: name });
+}
+
+function parseMapping(name: MappingName, { catalog }: Pick<HistoryRecord, 'catalog'>): Mapping {
+  const parsed = parseMappingOfAnySize(toMappingFile(name, catalog), storedMappingSchema);
+  if (!('mapping' in parsed)) throw new Error(`the mapping ${name} is faulty: ${JSON.stringify(parsed)}`);
+  return parsed.mapping;
 }
 
 async function sayIsSame(world: World, { people, record }: HistoryContext, who: number): Promise<void> {

@@ -7,6 +7,7 @@ import { allFaults, type Fault } from './faults.ts';
 import { type GroupAct, groupSlots } from './groups.ts';
 import type { OwnUserAct } from './own-user.ts';
 import type { Kill } from './replica.ts';
+import type { SecondUserAct } from './second-user.ts';
 
 /** What happens to the processes and the travel API, beside the operations of IdPs and admins. */
 export type Trouble =
@@ -26,6 +27,7 @@ export type Trouble =
 export type ProviderAct =
   | GroupAct
   | OwnUserAct
+  | SecondUserAct
   /** The IdP lists all users, and deletes those whom it does not know. */
   | { kind: 'purge'; connection: ConnectionName }
   /** The IdP changes an attribute by a name that no schema has. */

@@ -8,6 +8,7 @@ import { readField, type TravelUser } from '../../src/translator/traveler.ts';
 import { isEqualJson } from '../../src/translator/values/values.ts';
 import { connections } from '../histories/identity-providers.ts';
 import type { ObservedState } from '../histories/record.ts';
+import { MAPPING_FILE } from './admin.ts';
 import type { World } from './world.ts';
 
 /** Describes the people of whom an admin reads what is not so. The travel service was read since its last change by hand. */
@@ -33,16 +34,19 @@ export async function explanationViolations(
   return [...broken, ...(await misspeltViolations(store, people)), ...(await authorViolations(store))];
 }
 
-/** The history of the mapping names who put each version in force: the first start, and then an admin. */
+/** The history of the mapping names who put each version in force: the first start, and then an admin or a mapping file. */
 async function authorViolations({ rules }: World['store']): Promise<string[]> {
   const broken: string[] = [];
   for (const connection of connections) {
     const authors = (await rules.listMappings(connection, Number.MAX_SAFE_INTEGER)).map(authorOf).reverse();
-    if (authors.some((author, place) => author !== (place === 0 ? 'the first start' : 'admin')))
+    const [first, ...later] = authors;
+    if (first !== 'the first start' || later.some((author) => !LATER_AUTHORS.includes(author)))
       broken.push(`the mappings of ${connection} are by ${authors.join(', ')}`);
   }
   return broken;
 }
+
+const LATER_AUTHORS = ['admin', `the mapping file ${MAPPING_FILE}`];
 
 /** An admin who types one letter too many is shown the person who is meant. */
 async function misspeltViolations({ people: stored }: World['store'], people: ObservedState['people']) {

@@ -1,4 +1,5 @@
 import type { Policies } from '../../src/provisioning/policies.ts';
+import type { MappingName } from '../histories/mappings.ts';
 import type { Event } from './events.ts';
 import { type MemoryDatabase, openSimulator } from './memory-database.ts';
 import { play } from './play.ts';
@@ -129,3 +130,73 @@ it('an admin is told of an attribute whose name is misspelt', () => {
   const misspelt = { kind: 'misspell', who: 0 } as const;
   return expectKept({ events: [join(0), misspelt, rest, misspelt, setActive(0, false), misspelt, rest] });
 });
+
+it('with the policy to refuse existing travelers, a person whom an IdP has deleted from a list is refused, too', () =>
+  expectKept({
+    policies: { onExistingUser: 'refuse' },
+    events: [
+      ...[{ kind: 'stranger', who: 0, archived: false } as const, rest],
+      ...[{ kind: 'purge', connection: 'default' } as const, rest, join(0), rest],
+    ],
+  }));
+
+it('an admin is told of two active users of one person', () =>
+  expectKept({
+    events: [join(0), rest, { kind: 'secondUser', who: 1, of: 0 }, rest, setActive(0, false), rest],
+  }));
+
+it('a mapping file stays in force while its process runs, whatever former file another process has', () => {
+  const file = (replica: number, name: MappingName) => ({ kind: 'mappingFile', replica, name }) as const;
+  return expectKept({
+    setup: { replicas: 2 },
+    events: [
+      ...[after(file(0, 'capitals'), 20_000), after(file(1, 'capitals'), 20_000), after(join(0), 2_000)],
+      ...[after(file(0, 'departmentAsTitle'), 7 * 60_000), rest],
+      ...[after(file(1, 'departmentAsTitle'), 20_000), rest],
+    ],
+  });
+});
+
+it.each(['defaults', 'keepStrangersToStaff'] as const)(
+  'a preview of %s counts those as created who get a traveler by it, and nobody else',
+  (next) => {
+    const change = (name: MappingName) => ({ kind: 'mapping', name, isLarge: false }) as const;
+    const staff: Event['what'] = { kind: 'group', slot: 4, act: 'add', name: 0, who: [1] };
+    return expectKept({
+      events: [
+        ...[join(1), after(staff, 1_000), change('keepStrangersToStaff'), rest],
+        ...[join(0), change(next), rest, rest],
+      ],
+    });
+  },
+);
+
+it('after an outage, people for whom there is nothing to send do not delay the others', () => {
+  const update = (who: number, set: object) => ({ kind: 'update', who, via: 'patch', set }) as const;
+  return expectKept({
+    events: [
+      ...[
+        join(0),
+        join(1),
+        join(2),
+        join(3),
+        rest,
+        faults('status503'),
+        after(update(0, { givenName: 1 }), 1_000),
+      ],
+      ...[update(1, { title: 0 }), update(2, { title: 0 }), update(3, { title: 0 }), rest],
+    ],
+  });
+});
+
+it('a user whose create got 409 is tried again if the address is given up before the search for its traveler', () =>
+  expectKept({
+    seeds: [1, 2, 3],
+    events: [
+      // The late call gives the address of the joiner to the traveler of another person, which the bridge does not know yet.
+      ...[join(1), rest, faults('pass', 'late'), after(email(1, 5), 11_000), after(email(1, 1), 28_300)],
+      // The second create gets 409. While the search takes long, a write of the other person reads its traveler and corrects the address.
+      ...[faults('bare403', 'pass', 'slow'), after(join(5), 2_000)],
+      ...[after({ kind: 'update', who: 1, via: 'patch', set: { givenName: 1 } }, 15_000), rest],
+    ],
+  }));

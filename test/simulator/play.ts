@@ -23,6 +23,7 @@ import type { MemoryDatabase } from './memory-database.ts';
 import { ownUserViolations } from './own-user.ts';
 import { comeToRest } from './rest.ts';
 import { listViolations, strangerViolations } from './scim-lists.ts';
+import { secondUserViolations } from './second-user.ts';
 import { type Setup, toSetupLine } from './setup.ts';
 import { delayShadowWatch, endShadow } from './shadow.ts';
 import { removalViolations, travelAdmin, travelersOf } from './travel-admin.ts';
@@ -206,7 +207,9 @@ function beginEvent(player: Player, { what }: Event): void {
     case 'purge':
     case 'ownUser':
     case 'misspell':
+    case 'secondUser':
     case 'mapping':
+    case 'mappingFile':
     case 'decide':
     case 'sayIsSame':
     case 'backup':
@@ -285,6 +288,7 @@ async function restAndCheck(
   const state = await observe(player);
   const broken = [
     ...(await brokenPromises(world, state)),
+    ...(await secondUserViolations(world, context.people)),
     ...ownUserViolations(world),
     ...removalViolations(travel, context.record),
   ];

@@ -1,3 +1,4 @@
+import { promises } from '../histories/invariants.ts';
 import { FEED_MS, type World } from './world.ts';
 
 /** Work that is planned for later than this is no part of coming to rest, in milliseconds. */
@@ -7,9 +8,17 @@ const LOOK_MS = 1_500;
 const MAX_LOOKS = 400;
 const FAILED_IMPORT_MS = 61_000;
 
+/**
+ * While somebody is due, calls follow each other within this time, in milliseconds: a call that is not answered takes 10 s, and the circuit
+ * breaker lets a probe pass 30 s after the last one failed.
+ */
+const MAX_SILENCE_MS = 50_000;
+
 /** The work that is left, of identities and imports. */
 interface OpenWork {
   isBusy: boolean;
+  /** True if an identity is due that no attempt has a lease for. */
+  isAnyoneDue: boolean;
   /** The time of the next work; undefined if none is planned soon. */
   nextAt: number | undefined;
   text: string;
@@ -29,20 +38,45 @@ export async function comeToRest(
   }
   // A poll of the feed may have failed once.
   if (world.connections.some(({ feed }) => feed)) await time.run(2 * FEED_MS);
-  let open: OpenWork = { isBusy: true, nextAt: undefined, text: '' };
+  let open: OpenWork = { isBusy: true, isAnyoneDue: false, nextAt: undefined, text: '' };
   let areRulesReadAgain = false;
+  const silence = watchSilence(world);
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     await time.run(LOOK_MS);
     open = await readOpenWork(world);
+    silence.check(open);
     if (open.isBusy || travel.areCallsOpen()) continue;
     if (open.nextAt === undefined && areRulesReadAgain) return undefined;
     if (open.nextAt === undefined) {
       // While the circuit breaker paused the calls, the rules could not be read. The next reading of the loop is a minute later.
       for (const replica of world.replicas()) replica.refreshRules();
       areRulesReadAgain = true;
-    } else time.jump(Math.max(0, open.nextAt - time.now()));
+    } else {
+      time.jump(Math.max(0, open.nextAt - time.now()));
+      silence.restart();
+    }
   }
   return open.text;
+}
+
+/** Watches the time for which no call is sent although somebody is due. */
+function watchSilence({ travel, time }: Pick<World, 'travel' | 'time'>) {
+  let calls = 0;
+  let since = 0;
+  const restart = () => {
+    calls = travel.calls();
+    since = time.now();
+  };
+  restart();
+  return {
+    restart,
+    /** Throws if the silence has lasted for too long. */
+    check: ({ isAnyoneDue, text }: OpenWork): void => {
+      if (!isAnyoneDue || travel.calls() > calls) restart();
+      if (time.now() - since > MAX_SILENCE_MS)
+        throw new Error(`somebody is due, and no call is sent: ${text} [${promises.outagesEnd}]`);
+    },
+  };
 }
 
 async function readOpenWork({ database, time }: World): Promise<OpenWork> {
@@ -86,10 +120,13 @@ async function readOpenWork({ database, time }: World): Promise<OpenWork> {
     if (state === 'dirty') return Number(next_attempt_at ?? 0);
     return state === 'held' ? Number.POSITIVE_INFINITY : Number(check_at);
   });
+  const isDue = (row: (typeof rows)[number]) =>
+    row.state === 'dirty' && Number(row.lease_until ?? 0) <= now && Number(row.next_attempt_at ?? 0) <= now;
   const later = [...failed, ...due.filter((at) => at < now + HORIZON_MS)].filter((at) => at > now);
   return {
     isBusy:
       running.length > 0 || stale.length > 0 || failed.some((at) => at <= now) || due.some((at) => at <= now),
+    isAnyoneDue: rows.some(isDue),
     nextAt: later.length > 0 ? Math.min(...later) : undefined,
     text: [...rows, ...running, ...stale].map((row) => JSON.stringify(row)).join(' '),
   };

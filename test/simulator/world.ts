@@ -49,6 +49,8 @@ export interface World {
   /** Ends all processes, lets `change` do something with the database, and starts processes again. */
   replaceDatabase(change: () => Promise<void>): Promise<void>;
   killAt(replica: number, kill: Kill): void;
+  /** Ends a process, which starts again with a mapping file. */
+  restartWithFile(replica: number, file: MappingFile): void;
   freeze(replica: number, ms: number): void;
   shiftWallClock(ms: number): void;
   /** Ends all trouble: no process is frozen or about to be killed, and as many run as at the beginning. */
@@ -57,6 +59,9 @@ export interface World {
   /** Ends all processes. */
   close(): Promise<void>;
 }
+
+/** The mapping file of a process, for all connections. */
+export type MappingFile = Pick<Connection, 'mapping' | 'mappingFile'>;
 
 /** For whom a traveler was written. */
 export interface SentInPause {
@@ -176,6 +181,7 @@ type Processes = Pick<
   | 'runningReplica'
   | 'replaceDatabase'
   | 'killAt'
+  | 'restartWithFile'
   | 'freeze'
   | 'shiftWallClock'
   | 'recover'
@@ -193,6 +199,7 @@ function processes(
   { replicas: count }: Setup,
 ): Processes {
   const replicas: Replica[] = [];
+  const files = new Map<number, MappingFile>();
   let started = 0;
   let ids = 0;
   let shift = 0;
@@ -214,7 +221,8 @@ function processes(
     const replica = await startReplica(
       {
         ...{ database, time, random, story, attempts, newId, isStoreRemote, clockShift: () => shift },
-        connections: () => connections.map((one) => ({ ...one, lookups: travel.newLookups() })),
+        connections: () =>
+          connections.map((one) => ({ ...one, lookups: travel.newLookups(), ...files.get(slot) })),
       },
       `r${started}`,
     );
@@ -254,6 +262,10 @@ function processes(
       }
     },
     killAt: (slot, kill) => replicas[slot % count]?.killAt(kill),
+    restartWithFile: (slot, file) => {
+      files.set(slot, file);
+      replicas[slot]?.kill();
+    },
     freeze: (slot, ms) => {
       const replica = replicas[slot % count];
       if (!replica || replica.isFrozen() || !replica.isAlive()) return;
