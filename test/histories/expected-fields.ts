@@ -116,10 +116,10 @@ interface FieldTrack {
   possible: Set<Value>;
   /** The values that may have been sent last, when the field is left. */
   sent: Set<Value>;
-  /** True until a value is sent, if the database was restored while the scope left the person out: the value sent before the backup is not known. */
+  /** True until a value is sent, if the one sent before is not known: the scope left the person out, perhaps while the database was restored. */
   isSentUnknown: boolean;
-  /** True for a traveler that the bridge has not changed yet. While the scope of its person is unresolved, it stays with the travel service. */
-  isUntouched: boolean;
+  /** The value of a traveler that the bridge may not have changed yet: it stays while the scope of its person is unresolved. */
+  untouched: { value: Value } | undefined;
   /** True if the values of another person are removed, which happens also while the scope leaves the person out. */
   isReset: boolean;
 }
@@ -179,13 +179,16 @@ export function expectedValues(
   if (wanted) apply({ wanted, standing });
   const followed = new Set(track.drift);
   if (track.isWantedAllowed) followed.add(track.wanted);
+  // Between two rules there may have been none, which has left the value with the traveler.
+  if (isChanged && track.wanted === undefined && memory) followed.add(memory.fields[field]);
+  if (track.untouched) followed.add(track.untouched.value);
   const allowed = track.isLeft ? track.possible : followed;
   const isCertain =
     memory?.isUncertain !== true &&
     !(track.isLeft && track.isReset) &&
     !(isScopeUndecided && rules.isDiscarded);
-  // While the scope leaves a person out from check to check, it does not become known what was sent last.
-  const isUnknown = track.isLeft && track.isLeftSinceCheck && memory?.wanted.has(field) === false;
+  // Of a person whom the scope leaves out, it is not known what was sent before.
+  const isUnknown = track.isLeft && track.wanted === undefined && memory?.wanted.has(field) === false;
   return {
     allowed: isCertain ? allowed : 'any',
     wanted: track.owned && rule && !isUnknown ? { value: track.wanted } : undefined,
@@ -223,15 +226,14 @@ interface Application {
 /** What a field becomes by what is stated at one moment; `left` if it stays as it is. Departures do not ask for the scope. */
 function statedValue(
   field: Field,
-  { wanted: last, isUntouched }: FieldTrack,
+  { wanted: last }: FieldTrack,
   { rule, policy, stated: { wanted, standing } }: Application,
 ): { value: Value } | 'left' | undefined {
   const { groups, scope } = standing;
   const ruled = rule && { value: rule({ ...wanted, groups }) };
   if (!wanted.active || scope === 'in') return ruled;
   // Only somebody who is in scope gets access back.
-  if (scope === 'unresolved')
-    return isUntouched || (field === 'archived' && last === 'true') ? 'left' : ruled;
+  if (scope === 'unresolved') return field === 'archived' && last === 'true' ? 'left' : ruled;
   return field === 'archived' && policy === 'archive' ? { value: 'true' } : 'left';
 }
 
@@ -239,7 +241,9 @@ function applyStated(track: FieldTrack, field: Field, application: Application):
   const value = statedValue(field, track, application);
   track.isLeft = value === 'left';
   if (value === 'left') track.wasLeft = true;
-  else Object.assign(track, { isLeftSinceCheck: false, isUntouched: false });
+  else track.isLeftSinceCheck = false;
+  const { wanted, standing } = application.stated;
+  if (!wanted.active || standing.scope === 'in') track.untouched = undefined;
   if (value && value !== 'left') applyWanted(track, value.value);
 }
 
@@ -250,7 +254,9 @@ function newTrack(
 ): FieldTrack {
   const value = memory?.fields[field];
   const owned = memory ? memory.wanted.has(field) : true;
-  const wanted = memory?.wanted.get(field);
+  // An admin has discarded a departure: the traveler is as before it.
+  const isKeptActive = field === 'archived' && memory?.isKeptActive;
+  const wanted = isKeptActive ? 'false' : memory?.wanted.get(field);
   const isDrifted = memory !== undefined && !(owned && value === wanted);
   return {
     drift: new Set(isDrifted ? [value] : []),
@@ -265,13 +271,12 @@ function newTrack(
     owner: memory?.owner,
     person: memory?.owner?.person,
     ...{ isLeft: false, isLeftSinceCheck: false, wasLeft: false, isReset: false },
-    possible: new Set([
-      ...(memory || !isRuled ? [value] : []),
-      ...(field === 'archived' && memory?.isKeptActive ? ['false'] : []),
-    ]),
+    possible: new Set([...(memory || !isRuled ? [value] : []), ...(isKeptActive ? ['false'] : [])]),
     sent: new Set(owned && memory ? [wanted] : []),
-    isUntouched: memory !== undefined && !memory.owner && !memory.isRestored,
-    isSentUnknown: memory?.isRestored === true && memory.isWithoutRules && owned && wanted === undefined,
+    untouched: memory !== undefined && !memory.owner ? { value } : undefined,
+    isSentUnknown:
+      (memory?.isRestored === true && memory.isWithoutRules && owned && wanted === undefined) ||
+      (memory?.owner !== undefined && memory.isWithoutRules && !owned),
   };
 }
 
@@ -282,7 +287,7 @@ function isForeign({ owner, isRestored }: RememberedTraveler): boolean {
 
 function applyStranger(track: FieldTrack, value: Value): void {
   Object.assign(track, { drift: new Set([value]), owned: false, wanted: undefined, isWantedAllowed: false });
-  Object.assign(track, { isChanged: false, foreignStart: { value }, owner: undefined, isUntouched: true });
+  Object.assign(track, { isChanged: false, foreignStart: { value }, owner: undefined, untouched: { value } });
   track.possible.add(value);
 }
 
@@ -351,7 +356,8 @@ function applyWanted(track: FieldTrack, value: Value): void {
   if (!track.owned) {
     if (value === undefined) return;
     Object.assign(track, { owned: true, wanted: value, isWantedAllowed: true, isChanged: true });
-    track.drift = new Set();
+    if (!track.isSentUnknown) track.drift = new Set();
+    track.isSentUnknown = false;
     track.seen.add(value);
     return;
   }
