@@ -1,7 +1,7 @@
 import type { BackgroundTasks, TaskKind } from '../store/queues/background-tasks.ts';
 import type { Connection } from './connection.ts';
 import { leaseDuration, leasedConnection } from './reconcile/run/lease.ts';
-import type { RulesSnapshots } from './rules/rules-snapshot.ts';
+import type { RulesSnapshots } from './rules/rules-snapshots.ts';
 import type { Runtime } from './runtime-ports.ts';
 
 /** The longest time between two attempts to acquire the lease of a dead replica, in milliseconds. */

@@ -10,10 +10,12 @@ import { type Importer, type ImportResult, withFailedImport } from './import/imp
 import type { Attempt, Reconciler } from './reconcile/run/reconciler.ts';
 import type { ChangeDescriber } from './rules/describe-change.ts';
 import type { RulesChanges } from './rules/rules-change.ts';
-import type { RulesSnapshot, RulesSnapshots } from './rules/rules-snapshot.ts';
+import type { RulesSnapshot } from './rules/rules-snapshot.ts';
+import type { RulesSnapshots } from './rules/rules-snapshots.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
+import type { WakeSignal } from './wake-signal.ts';
 
 /** Identities of one connection that are reconciled at the same time. */
 const CONCURRENCY = 8;
@@ -381,35 +383,4 @@ async function expireTombstones(
   if (expired > 0)
     runtime.log.info({ connection: id, tombstones: expired }, 'expired tombstones were deleted');
   return expired;
-}
-
-export type WakeSignal = ReturnType<typeof wakeSignal>;
-
-/** Creates a signal that ends the idle wait of a loop. A `wake` while the loop does not wait ends the next wait at once. */
-export function wakeSignal() {
-  let isSignalled = false;
-  let resume: (() => void) | undefined;
-  const resolveWaiter = () => {
-    const waiting = resume;
-    if (!waiting) return;
-    isSignalled = false;
-    resume = undefined;
-    waiting();
-  };
-  return {
-    wake: (): void => {
-      isSignalled = true;
-      resolveWaiter();
-    },
-    /** Resolves at the next `wake`, or at once if one came since the last wait. Resolves early if `stop` is aborted. */
-    wait: (stop?: AbortSignal) =>
-      new Promise<void>((resolve) => {
-        resume = resolve;
-        if (isSignalled) resolveWaiter();
-        stop?.addEventListener('abort', () => {
-          if (resume === resolve) resume = undefined;
-          resolve();
-        });
-      }),
-  };
 }

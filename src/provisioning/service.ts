@@ -1,14 +1,7 @@
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import { runOutside, type Tracing } from '../tracing/tracing.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
-import {
-  type Background,
-  type BackgroundLoops,
-  background,
-  reconcileDue,
-  type WakeSignal,
-  wakeSignal,
-} from './background.ts';
+import { type Background, type BackgroundLoops, background, reconcileDue } from './background.ts';
 import {
   type CircuitBreaker,
   circuitBreaker,
@@ -26,12 +19,13 @@ import { changeDescriber } from './rules/describe-change.ts';
 import { applyMapping, type MappingChange, type MappingChangeResult } from './rules/mapping-versions.ts';
 import { mappingPreviewer } from './rules/preview-mapping.ts';
 import { rulesChanges } from './rules/rules-change.ts';
-import { type MappingFileResult, rulesSnapshots } from './rules/rules-snapshot.ts';
+import { type MappingFileResult, rulesSnapshots } from './rules/rules-snapshots.ts';
 import type { Runtime } from './runtime-ports.ts';
 import { type ExistingUserFinder, existingUserFinder } from './users/find-existing.ts';
 import { scanQueue } from './users/list-users.ts';
 import { type OwnUsers, ownUsers } from './users/own-users.ts';
 import { userService } from './users/users.ts';
+import { type WakeSignal, wakeSignal } from './wake-signal.ts';
 
 interface ServiceOptions {
   store: ProvisioningStore;

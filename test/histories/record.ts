@@ -7,11 +7,11 @@ import {
   type Stated,
 } from './expected-fields.ts';
 import type { CurrentUser, Person, UserWrite } from './identity-providers.ts';
-import { type MeantManager, meantManagers } from './manager-invariants.ts';
+import type { MeantManager } from './manager-invariants.ts';
 import { type MappingName, ruleOf, scopeOf } from './mappings.ts';
-import { isScopeDiscarded, scopeOfPerson, standingOf } from './standing.ts';
+import { standingOf } from './standing.ts';
 import { noGroups, type StatedGroups } from './stated-groups.ts';
-import { type Catalog, type Field, fields, fieldValue, type MappedAttribute } from './traveler-fields.ts';
+import { type Catalog, type Field, fields, type MappedAttribute } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
 
 /** The policies that decide what travelers should be. */
@@ -246,168 +246,6 @@ export function recordLateCalls(
   for (const [id, traveler] of late) if (restored.has(id)) restored.set(id, traveler);
 }
 
-/** Remembers a state without violations, and forgets the events that led to it. */
-export function rememberState(state: ObservedState): void {
-  const { record, travelers, links, people } = state;
-  record.meantManagers = meantManagers(state);
-  const memory = new Map<string, RememberedTraveler>();
-  for (const traveler of travelers) {
-    const person = people.find(({ index }) => links.get(index) === traveler.id);
-    const old = record.memory.get(traveler.id);
-    if (person?.current) memory.set(traveler.id, rememberLinked(traveler, person, state));
-    else if (old) memory.set(traveler.id, rememberLeaver(traveler, old, state));
-    else {
-      if (record.isRestored) record.strangers.set(traveler.id, ownerOf(traveler, people));
-      memory.set(traveler.id, rememberUnlinked(traveler, state));
-    }
-  }
-  record.isRestored = false;
-  record.memory = memory;
-  record.events = [];
-  record.rulesBefore = { ...record.rules, collection: new Set(record.rules.collection) };
-  record.costCentersBefore = new Set(record.catalog.costCenters.keys());
-  if (!record.areRulesDiscarded) record.undecided.clear();
-  record.changedRules.clear();
-  for (const id of links.values()) record.uncertain.delete(id);
-  record.disobedient.clear();
-  record.approvedGuarded.clear();
-  rememberStated(record, people, links);
-  for (const person of people) {
-    const traveler = links.get(person.index) ?? '';
-    // The person may have got the traveler of an admin of the travel service.
-    if (record.guarded.has(traveler)) person.isGuarded = true;
-    if (scopeOfPerson(person, record) === 'in') record.keptOutOfScope.delete(traveler);
-  }
-}
-
-function rememberStated(
-  record: HistoryRecord,
-  people: readonly Person[],
-  links: ReadonlyMap<number, string>,
-): void {
-  const users = people.flatMap(({ index, current }) => (current ? [[index, current] as const] : []));
-  record.statedBefore = { users: new Map(users), groups: record.groups };
-  record.linkedBefore = new Set(links.keys());
-}
-
-/** The person for whom a traveler was made, by the family name; -1 if there is none. */
-function ownerOf({ lastName }: TravelUser, people: readonly Person[]): number {
-  return people.findIndex(({ lastWanted }) => lastWanted.familyName === lastName);
-}
-
-/** Remembers a traveler whose person has left, or that has none. */
-function rememberLeaver(
-  traveler: TravelUser,
-  old: RememberedTraveler,
-  state: ObservedState,
-): RememberedTraveler {
-  const { people, record } = state;
-  const owner = people.find(({ index }) => index === old.owner?.person);
-  const last = owner ? rememberLinked(traveler, owner, state).wanted : old.wanted;
-  return {
-    ...old,
-    ...rememberedValues(traveler, state),
-    wanted: last,
-    isActiveByHand: !traveler.archived && !state.decided.keptActive.has(traveler.id),
-    isLeftBehind: true,
-    isUncertain: old.isUncertain || isRenamed(old, record) || hasLeftBesideOtherRules(old, record),
-  };
-}
-
-/** True if the externalId of a leaver is uncertain: it depends on whether a write since the last check was carried out. */
-function isRenamed({ owner }: RememberedTraveler, { events }: HistoryRecord): boolean {
-  return events.some(
-    (event) =>
-      event.kind === 'write' &&
-      event.person === owner?.person &&
-      event.wanted !== undefined &&
-      event.wanted.externalId !== owner.externalId,
-  );
-}
-
-/** True if a person left while rules changed: the traveler may or may not have become as they say before. */
-function hasLeftBesideOtherRules(
-  { owner }: RememberedTraveler,
-  { events, changedRules }: HistoryRecord,
-): boolean {
-  return (
-    changedRules.size > 0 &&
-    events.some((event) => event.kind === 'write' && event.person === owner?.person && !event.wanted)
-  );
-}
-
-function rememberLinked(traveler: TravelUser, person: Person, state: ObservedState): RememberedTraveler {
-  const { lastConnection: connection, lastWanted: last, index } = person;
-  const wanted = new Map(
-    fields.flatMap((field): [Field, string | undefined][] => {
-      const expected = expectedField(field, traveler, person, state);
-      if (!expected.wanted) return [];
-      const value = fieldValue(traveler, field, state.record.catalog);
-      return [[field, expected.sent.has(value) ? value : expected.wanted.value]];
-    }),
-  );
-  const owner = { person: index, connection, externalId: last.externalId };
-  return {
-    ...rememberedValues(traveler, state),
-    wanted,
-    owner,
-    isActiveByHand: false,
-    isLeftBehind: false,
-    isWithoutRules: isWithoutRules(person, state),
-    isUncertain: false,
-    isRestored: state.record.restored.has(traveler.id),
-  };
-}
-
-/** True if the traveler of a person may not be as the rules in force say. */
-function isWithoutRules(person: Person, { decided, record }: ObservedState): boolean {
-  const isDecided = decided.withoutRules.has(person.index) || decided.withoutReturn.has(person.index);
-  return isDecided || isScopeDiscarded(record) || scopeOfPerson(person, record) !== 'in';
-}
-
-/** Remembers a traveler that was created by hand, or for a person who came and left since the last check. */
-function rememberUnlinked(traveler: TravelUser, state: ObservedState): RememberedTraveler {
-  const { record, people } = state;
-  const author = record.strangers.get(traveler.id);
-  const person = people.find(
-    ({ index, lastWanted: last }) => index === author || last.familyName === traveler.lastName,
-  );
-  const isUncertain =
-    author === undefined ||
-    record.events.some((event) => event.kind === 'write' && event.wanted?.email === person?.lastWanted.email);
-  const owner =
-    author !== undefined || !person
-      ? undefined
-      : { person: person.index, connection: person.lastConnection, externalId: person.lastWanted.externalId };
-  return {
-    ...rememberedValues(traveler, state),
-    wanted: new Map(),
-    owner,
-    isUncertain,
-    isActiveByHand: !traveler.archived,
-    isLeftBehind: false,
-    isWithoutRules: false,
-    isRestored: state.record.restored.has(traveler.id),
-  };
-}
-
-function rememberedValues(
-  traveler: TravelUser,
-  { record, decided, people, links }: ObservedState,
-): Pick<RememberedTraveler, 'fields' | 'email' | 'costCenterId' | 'isAdmin' | 'isKeptActive'> {
-  const person = people.find(({ index }) => links.get(index) === traveler.id);
-  // An admin has decided about a person who was out of scope then.
-  const isWanted = person?.current?.wanted.active === true && scopeOfPerson(person, record) === 'in';
-  const isKeptActive = decided.keptActive.has(traveler.id) && !isWanted;
-  // A traveler that an admin keeps active is no drift: a later decision archives it.
-  const rememberedValue = (field: Field) =>
-    field === 'archived' && isKeptActive ? 'true' : fieldValue(traveler, field, record.catalog);
-  const values = fields.map((field) => [field, rememberedValue(field)]);
-  const all = Object.fromEntries(values) as RememberedTraveler['fields']; // Every field is there.
-  const { email, costCenterId } = traveler;
-  return { fields: all, email, costCenterId, isAdmin: isAdmin(traveler), isKeptActive };
-}
-
 /** True for a traveler that administers the travel service. */
 export function isAdmin({ roles = [] }: TravelUser): boolean {
   return roles.includes('admin');
@@ -436,4 +274,19 @@ export function expectedField(field: Field, traveler: TravelUser, person: Person
     standing: standingOf(current, record),
   };
   return expectedValues(field, linked, { events, rules, drift, edits });
+}
+
+export function rememberStated(
+  record: HistoryRecord,
+  people: readonly Person[],
+  links: ReadonlyMap<number, string>,
+): void {
+  const users = people.flatMap(({ index, current }) => (current ? [[index, current] as const] : []));
+  record.statedBefore = { users: new Map(users), groups: record.groups };
+  record.linkedBefore = new Set(links.keys());
+}
+
+/** The person for whom a traveler was made, by the family name; -1 if there is none. */
+export function ownerOf({ lastName }: TravelUser, people: readonly Person[]): number {
+  return people.findIndex(({ lastWanted }) => lastWanted.familyName === lastName);
 }

@@ -3,7 +3,7 @@ import {
   type FeedResult,
   feedFollower,
 } from '../../src/provisioning/import/event-feed.ts';
-import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshot.ts';
+import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
 import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';

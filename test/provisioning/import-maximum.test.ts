@@ -1,6 +1,6 @@
 import { travelUsers } from '../../src/adapter/users.ts';
 import { importer, lastImportOf } from '../../src/provisioning/import/import.ts';
-import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshot.ts';
+import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
 import { json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
 import { allUsers, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 

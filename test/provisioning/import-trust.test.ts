@@ -1,6 +1,6 @@
 import { travelUsers } from '../../src/adapter/users.ts';
 import { importer } from '../../src/provisioning/import/import.ts';
-import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshot.ts';
+import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import { json, type Recorded, travelServer } from '../adapter/travel-server.ts';
 import {

@@ -1,10 +1,7 @@
 import type { Connection } from '../../src/provisioning/connection.ts';
 import { applyMapping, findVersion, listVersions } from '../../src/provisioning/rules/mapping-versions.ts';
-import {
-  type RulesSnapshot,
-  type RulesSnapshots,
-  rulesSnapshots,
-} from '../../src/provisioning/rules/rules-snapshot.ts';
+import type { RulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
+import { type RulesSnapshots, rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
 import type { TravelLookups } from '../../src/provisioning/travel-ports.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import type { Lookups } from '../../src/translator/translation.ts';

@@ -6,9 +6,9 @@ import {
   type ObservedState,
   recordLateCalls,
   recordRulesDecision,
-  rememberState,
 } from '../histories/record.ts';
 import { recordedProviders } from '../histories/recorded-providers.ts';
+import { rememberState } from '../histories/remember.ts';
 import { recordGroups } from '../histories/standing.ts';
 import { endOfMemberships, withoutEnded } from '../histories/stated-groups.ts';
 import { type ActContext, beginAct } from './acts.ts';

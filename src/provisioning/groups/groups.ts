@@ -2,7 +2,7 @@ import { foldCase } from '../../schema/case-fold.ts';
 import type { Json, ScimResource } from '../../schema/resource.ts';
 import type { Connection } from '../connection.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
-import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { ReconcileQueue } from '../store-ports.ts';
 import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from '../users/list-ports.ts';

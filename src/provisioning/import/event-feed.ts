@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TravelUser } from '../../translator/traveler.ts';
 import type { Connection } from '../connection.ts';
-import { addressKey } from '../reconcile/email-conflicts.ts';
-import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
+import { addressKey } from '../reconcile/email/addresses.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Identities } from '../store-ports.ts';
 import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from '../travel-ports.ts';
 import { markStale, type RecordDeps, recordTravelers } from './record-observed.ts';

@@ -4,7 +4,7 @@ import { toScim } from '../../translator/to-scim.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
-import { addressKey, isParkingAddress } from '../reconcile/email-conflicts.ts';
+import { addressKey, isParkingAddress } from '../reconcile/email/addresses.ts';
 import { isAdministrator } from '../reconcile/guard.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
 import type { Runtime } from '../runtime-ports.ts';

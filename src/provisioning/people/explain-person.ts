@@ -14,7 +14,7 @@ import {
   type Succession,
   userNameOf,
 } from '../identity.ts';
-import { addressKey } from '../reconcile/email-conflicts.ts';
+import { addressKey } from '../reconcile/email/addresses.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from '../store-ports.ts';
 import { type ExplainedField, explainFields, usedNames, withoutUndefined } from './explain-fields.ts';
 import { searchedNames } from './identity-names.ts';

@@ -14,15 +14,9 @@ import {
   withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import {
-  addressKey,
-  chooseLeaverEmail,
-  firstFreeEmail,
-  isParkingAddress,
-  isTakenByStranger,
-  type LeaverEmail,
-  withEmailWait,
-} from './email-conflicts.ts';
+import { addressKey, isParkingAddress, isTakenByStranger, withEmailWait } from './email/addresses.ts';
+import { firstFreeEmail } from './email/conflicts.ts';
+import { chooseLeaverEmail, type LeaverEmail } from './email/leaver-email.ts';
 import { holdDeparture, isAdministrator, isKeptActive, refuseOwnUser } from './guard.ts';
 import {
   isLateCheckDue,
@@ -31,7 +25,7 @@ import {
   withLateCreate,
   withoutLateCalls,
 } from './late-calls.ts';
-import { findOwnCreate } from './link-traveler.ts';
+import { findOwnCreate } from './link/link-traveler.ts';
 import { withDriftMarked } from './ownership.ts';
 import { leaseDuration } from './run/lease.ts';
 import { referenceValuesOf } from './run/notify-dependents.ts';

@@ -22,14 +22,8 @@ import {
   withRefusals,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import {
-  addressKey,
-  findClaimant,
-  findEmailHolder,
-  isParkingAddress,
-  withEmailWait,
-  withEmailWaitForHolder,
-} from './email-conflicts.ts';
+import { addressKey, findEmailHolder, isParkingAddress, withEmailWait } from './email/addresses.ts';
+import { findClaimant, withEmailWaitForHolder } from './email/conflicts.ts';
 import {
   isLateCheckDue,
   isSameCreate,
@@ -37,7 +31,7 @@ import {
   withAnnouncedCreate,
   withoutLateCalls,
 } from './late-calls.ts';
-import { linkExistingTraveler, linkOwnCreate } from './link-traveler.ts';
+import { linkExistingTraveler, linkOwnCreate } from './link/link-traveler.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { withAnsweredValues } from './unconfirmed-values.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';

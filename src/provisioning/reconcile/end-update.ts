@@ -3,7 +3,7 @@ import { findDrift, type Plan, toAppliedFields } from '../../translator/plan.ts'
 import type { AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
 import { findings } from '../findings.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
-import { isParkingAddress } from './email-conflicts.ts';
+import { isParkingAddress } from './email/addresses.ts';
 import {
   earlierKeptRoleFindings,
   earlierLostValueFindings,

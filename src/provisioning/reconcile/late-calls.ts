@@ -14,7 +14,7 @@ import { type Identity, isInactive, type LateCalls, type Progress, type Reservat
 import type { TravelFailure } from '../travel-ports.ts';
 import { type AttemptTime, type OutcomeDraft, type ReconcileContext, withProgress } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { addressKey } from './email-conflicts.ts';
+import { addressKey } from './email/addresses.ts';
 import { isReturnHeld } from './ownership.ts';
 
 /**

@@ -16,9 +16,9 @@ import {
 } from './context.ts';
 import { linkOrCreateTraveler } from './create-traveler.ts';
 import { type Program, perform } from './effects.ts';
-import { holdReturn, holdReturnOfTraveler } from './held-return.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
-import { linkApprovedTraveler } from './link-traveler.ts';
+import { holdReturn, holdReturnOfTraveler } from './link/held-return.ts';
+import { linkApprovedTraveler } from './link/link-traveler.ts';
 import { isReturnHeld } from './ownership.ts';
 import { isScopeDecisive, reconcileOutOfScope, withScopeLeft } from './scope.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';

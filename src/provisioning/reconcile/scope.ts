@@ -12,7 +12,7 @@ import {
   withProgress,
 } from './context.ts';
 import type { Program } from './effects.ts';
-import { isParkingAddress } from './email-conflicts.ts';
+import { isParkingAddress } from './email/addresses.ts';
 import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
 import { isResetPending, isReturnHeld } from './ownership.ts';
 import { readTraveler, withoutLink } from './traveler-calls.ts';

@@ -14,7 +14,7 @@ import {
   withProgress,
 } from './context.ts';
 import { type Effect, type Program, perform } from './effects.ts';
-import { addressKey } from './email-conflicts.ts';
+import { addressKey } from './email/addresses.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 
 /** What an attempt would call first. */

@@ -15,7 +15,7 @@ import {
   withFinding,
   withProgress,
 } from './context.ts';
-import { isParkingAddress } from './email-conflicts.ts';
+import { isParkingAddress } from './email/addresses.ts';
 import { withValuesNotShownYet } from './late-calls.ts';
 
 /** The delay of a check that an attempt could not make, for example because the identity is held; in milliseconds. */

@@ -20,14 +20,9 @@ import {
   withRefusals,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import {
-  addressKey,
-  findIdentityAmong,
-  isParkingAddress,
-  resolveEmailConflict,
-  withEmailWait,
-  withoutHeldEmail,
-} from './email-conflicts.ts';
+import { addressKey, isParkingAddress, withEmailWait } from './email/addresses.ts';
+import { findIdentityAmong, resolveEmailConflict, withoutHeldEmail } from './email/conflicts.ts';
+import { withoutTakenEmail } from './email/taken-email.ts';
 import { endUpdate } from './end-update.ts';
 import {
   isAdministrator,
@@ -36,8 +31,8 @@ import {
   refuseOwnUser,
   withGuardsApplied,
 } from './guard.ts';
-import { holdReturnOfTraveler } from './held-return.ts';
 import { isLateCheckDue, removeLateTravelers, withLateCallsDoubted, withoutLateCalls } from './late-calls.ts';
+import { holdReturnOfTraveler } from './link/held-return.ts';
 import {
   appliedForReset,
   findLostValues,
@@ -49,7 +44,6 @@ import {
   withoutUnownedFields,
 } from './ownership.ts';
 import { withPutBack } from './replaced-values.ts';
-import { withoutTakenEmail } from './taken-email.ts';
 import { announceAndPatch, readTraveler } from './traveler-calls.ts';
 import {
   isSpellingCheckDue,

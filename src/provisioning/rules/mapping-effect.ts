@@ -20,7 +20,7 @@ import {
 } from '../reconcile/context.ts';
 import { chooseEmail, wantedFieldsWithEmail } from '../reconcile/create-traveler.ts';
 import { carriedOutBy, type Handlers, type Program, run } from '../reconcile/effects.ts';
-import { resolveEmailConflict } from '../reconcile/email-conflicts.ts';
+import { resolveEmailConflict } from '../reconcile/email/conflicts.ts';
 import { refuseOwnUser, withGuardsApplied } from '../reconcile/guard.ts';
 import { countedMemberships, findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';

@@ -14,7 +14,8 @@ import {
   type PreviewDifference,
   travelerPreviewer,
 } from './mapping-effect.ts';
-import { type RulesSnapshot, type RulesSnapshots, toRulesSnapshot } from './rules-snapshot.ts';
+import { type RulesSnapshot, toRulesSnapshot } from './rules-snapshot.ts';
+import type { RulesSnapshots } from './rules-snapshots.ts';
 
 const BATCH = 100;
 /** Interval at which a preview yields to other requests, in milliseconds. */

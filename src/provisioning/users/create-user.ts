@@ -3,10 +3,11 @@ import type { Connection } from '../connection.ts';
 import { type Identity, isInactive, isLive } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
-import { findClaimantAmong, isParkingAddress } from '../reconcile/email-conflicts.ts';
+import { isParkingAddress } from '../reconcile/email/addresses.ts';
+import { findClaimantAmong } from '../reconcile/email/conflicts.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
 import { type NewUserTranslation, translateNewUser } from '../reconcile/translate-identity.ts';
-import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type {
   Identities,

@@ -1,8 +1,8 @@
 import type { Imports } from '../../store/identities/imports.ts';
 import type { Connection } from '../connection.ts';
 import { filterVisibleTravelers, unclaimedIdentity } from '../import/record-observed.ts';
-import { addressKey } from '../reconcile/email-conflicts.ts';
-import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
+import { addressKey } from '../reconcile/email/addresses.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Runtime } from '../runtime-ports.ts';
 
 /** Time limit for a search at the travel API while an IdP waits for the answer, in milliseconds. */

@@ -7,7 +7,7 @@ import {
   predecessorOf,
   type Succession,
 } from '../identity.ts';
-import { addressKey } from '../reconcile/email-conflicts.ts';
+import { addressKey } from '../reconcile/email/addresses.ts';
 import { withValuesNotShownYet } from '../reconcile/late-calls.ts';
 import { isResetPending, isReturnHeld } from '../reconcile/ownership.ts';
 import { leaseDuration } from '../reconcile/run/lease.ts';

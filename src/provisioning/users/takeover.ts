@@ -10,7 +10,7 @@ import type { TravelUser } from '../../translator/traveler.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import { type Departure, type Identity, isInactive, type Succession } from '../identity.ts';
 import { type Program, perform } from '../reconcile/effects.ts';
-import { isParkingAddress } from '../reconcile/email-conflicts.ts';
+import { isParkingAddress } from '../reconcile/email/addresses.ts';
 import { isAdministrator, isDepartureOpen } from '../reconcile/guard.ts';
 import { emailsOf } from '../reconcile/run/notify-dependents.ts';
 import { type Judgement, judgeReturn, type PersonalValues } from './evidence.ts';

@@ -11,7 +11,7 @@ import { statedPart } from '../reconcile/pause.ts';
 import { type PendingWrite, repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markDirty, markReferrersDirty, referenceValuesOf } from '../reconcile/run/notify-dependents.ts';
 import type { BudgetedAttempt, ReconcileWithinBudget } from '../reconcile/run/within-budget.ts';
-import type { RulesSnapshots } from '../rules/rules-snapshot.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityView, ReconcileQueue, References } from '../store-ports.ts';
 import { createUser } from './create-user.ts';

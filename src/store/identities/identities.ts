@@ -34,18 +34,11 @@ import {
   isLinked,
   MAX_WAITERS,
 } from './identities-for-writes.ts';
-import {
-  type IdentityWrites,
-  identityWrites,
-  linkTraveler,
-  noteSuccessor,
-  releaseTraveler,
-  unlinkTraveler,
-  type WriteContext,
-} from './identity-changes.ts';
+import { type IdentityWrites, identityWrites, type WriteContext } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
 import { writeOutcome } from './leases.ts';
 import { lockIdentity } from './references.ts';
+import { linkTraveler, noteSuccessor, releaseTraveler, unlinkTraveler } from './traveler-links.ts';
 
 /** Returns the store of identities. */
 export function identities(database: Database): Identities {

@@ -6,7 +6,7 @@ import {
   sql,
   type UpdateObject,
 } from 'kysely';
-import type { Decision, Identity, Origin, Progress } from '../../provisioning/identity.ts';
+import type { Decision, Identity, Progress } from '../../provisioning/identity.ts';
 import type { IdentityChange } from '../../provisioning/store-ports.ts';
 import { inScope, type Scope, type ScopedId } from '../connection-scopes.ts';
 import { keepDeletedMembers, restoreDeletedMembers } from '../lists/deleted-members.ts';
@@ -19,16 +19,7 @@ import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import { insertEmailKeys, replaceEmailKeys, updateEmailKeys } from './email-keys.ts';
 import { type ConditionKeys, isLinked, isNewUser, toConditionKeys } from './identities-for-writes.ts';
-import {
-  creatingColumns,
-  findingsColumns,
-  observedColumns,
-  progressColumns,
-  toAppliedJson,
-  toRow,
-  writeTime,
-  writtenColumns,
-} from './identity-row.ts';
+import { progressColumns, toAppliedJson, toRow, writeTime, writtenColumns } from './identity-row.ts';
 
 /** The transaction of a write, and the connection of the identities. */
 export interface WriteContext {
@@ -38,7 +29,7 @@ export interface WriteContext {
 }
 
 /** A change of this kind. */
-type Change<Kind extends IdentityChange['kind']> = Extract<IdentityChange, { kind: Kind }>;
+export type Change<Kind extends IdentityChange['kind']> = Extract<IdentityChange, { kind: Kind }>;
 
 /** The writes of the IdP, whose statements are compiled once for each database. */
 export interface IdentityWrites {
@@ -138,7 +129,7 @@ const selectEmailHolder = compiledQuery((db, { account, key }: { account: string
 );
 
 /** Changes columns of an identity. Returns false if there is no identity with this id that meets the condition. */
-async function setColumns(
+export async function setColumns(
   tx: Kysely<Tables>,
   { id, ...scope }: ScopedId,
   columns: (row: Row) => UpdateObject<Tables, 'identity'>,
@@ -154,7 +145,7 @@ async function setColumns(
   return numUpdatedRows > 0n;
 }
 
-type Row = ExpressionBuilder<Tables, 'identity'>;
+export type Row = ExpressionBuilder<Tables, 'identity'>;
 
 /** Writes the IdP's columns of an identity that still has the expected version. */
 async function updateExpected(
@@ -280,153 +271,15 @@ async function updateCountersAndGroups(
   if (!isLive(before) && isLive(now)) await restoreDeletedMembers(tx, scope, { id, at });
 }
 
-/**
- * Unlinks the traveler of a leaver and cancels its pending work. Returns false if the leaver does not exist or is active again, or
- * if its lease or applied values have changed since it was read.
- */
-export async function releaseTraveler(
-  { tx, dialect, scope }: WriteContext,
-  { id, leasedUntil, applied, origin, leaseEndedBy }: ReleasedLeaver,
-): Promise<boolean> {
-  // If the traveler moved to another user, the leaver is reconciled once more to record a finding; no call is sent. Otherwise nothing is left
-  // to be said: findings about the traveler would be counted in alarms for ever.
-  const hasNews = origin.movedTo !== undefined || origin.successor !== undefined;
-  const columns = (row: Row) => ({
-    ...unlinkedColumns(row),
-    ...raisedVersion(row),
-    ...(hasNews ? {} : findingsColumns([])),
-    origin: toJson(origin),
-    state: hasNews ? 'dirty' : 'synced',
-  });
-  const isLeaseEnded = (row: Row) =>
-    leasedUntil === undefined || leaseEndedBy === undefined
-      ? []
-      : [row('lease_until', '<=', dialect.now(leaseEndedBy))];
-  return setColumns(tx, { ...scope, id }, columns, (row) =>
-    row.and([
-      isInactive(row),
-      row('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null),
-      row('applied', '=', toAppliedJson(applied)),
-      ...isLeaseEnded(row),
-    ]),
-  );
-}
-
-/** A leaver whose traveler is taken away, with the values that it had when it was read. */
-type ReleasedLeaver = Pick<Identity, 'id' | 'leasedUntil' | 'applied' | 'origin'> & {
-  leaseEndedBy?: number | undefined;
-};
-
-function isInactive(row: Row) {
+export function isInactive(row: Row) {
   return row.or([row('deleted_at', 'is not', null), row('active', '=', 0)]);
-}
-
-/** The version of a live identity rises with its origin, so that a write of the IdP that has read the old one is repeated. */
-function raisedVersion(row: Row) {
-  return {
-    version: row
-      .case()
-      .when('deleted_at', 'is', null)
-      .then(row('version', '+', 1))
-      .else(row.ref('version'))
-      .end(),
-  };
-}
-
-/**
- * Unlinks the traveler of a live identity and makes the identity dirty. If a reconciler holds its lease, the lease
- * ends. With `travelIds`, does so only if the traveler is one of them.
- */
-export function unlinkTraveler(
-  tx: Kysely<Tables>,
-  key: ScopedId,
-  travelIds?: readonly string[],
-): Promise<boolean> {
-  return setColumns(
-    tx,
-    key,
-    (row) => ({ ...unlinkedColumns(row), state: 'dirty' }),
-    (row) => (travelIds ? row('travel_id', 'in', travelIds) : row.lit(true)),
-  );
-}
-
-/** Links a live identity without a traveler. Unclaimed identities of the traveler are deleted. */
-export async function linkTraveler(
-  { tx, scope }: WriteContext,
-  { id, travelId, applied }: Change<'link'>,
-): Promise<boolean> {
-  await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
-  const link = { travel_id: travelId, applied: toAppliedJson(applied), state: 'dirty' };
-  return setColumns(
-    tx,
-    { ...scope, id },
-    (row) => ({ ...unlinkedColumns(row), ...link }),
-    (row) => row.and([row('travel_id', 'is', null), row('deleted_at', 'is', null)]),
-  );
-}
-
-function unlinkedColumns(row: Row) {
-  return {
-    ...creatingColumns(undefined),
-    ...observedColumns(undefined),
-    ...progressColumns({}),
-    travel_id: null,
-    applied: toJson({}),
-    waiting_for: null,
-    hold_cause: null,
-    hold_since: null,
-    attempts: 0,
-    next_attempt_at: 0,
-    lease_token: null,
-    lease_until: null,
-    revision: row('revision', '+', 1),
-  };
-}
-
-/**
- * Notes on a user that another one has taken its place. With `givesEmailUp`, the reconciler frees the email address of its traveler;
- * returns false if there is no such user, or if it is active again.
- */
-export async function noteSuccessor(
-  { tx, scope }: WriteContext,
-  { id, successor, givesEmailUp }: Change<'noteSuccessor'>,
-): Promise<boolean> {
-  const found = tx
-    .selectFrom('identity')
-    .select(['origin', 'version', 'deleted_at', 'decision', 'progress', 'hold_cause'])
-    .where(inScope(scope))
-    .where('id', '=', id);
-  const row = await (givesEmailUp ? found.where(isInactive) : found).executeTakeFirst();
-  if (!row) return false;
-  const origin: Origin = {
-    ...parseJson<Origin>(row.origin),
-    successor,
-    ...(givesEmailUp ? { givesEmailUp: true } : {}),
-  };
-  const moved = row.deleted_at === null ? columnsOfNextVersion(row) : {};
-  const columns = (old: Row) => ({
-    ...raisedVersion(old),
-    origin: toJson(origin),
-    state: 'dirty',
-    next_attempt_at: 0,
-    revision: old('revision', '+', 1),
-    ...moved,
-  });
-  return setColumns(tx, { ...scope, id }, columns, (old) =>
-    old.and([
-      old('origin', '=', row.origin),
-      old('version', '=', row.version),
-      ...(moved.decision === undefined ? [] : [old('decision', '=', row.decision)]),
-      ...(moved.progress === undefined ? [] : [old('progress', '=', row.progress)]),
-    ]),
-  );
 }
 
 /**
  * Returns the columns that belong to the present version, for the next one, which is no write of the IdP: the decision of an admin and the
  * hold of the safety valve stay as they are.
  */
-function columnsOfNextVersion({
+export function columnsOfNextVersion({
   version,
   decision,
   progress,

@@ -8,7 +8,7 @@ import { compiledQuery, pick, toJson } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 import { deleteUnclaimedOf } from './delete-identities.ts';
-import { laterSeenAt, releaseTraveler } from './identity-changes.ts';
+import { laterSeenAt } from './identity-changes.ts';
 import {
   creatingColumns,
   observedColumns,
@@ -17,6 +17,7 @@ import {
   toAppliedJson,
   toIdentity,
 } from './identity-row.ts';
+import { releaseTraveler } from './traveler-links.ts';
 
 /** Returns the leases on identities in a database. */
 export function leases(database: Database): Leases {

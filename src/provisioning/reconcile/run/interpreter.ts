@@ -5,7 +5,7 @@ import type { Memberships } from '../../groups/group-ports.ts';
 import type { Outcome } from '../../identity.ts';
 import { withoutCycles } from '../../manager-chains.ts';
 import type { RulesChanges } from '../../rules/rules-change.ts';
-import type { RulesSnapshots } from '../../rules/rules-snapshot.ts';
+import type { RulesSnapshots } from '../../rules/rules-snapshots.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type {
   Announcement,

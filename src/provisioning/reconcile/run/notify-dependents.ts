@@ -4,7 +4,7 @@ import { type Identity, isInactive, type Outcome } from '../../identity.ts';
 import { managerChain, managerOf, type ReadRows } from '../../manager-chains.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from '../../store-ports.ts';
-import { addressKey } from '../email-conflicts.ts';
+import { addressKey } from '../email/addresses.ts';
 import { isAdministrator } from '../guard.ts';
 
 /** Dependencies for finding the identities that the outcome of a reconciliation affects, and for making them dirty. */

@@ -1,10 +1,9 @@
-import { foldCase } from '../../schema/case-fold.ts';
-import type { Json } from '../../schema/resource.ts';
-import type { Finding, WantedField } from '../../translator/translation.ts';
-import type { TravelUser } from '../../translator/traveler.ts';
-import type { ConnectionSettings } from '../connection.ts';
-import { findings } from '../findings.ts';
-import { type Identity, isInactive, userNameOf } from '../identity.ts';
+import type { Json } from '../../../schema/resource.ts';
+import type { WantedField } from '../../../translator/translation.ts';
+import type { TravelUser } from '../../../translator/traveler.ts';
+import type { ConnectionSettings } from '../../connection.ts';
+import { findings } from '../../findings.ts';
+import { type Identity, isInactive, userNameOf } from '../../identity.ts';
 import {
   type OutcomeDraft,
   type ReconcileContext,
@@ -12,26 +11,19 @@ import {
   type WantedFields,
   withFinding,
   withProgress,
-} from './context.ts';
-import { type Program, perform } from './effects.ts';
-import { isAdministrator, isDepartureOpen, isGuarded } from './guard.ts';
-
-/** Returns the form in which addresses are compared. Do not apply it to its own result, which it may change again. */
-export function addressKey(email: string): string {
-  return foldCase(email);
-}
-
-/**
- * True for a parking address: a placeholder that a traveler has while addresses are swapped, or after it gave its own
- * address to another identity.
- */
-export function isParkingAddress(
-  { parkingDomain }: Pick<ConnectionSettings, 'parkingDomain'>,
-  email: string,
-): boolean {
-  return parkingDomain !== undefined && addressKey(email).endsWith(`@${parkingDomain}`);
-}
-
+} from '../context.ts';
+import { type Program, perform } from '../effects.ts';
+import { isAdministrator, isGuarded } from '../guard.ts';
+import {
+  addressKey,
+  findEmailHolder,
+  isParkingAddress,
+  isStaying,
+  isTakenByStranger,
+  newParkingAddress,
+  withEmailWait,
+} from './addresses.ts';
+import { chooseLeaverEmail, type LeaverEmail } from './leaver-email.ts';
 /**
  * Replaces the wanted address if another traveler of the account has it: the traveler keeps its current address, and
  * the identity waits for the wanted one. In a cycle of identities that wait for each other, one of them temporarily
@@ -176,20 +168,6 @@ export function* firstFreeEmail(
   return undefined;
 }
 
-/**
- * True if the identity has waited for an address since an earlier attempt, and a traveler that the store does not know has this one: sent
- * again, it would be refused again. After a failed search, the address is sent: the travel API refuses it if it is taken.
- */
-export function* isTakenByStranger(
-  { identity }: ReconcileContext,
-  { travelId }: OutcomeDraft,
-  email: string,
-): Program<boolean> {
-  if (identity.waitingFor === undefined) return false;
-  const found = yield* perform('findTravelers', [email]);
-  return found.kind === 'ok' && found.value.some(({ id }) => id !== travelId);
-}
-
 /** Finds the identity that has the address, or that needs it to complete a swap in progress. */
 function* findEmailObstacle(
   context: ReconcileContext,
@@ -252,28 +230,6 @@ function isParked(connection: ConnectionSettings, { observed, progress }: Identi
   return observed === undefined || emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
-/** Finds the claimed identity, other than this one, whose traveler has the address or is being created with it. */
-export function* findEmailHolder(context: ReconcileContext, email: string): Program<Identity | undefined> {
-  const holders = [
-    yield* perform('findHolder', { travelEmail: email }),
-    yield* perform('findHolder', { creating: email }),
-  ];
-  return holders.find((holder) => holder && holder.id !== context.identity.id);
-}
-
-/**
- * Records in the draft that it waits for an address that another traveler has. If the draft already waits for one, that
- * wait stays.
- */
-export function withEmailWait(
-  draft: OutcomeDraft,
-  email: string,
-  finding: Finding = findings.emailTaken(email),
-): OutcomeDraft {
-  if (draft.waitingFor !== undefined) return draft;
-  return { ...withFinding(draft, finding), waitingFor: addressKey(email) };
-}
-
 /**
  * Records that the identity waits for an address and which identity has it. If that identity is inactive and gives its address up, by the
  * policy `reclaimEmail` or for its successor, it becomes dirty so that it does.
@@ -287,100 +243,6 @@ export function* withEmailWaitForHolder(
   if (context.connection.policies.reclaimEmail || holder.origin.givesEmailUp)
     yield* perform('askForEmail', holder);
   return withEmailWait(draft, email, findings.heldByLeaver(email));
-}
-
-/**
- * Makes a new parking address; undefined if the connection has no parking domain, or the travel API refused such an
- * address.
- */
-export function* newParkingAddress(
-  context: ReconcileContext,
-  { refused }: Pick<OutcomeDraft, 'refused'>,
-): Program<string | undefined> {
-  const { parkingDomain } = context.connection;
-  const before = refused.email;
-  const isRefused =
-    before?.basis === context.rulesSnapshot.version &&
-    isParkingAddress(context.connection, String(before.value));
-  return parkingDomain === undefined || isRefused
-    ? undefined
-    : `parked-${yield* perform('newId')}@${parkingDomain}`;
-}
-
-/** The address that the traveler of a leaver gets; `email` is undefined if it keeps the present one. */
-export interface LeaverEmail {
-  draft: OutcomeDraft;
-  email: string | undefined;
-}
-
-/**
- * Chooses the address of the traveler of a leaver whose address another identity has or needs: the own one if it has another one and that is free,
- * else a parking address. Returns undefined if the address is the leaver's, as that of a person whose departure is held or was discarded. The leaver then waits for the own address,
- * without a finding.
- */
-export function* chooseLeaverEmail(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  own: string,
-): Program<LeaverEmail | undefined> {
-  const { observed, progress } = draft;
-  const { connection, identity } = context;
-  if (!observed || !isInactive(identity) || isStaying(identity, observed)) return undefined;
-  const waiting = { ...draft, waitingFor: draft.waitingFor ?? addressKey(own) };
-  if (isParkingAddress(connection, observed.email)) {
-    // In the middle of a swap, the traveler takes part in it as before.
-    const isSwapping = progress.parkedFrom !== undefined && identity.deletedAt === undefined;
-    const isNeeded = !isSwapping && (yield* mustWaitForOwnEmail(context, own));
-    return isNeeded ? { draft: waiting, email: undefined } : undefined;
-  }
-  if (isAdministrator(observed) || !mayGiveEmailUp(context)) return undefined;
-  if (!(yield* isNeededByOthers(context, observed.email))) return undefined;
-  // A traveler that gives up another address than the own one takes the own one, if that is free.
-  const hasOwn = addressKey(observed.email) === addressKey(own);
-  if (!hasOwn && (yield* canTakeOwnEmail(context, own)))
-    return { draft: withEmailDoubted(draft), email: own };
-  const email = yield* newParkingAddress(context, draft);
-  return email === undefined ? undefined : { draft: waiting, email };
-}
-
-/** True if no other identity has or needs the own address of a leaver, and no traveler that the store does not know has it. */
-function* canTakeOwnEmail(context: ReconcileContext, own: string): Program<boolean> {
-  if (isParkingAddress(context.connection, own) || (yield* mustWaitForOwnEmail(context, own))) return false;
-  const found = yield* perform('findTravelers', [own]);
-  return found.kind !== 'ok' || found.value.length === 0;
-}
-
-/** Marks the address as unsure: the own one is sent also if it was sent before, and the travel service has replaced it. */
-function withEmailDoubted(draft: OutcomeDraft): OutcomeDraft {
-  const { email } = draft.applied;
-  return email ? { ...draft, applied: { ...draft.applied, email: { ...email, unsure: true } } } : draft;
-}
-
-/** True if others need the own address of a leaver. The wait is saved before the second look: freeing the address then makes it dirty. */
-function* mustWaitForOwnEmail(context: ReconcileContext, own: string): Program<boolean> {
-  if (!(yield* isNeededByOthers(context, own))) return false;
-  yield* perform('waitForEmail', own);
-  return yield* isNeededByOthers(context, own);
-}
-
-/** True for a leaver whose traveler is in use, because the departure waits for an admin or was discarded. */
-function isStaying(identity: Identity, { archived }: TravelUser): boolean {
-  return !archived && isDepartureOpen(identity);
-}
-
-function mayGiveEmailUp({ connection, identity }: ReconcileContext): boolean {
-  return identity.origin.givesEmailUp === true || connection.policies.reclaimEmail;
-}
-
-/** True if the traveler of another identity has the address, or if an active user waits for it or is the successor who wants it. */
-function* isNeededByOthers(context: ReconcileContext, email: string): Program<boolean> {
-  const { identity } = context;
-  const { isReplaced, givesEmailUp, successor } = identity.origin;
-  if (isReplaced || (yield* findEmailHolder(context, email))) return true;
-  if (yield* perform('isWaitedFor', email)) return true;
-  if (!givesEmailUp || !successor) return false;
-  const users = yield* perform('findIdentities', successor.connection, { by: 'email', value: email });
-  return users.some((one) => one.id === successor.id && !isInactive(one));
 }
 
 /** Returns the userName if it is an email address that is free and not the current one. */

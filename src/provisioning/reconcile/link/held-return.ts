@@ -1,7 +1,7 @@
-import { emptyPlan, toAppliedFields } from '../../translator/plan.ts';
-import { findings } from '../findings.ts';
-import { type Identity, isDepartureCause, isInactive, predecessorOf } from '../identity.ts';
-import type { Judgement } from '../users/evidence.ts';
+import { emptyPlan, toAppliedFields } from '../../../translator/plan.ts';
+import { findings } from '../../findings.ts';
+import { type Identity, isDepartureCause, isInactive, predecessorOf } from '../../identity.ts';
+import type { Judgement } from '../../users/evidence.ts';
 import {
   endInFailure,
   endInState,
@@ -10,12 +10,12 @@ import {
   type ReconcileResult,
   withFinding,
   withHold,
-} from './context.ts';
-import type { Program } from './effects.ts';
-import { admitDeparture, holdDeparture, isGuarded, isKeptActive, refuseOwnUser } from './guard.ts';
-import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
-import { announceAndPatch, handlePatchFailure, readTraveler, withoutLink } from './traveler-calls.ts';
-import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
+} from '../context.ts';
+import type { Program } from '../effects.ts';
+import { admitDeparture, holdDeparture, isGuarded, isKeptActive, refuseOwnUser } from '../guard.ts';
+import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from '../late-calls.ts';
+import { announceAndPatch, handlePatchFailure, readTraveler, withoutLink } from '../traveler-calls.ts';
+import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from '../unconfirmed-values.ts';
 
 /** Holds the return of a user without a traveler: the leaver keeps the traveler until an admin decides. */
 export function holdReturn(

@@ -1,14 +1,13 @@
-import { findings } from '../findings.ts';
-import { endInFailure, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
-import { type Program, perform } from './effects.ts';
+import { findings } from '../../findings.ts';
 import {
-  addressKey,
-  findEmailHolder,
-  findIdentityAmong,
-  isParkingAddress,
-  withEmailWait,
-  withoutHeldEmail,
-} from './email-conflicts.ts';
+  endInFailure,
+  type ReconcileContext,
+  type ReconcileResult,
+  type SendableFields,
+} from '../context.ts';
+import { type Program, perform } from '../effects.ts';
+import { addressKey, findEmailHolder, isParkingAddress, withEmailWait } from './addresses.ts';
+import { findIdentityAmong, withoutHeldEmail } from './conflicts.ts';
 
 /** An address that the travel API has refused as taken, and whether it was sent a second time. */
 interface RefusedEmail {

@@ -1,13 +1,9 @@
-import { resolveAnnounced } from '../../translator/announced.ts';
-import { toStoredTrace } from '../../translator/trace.ts';
-import type { AppliedFields } from '../../translator/translation.ts';
-import type { TravelUser } from '../../translator/traveler.ts';
-import { findings } from '../findings.ts';
-import { type Identity, predecessorOf, type Succession } from '../identity.ts';
-import type { IdentityChange } from '../store-ports.ts';
-import type { TravelAnswer, TravelFailure } from '../travel-ports.ts';
-import type { Judgement } from '../users/evidence.ts';
-import { releaseOf } from '../users/return-user.ts';
+import type { TravelUser } from '../../../translator/traveler.ts';
+import { findings } from '../../findings.ts';
+import { type Identity, predecessorOf, type Succession } from '../../identity.ts';
+import type { TravelAnswer, TravelFailure } from '../../travel-ports.ts';
+import type { Judgement } from '../../users/evidence.ts';
+import { releaseOf } from '../../users/return-user.ts';
 import {
   canBeTakenOver,
   canGiveEmailUp,
@@ -18,7 +14,7 @@ import {
   mustAskBeforeRevival,
   takeoverEffect,
   toSuccessor,
-} from '../users/takeover.ts';
+} from '../../users/takeover.ts';
 import {
   endInFailure,
   endInState,
@@ -27,13 +23,11 @@ import {
   type ReconcileResult,
   withFinding,
   withHold,
-  withLinkedTraveler,
   withProgress,
-} from './context.ts';
-import { type Program, perform } from './effects.ts';
-import { addressKey, newParkingAddress, withEmailWait } from './email-conflicts.ts';
-import { isAdministrator, isGuarded, isTakeoverApproved } from './guard.ts';
-import { holdReturn } from './held-return.ts';
+} from '../context.ts';
+import { type Program, perform } from '../effects.ts';
+import { addressKey, newParkingAddress, withEmailWait } from '../email/addresses.ts';
+import { isAdministrator, isGuarded, isTakeoverApproved } from '../guard.ts';
 import {
   addLateCall,
   isOwnCreate,
@@ -42,10 +36,12 @@ import {
   withAnnouncedCreate,
   withLateCreate,
   withValuesNotShownYet,
-} from './late-calls.ts';
-import { isResetPending, withResetDue } from './ownership.ts';
-import { confirmMissing, isBareNotFound, leaseLostFailure } from './traveler-calls.ts';
-import { type TravelerGone, updateTraveler } from './update-traveler.ts';
+} from '../late-calls.ts';
+import { isResetPending, withResetDue } from '../ownership.ts';
+import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
+import type { TravelerGone } from '../update-traveler.ts';
+import { announceLink, announceOwnLink, type OwnTraveler, type Release } from './announce-link.ts';
+import { holdReturn } from './held-return.ts';
 
 /** The reasons for and against linking the identity to a traveler that has the wanted address. */
 type Availability =
@@ -59,8 +55,6 @@ type Availability =
   | { is: 'own' }
   /** The traveler belongs to a person whose data was erased. */
   | { is: 'erased' };
-
-type Release = Extract<IdentityChange, { kind: 'giveUpTraveler' }>;
 
 /** The result of `linkOwnCreate`. `stranger`: every traveler with the address existed before the create. */
 export type OwnCreateResult =
@@ -175,12 +169,6 @@ export function* findOwnCreate(
     }
   }
   return { draft: searched };
-}
-
-/** A traveler, and the create with unknown outcome that has made it. */
-interface OwnTraveler {
-  traveler: TravelUser;
-  create: UnconfirmedCreate;
 }
 
 function* readAvailability(
@@ -358,50 +346,6 @@ function* waitForLeaverEmail(
     { ...withEmailWait(draft, email, findings.heldByLeaver(email)), creating: undefined },
     'pending',
   );
-}
-
-/** Links a traveler that this create has made: the bridge owns the fields that it shows. */
-function* announceOwnLink(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  { traveler, create }: OwnTraveler,
-): ReturnType<typeof announceLink> {
-  const { rules } = context.rulesSnapshot;
-  const applied = resolveAnnounced({}, create.fields, { observed: traveler, rules });
-  return yield* announceLink(context, draft, { traveler, applied });
-}
-
-function* announceLink(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  { traveler, applied, from }: { traveler: TravelUser; applied: AppliedFields; from?: Release },
-): Program<ReconcileResult | TravelerGone | 'taken'> {
-  const linked = withLinkedTraveler(draft, traveler, applied);
-  // The link is committed before the first PATCH: if two identities find one traveler at once, only one may change it.
-  const announcement = { travelId: traveler.id, applied, progress: linked.progress, from };
-  const link = yield* perform('announce', announcement);
-  if (link === 'taken') return 'taken';
-  if (link === 'lost') return endInFailure(draft, leaseLostFailure);
-  if (Object.keys(applied).length === 0) return yield* updateTraveler(context, linked, { isFresh: true });
-  const again = translatedAgain(context, linked);
-  return yield* updateTraveler(again.context, again.draft, { isFresh: true });
-}
-
-/**
- * Translates again with the fields that the link has brought: a value that cannot be resolved stays or goes depending on what it meant
- * before.
- */
-function translatedAgain(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-): { context: ReconcileContext; draft: OutcomeDraft } {
-  const translation = context.translateWith(draft.applied);
-  const others = draft.findings.filter((finding) => !context.translation.findings.includes(finding));
-  const findings = [...translation.findings, ...others];
-  return {
-    context: { ...context, translation },
-    draft: { ...draft, findings, trace: toStoredTrace(translation.trace) },
-  };
 }
 
 /**

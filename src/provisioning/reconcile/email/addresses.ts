@@ -1,0 +1,84 @@
+import { foldCase } from '../../../schema/case-fold.ts';
+import type { Finding } from '../../../translator/translation.ts';
+import type { TravelUser } from '../../../translator/traveler.ts';
+import type { ConnectionSettings } from '../../connection.ts';
+import { findings } from '../../findings.ts';
+import type { Identity } from '../../identity.ts';
+import { type OutcomeDraft, type ReconcileContext, withFinding } from '../context.ts';
+import { type Program, perform } from '../effects.ts';
+import { isDepartureOpen } from '../guard.ts';
+
+/** Returns the form in which addresses are compared. Do not apply it to its own result, which it may change again. */
+export function addressKey(email: string): string {
+  return foldCase(email);
+}
+
+/**
+ * True for a parking address: a placeholder that a traveler has while addresses are swapped, or after it gave its own
+ * address to another identity.
+ */
+export function isParkingAddress(
+  { parkingDomain }: Pick<ConnectionSettings, 'parkingDomain'>,
+  email: string,
+): boolean {
+  return parkingDomain !== undefined && addressKey(email).endsWith(`@${parkingDomain}`);
+}
+
+/**
+ * True if the identity has waited for an address since an earlier attempt, and a traveler that the store does not know has this one: sent
+ * again, it would be refused again. After a failed search, the address is sent: the travel API refuses it if it is taken.
+ */
+export function* isTakenByStranger(
+  { identity }: ReconcileContext,
+  { travelId }: OutcomeDraft,
+  email: string,
+): Program<boolean> {
+  if (identity.waitingFor === undefined) return false;
+  const found = yield* perform('findTravelers', [email]);
+  return found.kind === 'ok' && found.value.some(({ id }) => id !== travelId);
+}
+
+/** Finds the claimed identity, other than this one, whose traveler has the address or is being created with it. */
+export function* findEmailHolder(context: ReconcileContext, email: string): Program<Identity | undefined> {
+  const holders = [
+    yield* perform('findHolder', { travelEmail: email }),
+    yield* perform('findHolder', { creating: email }),
+  ];
+  return holders.find((holder) => holder && holder.id !== context.identity.id);
+}
+
+/**
+ * Records in the draft that it waits for an address that another traveler has. If the draft already waits for one, that
+ * wait stays.
+ */
+export function withEmailWait(
+  draft: OutcomeDraft,
+  email: string,
+  finding: Finding = findings.emailTaken(email),
+): OutcomeDraft {
+  if (draft.waitingFor !== undefined) return draft;
+  return { ...withFinding(draft, finding), waitingFor: addressKey(email) };
+}
+
+/**
+ * Makes a new parking address; undefined if the connection has no parking domain, or the travel API refused such an
+ * address.
+ */
+export function* newParkingAddress(
+  context: ReconcileContext,
+  { refused }: Pick<OutcomeDraft, 'refused'>,
+): Program<string | undefined> {
+  const { parkingDomain } = context.connection;
+  const before = refused.email;
+  const isRefused =
+    before?.basis === context.rulesSnapshot.version &&
+    isParkingAddress(context.connection, String(before.value));
+  return parkingDomain === undefined || isRefused
+    ? undefined
+    : `parked-${yield* perform('newId')}@${parkingDomain}`;
+}
+
+/** True for a leaver whose traveler is in use, because the departure waits for an admin or was discarded. */
+export function isStaying(identity: Identity, { archived }: TravelUser): boolean {
+  return !archived && isDepartureOpen(identity);
+}

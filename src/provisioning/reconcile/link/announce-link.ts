@@ -1,0 +1,68 @@
+import { resolveAnnounced } from '../../../translator/announced.ts';
+import { toStoredTrace } from '../../../translator/trace.ts';
+import type { AppliedFields } from '../../../translator/translation.ts';
+import type { TravelUser } from '../../../translator/traveler.ts';
+import type { IdentityChange } from '../../store-ports.ts';
+import {
+  endInFailure,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withLinkedTraveler,
+} from '../context.ts';
+import { type Program, perform } from '../effects.ts';
+import type { UnconfirmedCreate } from '../late-calls.ts';
+import { leaseLostFailure } from '../traveler-calls.ts';
+import { type TravelerGone, updateTraveler } from '../update-traveler.ts';
+
+export type Release = Extract<IdentityChange, { kind: 'giveUpTraveler' }>;
+
+/** A traveler, and the create with unknown outcome that has made it. */
+export interface OwnTraveler {
+  traveler: TravelUser;
+  create: UnconfirmedCreate;
+}
+
+/** Links a traveler that this create has made: the bridge owns the fields that it shows. */
+export function* announceOwnLink(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { traveler, create }: OwnTraveler,
+): ReturnType<typeof announceLink> {
+  const { rules } = context.rulesSnapshot;
+  const applied = resolveAnnounced({}, create.fields, { observed: traveler, rules });
+  return yield* announceLink(context, draft, { traveler, applied });
+}
+
+export function* announceLink(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { traveler, applied, from }: { traveler: TravelUser; applied: AppliedFields; from?: Release },
+): Program<ReconcileResult | TravelerGone | 'taken'> {
+  const linked = withLinkedTraveler(draft, traveler, applied);
+  // The link is committed before the first PATCH: if two identities find one traveler at once, only one may change it.
+  const announcement = { travelId: traveler.id, applied, progress: linked.progress, from };
+  const link = yield* perform('announce', announcement);
+  if (link === 'taken') return 'taken';
+  if (link === 'lost') return endInFailure(draft, leaseLostFailure);
+  if (Object.keys(applied).length === 0) return yield* updateTraveler(context, linked, { isFresh: true });
+  const again = translatedAgain(context, linked);
+  return yield* updateTraveler(again.context, again.draft, { isFresh: true });
+}
+
+/**
+ * Translates again with the fields that the link has brought: a value that cannot be resolved stays or goes depending on what it meant
+ * before.
+ */
+function translatedAgain(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): { context: ReconcileContext; draft: OutcomeDraft } {
+  const translation = context.translateWith(draft.applied);
+  const others = draft.findings.filter((finding) => !context.translation.findings.includes(finding));
+  const findings = [...translation.findings, ...others];
+  return {
+    context: { ...context, translation },
+    draft: { ...draft, findings, trace: toStoredTrace(translation.trace) },
+  };
+}
