@@ -254,9 +254,7 @@ function newTrack(
 ): FieldTrack {
   const value = memory?.fields[field];
   const owned = memory ? memory.wanted.has(field) : true;
-  // An admin has discarded a departure: the traveler is as before it.
-  const isKeptActive = field === 'archived' && memory?.isKeptActive;
-  const wanted = isKeptActive ? 'false' : memory?.wanted.get(field);
+  const wanted = memory?.wanted.get(field);
   const isDrifted = memory !== undefined && !(owned && value === wanted);
   return {
     drift: new Set(isDrifted ? [value] : []),
@@ -271,7 +269,10 @@ function newTrack(
     owner: memory?.owner,
     person: memory?.owner?.person,
     ...{ isLeft: false, isLeftSinceCheck: false, wasLeft: false, isReset: false },
-    possible: new Set([...(memory || !isRuled ? [value] : []), ...(isKeptActive ? ['false'] : [])]),
+    possible: new Set([
+      ...(memory || !isRuled ? [value] : []),
+      ...(field === 'archived' && memory?.isKeptActive ? ['false'] : []),
+    ]),
     sent: new Set(owned && memory ? [wanted] : []),
     untouched: memory !== undefined && !memory.owner ? { value } : undefined,
     isSentUnknown:

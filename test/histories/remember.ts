@@ -95,7 +95,9 @@ function rememberLinked(traveler: TravelUser, person: Person, state: ObservedSta
       const expected = expectedField(field, traveler, person, state);
       if (!expected.wanted) return [];
       const value = fieldValue(traveler, field, state.record.catalog);
-      return [[field, expected.sent.has(value) ? value : expected.wanted.value]];
+      // Who is left out keeps the access as it is.
+      const isKept = field === 'archived' && isWithoutRules(person, state);
+      return [[field, isKept || expected.sent.has(value) ? value : expected.wanted.value]];
     }),
   );
   const owner = { person: index, connection, externalId: last.externalId };
