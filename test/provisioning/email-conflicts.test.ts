@@ -290,6 +290,23 @@ test('a returned leaver whose two addresses are taken keeps the parking address,
     { policies: { reclaimEmail: true } },
   ));
 
+test('a returned leaver with a parking address gets the userName as address as soon as it is free', () =>
+  withFixture(
+    async ({ bridge, traveler, patch, reconcileAfter }) => {
+      const { id } = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(addressOf('Ada')) });
+      await patch(id, { active: false });
+      await bridge.users.create(users, person('Eve', emailsOf(addressOf('Ada'))));
+      const bob = await bridge.users.create(users, person('Bob', emailsOf('ada@login.example')));
+      await reconcileAfter(1_000);
+      await patch(id, { active: true });
+      expect((await traveler(id))?.email).toMatch(/^parked-/);
+      await patch(bob.id, emailsOf(addressOf('Bob')));
+      await reconcileAfter(0);
+      expect((await traveler(id))?.email).toBe('ada@login.example');
+    },
+    { policies: { reclaimEmail: true } },
+  ));
+
 test('a user with the userName as address takes the shared address once it is free', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter } = fixture;

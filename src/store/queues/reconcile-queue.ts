@@ -27,13 +27,8 @@ export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
           )
         : all;
       await waiting.where('waiting_for', '=', key).execute();
-      // Identities without a traveler that wait for another address could be created with this one, if it is their
-      // userName.
-      await waiting
-        .where('waiting_for', 'is not', null)
-        .where('travel_id', 'is', null)
-        .where('user_name_key', '=', key)
-        .execute();
+      // Identities that wait for another address may have this one meanwhile, if it is their userName.
+      await waiting.where('waiting_for', 'is not', null).where('user_name_key', '=', key).execute();
     },
     markUnresolvedDirty: async (connection, now) => {
       const scope = scopeOf(connection);
