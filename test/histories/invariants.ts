@@ -341,16 +341,20 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
 
 /**
  * Describes the POSTs with the address of a traveler that the last check has seen, and that no IdP has created: they are refused, also if an
- * IdP has deleted the person meanwhile whom the bridge shows for the traveler.
+ * IdP has deleted the person meanwhile whom the bridge shows for the traveler. It shows none where a user waits for the address.
  */
 function refusalViolations({ record }: ObservedState): string[] {
-  const { policies, changedRules, isRestored, strangers, memory } = record;
+  const { policies, changedRules, isRestored, strangers, memory, statedBefore } = record;
   if (policies.onExistingUser !== 'refuse' || isRestored || changedRules.has('scope')) return [];
   const existing = [...memory].filter(
     ([id, { owner, isRestored: isOfLeaver }]) => strangers.has(id) && !owner && !isOfLeaver,
   );
   return record.events.flatMap((event) => {
     if (event.kind !== 'write' || event.verb !== 'POST' || event.standing.scope !== 'in') return [];
+    const hasWaiter = [...statedBefore.users.values()].some(
+      ({ wanted }) => wanted.email === event.wanted?.email,
+    );
+    if (hasWaiter) return [];
     const [id] = existing.find(([, { email }]) => email === event.wanted?.email) ?? [];
     return id === undefined ? [] : [`p${event.person}: was created, though ${id} has the address`];
   });

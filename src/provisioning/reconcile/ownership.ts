@@ -149,12 +149,13 @@ export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: Outco
 
 /**
  * Returns all values of the traveler as if the bridge had sent them. The plan then removes every value that is not
- * wanted, even those that were entered in the travel service.
+ * wanted, even those that were entered in the travel service. One that was sent for the leaver may have come after the traveler was read.
  */
 export function appliedForReset({ applied, observed }: OutcomeDraft): AppliedFields {
   if (!observed) return applied;
-  const { email, archived } = applied;
+  const { email, archived, ...others } = applied;
   const reset: AppliedFields = { ...(email ? { email } : {}), ...(archived ? { archived } : {}) };
+  for (const [key, field] of Object.entries(others)) reset[key] = { ...field, unsure: true };
   for (const key of removableKeys(observed)) {
     const value = readField(observed, key) ?? null;
     reset[key] = { sent: value, answered: value, source: null, unsure: true };
