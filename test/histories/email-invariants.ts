@@ -31,6 +31,9 @@ function isKeptByLeaver(person: Person, { wanted }: CurrentUser, state: Observed
   const holder = holderOf(key(wanted.email), state);
   const leaver = people.find((one) => one !== person && links.get(one.index) === holder?.id);
   if (!holder?.archived || !leaver?.current || leaver.current.wanted.active) return false;
+  // Who has an address that was set by hand does not wait.
+  const own = travelerOf(person, state);
+  if (own && HAND.test(key(own.email)) && isDriftKept(person, own, state)) return false;
   const { withoutRules, withoutReturn } = decided;
   const isUndecided = [person, leaver].some(
     ({ index }) =>

@@ -66,17 +66,21 @@ function wronglyListed(
 function missingStrangers(
   connection: ConnectionName,
   listed: object[],
-  { travelers, links, record, decided: { ofLeavers } }: ObservedState,
+  { travelers, links, record, people, decided: { ofLeavers } }: ObservedState,
 ): string[] {
   if (record.policies.existingPeople === 'match') return [];
   const shown = new Set([...listed.map(travelIdOf), ...links.values(), ...ofLeavers]);
   // After a restore, the traveler of a leaver whom the database knows again counts as a stranger.
   const isKnown = ({ id }: TravelUser) =>
     record.memory.get(id)?.owner !== undefined || record.restored.has(id) || record.purged.has(id);
+  // A user name is unique: a stranger is not listed under one that a user has.
+  const userNames = people.flatMap(({ current }) =>
+    current?.connection === connection ? current.wanted.userName.toLowerCase() : [],
+  );
   const isStranger = (traveler: TravelUser) => record.strangers.has(traveler.id) && !isKnown(traveler);
   return travelers
     .filter((traveler) => isStranger(traveler) && !isAdmin(traveler) && !PARKING.test(traveler.email))
-    .filter(({ id }) => !shown.has(id))
+    .filter(({ id, email }) => !shown.has(id) && !userNames.includes(email.toLowerCase()))
     .map(({ id, email }) => `${connection} does not list ${id} (${email})`);
 }
 
