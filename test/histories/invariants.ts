@@ -341,7 +341,7 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
 
 /**
  * Describes the POSTs with the address of a traveler that the last check has seen, and that no IdP has created: they are refused, also if an
- * IdP has deleted the person meanwhile whom the bridge shows for the traveler. It shows none where a user waits for the address.
+ * IdP has deleted the person meanwhile whom the bridge shows for the traveler. It shows none where another user has or waits for the address.
  */
 function refusalViolations({ record }: ObservedState): string[] {
   const { policies, changedRules, isRestored, strangers, memory, statedBefore } = record;
@@ -351,10 +351,10 @@ function refusalViolations({ record }: ObservedState): string[] {
   );
   return record.events.flatMap((event) => {
     if (event.kind !== 'write' || event.verb !== 'POST' || event.standing.scope !== 'in') return [];
-    const hasWaiter = [...statedBefore.users.values()].some(
-      ({ wanted }) => wanted.email === event.wanted?.email,
+    const isTaken = [...statedBefore.users.values()].some(({ wanted }) =>
+      [wanted.email, wanted.userName].includes(event.wanted?.email ?? ''),
     );
-    if (hasWaiter) return [];
+    if (isTaken) return [];
     const [id] = existing.find(([, { email }]) => email === event.wanted?.email) ?? [];
     return id === undefined ? [] : [`p${event.person}: was created, though ${id} has the address`];
   });

@@ -14,9 +14,9 @@ test('an attempt that does not read the traveler frees no address, and makes nob
       markEmailWaitersDirty: async (_account: string, email: string) => void marked.push(email),
     };
     const deps = { ...store, reconcileQueue, wake: () => {}, runtime: { now: clock.now } };
-    await notifyDependents(deps, connection, { before: unread, after: unread, former: [] });
+    await notifyDependents(deps, connection, { before: unread, after: unread, former: [], awaited: [] });
     expect(marked).toEqual([]);
     const gone = { ...unread, travelId: undefined };
-    await notifyDependents(deps, connection, { before: unread, after: gone, former: [] });
+    await notifyDependents(deps, connection, { before: unread, after: gone, former: [], awaited: [] });
     expect(marked).toHaveLength(2);
   }));

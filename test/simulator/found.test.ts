@@ -30,6 +30,24 @@ it('a leaver who gives up an address while another one has the own new one gets 
     { policies: { ...defaultPolicies, safetyValve: undefined, reclaimEmail: true } },
   ));
 
+it.each([4, 6, 7, 8])(
+  'an address for which an attempt without an answer has waited is given on, once its person wants another one (seed %d)',
+  (seed) =>
+    expectKept(
+      [
+        { what: { kind: 'email', who: 5, address: 6 }, pause: 400 },
+        { what: { kind: 'update', who: 0, via: 'patch', set: { lang: 1 } }, pause: 2_500 },
+        { what: { kind: 'update', who: 4, via: 'patch', set: {} }, pause: 0 },
+        { what: { kind: 'swap', ring: [0, 4] }, pause: 0 },
+        { what: { kind: 'swap', ring: [4, 5, 2] }, pause: 0 },
+        { what: { kind: 'faults', next: ['late', 'slow'] }, pause: 300 },
+        { what: { kind: 'update', who: 0, via: 'put', set: { roles: 2 } }, pause: 0 },
+      ],
+      { replicas: 2 },
+      seed,
+    ),
+);
+
 /** The seed decides when the late call is carried out. */
 it.each([1, 2, 3, 4, 5, 6])(
   'a late archive is undone after a move, also if an import looks at the traveler meanwhile (seed %d)',

@@ -19,12 +19,18 @@ interface NotifyDeps {
 /**
  * Makes the identities dirty that the outcome of a reconciliation affects: those that wait for an address which is now
  * free, those whose search for a cycle of waits may have ended at this identity, and those whose manager is the traveler. An address becomes free when a traveler loses it, or when an announced
- * create made no traveler. `former`: the addresses that the attempt has announced, and those with which it has read the traveler.
+ * create made no traveler. `former`: the addresses that the attempt has announced, and those with which it has read the traveler; `awaited`:
+ * those for which it has waited, for which others may wait in turn.
  */
 export async function notifyDependents(
   deps: NotifyDeps,
   connection: Connection,
-  { before, after, former: others }: { before: Identity; after: Outcome; former: string[] },
+  {
+    before,
+    after,
+    former: others,
+    awaited,
+  }: { before: Identity; after: Outcome; former: string[]; awaited: string[] },
 ): Promise<void> {
   const now = deps.runtime.now();
   // An address that this identity itself waits for does not count as free.
@@ -50,7 +56,12 @@ export async function notifyDependents(
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
     deps.wake();
   }
-  for (const email of [...emailsNoLongerAwaited(before, after), ...newEmailInCycle(before, after)]) {
+  const dropped = awaited.filter((email) => ![...current, waitingFor].includes(addressKey(email)));
+  for (const email of [
+    ...emailsNoLongerAwaited(before, after),
+    ...newEmailInCycle(before, after),
+    ...dropped,
+  ]) {
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
     deps.wake();
   }

@@ -239,7 +239,7 @@ async function reconcileUnderLease(
   const pausedAt = modes.pausedAt(connection.id);
   const shadowSince = modes.shadowSince(connection.id);
   if (pausedAt === undefined && shadowSince === undefined) foreignValues?.observe(identity);
-  const { carryOut, time, announcedEmails, emailsRead, finish } = interpreter(deps, attempt);
+  const { carryOut, time, announcedEmails, awaitedEmails, emailsRead, finish } = interpreter(deps, attempt);
   const { result, translated, rulesGeneration } = await run(
     reconcileIdentity({ ...leased, connection, pausedAt, shadowSince, time }),
     carryOut,
@@ -255,7 +255,9 @@ async function reconcileUnderLease(
   }
   const former = [...announcedEmails, ...emailsRead(outcome.travelId)];
   if (identity.creating !== undefined) former.push(identity.creating);
-  await notifyDependents(deps, connection, { before: identity, after: outcome, former });
+  await notifyDependents(deps, connection, {
+    ...{ before: identity, after: outcome, former, awaited: awaitedEmails },
+  });
   if (!('kind' in translated))
     await notifyLeftOutOfCycle(deps, { identity, before: translated.resolved.before, after: outcome });
   if (result.end.kind !== 'state') return { result: 'failed', outcome };
