@@ -343,7 +343,7 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
  * Describes the POSTs with the address of a traveler that the last check has seen, and that no IdP has created: they are refused, also if an
  * IdP has deleted the person meanwhile whom the bridge shows for the traveler. It shows none where another user has or waits for the address.
  */
-function refusalViolations({ record }: ObservedState): string[] {
+function refusalViolations({ people, record }: ObservedState): string[] {
   const { policies, changedRules, isRestored, strangers, memory, statedBefore } = record;
   if (policies.onExistingUser !== 'refuse' || isRestored || changedRules.has('scope')) return [];
   const existing = [...memory].filter(
@@ -351,11 +351,13 @@ function refusalViolations({ record }: ObservedState): string[] {
   );
   return record.events.flatMap((event) => {
     if (event.kind !== 'write' || event.verb !== 'POST' || event.standing.scope !== 'in') return [];
-    const isTaken = [...statedBefore.users.values()].some(({ wanted }) =>
-      [wanted.email, wanted.userName].includes(event.wanted?.email ?? ''),
+    const address = event.wanted?.email;
+    const isAwaited = [...statedBefore.users.values()].some(({ wanted }) => wanted.email === address);
+    const isUserName = people.some(
+      ({ index, lastWanted }) => index !== event.person && lastWanted.userName === address,
     );
-    if (isTaken) return [];
-    const [id] = existing.find(([, { email }]) => email === event.wanted?.email) ?? [];
+    if (isAwaited || isUserName) return [];
+    const [id] = existing.find(([, { email }]) => email === address) ?? [];
     return id === undefined ? [] : [`p${event.person}: was created, though ${id} has the address`];
   });
 }
