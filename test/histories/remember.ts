@@ -96,7 +96,7 @@ function rememberLinked(traveler: TravelUser, person: Person, state: ObservedSta
       if (!expected.wanted) return [];
       const value = fieldValue(traveler, field, state.record.catalog);
       // Who is left out keeps the access as it is.
-      const isKept = field === 'archived' && isWithoutRules(person, state);
+      const isKept = field === 'archived' && scopeOfPerson(person, state.record) !== 'in';
       return [[field, isKept || expected.sent.has(value) ? value : expected.wanted.value]];
     }),
   );

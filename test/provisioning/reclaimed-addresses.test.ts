@@ -2,6 +2,7 @@ import type { Decision } from '../../src/provisioning/identity.ts';
 import {
   addressOf,
   emailsOf,
+  managedBy,
   type ProvisioningFixture,
   person,
   rolesOf,
@@ -301,3 +302,22 @@ describe.each([true, false])(
     );
   },
 );
+
+test('a leaver takes an address that the traveler of another person has lost by hand, and is not asked for it again', () =>
+  withFixture(async (fixture) => {
+    const { travel, bridge, patch } = fixture;
+    const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);
+    await patch(zoe, managedBy(ada));
+    const traveler = await fixture.traveler(zoe);
+    if (!traveler) throw new Error('there is no traveler');
+    travel.travelers.set(traveler.id, { ...traveler, email: 'by-hand@corp.example' });
+    await fixture.importTravelers();
+    await patch(ada, { active: false, ...emailsOf(addressOf('Zoe')) });
+    const travelId = (await fixture.identity(ada)).travelId ?? '';
+    travel.calls.length = 0;
+    for (let round = 0; round < 20; round += 1) await bridge.reconcileDue();
+    await settle(fixture);
+    expect(travel.travelers.get(travelId)?.email).toBe(addressOf('Zoe'));
+    expect(sentEmails(fixture, travelId).length).toBeLessThan(2);
+    expect(await fixture.findings(zoe)).toEqual(['managerId: managerInactive', 'email: drift']);
+  }, reclaim));

@@ -48,7 +48,11 @@ export function* resolveEmailConflict(
   const isAsWanted = observed !== undefined && addressKey(observed.email) === addressKey(email.value);
   // The guard keeps the address of such a traveler, so nobody is asked to give another one up for it.
   const isKept = observed !== undefined && isGuarded(observed, draft.applied);
-  if (isAsWanted || isKept || !(yield* findEmailObstacle(context, draft, email.value)))
+  // The travel service has another address in its place, which is reported and not corrected.
+  const { email: applied } = draft.applied;
+  const isParked = observed !== undefined && isParkingAddress(context.connection, observed.email);
+  const isDriftKept = !isParked && applied?.unsure !== true && applied?.sent === email.value;
+  if (isAsWanted || isKept || isDriftKept || !(yield* findEmailObstacle(context, draft, email.value)))
     return { draft, fields };
   // The wait is saved before the second lookup: an address that is freed from now on makes this identity dirty, and an
   // identity
