@@ -61,6 +61,11 @@ export interface StartOptions {
   mappingProgram?: string;
   /** The folder of the recorded demo day; without it there is none. */
   demo?: string;
+  /**
+   * If true, the metrics contain those of the process. Their measurement, a timer of 10 ms among it, ends with the process, so that
+   * only a program whose process serves until it ends asks for it.
+   */
+  measuresProcess?: boolean;
   log?: Logger;
   /** The clock of what guards against strangers: waits of refused sign-ins, minutes of logs, and the age of audit entries. */
   strangerClock?: StrangerClock;
@@ -134,6 +139,7 @@ export async function openStore(given: Settings, options: StartOptions): Promise
     });
     const strangerClock = options.strangerClock ?? { now: runtime.wallClock, wait: runtime.wait };
     const parts = await openStores(settings, { ...deps, writes, strangerClock }, started);
+    if (options.measuresProcess) measureProcess(parts.http.metrics);
     return { ...parts, live, close };
   } catch (error) {
     await live?.stop();
@@ -297,7 +303,6 @@ function createHttpDeps(
   { log, runtime, database, writes }: OpenDatabase,
 ): HttpDeps {
   const metrics = httpMetrics();
-  measureProcess(metrics);
   registerStoreGauges(metrics, store, writes);
   registerDatabaseMetrics(metrics, database);
   const { wallClock: now } = runtime;
