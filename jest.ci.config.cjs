@@ -28,7 +28,7 @@ const postgresProcesses = {
   ...onPostgres,
   displayName: 'processes on PostgreSQL',
   testMatch: [
-    '**/test/process/{feed,import,lookups}.slow.test.ts',
+    '**/test/process/{feed,import}.slow.test.ts',
     '**/test/cli/{connections,erase-elsewhere}.slow.test.ts',
     '**/test/store/restored.slow.test.ts',
     '**/test/travel/webhooks/model.slow.test.ts',
