@@ -4,8 +4,9 @@ const { aboutSqlite, behaviour, browser, onPostgres, otherKinds, processes } = r
 process.env.JETBRIDGE_TEST_RING ??= 'ci';
 
 /**
- * The conformance of PostgreSQL: what differs from SQLite is the store, leases, transactions and replicas. Parsing, validation, pages
- * and texts of commands are the same on both databases and are tested on one.
+ * The conformance of PostgreSQL: the stores, and the files of the bridge that execute statements which no other file here executes, or
+ * in which transactions of several processes overlap. Whatever else a file decides is the same on both databases and is tested on one;
+ * `npm run test:all` runs every file on both.
  */
 const postgres = {
   ...onPostgres,
@@ -14,11 +15,10 @@ const postgres = {
     '**/test/{store,idp}/*.test.ts',
     '**/test/log/exchange-log.test.ts',
     '**/test/docs/metrics.test.ts',
-    '**/test/provisioning/{background-*,bare-answers,event-feed,hold-alarms,import*,pause,reconcile,replicas,rules*,safety-valve,shadow}.test.ts',
-    '**/test/provisioning/{email-conflicts,group*,held-departures,moving-between-connections,references,returns,scan-queue,strangers,unconfirmed-values,writes}.test.ts',
+    '**/test/provisioning/{held-departures,import,import-during-reconciliation,pause,references,replicas,returns}.test.ts',
+    '**/test/provisioning/{rules-in-force,shadow,strangers,writes}.test.ts',
     '**/test/scim/{filter-equivalence,group-concurrency,lists}.test.ts',
-    '**/test/**/erasure*.test.ts',
-    '**/test/travel/webhooks/{delivery,lease,schedule}.test.ts',
+    '**/test/travel/webhooks/lease.test.ts',
   ],
   testPathIgnorePatterns: ['/node_modules/', ...otherKinds, ...aboutSqlite],
 };
@@ -28,7 +28,7 @@ const postgresProcesses = {
   ...onPostgres,
   displayName: 'processes on PostgreSQL',
   testMatch: [
-    '**/test/process/{feed,import,lookups}.slow.test.ts',
+    '**/test/process/{feed,import}.slow.test.ts',
     '**/test/cli/{connections,erase-elsewhere}.slow.test.ts',
     '**/test/store/restored.slow.test.ts',
     '**/test/travel/webhooks/model.slow.test.ts',

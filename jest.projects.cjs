@@ -4,6 +4,10 @@ const { readFileSync, statfsSync } = require('node:fs');
 // not the machine. Another folder is chosen by TMPDIR.
 if (!process.env.TMPDIR && isUsable('/dev/shm')) process.env.TMPDIR = '/dev/shm';
 
+// The modules that a test file loads live until its end. With the usual 16 MB for new objects V8 copies them several times, which
+// takes a tenth of the time of the tests.
+process.env.NODE_OPTIONS ??= '--max-semi-space-size=64';
+
 /** True if the folder has room for the databases of all tests, and programs may be started from it, as PostgreSQL may have to be. */
 function isUsable(folder) {
   try {

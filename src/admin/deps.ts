@@ -16,6 +16,7 @@ import type { DemoDay } from './demo-day.ts';
 import { AdminError, invalidField } from './errors.ts';
 import type { MappingThread } from './mapping-thread/thread.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
+import type { PasswordCosts } from './passwords.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
 import type { RouterDeps } from './router.ts';
 import type { ScimCredentials } from './scim-credentials.ts';
@@ -68,6 +69,8 @@ export interface AdminParts {
   embedded: EmbeddedService | undefined;
   exchanges: ExchangeLog;
   limit: SignInLimit;
+  /** The costs of the hashes of new passwords. */
+  passwordCosts: PasswordCosts;
   refusedSignIns: RefusedSignIns;
   /** 32 bytes that encrypt the cookies of sign-ins. */
   encryptionKey: Uint8Array;

@@ -4,7 +4,7 @@ import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { adminAccounts } from '../store/credentials/admins.ts';
 import type { Database } from '../store/sql/database.ts';
 import { findPasswordWeakness } from './password-rules.ts';
-import { hashPassword, newPassword, verifyPassword } from './passwords.ts';
+import { hashPassword, newPassword, type PasswordCosts, verifyPassword } from './passwords.ts';
 
 /** The name of the account that the first start creates, and whose password ADMIN_PASSWORD sets. */
 export const FIRST_ADMIN = 'admin';
@@ -22,7 +22,7 @@ export async function applyAdminPassword(
   const first = await accounts.findByName(FIRST_ADMIN);
   if (!first) await createFirstAdmin(adminPassword, parts);
   else if (!(await verifyPassword(adminPassword, first.passwordHash)))
-    await accounts.setPassword(first.id, await hashPassword(adminPassword));
+    await accounts.setPassword(first.id, await hashPassword(adminPassword, parts.passwordCosts));
 }
 
 /**
@@ -43,13 +43,14 @@ export async function makeFirstAdmin(
 interface FirstAdminParts {
   database: Database;
   runtime: Pick<Runtime, 'newId' | 'wallClock'>;
+  passwordCosts: PasswordCosts;
 }
 
 async function createFirstAdmin(
   password: string,
-  { database, runtime: { newId, wallClock } }: FirstAdminParts,
+  { database, runtime: { newId, wallClock }, passwordCosts }: FirstAdminParts,
 ): Promise<boolean> {
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, passwordCosts);
   const account = { id: newId(), name: FIRST_ADMIN, role: 'admin', createdAt: wallClock() } as const;
   return adminAccounts(database).create({ ...account, passwordHash });
 }

@@ -2,7 +2,7 @@ import { addressGroup } from '../http/proxies.ts';
 import type { SignInFailures } from '../store/credentials/sign-in-failures.ts';
 import { AdminError } from './errors.ts';
 import { type Client, FairQueue } from './fair-queue.ts';
-import { verifyPassword } from './passwords.ts';
+import { type PasswordCosts, verifyPassword } from './passwords.ts';
 
 /** Each check of a password takes a quarter of a second of CPU time, and one of the four threads of Node. */
 const CHECKS = { running: 2, runningOfAddress: 1, waiting: 256, waitingOfAddress: 32 };
@@ -35,6 +35,7 @@ export interface SignInLimit {
 /** Dependencies of the limit. */
 export interface SignInLimitDeps {
   failures: SignInFailures;
+  passwordCosts: PasswordCosts;
   clock: {
     /** Epoch milliseconds. */
     now(): number;
@@ -46,7 +47,7 @@ export interface SignInLimitDeps {
 }
 
 /** Returns the limit of one process. The failures are counted in the database, for all processes. */
-export function createSignInLimit({ failures, clock, signal }: SignInLimitDeps): SignInLimit {
+export function createSignInLimit({ failures, passwordCosts, clock, signal }: SignInLimitDeps): SignInLimit {
   const checks = new FairQueue(CHECKS);
   const known = new Set<string>();
   const waiting = new Map<string, number>();
@@ -61,7 +62,7 @@ export function createSignInLimit({ failures, clock, signal }: SignInLimitDeps):
     verify: async ({ name, address }, password, hash) => {
       const group = addressGroup(address);
       const client = { name, address, isPreferred: known.has(group) };
-      const isRight = await checks.run(client, () => verifyPassword(password, hash));
+      const isRight = await checks.run(client, () => verifyPassword(password, hash, passwordCosts));
       if (isRight) addLatest(known, group);
       return isRight;
     },

@@ -3,6 +3,7 @@ import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
 import { type AuditLog, auditLog } from '../store/credentials/audit-log.ts';
 import { signInFailures } from '../store/credentials/sign-in-failures.ts';
 import type { Database } from '../store/sql/database.ts';
+import type { PasswordCosts } from './passwords.ts';
 import { type RefusedSignIns, recordRefusedSignIns } from './refused-sign-ins.ts';
 import { createSignInLimit, type SignInLimit } from './sign-in-limit.ts';
 
@@ -18,6 +19,7 @@ export interface SignIns {
 
 interface SignInDeps {
   database: Database;
+  passwordCosts: PasswordCosts;
   clock: { now(): number; wait: Runtime['wait'] };
   /** The times of entries, in epoch milliseconds. */
   wallClock(): number;
@@ -27,7 +29,14 @@ interface SignInDeps {
 }
 
 /** Starts to guard the sign-in to the admin page, and to remove old entries of the audit log. */
-export function openSignIns({ database, clock, wallClock, log, onRefusal }: SignInDeps): SignIns {
+export function openSignIns({
+  database,
+  passwordCosts,
+  clock,
+  wallClock,
+  log,
+  onRefusal,
+}: SignInDeps): SignIns {
   const audit = auditLog(database);
   const end = new AbortController();
   const { signal } = end;
@@ -39,7 +48,7 @@ export function openSignIns({ database, clock, wallClock, log, onRefusal }: Sign
   });
   const removing = removeOldEntries({ audit, clock, log }, signal);
   return {
-    limit: createSignInLimit({ failures: signInFailures(database), clock, signal }),
+    limit: createSignInLimit({ failures: signInFailures(database), passwordCosts, clock, signal }),
     refusedSignIns,
     endWaits: () => end.abort(),
     close: async () => {

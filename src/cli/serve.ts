@@ -32,6 +32,7 @@ export async function serve({ environment, home, printError: complain }: Shell):
     documents: join(home, 'dist/docs'),
     demo: join(home, 'demo'),
     mappingProgram: join(home, 'dist/admin/mapping-thread/worker.js'),
+    measuresProcess: true,
   });
   try {
     // A listener is needed without a certificate, too: by default, SIGHUP ends the process.

@@ -111,7 +111,7 @@ export function httpMetrics(): HttpMetrics {
   };
 }
 
-/** Adds metrics of the process: memory, CPU, event loop. */
+/** Adds metrics of the process: memory, CPU, event loop. prom-client measures them until the process ends. */
 export function measureProcess({ registry }: HttpMetrics): void {
   collectDefaultMetrics({ register: registry });
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ThreadLimits } from '../admin/mapping-thread/thread.ts';
+import { PASSWORD_COSTS, type PasswordCosts } from '../admin/passwords.ts';
 import { openSignIns, type SignIns } from '../admin/sign-ins.ts';
 import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
 import { faultLine, SettingsFault } from '../config/faults.ts';
@@ -61,6 +62,11 @@ export interface StartOptions {
   mappingProgram?: string;
   /** The folder of the recorded demo day; without it there is none. */
   demo?: string;
+  /**
+   * If true, the metrics contain those of the process. Their measurement, a timer of 10 ms among it, ends with the process, so that
+   * only a program whose process serves until it ends asks for it.
+   */
+  measuresProcess?: boolean;
   log?: Logger;
   /** The clock of what guards against strangers: waits of refused sign-ins, minutes of logs, and the age of audit entries. */
   strangerClock?: StrangerClock;
@@ -68,6 +74,8 @@ export interface StartOptions {
   /** Times and limits, to be set lower than in production. */
   limits?: Partial<SocketLimits>;
   mappingLimits?: Partial<ThreadLimits>;
+  /** The costs of the hashes of new passwords, to be set lower than in production. */
+  passwordCosts?: PasswordCosts;
 }
 
 /** `now` returns epoch milliseconds. */
@@ -90,6 +98,7 @@ export interface ServerDeps {
   refusals: ReturnType<typeof refusalDeps>;
   http: HttpDeps;
   signIns: SignIns;
+  passwordCosts: PasswordCosts;
   /** Adds to the log of exchanges; undefined if the settings disable it. */
   recorder: ExchangeRecorder | undefined;
   /**
@@ -113,7 +122,7 @@ export async function openStore(given: Settings, options: StartOptions): Promise
     // Replicas compare these times, too, such as those of a departure and of a new user.
     ...(database.dialect.isShared ? { wallClock: clock.now } : {}),
   });
-  const deps = { database, log, runtime };
+  const deps = { database, log, runtime, passwordCosts: options.passwordCosts ?? PASSWORD_COSTS };
   const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
   const sharedRole = options.background === false ? 'command' : 'replica';
   const role = database.dialect.isShared ? sharedRole : 'only';
@@ -134,6 +143,7 @@ export async function openStore(given: Settings, options: StartOptions): Promise
     });
     const strangerClock = options.strangerClock ?? { now: runtime.wallClock, wait: runtime.wait };
     const parts = await openStores(settings, { ...deps, writes, strangerClock }, started);
+    if (options.measuresProcess) measureProcess(parts.http.metrics);
     return { ...parts, live, close };
   } catch (error) {
     await live?.stop();
@@ -143,7 +153,7 @@ export async function openStore(given: Settings, options: StartOptions): Promise
 }
 
 /** The open database, with what every part of the service uses. */
-type OpenDatabase = Pick<ServerDeps, 'database' | 'log' | 'runtime' | 'writes'>;
+type OpenDatabase = Pick<ServerDeps, 'database' | 'log' | 'runtime' | 'writes' | 'passwordCosts'>;
 
 /** A part with timers, which keep the process alive until it is closed. */
 interface Started {
@@ -156,7 +166,7 @@ async function openStores(
   deps: OpenDatabase & { strangerClock: StrangerClock },
   started: Started[],
 ): Promise<Omit<ServerDeps, 'live' | 'close'>> {
-  const { database, log, runtime, writes, strangerClock } = deps;
+  const { database, log, runtime, writes, strangerClock, passwordCosts } = deps;
   const encryptionKey = currentEncryptionKey(settings);
   await reencryptSecrets(settings, { database, log });
   if (!(await isExchangeLogReadable(database, settings))) log.warn(UNREADABLE_LOG);
@@ -192,13 +202,13 @@ async function openStores(
   started.push(tokenUses);
   const lines = sumUpStrangers(strangerClock, log);
   const signIns = openSignIns({
-    ...{ database, clock: strangerClock, wallClock: runtime.wallClock, log },
+    ...{ database, passwordCosts, clock: strangerClock, wallClock: runtime.wallClock, log },
     onRefusal: countRefusedSignIns(metrics),
   });
   started.push(lines, signIns);
   return {
     ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges, recorder },
-    ...{ restoreWatch, tokens, tokenUses, signIns },
+    ...{ restoreWatch, tokens, tokenUses, signIns, passwordCosts },
     http: { ...http, strangerLines: lines.quota, tracing: tracing?.tracing },
   };
 }
@@ -297,7 +307,6 @@ function createHttpDeps(
   { log, runtime, database, writes }: OpenDatabase,
 ): HttpDeps {
   const metrics = httpMetrics();
-  measureProcess(metrics);
   registerStoreGauges(metrics, store, writes);
   registerDatabaseMetrics(metrics, database);
   const { wallClock: now } = runtime;

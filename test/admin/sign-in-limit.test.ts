@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { hashPassword } from '../../src/admin/passwords.ts';
+import { hashPassword, PASSWORD_COSTS } from '../../src/admin/passwords.ts';
 import { createSignInLimit } from '../../src/admin/sign-in-limit.ts';
 import { signInFailures } from '../../src/store/credentials/sign-in-failures.ts';
 import { clock } from '../fixtures/clock.ts';
@@ -18,6 +18,7 @@ async function processes(count: number) {
   const start = () =>
     createSignInLimit({
       failures: signInFailures(database),
+      passwordCosts: PASSWORD_COSTS,
       clock: { now: time.now, wait },
       signal: new AbortController().signal,
     });
@@ -59,7 +60,12 @@ test('beyond twenty answers to one network, and two hundred in all, a refusal is
   const time = clock();
   const end = new AbortController();
   setMaxListeners(0, end.signal);
-  const limit = createSignInLimit({ failures: { count: async () => 1 }, clock: time, signal: end.signal });
+  const limit = createSignInLimit({
+    failures: { count: async () => 1 },
+    passwordCosts: PASSWORD_COSTS,
+    clock: time,
+    signal: end.signal,
+  });
   const refuse = (address: string) => limit.delayRefusal({ name: 'ada', address });
   const waiting = Array.from({ length: 20 }, (_, host) => refuse(`2001:db8::${host + 1}`));
   await expect(refuse('2001:db8::ffff')).rejects.toMatchObject({ code: 'tooManyAttempts', retryAfterS: 1 });

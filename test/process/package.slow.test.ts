@@ -20,9 +20,12 @@ const clone = join(place.path, 'clone');
 const project = join(place.path, 'project');
 afterAll(() => place.remove());
 
+/** What the first start from the sources printed. */
+let firstStart: { stdout: string; stderr: string };
 let packed: string[];
 
-// The repository as a fresh clone after `npm ci`, without dist; then a project that has installed the package.
+// The repository as a fresh clone after `npm ci`, without dist, which the first start builds; then a project that has installed the
+// package.
 beforeAll(async () => {
   const left = new Set(['.git', 'node_modules', 'dist', 'dist.building', 'data']);
   cpSync(home, clone, {
@@ -30,8 +33,9 @@ beforeAll(async () => {
     filter: (file) => dirname(file) !== home || !left.has(basename(file)),
   });
   symlinkSync(join(home, 'node_modules'), join(clone, 'node_modules'));
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place.path], { cwd: clone });
-  const [tarball] = JSON.parse(stdout);
+  firstStart = await startFromSources();
+  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', place.path];
+  const [tarball] = JSON.parse((await run('npm', pack, { cwd: clone })).stdout);
   packed = tarball.files.map(({ path }: { path: string }) => path);
   mkdirSync(project);
   await run(
@@ -41,6 +45,13 @@ beforeAll(async () => {
       cwd: project,
     },
   );
+});
+
+const startFromSources = () => run(process.execPath, ['scripts/jetbridge.mjs', '--version'], { cwd: clone });
+
+it('is built before it is packed', () => {
+  const { scripts } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+  expect(scripts).toMatchObject({ prepack: 'npm run build --silent', build: 'node scripts/build.mjs' });
 });
 
 describe('the packed package', () => {
@@ -161,22 +172,22 @@ describe('the packed package', () => {
 });
 
 it('a first start from the sources says that it builds, and a second one does not build', async () => {
-  const other = join(place.path, 'other');
-  cpSync(clone, other, { recursive: true, filter: (file) => !file.startsWith(join(clone, 'dist')) });
-  const start = () => run(process.execPath, ['scripts/jetbridge.mjs', '--version'], { cwd: other });
-  expect(await start()).toEqual({
+  expect(firstStart).toEqual({
     stdout: '0.1.0\n',
     stderr: 'Building Jetbridge, which takes a few seconds …\n',
   });
-  expect(await start()).toEqual({ stdout: '0.1.0\n', stderr: '' });
+  expect(await startFromSources()).toEqual({ stdout: '0.1.0\n', stderr: '' });
 });
 
 it('a build that does not come to its end leaves nothing that a start would run', async () => {
   const broken = join(place.path, 'broken');
   cpSync(clone, broken, { recursive: true, filter: (file) => !file.startsWith(join(clone, 'dist')) });
-  // The page is built last.
-  writeFileSync(join(broken, 'src/admin/ui/main.tsx'), 'import "./missing.ts";');
-  await expect(run(process.execPath, ['scripts/build.mjs'], { cwd: broken })).rejects.toThrow('missing.ts');
+  // The program has been compiled by then.
+  writeFileSync(join(broken, 'tsconfig.declarations.json'), '{ "extends": "./missing.json" }');
+  await expect(run(process.execPath, ['scripts/build.mjs'], { cwd: broken })).rejects.toMatchObject({
+    stdout: expect.stringContaining('missing.json'),
+  });
+  expect(existsSync(join(broken, 'dist.building/main.js'))).toBe(true);
   expect(existsSync(join(broken, 'dist'))).toBe(false);
 });
 

@@ -16,10 +16,10 @@ import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import type { ServerProcess } from '../fixtures/server-process.ts';
 
 /** JETBRIDGE_REPLICAS_SECONDS sets how long replicas are killed, and JETBRIDGE_REPLICAS_SEED another seed. */
-const SECONDS = Number(process.env['JETBRIDGE_REPLICAS_SECONDS'] ?? 20);
+const SECONDS = Number(process.env['JETBRIDGE_REPLICAS_SECONDS'] ?? 12);
 const SEED = Number(process.env['JETBRIDGE_REPLICAS_SEED'] ?? 1);
 const REPLICAS = 3;
-const KILL_EVERY_MS = 5_000;
+const KILL_EVERY_MS = 3_000;
 /** 100 writes a second, if the machine is fast enough. */
 const WRITE_EVERY_MS = 10;
 /** The number of writes that wait for an answer at the same time. */
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close(), 60_000);
 
 test(
-  `after ${SECONDS} s of random writes, with one of three replicas killed every five seconds and the database once, every traveler is as the IdP wants (seed ${SEED})`,
+  `after ${SECONDS} s of random writes, with one of three replicas killed every three seconds and the database once, every traveler is as the IdP wants (seed ${SEED})`,
   async () => {
     const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => fixture.start()));
     const idp = roundRobinIdp(() => replicas.map(({ url }) => url), fixture.token);

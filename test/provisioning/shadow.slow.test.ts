@@ -2,8 +2,8 @@ import { withFixture } from '../fixtures/provisioning.ts';
 import { runs } from '../fixtures/runs.ts';
 import { playFirstCycle } from '../fixtures/shadow.ts';
 
-/** 10,000 before a release. */
-const PEOPLE = runs(2_000).numRuns;
+/** In CI more than a page of 500; 6,000 before a release. */
+const PEOPLE = runs(1_200).numRuns;
 
 test('the report of a large first cycle equals what going live then does, person by person', () =>
   withFixture(

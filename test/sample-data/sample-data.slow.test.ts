@@ -14,7 +14,7 @@ import { dumpOf } from '../travel/dump.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const DAY = 86_400_000;
-const options = { users: 60, trips: 120, seed: 1, now };
+const options = { users: 30, trips: 60, seed: 1, now };
 
 type Item = JsonObject & { id: string; createdAt: string };
 

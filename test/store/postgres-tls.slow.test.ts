@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { runJetbridge } from '../fixtures/jetbridge.ts';
 import {
   type PostgresAdministration,
@@ -58,10 +59,9 @@ async function startTlsProxy({ key, cert }: CertificateFiles, host: string): Pro
   return typeof address === 'object' && address ? address.port : 0;
 }
 
-/** Runs a command that reads the database. On one without tables it says that there is no data. */
-async function listTokens(url: string) {
-  return runJetbridge(['tokens', 'list'], { DATABASE_URL: url, JETBRIDGE_KEY: KEY });
-}
+/** A command that reads the database. On one without tables it says that there is no data. */
+const listTokens = ['tokens', 'list'];
+const onDatabase = (url: string) => ({ DATABASE_URL: url, JETBRIDGE_KEY: KEY });
 
 async function urlThrough(certificate: CertificateFiles, parameters: string, host = '127.0.0.1') {
   const url = new URL(server.url(await server.newDatabase()));
@@ -76,7 +76,8 @@ test.each([
   ['no-verify', undefined],
 ])('sslmode=%s connects, without a warning of Node', async (mode, authority) => {
   const parameters = `sslmode=${mode}${authority === undefined ? '' : `${authority}${files.cert}`}`;
-  const { code, err } = await listTokens(await urlThrough(files, parameters));
+  // Node writes its warnings to the standard error of the process.
+  const { code, err } = await runJetbridge(listTokens, onDatabase(await urlThrough(files, parameters)));
   expect(err).toMatch(/^There is no data in postgres:[^\n]*\n$/);
   expect(code).toBe(1);
 });
@@ -87,7 +88,8 @@ const authority =
 test.each(['require', 'verify-ca', 'verify-full'])(
   'a certificate of an unknown authority is refused in one line with sslmode=%s',
   async (mode) => {
-    const { code, err } = await listTokens(await urlThrough(files, `sslmode=${mode}`));
+    const url = await urlThrough(files, `sslmode=${mode}`);
+    const { code, err } = await runCommandLine(listTokens, onDatabase(url));
     expect(err).toMatch(/^The database postgres:[^\n]*\n$/);
     expect(err.trimEnd()).toMatch(authority);
     expect(code).toBe(1);
@@ -106,7 +108,7 @@ test.each([
     /does not match certificate's altnames: .*\. Give the host in DATABASE_URL by a name that the certificate of the server has\.$/,
   ],
 ])('a certificate %s is refused in one line', async (_title, urlOf, text) => {
-  const { err } = await listTokens(await urlOf());
+  const { err } = await runCommandLine(listTokens, onDatabase(await urlOf()));
   expect(err).toMatch(/^The database postgres:[^\n]*\n$/);
   expect(err.trimEnd()).toMatch(text);
 });
@@ -123,7 +125,7 @@ test.each([
     /illegal operation on a directory, read\. Correct sslrootcert, sslcert and sslkey in DATABASE_URL, and let Jetbridge read the files\.$/,
   ],
 ])('a file %s is told with its parameter', async (_title, urlOf, text) => {
-  const { code, err } = await listTokens(urlOf());
+  const { code, err } = await runCommandLine(listTokens, onDatabase(urlOf()));
   expect(code).toBe(1);
   expect(err.trimEnd()).toMatch(text);
 });

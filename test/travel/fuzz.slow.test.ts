@@ -7,6 +7,7 @@ import { mergePatch } from '../../src/travel/changes.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
 import { toWords } from '../../src/travel/openapi/schemas.ts';
 import type { Resource } from '../../src/travel/resource.ts';
+import { runs } from '../fixtures/runs.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { type Ids, mutatedValues, unexpectedJson, valuesOf } from './arbitrary.ts';
 import { bodyPointer, checkAnswer, type Operation, operations, partAt, schemaFaults } from './contract.ts';
@@ -14,8 +15,8 @@ import { type StoredExample, storeExample } from './examples.ts';
 import { collectionOf, SAMPLE_COUNT, sample, without } from './samples.ts';
 
 /** Runs for each operation and kind of input; `FUZZ_RUNS=1000 npx jest test/travel/fuzz` runs longer. */
-const runs = Number(process.env['FUZZ_RUNS'] ?? 15);
-jest.setTimeout(30_000 + runs * 8_000);
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? runs(15).numRuns);
+jest.setTimeout(30_000 + RUNS * 8_000);
 
 let fixture: Fixture;
 let server: Server;
@@ -129,7 +130,7 @@ async function tried<T>(inputs: Arbitrary<T>, work: (input: T) => Promise<unknow
     fc.asyncProperty(inputs, async (input) => {
       await work(input);
     }),
-    { numRuns: runs },
+    { numRuns: RUNS },
   );
   expect(fixture.logged).toEqual([]);
 }

@@ -74,10 +74,10 @@ async function createAccount(
   deps: AdminDeps,
 ) {
   requirePasswordSignIn(deps);
-  const { accounts, now, newId } = deps;
+  const { accounts, now, newId, passwordCosts } = deps;
   const [id, password] = [newId(), newPassword()];
   note({ id, name, role });
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, passwordCosts);
   const created = await accounts.create({ id, name, role, passwordHash, createdAt: now() });
   if (!created) throw new AdminError('conflict', `There is already an account named ${name}.`);
   return { id, password };
@@ -89,7 +89,8 @@ async function resetPassword(id: string, note: AdminContext['note'], deps: Admin
   requirePassword(account, 'who may sign in');
   requirePasswordSignIn(deps);
   const password = newPassword();
-  if (!(await deps.accounts.setPassword(id, await hashPassword(password)))) throw noSuch('account');
+  const passwordHash = await hashPassword(password, deps.passwordCosts);
+  if (!(await deps.accounts.setPassword(id, passwordHash))) throw noSuch('account');
   return { password };
 }
 
@@ -158,7 +159,7 @@ function wrongPassword(): AdminError {
 async function changeOwnPassword(
   { current, password }: { current: string; password: string },
   { caller, address }: AdminContext,
-  { accounts, limit }: AdminDeps,
+  { accounts, limit, passwordCosts }: AdminDeps,
 ): Promise<void> {
   if (!caller?.session) throw new AdminError('conflict', 'A token has no password.');
   if (!caller.hasPassword)
@@ -173,7 +174,7 @@ async function changeOwnPassword(
     await limit.delayRefusal(client);
     throw invalidField('current', 'is wrong');
   }
-  const to = await hashPassword(password);
+  const to = await hashPassword(password, passwordCosts);
   const { hash: session } = caller.session;
   if (!(await accounts.changePassword({ id: caller.id, from, to, session })))
     throw new AdminError('conflict', 'Your password was changed by somebody else meanwhile. Sign in again.');

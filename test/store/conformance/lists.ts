@@ -568,12 +568,8 @@ function inOrder(people: Identity[], { by, descending }: Query['order']): string
   const isWhole = ({ desired }: Identity) =>
     desired.name !== undefined && JSON.stringify(desired.emails) !== '[]' && !isBlank(desired.emails);
   const stable = [...people.filter(isWhole), ...people.filter((one) => !isWhole(one))];
-  const places = new Map(stable.map((one, at) => [one.id, at]));
-  const compare = (left: Identity, right: Identity) =>
-    by === 'position'
-      ? (places.get(left.id) ?? 0) - (places.get(right.id) ?? 0)
-      : byValue(left, right, by) || byValue(left, right, 'id');
-  const sorted = stable.sort(compare);
+  const keyed = stable.map((one) => ({ id: one.id, keys: [sortKey(one, by), sortKey(one, 'id')] }));
+  const sorted = by === 'position' ? stable : keyed.sort((left, right) => byKeys(left.keys, right.keys));
   return (descending ? sorted.reverse() : sorted).map(({ id }) => id);
 }
 
@@ -581,14 +577,27 @@ function isBlank(emails: unknown): boolean {
   return (emails as { value: string }[]).every(({ value }) => value === '');
 }
 
-function byValue(left: Identity, right: Identity, by: UserOrder): number {
-  const [[own], [other]] = [valuesOf(left, by), valuesOf(right, by)];
+/** The value by which one identity is sorted, with text as its bytes; undefined if it has none. */
+function sortKey(one: Identity, by: UserOrder): Buffer | number | undefined {
+  const [value] = valuesOf(one, by);
+  if (value === undefined || typeof value === 'number') return value;
+  return Buffer.from(by === 'id' || by === 'externalId' ? String(value) : foldCase(String(value)));
+}
+
+function byKeys(left: (Buffer | number | undefined)[], right: (Buffer | number | undefined)[]): number {
+  for (const [at, own] of left.entries()) {
+    const order = compareKeys(own, right[at]);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function compareKeys(own: Buffer | number | undefined, other: Buffer | number | undefined): number {
   if (own === undefined || other === undefined)
     return Number(own === undefined) - Number(other === undefined);
-  if (typeof own === 'number') return own - Number(other);
-  const spelled = (value: unknown) =>
-    Buffer.from(by === 'id' || by === 'externalId' ? String(value) : foldCase(String(value)));
-  return Buffer.compare(spelled(own), spelled(other));
+  return Buffer.isBuffer(own) && Buffer.isBuffer(other)
+    ? Buffer.compare(own, other)
+    : Number(own) - Number(other);
 }
 
 function scanFor(people: Identity[], residual: (one: Identity) => boolean) {
