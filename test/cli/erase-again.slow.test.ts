@@ -37,6 +37,16 @@ async function hashes(data: string): Promise<number> {
   return rows.length;
 }
 
+/** Waits until the log has the deletion of a user. The server writes the log some time after its answers. */
+async function waitUntilLogged(data: string, id: string): Promise<void> {
+  const database = await openTestDatabase(data, false);
+  await eventually(async () => {
+    const rows = await database.db.selectFrom('exchange').select('method').where('person', '=', id).execute();
+    expect(rows.map(({ method }) => method)).toContain('DELETE');
+  });
+  await database.close();
+}
+
 test('if leavers are deleted, the events and webhook deliveries of the deleted traveler are reduced, and its hash is stored', async () => {
   fixture.connect({ default: { policies: { deprovision: 'delete' } } });
   const running = await fixture.serve();
@@ -96,6 +106,7 @@ test.each(['update of desired on identity', 'delete on exchange', 'delete on ide
     const { scim, id, travelId } = await createLeaver(fixture, running);
     await scim.send('DELETE', `/Users/${id}`);
     await waitUntilReconciled(running);
+    await waitUntilLogged(running.data, id);
     const { mend } = await failAt(running.data, change);
     await expect(fixture.erase(id)).rejects.toThrow('stay');
     await mend();
