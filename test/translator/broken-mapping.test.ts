@@ -183,14 +183,15 @@ interface Case {
   applied: AppliedFields;
 }
 
-/** Everything that a plan removes from the traveler: whole fields, and options of a list. */
+/** Everything that a plan removes from the traveler: whole fields, and options of a list, also with the whole. */
 function removals(user: JsonObject, { mapping, collection, applied }: Case): string[] {
   const { fields } = translate(user, { mapping, collection, applied, references });
   const rules = rulesOf(mapping, collection);
   const made = makePlan({ applied, refused: {}, wanted: fields, observed: undefined, basis: '', rules });
-  const options = Object.entries(made.set).flatMap(([key, { value }]) =>
-    key === 'customFields.cf-skills' ? without(applied[key]?.sent, value).map((one) => `${key} ${one}`) : [],
-  );
+  const skills = 'customFields.cf-skills';
+  const left = made.remove.includes(skills) ? [] : made.set[skills]?.value;
+  const lost = left === undefined ? [] : without(applied[skills]?.sent, left);
+  const options = lost.map((one) => `${skills} ${one}`);
   return [...made.remove, ...options];
 }
 
