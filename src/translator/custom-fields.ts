@@ -95,11 +95,13 @@ function compileCustomFields({ rules, faults }: Rules, lookups: Lookups): Compil
   );
   const compile = (rule: Rule, field: CustomField): CompiledRule => {
     const neverRemoves = rule.origin === 'collection' && isInDoubt;
+    // Another list would take options away.
+    const mayReplace = neverRemoves && field.dataType !== 'optionsList';
     const earlier = rules.slice(0, rules.indexOf(rule));
     return {
       ...{ key: keyOf(field.id), read: customFieldReader(field, rule.targetPath), ...ruleSources(rule) },
       ...{ skipsSilently: false, neverRemoves, overridden: [] },
-      undecided: neverRemoves ? [] : undecided.filter((other) => earlier.includes(other)),
+      undecided: mayReplace ? [] : undecided.filter((other) => earlier.includes(other)),
     };
   };
   return {

@@ -147,6 +147,17 @@ it('an unknown name keeps a custom field, even if another unknown name with a ru
   expect(removals(user, { mapping: rules('Nobody knows this name'), collection: [], applied })).toEqual([]);
 });
 
+it('an unknown name keeps the options of a list that a rule of the travel service sets, too', () => {
+  const rules = (customField: string): JsonObject => ({
+    scimUserMapping: [{ template: 'SQL', customField, when: 'title pr' }],
+  });
+  const collection: ScimUserMapping[] = [{ scimAttribute: 'nickName', customFieldId: 'cf-skills' }];
+  const user = { userName: 'ada@corp.example', title: 'A', nickName: 'Go' };
+  const applied = appliedFrom(translate(user, { mapping: rules('Skills'), collection }));
+  expect(applied).toHaveProperty(['customFields.cf-skills', 'source'], 'SQL');
+  expect(removals(user, { mapping: rules('Nobody knows this name'), collection, applied })).toEqual([]);
+});
+
 it('a custom field that an unknown name keeps has the findings that it had before a value was applied', () => {
   const mapping = {
     scimUserMapping: [
