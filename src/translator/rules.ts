@@ -34,7 +34,7 @@ import { canonicalJson, type Reading } from './values/values.ts';
  * Part of the version of all rules. Increase it when a change of this code changes translations, or the sources of a
  * default rule, so that all identities are translated again.
  */
-export const EDITION = 6;
+export const EDITION = 7;
 
 /** The field of a traveler that a mapping rule sets. */
 export type Target =
