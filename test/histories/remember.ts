@@ -95,8 +95,9 @@ function rememberLinked(traveler: TravelUser, person: Person, state: ObservedSta
       const expected = expectedField(field, traveler, person, state);
       if (!expected.wanted) return [];
       const value = fieldValue(traveler, field, state.record.catalog);
-      // Who is left out keeps the access as it is.
-      const isKept = field === 'archived' && scopeOfPerson(person, state.record) !== 'in';
+      // Who is left out keeps the access, if an admin has kept it.
+      const isLeftOut = scopeOfPerson(person, state.record) !== 'in';
+      const isKept = field === 'archived' && isLeftOut && value === 'false';
       return [[field, isKept || expected.sent.has(value) ? value : expected.wanted.value]];
     }),
   );
