@@ -95,9 +95,9 @@ function rememberLinked(traveler: TravelUser, person: Person, state: ObservedSta
       const expected = expectedField(field, traveler, person, state);
       if (!expected.wanted) return [];
       const value = fieldValue(traveler, field, state.record.catalog);
-      // Who is left out keeps the access, if an admin has kept it.
-      const isLeftOut = scopeOfPerson(person, state.record) !== 'in';
-      const isKept = field === 'archived' && isLeftOut && value === 'false';
+      // While it is not known whether a person is in scope, the access stays that an admin has kept.
+      const isUnresolved = scopeOfPerson(person, state.record) === 'unresolved';
+      const isKept = field === 'archived' && isUnresolved && value === 'false';
       return [[field, isKept || expected.sent.has(value) ? value : expected.wanted.value]];
     }),
   );
