@@ -24,6 +24,7 @@ import {
   withEmailWait,
 } from './addresses.ts';
 import { chooseLeaverEmail, type LeaverEmail } from './leaver-email.ts';
+
 /**
  * Replaces the wanted address if another traveler of the account has it: the traveler keeps its current address, and
  * the identity waits for the wanted one. In a cycle of identities that wait for each other, one of them temporarily
@@ -252,10 +253,9 @@ export function* withEmailWaitForHolder(
 /** Returns the userName if it is an email address that is free and not the current one. */
 function* freeUserName(context: ReconcileContext, draft: OutcomeDraft): Program<string | undefined> {
   const userName = context.translation.fallbackEmail;
-  if (userName === undefined || isParkingAddress(context.connection, userName)) return undefined;
-  const isOwn = draft.observed && addressKey(userName) === addressKey(draft.observed.email);
-  if (isOwn || (yield* findEmailObstacle(context, draft, userName))) return undefined;
-  return (yield* isTakenByStranger(context, draft, userName)) ? undefined : userName;
+  const isOwn =
+    userName !== undefined && draft.observed && addressKey(userName) === addressKey(draft.observed.email);
+  return isOwn ? undefined : yield* firstFreeEmail(context, draft, [userName]);
 }
 
 /** The search for a cycle of identities that wait for each other's addresses stops after this many identities. */
