@@ -28,7 +28,7 @@ export async function notifyDependents(
   {
     before,
     after,
-    former: others,
+    former: known,
     awaited,
   }: { before: Identity; after: Outcome; former: string[]; awaited: string[] },
 ): Promise<void> {
@@ -46,22 +46,15 @@ export async function notifyDependents(
   // Calls of unknown outcome may have set an address that the traveler no longer has.
   const { announced: unconfirmed, late } = before.progress;
   const sent = [unconfirmed?.email?.value, ...(late?.sent.email ?? [])];
-  const former = [before.observed?.email ?? answered, ...others, ...sent].filter(
+  const former = [before.observed?.email ?? answered, ...known, ...sent].filter(
     (one) => typeof one === 'string',
   );
   // Compare by key, so that two spellings of an address count once.
   const freed = new Map(former.map((email) => [addressKey(email), email]));
   for (const key of current) freed.delete(key);
-  for (const email of freed.values()) {
-    await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
-    deps.wake();
-  }
   const dropped = awaited.filter((email) => ![...current, waitingFor].includes(addressKey(email)));
-  for (const email of [
-    ...emailsNoLongerAwaited(before, after),
-    ...newEmailInCycle(before, after),
-    ...dropped,
-  ]) {
+  const others = [...emailsNoLongerAwaited(before, after), ...newEmailInCycle(before, after), ...dropped];
+  for (const email of new Set([...freed.values(), ...others])) {
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
     deps.wake();
   }
