@@ -1,5 +1,6 @@
 import { isInactive } from '../../src/provisioning/identity.ts';
 import { isReturnHeld } from '../../src/provisioning/reconcile/ownership.ts';
+import type { CurrentUser } from '../histories/identity-providers.ts';
 import { findViolations } from '../histories/invariants.ts';
 import type { Decided, ObservedState } from '../histories/record.ts';
 import type { World } from './world.ts';
@@ -10,7 +11,7 @@ export async function brokenPromises(world: World, state: ObservedState): Promis
   const concerned = state.people.filter(({ index }) => broken.some((line) => line.startsWith(`p${index}: `)));
   const stored = await Promise.all(
     concerned.map(async ({ index, current }) => {
-      const identity = current && (await world.store.identities.findById(current.connection, current.id));
+      const identity = await storedIdentity(world, current);
       if (!identity) return `  p${index} is not stored`;
       const { state: at, travelId, findings, waitingFor, hold, decision, progress, creating } = identity;
       const codes = findings.map(({ field, code }) => `${field}: ${code}`);
@@ -73,10 +74,10 @@ async function readTravelersOfLeavers({ database }: World): Promise<Set<string>>
  * Finds the people who were activated for somebody else, and deactivated before an admin decided about it: there is nothing to decide, and the
  * traveler stays as the leaver had it.
  */
-async function findLeftAgain({ store }: World, people: ObservedState['people']): Promise<Set<number>> {
+async function findLeftAgain(world: World, people: ObservedState['people']): Promise<Set<number>> {
   const left = new Set<number>();
   for (const { index, current } of people) {
-    const identity = current && (await store.identities.findById(current.connection, current.id));
+    const identity = await storedIdentity(world, current);
     if (identity && isInactive(identity) && isReturnHeld(identity)) left.add(index);
   }
   return left;
@@ -86,16 +87,21 @@ async function findLeftAgain({ store }: World, people: ObservedState['people']):
  * Finds the people whom discarded rules hold, and those whom they concern who had no reason for an attempt since. One whose attempt came only
  * after the decision needs none of its own.
  */
-async function findWithoutRules({ store }: World, people: ObservedState['people']): Promise<Set<number>> {
+async function findWithoutRules(world: World, people: ObservedState['people']): Promise<Set<number>> {
   const held = await Promise.all(
     people.map(async ({ index, current }) => {
-      const identity = current && (await store.identities.findById(current.connection, current.id));
+      const identity = await storedIdentity(world, current);
       if (!identity) return [];
-      const rules = await store.holds.findHeldRules(identity.connection);
+      const rules = await world.store.holds.findHeldRules(identity.connection);
       if (rules?.answer !== 'discarded') return [];
       const isEarlier = identity.rulesGeneration > 0 && identity.rulesGeneration < rules.generation;
       return identity.hold?.cause === 'rules' || isEarlier ? [index] : [];
     }),
   );
   return new Set(held.flat());
+}
+
+/** Reads what the store has of the present user of a person, if there is one. */
+function storedIdentity({ store }: Pick<World, 'store'>, current: CurrentUser | undefined) {
+  return current && store.identities.findById(current.connection, current.id);
 }
