@@ -82,7 +82,7 @@ export function withoutConnection(
 export interface ConditionFacts extends StoredFacts {
   /** In epoch milliseconds. */
   now: number;
-  /** What this process knows by itself; empty for a command. */
+  /** The facts that only this process knows. A command has none. */
   local: LocalFact[];
   /** The reason for which the database cannot be written. */
   storeFault?: string | undefined;

@@ -42,7 +42,7 @@ export interface GroupChange {
   signal?: AbortSignal | undefined;
 }
 
-/** Whether a view has the members. `ifFew`: only if the group has at most 1,000 of them; otherwise they are undefined. */
+/** True if the members are wanted. `ifFew`: they are wanted if the group has at most 1,000; of a larger group they are undefined. */
 export type WithMembers = boolean | 'ifFew';
 
 /** Selects, sorts and pages groups. */

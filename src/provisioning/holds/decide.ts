@@ -2,7 +2,7 @@ import type { Holds } from '../../store/queues/holds.ts';
 import type { Decision, HoldCause } from '../identity.ts';
 import type { HeldRules, VersionOfPerson } from './holds.ts';
 
-/** The greatest number of people whom the audit log names with a decision. Of more it has the number, and the decision lists them. */
+/** The audit log names up to so many people with a decision. If there are more, it has their number, and the decision lists them. */
 const MAX_NAMED = 20;
 
 /** What an admin decides about: held people of one connection and cause, or a held change of rules. */
@@ -14,7 +14,7 @@ export interface DecisionSubject {
   change?: Pick<HeldRules, 'generation' | 'people'>;
 }
 
-/** Who decides what. */
+/** The answer of an admin, and the conditions under which it is given. */
 export interface DecidingAdmin {
   answer: Decision['answer'];
   /** The name that findings and the audit log show. */
@@ -29,7 +29,7 @@ export interface DecidingAdmin {
   mayReverse: boolean;
 }
 
-/** What has become of a decision, in numbers of people. */
+/** The result of a decision, in numbers of people. */
 export interface DecisionResult {
   decided: number;
   /** Approved by the first of two admins. */

@@ -35,11 +35,11 @@ interface EffectExample {
   changes: Pick<FieldChange, 'field' | 'before' | 'after'>[];
 }
 
-/** The effect of a held change of rules on the people of a connection, as far as they were looked at. */
+/** The effect of a held change of rules on the people of a connection who were compared so far. */
 export interface RulesEffect {
   /** The id of the count: another one may take its place. */
   count: string;
-  /** The number of people who were looked at so far. */
+  /** The number of people whose travelers were compared so far. */
   looked: number;
   isComplete: boolean;
   /** What has changed, by name. */
