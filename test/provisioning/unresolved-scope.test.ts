@@ -4,6 +4,7 @@ import type { ReconcileContext } from '../../src/provisioning/reconcile/context.
 import { carriedOutBy, run } from '../../src/provisioning/reconcile/effects.ts';
 import { reconcileTraveler } from '../../src/provisioning/reconcile/reconcile-traveler.ts';
 import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
+import type { TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import { newIdentity } from '../../src/provisioning/users/create-user.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
@@ -33,8 +34,14 @@ function linked(desired: ScimResource, values: Partial<TravelUser> = {}): Identi
   };
 }
 
-/** Reconciles a user whose scope depends on a group that has not been received. Returns the result and what was sent. */
-async function reconcile(identity: Identity) {
+/**
+ * Reconciles a user whose scope depends on a group that has not been received, with a travel API that gives `read` to who reads the
+ * traveler. Returns the result and what was sent.
+ */
+async function reconcile(
+  identity: Identity,
+  read: TravelAnswer<TravelUser> = { kind: 'ok', value: identity.observed ?? traveler },
+) {
   const { desired, applied } = identity;
   const translation = toTravel(rulesSnapshot.rules, desired, {
     ...{ lookups: noLookups, references: new Map(), applied },
@@ -59,7 +66,7 @@ async function reconcile(identity: Identity) {
   const sent: JsonObject[] = [];
   const carryOut = carriedOutBy({
     readOwnUser: () => ({ kind: 'ok', value: inTravelService({ id: 'self' }) }),
-    readTraveler: () => ({ kind: 'ok', value: identity.observed ?? traveler }),
+    readTraveler: () => read,
     announce: () => 'done',
     admitDeparture: () => true,
     findHolder: () => undefined,
@@ -107,4 +114,22 @@ test('a person who is deactivated is archived', async () => {
 test('an imported person whom the IdP claims keeps the traveler, which is not changed', async () => {
   const imported = { ...linked(person('Ada', { preferredLanguage: 'fr' })), applied: {}, progress: {} };
   expect(await reconcile(imported)).toMatchObject({ sent: [], travelId: 't-1', codes: ['scopeUnresolved'] });
+});
+
+/** An identity with a traveler that an import had found and the bridge has never changed. A later import does not see it. */
+const unseen = (): Identity => ({
+  ...linked(person('Ada')),
+  ...{ observed: undefined, applied: {}, progress: {} },
+});
+
+test('a person whose imported traveler was deleted waits without one', async () => {
+  const result = await reconcile(unseen(), { kind: 'notFound' });
+  expect(result).toMatchObject({ end: { kind: 'state', state: 'pending' }, codes: ['scopeUnresolved'] });
+  expect(result).toMatchObject({ sent: [], travelId: undefined });
+});
+
+test('a person whose imported traveler is there, though an import did not see it, keeps it', async () => {
+  const result = await reconcile(unseen());
+  expect(result).toMatchObject({ end: { kind: 'state', state: 'synced' }, codes: ['scopeUnresolved'] });
+  expect(result).toMatchObject({ sent: [], travelId: 't-1' });
 });

@@ -43,24 +43,29 @@ export function* reconcileOutOfScope(
 ): Program<ReconcileResult> {
   const draft = begun.travelId === undefined ? yield* findUnconfirmedTraveler(context, begun) : begun;
   if ('end' in draft) return { ...draft, draft: withScopeFinding(context, draft.draft, 'none') };
-  if (!hasProvisionedTraveler(draft)) return endWithoutTraveler(context, draft);
-  const updated = isInactive(context.identity)
-    ? yield* updateTraveler(context, draft)
-    : yield* updateWithinScope(context, draft);
-  return updated === 'gone' ? endWithoutTraveler(context, withoutLink(draft)) : updated;
+  const isProvisioned = hasProvisionedTraveler(draft);
+  if (!isProvisioned && context.translation.scope === 'out') return endWithoutTraveler(context, draft);
+  const known = yield* readIfUnknown(context, draft);
+  if (known === 'gone') return endWithoutTraveler(context, withoutLink(draft));
+  if ('end' in known)
+    return { ...known, draft: withScopeFinding(context, known.draft, scopeEffect(context, known.draft)) };
+  if (!isProvisioned) return endWithoutTraveler(context, known);
+  const limited = isInactive(context.identity) ? { context, draft: known } : limitToScope(context, known);
+  const updated = yield* updateTraveler(limited.context, limited.draft);
+  return updated === 'gone' ? endWithoutTraveler(context, withoutLink(known)) : updated;
 }
 
-function* updateWithinScope(
+/**
+ * Reads the linked traveler if its values are unknown: an import may not have seen it any more, and what is kept of it depends on whether it
+ * has a parking address.
+ */
+function* readIfUnknown(
   context: ReconcileContext,
   draft: OutcomeDraft,
-): Program<ReconcileResult | TravelerGone> {
+): Program<OutcomeDraft | ReconcileResult | TravelerGone> {
   const { travelId, observed } = draft;
-  // What is kept depends on whether the traveler has a parking address.
-  const isUnknown = observed === undefined && travelId !== undefined;
-  const current = isUnknown ? yield* readTraveler(context, draft, travelId) : draft;
-  if (current === 'gone' || 'end' in current) return current;
-  const limited = limitToScope(context, current);
-  return yield* updateTraveler(limited.context, limited.draft);
+  if (travelId === undefined || observed !== undefined) return draft;
+  return yield* readTraveler(context, draft, travelId);
 }
 
 /** False for a traveler that an import has found and the bridge has never changed: it stays with the travel service. */
