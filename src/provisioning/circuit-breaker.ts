@@ -1,5 +1,4 @@
-import type { Connection } from './connection.ts';
-import type { TravelAnswer, TravelFailure, TravelFeed, TravelUsers } from './travel-ports.ts';
+import type { TravelAnswer, TravelFailure } from './travel-ports.ts';
 
 /**
  * The breaker opens after this many consecutive failures that concern different people: calls without an answer, or
@@ -176,108 +175,17 @@ function begin(state: State, { reason, now, retryAfterMs }: Failed): void {
   listener.opened(reason, ms);
 }
 
-/** The parts of a connection that call the travel API. */
-type TravelAccess = Pick<Connection, 'travel' | 'lookups' | 'feed'>;
-
-type Report = <T>(subject: unknown, call: () => Promise<TravelAnswer<T>>) => Promise<TravelAnswer<T>>;
-
-/**
- * Wraps a connection so that the breaker records the result of every call. For reconciliations, whose caller first asks
- * `admit`.
- */
-export function withReportedAnswers<C extends TravelAccess>(
-  connection: C,
-  breaker: CircuitBreaker,
-  now: () => number,
-): C {
-  const report: Report = async (subject, call) => {
-    const tracked = breaker.beginCall();
-    const answer = await call();
-    if (answer.kind === 'ok') tracked.recordAnswer();
-    else tracked.recordFailure(answer, now(), subject);
-    return answer;
-  };
-  return withCallsWrapped(connection, report, (call) => reportFailures(breaker, now, call));
-}
-
-/**
- * Wraps a connection for imports, the event feed, rules and searches of IdPs. While the breaker is open, a call fails
- * without being sent, unless a probe is due that no reconciliation has reserved.
- */
-export function withCircuitBreaker<C extends TravelAccess>(
-  connection: C,
-  breaker: CircuitBreaker,
-  now: () => number,
-): C {
-  const seen = withReportedAnswers(connection, breaker, now);
-  const callUnlessOpen: Report = async (_, call) => (breaker.admit(now(), GIVE_WAY_MS) ? call() : paused);
-  const inMemory = async <T>(call: () => Promise<TravelAnswer<T>>) =>
-    breaker.blocks(now(), GIVE_WAY_MS) ? paused : call();
-  // A search during a SCIM request has a short time-out, so a missing answer does not show that the travel API is down.
-  const search: TravelUsers['findByEmails'] = async (emails, timeoutMs, cause) => {
-    if (timeoutMs === undefined)
-      return callUnlessOpen(undefined, () => seen.travel.findByEmails(emails, undefined, cause));
-    if (breaker.pauseReason() !== undefined) return paused;
-    const call = breaker.beginCall();
-    const answer = await connection.travel.findByEmails(emails, timeoutMs, cause);
-    if (answer.kind === 'ok') call.recordAnswer();
-    else if (reasonOf(answer) !== 'unanswered') call.recordFailure(answer, now(), emails[0]);
-    return answer;
-  };
-  const one = withCallsWrapped(seen, callUnlessOpen, inMemory);
-  return { ...one, travel: { ...one.travel, findByEmails: search } };
-}
-
-const paused: TravelFailure = { kind: 'unavailable', text: 'the connection pauses' };
-
-/**
- * Lookups mostly come from the cache, so a success does not show that the travel API works. A failure counts, because
- * every identity needs the lookups.
- */
-async function reportFailures<T>(
-  breaker: CircuitBreaker,
-  now: () => number,
-  call: () => Promise<TravelAnswer<T>>,
+/** Sends a call and records its result in the breaker. `subject`: the person or list that the call concerns. */
+export async function sendRecorded<T>(
+  { breaker, now }: { breaker: CircuitBreaker; now: () => number },
+  subject: unknown,
+  send: () => Promise<TravelAnswer<T>>,
 ): Promise<TravelAnswer<T>> {
-  const tracked = breaker.beginCall();
-  const answer = await call();
-  if (answer.kind !== 'ok') tracked.recordFailure(answer, now(), Symbol('lookups'));
+  const call = breaker.beginCall();
+  const answer = await send();
+  if (answer.kind === 'ok') call.recordAnswer();
+  else call.recordFailure(answer, now(), subject);
   return answer;
-}
-
-type WrapLookup = <T>(call: () => Promise<TravelAnswer<T>>) => Promise<TravelAnswer<T>>;
-
-/** Returns the connection with `report` around each call about travelers and events, and `wrapLookup` around lookups. */
-export function withCallsWrapped<C extends TravelAccess>(
-  connection: C,
-  report: Report,
-  wrapLookup: WrapLookup,
-): C {
-  const { travel, lookups, feed } = connection;
-  return {
-    ...connection,
-    travel: {
-      create: (traveler, key, cause) => report(traveler.email, () => travel.create(traveler, key, cause)),
-      read: (id, cause) => report(id, () => travel.read(id, cause)),
-      patch: (id, change, cause) => report(id, () => travel.patch(id, change, cause)),
-      remove: (id, cause) => report(id, () => travel.remove(id, cause)),
-      findByEmails: (emails, timeoutMs, cause) =>
-        report(emails[0], () => travel.findByEmails(emails, timeoutMs, cause)),
-      readPage: (...page) => report('page', () => travel.readPage(...page)),
-      serverTime: travel.serverTime,
-    },
-    lookups: {
-      ...lookups,
-      current: () => wrapLookup(() => lookups.current()),
-      refresh: () => wrapLookup(() => lookups.refresh()),
-      readOwnUser: () => wrapLookup(() => lookups.readOwnUser()),
-    },
-    ...(feed ? { feed: { ...feed, source: wrapFeed(feed.source, report) } } : {}),
-  };
-}
-
-function wrapFeed(source: TravelFeed, report: Report): TravelFeed {
-  return { readPage: (limit, from) => report('feed', () => source.readPage(limit, from)) };
 }
 
 const FIRST_DELAY_MS = 1_000;

@@ -2,14 +2,10 @@ import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import { runOutside, type Tracing } from '../tracing/tracing.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import { type Background, type BackgroundLoops, background, reconcileDue } from './background.ts';
-import {
-  type CircuitBreaker,
-  circuitBreaker,
-  withCircuitBreaker,
-  withReportedAnswers,
-} from './circuit-breaker.ts';
+import { type CircuitBreaker, circuitBreaker } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import { groupService } from './groups/groups.ts';
+import { pausingConnection, recordedLookups } from './guarded-calls.ts';
 import { feedFollower } from './import/event-feed.ts';
 import type { ForeignValues } from './import/foreign-values.ts';
 import { type Importer, importer } from './import/import.ts';
@@ -95,7 +91,7 @@ export function provisioningService(options: ServiceOptions) {
     /** Serves one more connection, in the background too if the loops have been started. */
     addConnection: (connection: Connection): void => {
       states.add(connection);
-      runOutside(deps.tracing, () => loops?.add(stateOf(connection).protectedConnection));
+      runOutside(deps.tracing, () => loops?.add(stateOf(connection).pausingConnection));
     },
     /** Serves a connection no longer; resolves when the loops have ended their work for it. */
     removeConnection: async (id: string): Promise<void> => {
@@ -135,7 +131,7 @@ function countedWrites<Service extends Writes>(service: Service, onWrite: () => 
 function startLoops(deps: ReturnType<typeof createDeps>, { of: stateOf, all }: ConnectionStates) {
   return background({
     ...deps,
-    connections: all().map(({ protectedConnection }) => protectedConnection),
+    connections: all().map(({ pausingConnection }) => pausingConnection),
     reconcileSignalOf: (connection) => stateOf(connection).reconcileSignal,
     importSignalOf: (connection) => stateOf(connection).importSignal,
     rulesSignalOf: (connection) => stateOf(connection).rulesSignal,
@@ -157,8 +153,8 @@ interface ConnectionStates {
 }
 
 /**
- * Each part takes the dependencies that it needs from one object. A part that calls the travel API gets a connection
- * with the circuit breaker that suits it.
+ * Each part takes the dependencies that it needs from one object. Reconciliations and searches ask the circuit breaker themselves; an
+ * import gets a connection that asks it.
  */
 function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, states: ConnectionStates) {
   const stateOf = states.of;
@@ -184,7 +180,7 @@ function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, 
   const { find } = existingUserFinder(shared);
   const { run: runImport } = importer(shared);
   const importing: Importer = {
-    run: (connection, ...options) => runImport(stateOf(connection).protectedConnection, ...options),
+    run: (connection, ...options) => runImport(stateOf(connection).pausingConnection, ...options),
   };
   return {
     ...shared,
@@ -193,13 +189,11 @@ function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, 
     runImport,
     reconciler: {
       ...otherReconciler,
-      reconcile: (connection, id, requestId) =>
-        reconcile(stateOf(connection).reportingConnection, id, requestId),
-      reconcileWrite: (connection, write) => reconcileWrite(stateOf(connection).reportingConnection, write),
+      reconcile: (connection, id, requestId) => reconcile(stateOf(connection).connection, id, requestId),
+      reconcileWrite: (connection, write) => reconcileWrite(stateOf(connection).connection, write),
     } satisfies Reconciler,
     existingUserFinder: {
-      find: (connection, address, requestId) =>
-        find(stateOf(connection).protectedConnection, address, requestId),
+      find: (connection, address, requestId) => find(stateOf(connection).connection, address, requestId),
     } satisfies ExistingUserFinder,
     importer: importing,
   };
@@ -207,14 +201,10 @@ function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, 
 
 /** The state that a process keeps in memory for one connection. */
 interface ConnectionState {
+  /** Reconciliations and searches use it: they ask the circuit breaker, and tell it of each result. */
   connection: Connection;
-  /**
-   * Reports the result of every call to the circuit breaker. Used by reconciliations, which ask the breaker before they
-   * begin.
-   */
-  reportingConnection: Connection;
-  /** Fails every call while the circuit breaker is open; used by imports, the event feed, rules and searches. */
-  protectedConnection: Connection;
+  /** Fails every call while the circuit breaker is open; used by imports, the event feed and rules. */
+  pausingConnection: Connection;
   circuitBreaker: CircuitBreaker;
   reconcileSignal: WakeSignal;
   importSignal: WakeSignal;
@@ -239,8 +229,8 @@ function connectionStates({ connections, store, runtime }: ServiceOptions): Conn
   };
 }
 
-function newState(connection: Connection, { now, log }: Runtime): ConnectionState {
-  const { id } = connection;
+function newState(plain: Connection, { now, log }: Runtime): ConnectionState {
+  const { id } = plain;
   const breaker = circuitBreaker({
     opened: (reason, ms) => {
       log.warn(
@@ -250,10 +240,10 @@ function newState(connection: Connection, { now, log }: Runtime): ConnectionStat
     },
     closed: (reason) => log.info({ connection: id, reason }, 'calls to the travel API are resumed'),
   });
+  const connection = { ...plain, lookups: recordedLookups(plain.lookups, { breaker, now }) };
   return {
     connection,
-    reportingConnection: withReportedAnswers(connection, breaker, now),
-    protectedConnection: withCircuitBreaker(connection, breaker, now),
+    pausingConnection: pausingConnection(connection, { breaker, now }),
     circuitBreaker: breaker,
     reconcileSignal: wakeSignal(),
     importSignal: wakeSignal(),

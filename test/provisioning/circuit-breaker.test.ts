@@ -1,8 +1,4 @@
-import {
-  type CircuitBreaker,
-  circuitBreaker,
-  withReportedAnswers,
-} from '../../src/provisioning/circuit-breaker.ts';
+import { type CircuitBreaker, circuitBreaker, sendRecorded } from '../../src/provisioning/circuit-breaker.ts';
 import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
 import { fakeTravel } from '../fixtures/fake-travel.ts';
 
@@ -113,12 +109,12 @@ describe('the circuit breaker of a throttling travel API', () => {
   it('is not opened by requests that are refused as such (400, 413, 415), since the travel API works', async () => {
     const breaker = circuitBreaker();
     const fake = fakeTravel();
-    const { travel } = withReportedAnswers({ travel: fake.users, lookups: fake.lookups }, breaker, () => 0);
+    const patch = (id: string) => sendRecorded({ breaker, now: () => 0 }, id, () => fake.users.patch(id, {}));
     fake.faultFor = () => ({ kind: 'unavailable', text: 'PATCH /api/users/t-1: 400', isRejected: true });
-    for (let person = 0; person < 10; person += 1) await travel.patch(`t-${person}`, {});
+    for (let person = 0; person < 10; person += 1) await patch(`t-${person}`);
     expect(breaker.admit(0)).toBe(true);
     fake.faultFor = () => down;
-    for (let person = 0; person < 5; person += 1) await travel.patch(`t-${person}`, {});
+    for (let person = 0; person < 5; person += 1) await patch(`t-${person}`);
     expect(breaker.admit(0)).toBe(false);
   });
 });

@@ -1,9 +1,12 @@
 import type { Imports } from '../../store/identities/imports.ts';
+import type { TravelUser } from '../../translator/traveler.ts';
+import type { CircuitBreaker } from '../circuit-breaker.ts';
 import type { Connection } from '../connection.ts';
 import { filterVisibleTravelers, unclaimedIdentity } from '../import/record-observed.ts';
 import { addressKey } from '../reconcile/email/addresses.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Runtime } from '../runtime-ports.ts';
+import type { TravelAnswer } from '../travel-ports.ts';
 
 /** Time limit for a search at the travel API while an IdP waits for the answer, in milliseconds. */
 const SEARCH_TIMEOUT_MS = 800;
@@ -19,6 +22,7 @@ const MAX_ADDRESS_LENGTH = 254;
 interface FindExistingDeps {
   imports: Imports;
   rulesSnapshots: RulesSnapshots;
+  circuitBreakerOf(connection: Connection): CircuitBreaker;
   runtime: Runtime;
 }
 
@@ -70,12 +74,15 @@ function rememberSearch(
   searches.set(key, until);
 }
 
-async function saveMatches(
-  deps: FindExistingDeps,
-  connection: Connection,
-  { email, requestId }: { email: string; requestId: string | undefined },
-): Promise<boolean> {
-  const answer = await connection.travel.findByEmails([email], SEARCH_TIMEOUT_MS, { requestId });
+/** The address for which an IdP searches, and its request. */
+interface Search {
+  email: string;
+  requestId: string | undefined;
+}
+
+async function saveMatches(deps: FindExistingDeps, connection: Connection, search: Search): Promise<boolean> {
+  if (deps.circuitBreakerOf(connection).pauseReason() !== undefined) return false;
+  const answer = await searchTravelers(deps, connection, search);
   if (answer.kind !== 'ok' || answer.value.length === 0) return false;
   const travelers = await filterVisibleTravelers(deps.imports, connection, answer.value);
   // The person of the credential stays hidden; the answer is remembered (src/provisioning/users/own-users.ts).
@@ -86,4 +93,18 @@ async function saveMatches(
   );
   await deps.imports.saveUnclaimed(identities, deps.runtime.now());
   return identities.length > 0;
+}
+
+/** Searches the travel API. Its time is short, so a missing answer does not show that the travel API is down. */
+async function searchTravelers(
+  { circuitBreakerOf, runtime }: FindExistingDeps,
+  connection: Connection,
+  { email, requestId }: Search,
+): Promise<TravelAnswer<TravelUser[]>> {
+  const call = circuitBreakerOf(connection).beginCall();
+  const answer = await connection.travel.findByEmails([email], SEARCH_TIMEOUT_MS, { requestId });
+  if (answer.kind === 'ok') call.recordAnswer();
+  else if (answer.kind !== 'unavailable' || !answer.isUnanswered)
+    call.recordFailure(answer, runtime.now(), email);
+  return answer;
 }

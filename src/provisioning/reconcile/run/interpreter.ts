@@ -1,5 +1,6 @@
 import type { Holds } from '../../../store/queues/holds.ts';
 import type { TravelUser } from '../../../translator/traveler.ts';
+import { type CircuitBreaker, sendRecorded } from '../../circuit-breaker.ts';
 import type { Connection } from '../../connection.ts';
 import type { Memberships } from '../../groups/group-ports.ts';
 import type { Outcome } from '../../identity.ts';
@@ -34,6 +35,7 @@ export interface InterpreterDeps {
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'askForEmail'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
+  circuitBreakerOf(connection: Connection): CircuitBreaker;
   /** Wakes the background loop that reconciles dirty identities. */
   wake(): void;
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId' | 'checkpoint'>;
@@ -68,7 +70,7 @@ export interface Interpreter {
  * Creates the interpreter of an attempt. It alone knows that
  * - the write of the IdP is committed before the first effect that anybody else can see, and that this commit contains the announcement
  *   of the first call, or the outcome of an attempt without a call;
- * - a call is sent only while the lease lasts until its deadline, and names its cause;
+ * - a call is sent only while the lease lasts until its deadline, names its cause, and tells the circuit breaker its result;
  * - tests end the process before and after each call that changes a traveler (`Checkpoint`).
  *
  * An attempt at a pending write commits it in one of three ways: with the announcement of its first call (`announce`), with its outcome
@@ -163,9 +165,12 @@ function ruleReads(
   };
 }
 
-/** The calls about travelers: the write is committed before, and the lease lasts until the deadline of the call. */
+/**
+ * The calls about travelers: the write is committed before, the lease lasts until the deadline of the call, and the circuit breaker learns of
+ * the result. Who begins an attempt has asked the breaker.
+ */
 function calls(
-  { leases, runtime: { now, checkpoint } }: InterpreterDeps,
+  { leases, circuitBreakerOf, runtime: { now, checkpoint } }: InterpreterDeps,
   { connection, id, lease: { token, now: since }, requestId }: RunningAttempt,
   { commitFirst, onRead }: { commitFirst: CommitFirst; onRead(...travelers: TravelUser[]): void },
 ): Partial<Handlers> {
@@ -173,12 +178,13 @@ function calls(
   const cause = { person: id, requestId };
   const extend = (ms: number) => leases.extend(connection.id, id, { token, ms, now: now() });
   const isLeased = leaseGuard({ since, callTimeoutMs, now, extend });
-  const call = async <T>(send: () => Promise<TravelAnswer<T>>) => {
+  const breaking = { breaker: circuitBreakerOf(connection), now };
+  const call = async <T>(subject: unknown, send: () => Promise<TravelAnswer<T>>) => {
     await commitFirst();
-    return (await isLeased()) ? send() : leaseEnded;
+    return (await isLeased()) ? sendRecorded(breaking, subject, send) : leaseEnded;
   };
-  const changingCall = <T>(send: () => Promise<TravelAnswer<T>>) =>
-    call(async () => {
+  const changingCall = <T>(subject: unknown, send: () => Promise<TravelAnswer<T>>) =>
+    call(subject, async () => {
       checkpoint('beforeSend');
       const answer = await send();
       checkpoint('afterAnswer');
@@ -186,18 +192,19 @@ function calls(
     });
   return {
     findTravelers: async (emails) => {
-      const found = await call(() => travel.findByEmails(emails, undefined, cause));
+      const found = await call(emails[0], () => travel.findByEmails(emails, undefined, cause));
       if (found.kind === 'ok') onRead(...found.value);
       return found;
     },
     readTraveler: async (travelId) => {
-      const read = await call(() => travel.read(travelId, cause));
+      const read = await call(travelId, () => travel.read(travelId, cause));
       if (read.kind === 'ok') onRead(read.value);
       return read;
     },
-    createTraveler: (traveler, key) => changingCall(() => travel.create(traveler, key, cause)),
-    patchTraveler: (travelId, change) => changingCall(() => travel.patch(travelId, change, cause)),
-    removeTraveler: (travelId) => changingCall(() => travel.remove(travelId, cause)),
+    createTraveler: (traveler, key) =>
+      changingCall(traveler.email, () => travel.create(traveler, key, cause)),
+    patchTraveler: (travelId, change) => changingCall(travelId, () => travel.patch(travelId, change, cause)),
+    removeTraveler: (travelId) => changingCall(travelId, () => travel.remove(travelId, cause)),
   };
 }
 

@@ -1,5 +1,5 @@
-import { withCallsWrapped } from '../../circuit-breaker.ts';
 import type { Connection } from '../../connection.ts';
+import { guardedConnection } from '../../guarded-calls.ts';
 import type { TravelFailure } from '../../travel-ports.ts';
 
 /**
@@ -69,13 +69,15 @@ export const leaseEnded: TravelFailure = {
 };
 
 /** Returns the connection for background work under a lease: a call fails without being sent once the lease has ended. */
-export function leasedConnection<C extends Connection>(
-  connection: C,
+export function leasedConnection(
+  connection: Connection,
   lease: Omit<GuardedLease, 'callTimeoutMs'>,
-): C {
+): Connection {
   const isLeased = leaseGuard({ ...lease, callTimeoutMs: connection.callTimeoutMs });
-  const report = async <T>(_: unknown, call: () => Promise<T>) => ((await isLeased()) ? call() : leaseEnded);
-  return withCallsWrapped(connection, report, (call) => call());
+  return guardedConnection(connection, {
+    call: async (_subject, send) => ((await isLeased()) ? send() : leaseEnded),
+    lookUp: (read) => read(),
+  });
 }
 
 /** An attempt of this process that holds the lease of an identity, or is about to acquire it. */
