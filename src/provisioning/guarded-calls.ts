@@ -21,9 +21,9 @@ export function recordedLookups(lookups: TravelLookups, { breaker, now }: Breaki
   };
   return {
     ...lookups,
-    current: () => record(lookups.current),
-    refresh: () => record(lookups.refresh),
-    readOwnUser: () => record(lookups.readOwnUser),
+    current: () => record(() => lookups.current()),
+    refresh: () => record(() => lookups.refresh()),
+    readOwnUser: () => record(() => lookups.readOwnUser()),
   };
 }
 

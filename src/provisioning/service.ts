@@ -214,7 +214,7 @@ interface ConnectionState {
 
 function connectionStates({ connections, store, runtime }: ServiceOptions): ConnectionStates {
   const own = ownUsers({ tasks: store.tasks, runtime });
-  const create = (connection: Connection) => newState(own.watched(connection), runtime);
+  const create = (connection: Connection) => newState(connection, runtime);
   const states = new Map(connections.map((connection) => [connection.id, create(connection)]));
   return {
     ownUsers: own,

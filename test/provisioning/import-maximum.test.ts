@@ -1,6 +1,7 @@
 import { travelUsers } from '../../src/adapter/users.ts';
 import { importer, lastImportOf } from '../../src/provisioning/import/import.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
+import { ownUsers } from '../../src/provisioning/users/own-users.ts';
 import { json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
 import { allUsers, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
@@ -44,6 +45,7 @@ async function importFromServer(
   const deps = {
     ...store,
     rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime }),
+    ownUsers: ownUsers({ tasks: store.tasks, runtime }),
     wake: () => {},
     runtime,
   };

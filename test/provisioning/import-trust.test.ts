@@ -1,6 +1,7 @@
 import { travelUsers } from '../../src/adapter/users.ts';
 import { importer } from '../../src/provisioning/import/import.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
+import { ownUsers } from '../../src/provisioning/users/own-users.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import { json, type Recorded, travelServer } from '../adapter/travel-server.ts';
 import {
@@ -50,8 +51,10 @@ async function importLater(fixture: ProvisioningFixture, connection = fixture.co
   const log = { info: at('info'), warn: at('warn'), error: at('error') };
   const runtime = { ...fixture.clock, newId, random: () => 0.5, log, checkpoint: () => {} };
   const snapshots = rulesSnapshots({ rules: fixture.store.rules, runtime });
-  const own = importer({ ...fixture.store, rulesSnapshots: snapshots, wake: () => {}, runtime });
-  const imported = await own.run(connection);
+  const { store } = fixture;
+  const own = ownUsers({ tasks: store.tasks, runtime });
+  const deps = { ...store, rulesSnapshots: snapshots, ownUsers: own, wake: () => {}, runtime };
+  const imported = await importer(deps).run(connection);
   await fixture.bridge.reconcileDue();
   return { imported, logged };
 }

@@ -4,6 +4,7 @@ import type { Connection } from '../connection.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { ReconcileQueue } from '../store-ports.ts';
 import type { TravelFailure, TravelUserPage } from '../travel-ports.ts';
+import type { OwnUsers } from '../users/own-users.ts';
 import {
   markStale,
   type ObservationContext,
@@ -109,6 +110,7 @@ interface ImportDeps extends RecordDeps {
   reconcileQueue: RecordDeps['reconcileQueue'] & Pick<ReconcileQueue, 'markUnresolvedDirty' | 'countByState'>;
   rulesSnapshots: RulesSnapshots;
   tasks: Pick<BackgroundTasks, 'saveState' | 'listStates'>;
+  ownUsers: Pick<OwnUsers, 'read'>;
 }
 
 export type Importer = ReturnType<typeof importer>;
@@ -128,7 +130,7 @@ export function importer(deps: ImportDeps) {
       const snapshot = await deps.rulesSnapshots.current(connection);
       if ('kind' in snapshot) return snapshot;
       // Before its person is listed. If the travel API does not tell it now, the last known one counts.
-      await connection.lookups.readOwnUser();
+      await deps.ownUsers.read(connection);
       const context = { connection, rulesSnapshot: snapshot, since: deps.runtime.now() };
       const maximum = await findMaximum(deps, connection);
       const result = await readAllPages(deps, { ...context, maximum }, onPage);

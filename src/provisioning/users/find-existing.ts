@@ -7,6 +7,7 @@ import { addressKey } from '../reconcile/email/addresses.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { TravelAnswer } from '../travel-ports.ts';
+import type { OwnUsers } from './own-users.ts';
 
 /** Time limit for a search at the travel API while an IdP waits for the answer, in milliseconds. */
 const SEARCH_TIMEOUT_MS = 800;
@@ -23,6 +24,7 @@ interface FindExistingDeps {
   imports: Imports;
   rulesSnapshots: RulesSnapshots;
   circuitBreakerOf(connection: Connection): CircuitBreaker;
+  ownUsers: Pick<OwnUsers, 'read'>;
   runtime: Runtime;
 }
 
@@ -85,8 +87,8 @@ async function saveMatches(deps: FindExistingDeps, connection: Connection, searc
   const answer = await searchTravelers(deps, connection, search);
   if (answer.kind !== 'ok' || answer.value.length === 0) return false;
   const travelers = await filterVisibleTravelers(deps.imports, connection, answer.value);
-  // The person of the credential stays hidden; the answer is remembered (src/provisioning/users/own-users.ts).
-  await connection.lookups.readOwnUser();
+  // The person of the credential stays hidden.
+  await deps.ownUsers.read(connection);
   const rulesSnapshot = deps.rulesSnapshots.lastKnown(connection);
   const identities = travelers.map((traveler) =>
     unclaimedIdentity(deps.runtime, connection, { rulesSnapshot, traveler }),

@@ -1,6 +1,8 @@
 import type { BackgroundTasks } from '../../store/queues/background-tasks.ts';
+import type { TravelUser } from '../../translator/traveler.ts';
 import type { Connection } from '../connection.ts';
 import type { Runtime } from '../runtime-ports.ts';
+import type { TravelAnswer } from '../travel-ports.ts';
 
 interface OwnUsersDeps {
   tasks: Pick<BackgroundTasks, 'saveState' | 'listStates'>;
@@ -36,16 +38,11 @@ export function ownUsers({ tasks, runtime }: OwnUsersDeps) {
       const stored = states.find((state) => state.connection === connection)?.state;
       return (stored as OwnUserState | undefined)?.travelId; // Only this function writes the state.
     },
-    /** Returns the connection, which from now on remembers what the travel API tells. */
-    watched: (connection: Connection): Connection => {
-      const { lookups } = connection;
-      const readOwnUser = async () => {
-        const answer = await lookups.readOwnUser();
-        if (answer.kind === 'ok') await save(connection.id, answer.value.id);
-        return answer;
-      };
-      const [current, refresh] = [() => lookups.current(), () => lookups.refresh()];
-      return { ...connection, lookups: { ...lookups, current, refresh, readOwnUser } };
+    /** Reads the traveler whose credential the connection uses, and remembers its id. */
+    read: async ({ id, lookups }: Pick<Connection, 'id' | 'lookups'>): Promise<TravelAnswer<TravelUser>> => {
+      const answer = await lookups.readOwnUser();
+      if (answer.kind === 'ok') await save(id, answer.value.id);
+      return answer;
     },
   };
 }

@@ -18,6 +18,7 @@ import type {
   References,
 } from '../../store-ports.ts';
 import type { TravelAnswer } from '../../travel-ports.ts';
+import type { OwnUsers } from '../../users/own-users.ts';
 import type { AttemptTime } from '../context.ts';
 import { carriedOutBy, type Effect, type Handlers } from '../effects.ts';
 import { canBeCommitted, type PendingWrite, type WriteCommit } from './commit.ts';
@@ -36,6 +37,7 @@ export interface InterpreterDeps {
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
   circuitBreakerOf(connection: Connection): CircuitBreaker;
+  ownUsers: Pick<OwnUsers, 'read'>;
   /** Wakes the background loop that reconciles dirty identities. */
   wake(): void;
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId' | 'checkpoint'>;
@@ -135,7 +137,7 @@ type CommitFirst = WriteCommit['run'];
 
 /** The rules and lookups. They come from memory mostly; otherwise the write is committed before the travel API is asked. */
 function ruleReads(
-  { rulesSnapshots, rulesChanges }: InterpreterDeps,
+  { rulesSnapshots, rulesChanges, ownUsers }: InterpreterDeps,
   { connection }: RunningAttempt,
   commitFirst: CommitFirst,
 ): Partial<Handlers> {
@@ -151,7 +153,7 @@ function ruleReads(
     },
     readOwnUser: async () => {
       await commitUnlessCached();
-      return lookups.readOwnUser();
+      return ownUsers.read(connection);
     },
     refreshRules: async () => {
       await commitFirst();
