@@ -39,6 +39,8 @@ export interface Replica {
   refreshRules(): void;
   importAgain(): void;
   retryUnresolved(): Promise<void>;
+  /** Aborts what the process waits for, after its end: Node.js keeps each signal to which somebody listens, and all that the listener knows. */
+  forget(): void;
 }
 
 export interface ReplicaDeps {
@@ -101,6 +103,7 @@ export async function startReplica(deps: ReplicaDeps, name: string): Promise<Rep
     refreshRules: loops.refreshRules,
     importAgain: loops.importAgain,
     retryUnresolved: loops.retryUnresolved,
+    forget: () => void loops.stop(),
   };
 }
 

@@ -292,6 +292,7 @@ function processes(
       for (const replica of replicas) replica.kill();
       // What the database does at this moment ends.
       await time.run(0);
+      for (const replica of replicas) replica.forget();
     },
   };
 }
