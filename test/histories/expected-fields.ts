@@ -326,7 +326,11 @@ function applyWrite(
     track.drift = new Set();
     Object.assign(track, { owned: true, isWantedAllowed: true, isChanged: true, isReset: true });
   }
-  if (event.isInPause) track.isWantedAllowed = true;
+  if (event.isInPause) {
+    track.isWantedAllowed = true;
+    // The attempt that compares it with the traveler may come after an edit. A PATCH states the fields that it changes, and `active`.
+    if (track.owned && (verb === 'PUT' || field === 'archived')) track.isChanged = true;
+  }
   if (!wanted) {
     Object.assign(track, { isLeft: false, isLeftSinceCheck: false });
     if (field === 'archived') applyWanted(track, 'true');
