@@ -133,6 +133,8 @@ export interface LinkedTraveler {
   standing: Standing;
   /** As at the last check, under the rules of now; undefined if the person had no user. */
   atLastCheck: Stated | undefined;
+  /** As at the last check, under each of the rules that were in force since then and are not any more. */
+  underRulesBetween: readonly { rules: FieldRules; stated: Stated }[];
   memory: RememberedTraveler | undefined;
 }
 
@@ -145,7 +147,7 @@ export interface Stated {
 /** Applies the events to one field of a linked traveler, and returns the values that it may have. */
 export function expectedValues(
   field: Field,
-  { traveler, person, wanted, standing, atLastCheck, memory }: LinkedTraveler,
+  { traveler, person, wanted, standing, atLastCheck, underRulesBetween, memory }: LinkedTraveler,
   history: History,
 ): ExpectedValues {
   const { rules } = history;
@@ -165,8 +167,16 @@ export function expectedValues(
   const first = atLastCheck && statedValue(field, track, { rule, policy, stated: atLastCheck });
   const isLeft = first === 'left';
   Object.assign(track, { isLeft, wasLeft: isLeft, isLeftSinceCheck: isLeft });
+  const between = underRulesBetween.map(({ rules: earlier, stated }) =>
+    statedValue(field, track, {
+      rule: ruleOf(field, earlier),
+      policy: scopeOf(earlier.mapping)?.outOfScope,
+      stated,
+    }),
+  );
   // Other rules may have been followed before the scope left the person out.
-  if (first && first !== 'left') for (const values of [track.possible, track.sent]) values.add(first.value);
+  for (const given of [first, ...between])
+    if (given && given !== 'left') for (const values of [track.possible, track.sent]) values.add(given.value);
   // Whether their value was sent, before an admin discarded rules, is not known: a value set by hand may be drift.
   if (first && first !== 'left' && isUndecided && memory && !memory.wanted.has(field))
     Object.assign(track, { wanted: first.value, isWantedAllowed: true });

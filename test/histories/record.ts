@@ -37,6 +37,8 @@ export interface HistoryRecord {
   rules: { mapping: MappingName; collection: Set<MappedAttribute> };
   /** The rules at the last check. */
   rulesBefore: HistoryRecord['rules'];
+  /** The rules that came into force since the last check, in order; the last ones are those in force. */
+  rulesSince: HistoryRecord['rules'][];
   /** The groups that the IdPs have stated. */
   groups: StatedGroups;
   /** What the IdPs had stated at the last check: the users by person, and the groups. */
@@ -128,6 +130,7 @@ export function newHistoryRecord(
       events: [],
       rules: rules(),
       rulesBefore: rules(),
+      rulesSince: [],
       undecided: new Set(),
     },
     ...{
@@ -208,11 +211,12 @@ export function recordRulesDecision(record: HistoryRecord, isDiscarded: boolean)
 
 /** Notes other rules, which come into force. */
 export function recordRules(
-  { changedRules, rules }: HistoryRecord,
+  { changedRules, rules, rulesSince }: HistoryRecord,
   next: Partial<HistoryRecord['rules']>,
 ): void {
   const before = { ...rules };
   Object.assign(rules, next);
+  rulesSince.push({ ...rules });
   for (const field of fields) if (ruleOf(field, rules) !== ruleOf(field, before)) changedRules.add(field);
   if (scopeOf(rules.mapping) !== scopeOf(before.mapping)) changedRules.add('scope');
 }
@@ -265,12 +269,15 @@ export function expectedField(field: Field, traveler: TravelUser, person: Person
   const { index, current } = person;
   const memory = record.memory.get(traveler.id);
   const first = statedBefore.users.get(index);
-  const atLastCheck: Stated | undefined = first && {
-    wanted: first.wanted,
-    standing: standingOf(first, { rules: record.rules, groups: statedBefore.groups }),
-  };
+  const stated = (user: CurrentUser, under: HistoryRecord['rules']): Stated => ({
+    wanted: user.wanted,
+    standing: standingOf(user, { rules: under, groups: statedBefore.groups }),
+  });
+  const between = record.rulesSince.slice(0, -1);
   const linked = {
-    ...{ traveler: traveler.id, person: index, wanted: current?.wanted, memory, atLastCheck },
+    ...{ traveler: traveler.id, person: index, wanted: current?.wanted, memory },
+    atLastCheck: first && stated(first, record.rules),
+    underRulesBetween: first ? between.map((under) => ({ rules: under, stated: stated(first, under) })) : [],
     standing: standingOf(current, record),
   };
   return expectedValues(field, linked, { events, rules, drift, edits });

@@ -34,6 +34,7 @@ export function rememberState(state: ObservedState): void {
   record.rulesBefore = { ...record.rules, collection: new Set(record.rules.collection) };
   record.costCentersBefore = new Set(record.catalog.costCenters.keys());
   if (!record.areRulesDiscarded) record.undecided.clear();
+  record.rulesSince = [];
   record.changedRules.clear();
   for (const id of links.values()) record.uncertain.delete(id);
   record.disobedient.clear();
