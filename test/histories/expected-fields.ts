@@ -136,6 +136,8 @@ export interface LinkedTraveler {
   /** As at the last check, under each of the rules that were in force since then and are not any more. */
   underRulesBetween: readonly { rules: FieldRules; stated: Stated }[];
   memory: RememberedTraveler | undefined;
+  /** True if a value that the IdP removes may stay, because the bridge may take the one of its own create for that of others. */
+  keepsRemoved: boolean;
 }
 
 /** What an IdP states of a person at one moment. */
@@ -145,11 +147,8 @@ export interface Stated {
 }
 
 /** Applies the events to one field of a linked traveler, and returns the values that it may have. */
-export function expectedValues(
-  field: Field,
-  { traveler, person, wanted, standing, atLastCheck, underRulesBetween, memory }: LinkedTraveler,
-  history: History,
-): ExpectedValues {
+export function expectedValues(field: Field, linked: LinkedTraveler, history: History): ExpectedValues {
+  const { traveler, person, wanted, standing, atLastCheck, underRulesBetween, memory } = linked;
   const { rules } = history;
   const [before, rule] = [ruleOf(field, rules.before), ruleOf(field, rules.now)];
   const isUndecided = rules.undecided.has(field);
@@ -192,6 +191,8 @@ export function expectedValues(
   // Between two rules there may have been none, which has left the value with the traveler.
   if (isChanged && track.wanted === undefined && memory) followed.add(memory.fields[field]);
   if (track.untouched) followed.add(track.untouched.value);
+  if (linked.keepsRemoved && track.wanted === undefined)
+    for (const value of memory ? [memory.fields[field]] : track.seen) followed.add(value);
   const allowed = track.isLeft ? track.possible : followed;
   const isCertain =
     memory?.isUncertain !== true &&

@@ -22,6 +22,7 @@ export type RecordedPolicies = Pick<
   | 'inactiveManager'
   | 'onExistingUser'
   | 'deprovision'
+  | 'preexistingRoles'
   | 'existingPeople'
   | 'reclaimEmail'
 >;
@@ -45,6 +46,8 @@ export interface HistoryRecord {
   statedBefore: { users: ReadonlyMap<number, CurrentUser>; groups: StatedGroups };
   /** The people who had a traveler at the last check. */
   linkedBefore: ReadonlySet<number>;
+  /** The managers that lost creates have left with travelers which count as existing ones, by traveler. */
+  managersOfCreates: ReadonlyMap<string, string>;
   /** Whom the references of the people to a manager meant at the last check. */
   meantManagers: ReadonlyMap<number, MeantManager>;
   /** The travelers that an admin keeps active although the scope leaves their people out. */
@@ -77,6 +80,8 @@ export interface HistoryRecord {
   purged: Set<string>;
   /** Travelers of leavers that an admin has given to another user. */
   given: Set<string>;
+  /** Travelers of lost creates that the bridge has taken for existing ones (`Decided.takenForExisting`), also after they were passed on. */
+  takenForExisting: Set<string>;
   /** Travelers of admins of the travel service whose archive an admin has approved since the last check. */
   approvedGuarded: Set<string>;
   isPaused: boolean;
@@ -100,6 +105,11 @@ export interface Decided {
   withoutRules: ReadonlySet<number>;
   /** The travelers of users whom an IdP has deleted, as the database knows them. */
   ofLeavers: ReadonlySet<string>;
+  /**
+   * Where the travel API names no time: the travelers of creates whose answer was lost, if the bridge has taken them for existing ones, of which it
+   * owns nothing (docs/decisions/0014-recognizing-our-own-create.md).
+   */
+  takenForExisting: ReadonlySet<string>;
 }
 
 /** The state at one time: people with their links, travelers, and what admins have decided. */
@@ -137,6 +147,7 @@ export function newHistoryRecord(
       groups: noGroups,
       statedBefore: { users: new Map(), groups: noGroups },
       linkedBefore: new Set(),
+      managersOfCreates: new Map(),
       meantManagers: new Map(),
       keptOutOfScope: new Set(),
     },
@@ -157,6 +168,7 @@ export function newHistoryRecord(
       uncertain: new Set(),
       purged: new Set(),
       given: new Set(),
+      takenForExisting: new Set(),
       approvedGuarded: new Set(),
     },
     ...{ leftAs: new Map(), disobedient: new Set(), restored: new Map() },
@@ -256,9 +268,10 @@ export function isAdmin({ roles = [] }: TravelUser): boolean {
 }
 
 /** Returns the values that a field of a linked traveler may have. */
-export function expectedField(field: Field, traveler: TravelUser, person: Person, { record }: ObservedState) {
+export function expectedField(field: Field, traveler: TravelUser, person: Person, state: ObservedState) {
+  const { record, decided } = state;
   const { events, edits, undecided, changedRules, statedBefore } = record;
-  const { drift } = record.policies;
+  const { drift, preexistingRoles } = record.policies;
   const rules = {
     before: record.rulesBefore,
     now: record.rules,
@@ -274,8 +287,12 @@ export function expectedField(field: Field, traveler: TravelUser, person: Person
     standing: standingOf(user, { rules: under, groups: statedBefore.groups }),
   });
   const between = record.rulesSince.slice(0, -1);
+  const isRoleKept = field.startsWith('roles.') && preexistingRoles === 'keep';
+  const keepsRemoved = memory
+    ? isRoleKept && record.takenForExisting.has(traveler.id)
+    : decided.takenForExisting.has(traveler.id);
   const linked = {
-    ...{ traveler: traveler.id, person: index, wanted: current?.wanted, memory },
+    ...{ traveler: traveler.id, person: index, wanted: current?.wanted, memory, keepsRemoved },
     atLastCheck: first && stated(first, record.rules),
     underRulesBetween: first ? between.map((under) => ({ rules: under, stated: stated(first, under) })) : [],
     standing: standingOf(current, record),
