@@ -188,12 +188,14 @@ export function isEmptyPlan({ set, remove }: Plan): boolean {
 }
 
 /**
- * Returns the fields that the bridge owns after the plan was carried out, with the values of the travel API's response.
+ * Returns the fields that the bridge owns after the plan was carried out, with the values of the travel API's response. `observed` is the
+ * traveler from which the plan was made, if that is another one.
  */
 export function toAppliedFields(
   applied: AppliedFields,
   { set, adopt, remove, released }: Plan,
   answer: TravelUser,
+  observed = answer,
 ): AppliedFields {
   const notOwned = [...remove, ...released];
   const owned: AppliedFields = Object.fromEntries(
@@ -201,13 +203,27 @@ export function toAppliedFields(
   );
   for (const [key, { value, source }] of Object.entries({ ...set, ...adopt })) {
     if (notOwned.includes(key)) continue;
-    const answered = readField(answer, key) ?? null;
+    const shown = readField(answer, key) ?? null;
+    const answered = key in adopt ? adoptedValue(key, { shown, observed, entry: applied[key] }) : shown;
     const read = applied[key]?.read;
     const isKnown = read !== undefined && isEqualJson(applied[key]?.answered, answered);
     owned[key] = { sent: value, answered, ...(isKnown ? { read } : {}), source };
     if (key in adopt && isPreexisting(applied[key], value)) owned[key].preexisting = true;
   }
   return owned;
+}
+
+/**
+ * Returns the value with which later ones are compared. An adopted value is not sent: if the response shows another one, somebody has changed
+ * it since it was sent or read, and that is drift.
+ */
+function adoptedValue(
+  key: FieldKey,
+  { shown, observed, entry }: { shown: Json; observed: TravelUser; entry: AppliedField | undefined },
+): Json {
+  const isSent = entry !== undefined && entry.unsure !== true;
+  const known = isSent ? entry.answered : (readField(observed, key) ?? null);
+  return isDrift(key, { answered: known, read: entry?.read }, shown) ? known : shown;
 }
 
 /** True for an adopted value that the bridge has not set itself: the traveler had it before. */
@@ -271,7 +287,11 @@ export function findDrift(applied: AppliedFields, observed: TravelUser): Finding
 }
 
 /** True if the traveler shows a value of an owned field that is neither the answer nor another spelling of it. */
-export function isDrift(key: FieldKey, { answered, read }: AppliedField, shown: Json): boolean {
+export function isDrift(
+  key: FieldKey,
+  { answered, read }: { answered: Json; read?: Json | undefined },
+  shown: Json,
+): boolean {
   return !areSameSpellings(key, shown, answered) && !isEqualJson(shown, read);
 }
 

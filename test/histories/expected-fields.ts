@@ -133,7 +133,11 @@ export interface LinkedTraveler {
   standing: Standing;
   /** As at the last check, under the rules of now; undefined if the person had no user. */
   atLastCheck: Stated | undefined;
+  /** As at the last check, under each of the rules that were in force since then and are not any more. */
+  underRulesBetween: readonly { rules: FieldRules; stated: Stated }[];
   memory: RememberedTraveler | undefined;
+  /** True if a value that the IdP removes may stay, because the bridge may take the one of its own create for that of others. */
+  keepsRemoved: boolean;
 }
 
 /** What an IdP states of a person at one moment. */
@@ -143,11 +147,8 @@ export interface Stated {
 }
 
 /** Applies the events to one field of a linked traveler, and returns the values that it may have. */
-export function expectedValues(
-  field: Field,
-  { traveler, person, wanted, standing, atLastCheck, memory }: LinkedTraveler,
-  history: History,
-): ExpectedValues {
+export function expectedValues(field: Field, linked: LinkedTraveler, history: History): ExpectedValues {
+  const { traveler, person, wanted, standing, atLastCheck, underRulesBetween, memory } = linked;
   const { rules } = history;
   const [before, rule] = [ruleOf(field, rules.before), ruleOf(field, rules.now)];
   const isUndecided = rules.undecided.has(field);
@@ -165,8 +166,16 @@ export function expectedValues(
   const first = atLastCheck && statedValue(field, track, { rule, policy, stated: atLastCheck });
   const isLeft = first === 'left';
   Object.assign(track, { isLeft, wasLeft: isLeft, isLeftSinceCheck: isLeft });
+  const between = underRulesBetween.map(({ rules: earlier, stated }) =>
+    statedValue(field, track, {
+      rule: ruleOf(field, earlier),
+      policy: scopeOf(earlier.mapping)?.outOfScope,
+      stated,
+    }),
+  );
   // Other rules may have been followed before the scope left the person out.
-  if (first && first !== 'left') for (const values of [track.possible, track.sent]) values.add(first.value);
+  for (const given of [first, ...between])
+    if (given && given !== 'left') for (const values of [track.possible, track.sent]) values.add(given.value);
   // Whether their value was sent, before an admin discarded rules, is not known: a value set by hand may be drift.
   if (first && first !== 'left' && isUndecided && memory && !memory.wanted.has(field))
     Object.assign(track, { wanted: first.value, isWantedAllowed: true });
@@ -182,6 +191,8 @@ export function expectedValues(
   // Between two rules there may have been none, which has left the value with the traveler.
   if (isChanged && track.wanted === undefined && memory) followed.add(memory.fields[field]);
   if (track.untouched) followed.add(track.untouched.value);
+  if (linked.keepsRemoved && track.wanted === undefined)
+    for (const value of memory ? [memory.fields[field]] : track.seen) followed.add(value);
   const allowed = track.isLeft ? track.possible : followed;
   const isCertain =
     memory?.isUncertain !== true &&
@@ -326,7 +337,11 @@ function applyWrite(
     track.drift = new Set();
     Object.assign(track, { owned: true, isWantedAllowed: true, isChanged: true, isReset: true });
   }
-  if (event.isInPause) track.isWantedAllowed = true;
+  if (event.isInPause) {
+    track.isWantedAllowed = true;
+    // The attempt that compares it with the traveler may come after an edit. A PATCH states the fields that it changes, and `active`.
+    if (track.owned && (verb === 'PUT' || field === 'archived')) track.isChanged = true;
+  }
   if (!wanted) {
     Object.assign(track, { isLeft: false, isLeftSinceCheck: false });
     if (field === 'archived') applyWanted(track, 'true');

@@ -15,14 +15,11 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
   if (!person.current || !traveler || isDecided || state.record.guarded.has(traveler.id)) return [];
   // The traveler of a person who is out of scope keeps the manager.
   if (scopeOfPerson(person, state.record) === 'out') return [];
-  const replaced = replacementOf(person, state);
-  const manager = replaced === 'sure' ? undefined : managerOf(person, state);
+  const { manager, isUnsure, isCleared, wanted } = wantedManager(person, state);
   const has = traveler.managerId;
-  if (replaced === 'unsure' && has === undefined) return [];
-  const isCleared =
-    manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
-  const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
+  if (isUnsure && has === undefined) return [];
   if (has === wanted) return [];
+  if (hasManagerOfCreate(person, traveler, state)) return [];
   // The removal of a manager since the backup is only reported.
   const isReported = has !== undefined || state.record.policies.drift === 'report';
   if (hasRestoredManager(traveler, state) && isReported) return [];
@@ -33,6 +30,16 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
   // The id that a person had before a return still refers to the traveler.
   if (!manager && isId.test(raw) && [...state.links.values()].includes(has ?? '')) return [];
   return [`p${person.index}: has the manager ${has ?? 'nobody'}, not ${wanted ?? 'nobody'} (${raw})`];
+}
+
+/** Whom the reference of a user means, and the traveler that the own one must have as its manager. */
+function wantedManager(person: Person, state: ObservedState) {
+  const replaced = replacementOf(person, state);
+  const manager = replaced === 'sure' ? undefined : managerOf(person, state);
+  const isCleared =
+    manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
+  const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
+  return { manager, isUnsure: replaced === 'unsure', isCleared, wanted };
 }
 
 /** The manager whom a user's reference means: the one who had the value when the reference was first resolved. */
@@ -112,9 +119,45 @@ function hasRestoredManager({ id, managerId }: TravelUser, { record: { restored 
   return restored.has(id) && restored.get(id)?.managerId === managerId;
 }
 
+/** Returns the managers of the travelers which have one that a lost create has sent and the bridge takes for a value of others. */
+export function managersOfCreates(state: ObservedState): Map<string, string> {
+  const { people, links, travelers, record } = state;
+  const kept = travelers.flatMap((traveler): [string, string][] => {
+    const { id, managerId } = traveler;
+    const person = people.find(({ index }) => links.get(index) === id);
+    const isKept = person
+      ? hasManagerOfCreate(person, traveler, state)
+      : record.managersOfCreates.get(id) === managerId;
+    return isKept && managerId !== undefined ? [[id, managerId]] : [];
+  });
+  return new Map(kept);
+}
+
+/**
+ * True if the manager is one whom a lost create has sent, and whom the IdP has replaced before the bridge took its traveler for an existing one.
+ * It stays until the reference means somebody with a traveler.
+ */
+function hasManagerOfCreate(person: Person, { id, managerId }: TravelUser, state: ObservedState): boolean {
+  const { record, decided, links } = state;
+  const { index, current } = person;
+  if (!current || managerId === undefined || wantedManager(person, state).wanted === managerId) return false;
+  if (record.memory.has(id)) return record.managersOfCreates.get(id) === managerId;
+  if (!decided.takenForExisting.has(id)) return false;
+  const stated = record.events.flatMap((event) =>
+    event.kind === 'write' && event.person === index ? [event.wanted?.manager] : [],
+  );
+  return [record.statedBefore.users.get(index)?.wanted.manager, ...stated].some((manager) => {
+    const then = { ...person, current: { ...current, wanted: { ...current.wanted, manager } } };
+    return links.get(managerOf(then, state)?.index ?? -1) === managerId;
+  });
+}
+
 /** The bridge knows only the managers whom it sent itself, so a manager who is a value of others may close a cycle. */
 function cycleViolations(state: ObservedState): string[] {
-  const travelers = state.travelers.filter((traveler) => !hasRestoredManager(traveler, state));
+  const ofCreates = managersOfCreates(state);
+  const travelers = state.travelers.filter(
+    (traveler) => !hasRestoredManager(traveler, state) && !ofCreates.has(traveler.id),
+  );
   const managers = new Map(travelers.map(({ id, managerId }) => [id, managerId]));
   return travelers.flatMap(({ id }) => {
     const seen = new Set<string>();

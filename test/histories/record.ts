@@ -22,6 +22,7 @@ export type RecordedPolicies = Pick<
   | 'inactiveManager'
   | 'onExistingUser'
   | 'deprovision'
+  | 'preexistingRoles'
   | 'existingPeople'
   | 'reclaimEmail'
 >;
@@ -37,12 +38,16 @@ export interface HistoryRecord {
   rules: { mapping: MappingName; collection: Set<MappedAttribute> };
   /** The rules at the last check. */
   rulesBefore: HistoryRecord['rules'];
+  /** The rules that came into force since the last check, in order; the last ones are those in force. */
+  rulesSince: HistoryRecord['rules'][];
   /** The groups that the IdPs have stated. */
   groups: StatedGroups;
   /** What the IdPs had stated at the last check: the users by person, and the groups. */
   statedBefore: { users: ReadonlyMap<number, CurrentUser>; groups: StatedGroups };
   /** The people who had a traveler at the last check. */
   linkedBefore: ReadonlySet<number>;
+  /** The managers that lost creates have left with travelers which count as existing ones, by traveler. */
+  managersOfCreates: ReadonlyMap<string, string>;
   /** Whom the references of the people to a manager meant at the last check. */
   meantManagers: ReadonlyMap<number, MeantManager>;
   /** The travelers that an admin keeps active although the scope leaves their people out. */
@@ -75,6 +80,8 @@ export interface HistoryRecord {
   purged: Set<string>;
   /** Travelers of leavers that an admin has given to another user. */
   given: Set<string>;
+  /** Travelers of lost creates that the bridge has taken for existing ones (`Decided.takenForExisting`), also after they were passed on. */
+  takenForExisting: Set<string>;
   /** Travelers of admins of the travel service whose archive an admin has approved since the last check. */
   approvedGuarded: Set<string>;
   isPaused: boolean;
@@ -98,6 +105,11 @@ export interface Decided {
   withoutRules: ReadonlySet<number>;
   /** The travelers of users whom an IdP has deleted, as the database knows them. */
   ofLeavers: ReadonlySet<string>;
+  /**
+   * Where the travel API names no time: the travelers of creates whose answer was lost, if the bridge has taken them for existing ones, of which it
+   * owns nothing (docs/decisions/0014-recognizing-our-own-create.md).
+   */
+  takenForExisting: ReadonlySet<string>;
 }
 
 /** The state at one time: people with their links, travelers, and what admins have decided. */
@@ -128,12 +140,14 @@ export function newHistoryRecord(
       events: [],
       rules: rules(),
       rulesBefore: rules(),
+      rulesSince: [],
       undecided: new Set(),
     },
     ...{
       groups: noGroups,
       statedBefore: { users: new Map(), groups: noGroups },
       linkedBefore: new Set(),
+      managersOfCreates: new Map(),
       meantManagers: new Map(),
       keptOutOfScope: new Set(),
     },
@@ -154,6 +168,7 @@ export function newHistoryRecord(
       uncertain: new Set(),
       purged: new Set(),
       given: new Set(),
+      takenForExisting: new Set(),
       approvedGuarded: new Set(),
     },
     ...{ leftAs: new Map(), disobedient: new Set(), restored: new Map() },
@@ -208,11 +223,12 @@ export function recordRulesDecision(record: HistoryRecord, isDiscarded: boolean)
 
 /** Notes other rules, which come into force. */
 export function recordRules(
-  { changedRules, rules }: HistoryRecord,
+  { changedRules, rules, rulesSince }: HistoryRecord,
   next: Partial<HistoryRecord['rules']>,
 ): void {
   const before = { ...rules };
   Object.assign(rules, next);
+  rulesSince.push({ ...rules });
   for (const field of fields) if (ruleOf(field, rules) !== ruleOf(field, before)) changedRules.add(field);
   if (scopeOf(rules.mapping) !== scopeOf(before.mapping)) changedRules.add('scope');
 }
@@ -252,9 +268,10 @@ export function isAdmin({ roles = [] }: TravelUser): boolean {
 }
 
 /** Returns the values that a field of a linked traveler may have. */
-export function expectedField(field: Field, traveler: TravelUser, person: Person, { record }: ObservedState) {
+export function expectedField(field: Field, traveler: TravelUser, person: Person, state: ObservedState) {
+  const { record, decided } = state;
   const { events, edits, undecided, changedRules, statedBefore } = record;
-  const { drift } = record.policies;
+  const { drift, preexistingRoles } = record.policies;
   const rules = {
     before: record.rulesBefore,
     now: record.rules,
@@ -265,12 +282,19 @@ export function expectedField(field: Field, traveler: TravelUser, person: Person
   const { index, current } = person;
   const memory = record.memory.get(traveler.id);
   const first = statedBefore.users.get(index);
-  const atLastCheck: Stated | undefined = first && {
-    wanted: first.wanted,
-    standing: standingOf(first, { rules: record.rules, groups: statedBefore.groups }),
-  };
+  const stated = (user: CurrentUser, under: HistoryRecord['rules']): Stated => ({
+    wanted: user.wanted,
+    standing: standingOf(user, { rules: under, groups: statedBefore.groups }),
+  });
+  const between = record.rulesSince.slice(0, -1);
+  const isRoleKept = field.startsWith('roles.') && preexistingRoles === 'keep';
+  const keepsRemoved = memory
+    ? isRoleKept && record.takenForExisting.has(traveler.id)
+    : decided.takenForExisting.has(traveler.id);
   const linked = {
-    ...{ traveler: traveler.id, person: index, wanted: current?.wanted, memory, atLastCheck },
+    ...{ traveler: traveler.id, person: index, wanted: current?.wanted, memory, keepsRemoved },
+    atLastCheck: first && stated(first, record.rules),
+    underRulesBetween: first ? between.map((under) => ({ rules: under, stated: stated(first, under) })) : [],
     standing: standingOf(current, record),
   };
   return expectedValues(field, linked, { events, rules, drift, edits });

@@ -1,7 +1,7 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import type { RememberedTraveler } from './expected-fields.ts';
 import type { Person } from './identity-providers.ts';
-import { meantManagers } from './manager-invariants.ts';
+import { managersOfCreates, meantManagers } from './manager-invariants.ts';
 import {
   expectedField,
   type HistoryRecord,
@@ -17,6 +17,7 @@ import { type Field, fields, fieldValue } from './traveler-fields.ts';
 export function rememberState(state: ObservedState): void {
   const { record, travelers, links, people } = state;
   record.meantManagers = meantManagers(state);
+  record.managersOfCreates = managersOfCreates(state);
   const memory = new Map<string, RememberedTraveler>();
   for (const traveler of travelers) {
     const person = people.find(({ index }) => links.get(index) === traveler.id);
@@ -34,8 +35,10 @@ export function rememberState(state: ObservedState): void {
   record.rulesBefore = { ...record.rules, collection: new Set(record.rules.collection) };
   record.costCentersBefore = new Set(record.catalog.costCenters.keys());
   if (!record.areRulesDiscarded) record.undecided.clear();
+  record.rulesSince = [];
   record.changedRules.clear();
   for (const id of links.values()) record.uncertain.delete(id);
+  for (const id of state.decided.takenForExisting) record.takenForExisting.add(id);
   record.disobedient.clear();
   record.approvedGuarded.clear();
   rememberStated(record, people, links);

@@ -44,6 +44,39 @@ test('a change of another field does not correct reported drift', () =>
     expect(await fixture.findings(ada.id)).toEqual(['firstName: drift']);
   }));
 
+test.each([
+  { drift: 'report', lang: 'en', codes: ['lang: drift'] },
+  { drift: 'correct', lang: 'fr', codes: [] },
+] as const)(
+  'a value that is changed by hand between the read of a traveler and the PATCH that adopts it is drift (policy $drift)',
+  ({ drift, lang, codes }) =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, travel } = fixture;
+        const existing = travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada', lang: 'fr' });
+        travel.faultFor = ({ verb }) => {
+          if (verb !== 'patch') return undefined;
+          travel.travelers.set(existing.id, { ...existing, lang: 'en' });
+          travel.faultFor = () => undefined;
+          return undefined;
+        };
+        const ada = await bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
+        expect(await fixture.traveler(ada.id)).toMatchObject({ lastName: 'Smith', lang });
+        expect(await fixture.findings(ada.id)).toEqual(codes);
+      },
+      { policies: { drift } },
+    ),
+);
+
+test('reported drift stays a finding when the IdP states the same value in another way', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
+    await editByHand(fixture, ada.id, { lang: 'en' });
+    await fixture.patch(ada.id, { preferredLanguage: 'fr-FR' });
+    expect(await fixture.traveler(ada.id)).toMatchObject({ lang: 'en' });
+    expect(await fixture.findings(ada.id)).toEqual(['lang: drift']);
+  }));
+
 test('drift of one field is corrected at most three times an hour, even if the process restarts', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));

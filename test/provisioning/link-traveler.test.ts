@@ -123,6 +123,19 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
     }),
   );
 
+  test('a value that the IdP removes before the traveler of a lost create is found goes if the travel API sends its time', () =>
+    inTime(async (fixture) => {
+      fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
+      const { id } = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
+      fixture.travel.faultFor = () => undefined;
+      await fixture.bridge.users.change(users, id, () => person('Ada'), 'replace');
+      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
+      // Without it, the traveler may have existed before, and the value may be that of others.
+      const lang = clockName === 'does not send its time' ? 'fr' : undefined;
+      expect((await fixture.traveler(id))?.lang).toBe(lang);
+      expect(travelers(fixture)).toHaveLength(1);
+    }));
+
   test('the traveler of a lost create is still found and gets the address that was corrected meanwhile', () =>
     inTime(async (fixture) => {
       fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? 'lose' : undefined);

@@ -146,6 +146,23 @@ test('a person who moves while the archive is under way ends up active', () =>
     expect((await fixture.identity(back.id, 'other')).travelId).toBe(travelers(fixture)[0]?.id);
   }, more));
 
+test('a person who moves ends up active if the archive is carried out between the read and the first PATCH', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const ada = await bridge.users.create('default', person('Ada'));
+    travel.faultFor = ({ verb }) => (verb === 'patch' ? 'late' : undefined);
+    await bridge.users.remove('default', ada.id);
+    travel.faultFor = ({ verb }) => {
+      if (verb === 'patch') travel.carryOutLateCalls();
+      return undefined;
+    };
+    const user = person('Ada', { userName: 'a', preferredLanguage: 'fr' });
+    const back = await bridge.users.create('other', user);
+    await reconcileUntilIdle(fixture, 6);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false, lang: 'fr' })]);
+    expect((await fixture.identity(back.id, 'other')).travelId).toBe(travelers(fixture)[0]?.id);
+  }, more));
+
 test('an administrator who moves is held', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;

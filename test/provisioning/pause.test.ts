@@ -112,6 +112,29 @@ test('a departure that the database still has to send waits, and does not count 
     { policies: { ...harmful.policies, ...narrow } },
   ));
 
+test('an attempt that only plans does not wake who waits for an address that it has read', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel, store, clock } = fixture;
+      const leaver = await bridge.users.create(users, person('Leaver', { userName: 'leaver' }));
+      const traveler = await fixture.traveler(leaver.id);
+      await bridge.users.remove(users, leaver.id);
+      await saveDecision(store, users, { cause: 'safetyValve' }, 'discarded', clock.now());
+      await fixture.reconcileAfter(0);
+      const email = addressOf('Newcomer');
+      if (traveler) travel.travelers.set(traveler.id, { ...traveler, archived: true, email });
+      await store.modes.pauseAll(clock.now());
+      const newcomer = await bridge.users.create(users, person('Newcomer', { userName: 'newcomer' }));
+      for (let round = 0; round < 10; round += 1) await bridge.reconcileDue();
+      expect(await fixture.identity(newcomer.id)).toMatchObject({ state: 'pending', waitingFor: email });
+      await store.reconcileQueue.markDirty(users, [leaver.id], clock.now());
+      expect(await bridge.reconcileDue()).toBe(1);
+      expect(await bridge.reconcileDue()).toBe(0);
+      expect(await fixture.findings(leaver.id)).toEqual(['*: pausedChange']);
+    },
+    { policies: { reclaimEmail: true, safetyValve: { share: 0, minimum: 0, windowMs: HOUR_MS } } },
+  ));
+
 test('a held departure that an admin approves during the pause is carried out when the connection goes on', () =>
   withFixture(
     async (fixture) => {

@@ -40,6 +40,7 @@ export async function readDecided(
     withoutLink: new Set<number>(),
     withoutRules: await findWithoutRules(world, people),
     ofLeavers: await readTravelersOfLeavers(world),
+    takenForExisting: await findTakenForExisting(world, { people, record }),
   };
   for (const { connection_id, id } of rows) {
     const { decision, version, origin, travelId } =
@@ -99,6 +100,19 @@ async function findWithoutRules(world: World, people: ObservedState['people']): 
     }),
   );
   return new Set(held.flat());
+}
+
+/** Finds the travelers that no admin has made, and of which the bridge has owned nothing when it linked them. */
+async function findTakenForExisting(
+  world: World,
+  { people, record }: Pick<ObservedState, 'people' | 'record'>,
+): Promise<Set<string>> {
+  if (record.isTimeNamed) return new Set();
+  const identities = await Promise.all(people.map(({ current }) => storedIdentity(world, current)));
+  const adopted = identities.flatMap((identity) =>
+    identity?.progress.adoptedAs !== undefined ? (identity.travelId ?? []) : [],
+  );
+  return new Set(adopted.filter((id) => !record.strangers.has(id)));
 }
 
 /** Reads what the store has of the present user of a person, if there is one. */

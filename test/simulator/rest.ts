@@ -36,8 +36,12 @@ export async function comeToRest(
     replica.refreshRules();
     if (withImport) replica.importAgain();
   }
-  // A poll of the feed may have failed once.
-  if (world.connections.some(({ feed }) => feed)) await time.run(2 * FEED_MS);
+  if (world.connections.some(({ feed }) => feed)) {
+    // A poll that waits for a slow answer has read the feed before the last changes.
+    while (await isFeedBeingRead(world)) await time.run(LOOK_MS);
+    // A poll of the feed may have failed once.
+    await time.run(2 * FEED_MS);
+  }
   let open: OpenWork = { isBusy: true, isAnyoneDue: false, nextAt: undefined, text: '' };
   let areRulesReadAgain = false;
   const silence = watchSilence(world);
@@ -57,6 +61,16 @@ export async function comeToRest(
     }
   }
   return open.text;
+}
+
+async function isFeedBeingRead({ database, time }: World): Promise<boolean> {
+  const polls = await database.db
+    .selectFrom('background_task')
+    .select('kind')
+    .where('kind', '=', 'feed')
+    .where('lease_until', '>', time.now())
+    .execute();
+  return polls.length > 0;
 }
 
 /** Watches the time for which no call is sent although somebody is due. */

@@ -76,7 +76,7 @@ export function* announceAndPatch(
   const answer = yield* perform('patchTraveler', travelId, change);
   // The draft has the answers to the earlier PATCHes, so that only this one is still open.
   if (answer.kind !== 'ok') return { draft: withAnnounced(draft, announced), failure: answer, change };
-  const applied = toAppliedFields(draft.applied, plan, answer.value);
+  const applied = toAppliedFields(draft.applied, plan, answer.value, draft.observed);
   const answered = { travelId, fields };
   const done = withoutAnnouncedCall({ ...draft, applied, observed: answer.value, answered });
   const checked = withAnsweredValues(context, done, { plan, before: draft.applied });

@@ -253,7 +253,9 @@ async function reconcileUnderLease(
     await notifySuccessor(deps, connection, identity);
     return { result: 'busy' };
   }
-  const former = [...announcedEmails, ...emailsRead(outcome.travelId)];
+  // If the outcome keeps nothing of what was read, as that of a plan, the traveler still has the address.
+  const isReadKept = outcome.observed !== identity.observed;
+  const former = [...announcedEmails, ...(isReadKept ? emailsRead(outcome.travelId) : [])];
   if (identity.creating !== undefined) former.push(identity.creating);
   await notifyDependents(deps, connection, {
     ...{ before: identity, after: outcome, former, awaited: awaitedEmails },
