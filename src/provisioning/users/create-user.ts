@@ -1,10 +1,12 @@
 import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../../schema/resource.ts';
 import type { Connection } from '../connection.ts';
+import type { Memberships } from '../groups/group-ports.ts';
 import { type Identity, isInactive, isLive } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { isParkingAddress } from '../reconcile/email/addresses.ts';
 import { findClaimantAmong } from '../reconcile/email/conflicts.ts';
+import { findUnknownGroups } from '../reconcile/memberships.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
 import { type NewUserTranslation, translateNewUser } from '../reconcile/translate-identity.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
@@ -25,6 +27,7 @@ import {
 
 export interface CreateUserDeps {
   identities: Pick<Identities, 'findForNewUser' | 'findWaiters'>;
+  memberships: Pick<Memberships, 'findUnknownNames'>;
   rulesSnapshots: Pick<RulesSnapshots, 'lastKnown'>;
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
 }
@@ -44,7 +47,7 @@ export async function createUser(
     mayReserve,
   }: { desired: ScimResource; expectsNoMatch: boolean; mayReserve: boolean },
 ): Promise<PendingWrite> {
-  const newUser = translateNewUser(deps.rulesSnapshots.lastKnown(connection), desired);
+  const newUser = await translate(deps, connection, desired);
   const email = wantedEmail(connection, newUser);
   const user = searchedValues(desired, email);
   const fresh = newIdentity(deps.runtime, connection, desired);
@@ -65,6 +68,20 @@ export async function createUser(
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
   const reserved = { ...identity, creating: email };
   return insertion(reserved, { generation, others: changes, newUser, freeEmail: email });
+}
+
+/** The scope is unresolved while it names a group that has not been received. */
+async function translate(
+  { memberships, rulesSnapshots }: Pick<CreateUserDeps, 'memberships' | 'rulesSnapshots'>,
+  connection: Connection,
+  desired: ScimResource,
+): Promise<NewUserTranslation> {
+  const rulesSnapshot = rulesSnapshots.lastKnown(connection);
+  const namesUnknownGroup = await run(
+    findUnknownGroups(rulesSnapshot.rules),
+    carriedOutBy({ findUnknownGroups: (names) => memberships.findUnknownNames(connection.id, names) }),
+  );
+  return translateNewUser(rulesSnapshot, desired, { namesUnknownGroup });
 }
 
 function searchedValues(desired: ScimResource, email: string | undefined): NewUser {
