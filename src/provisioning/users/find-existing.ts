@@ -80,7 +80,7 @@ async function saveMatches(
   const travelers = await filterVisibleTravelers(deps.imports, connection, answer.value);
   // The person of the credential stays hidden; the answer is remembered (src/provisioning/users/own-users.ts).
   await connection.lookups.readOwnUser();
-  const rulesSnapshot = deps.rulesSnapshots.lastKnown(connection);
+  const rulesSnapshot = await deps.rulesSnapshots.loaded(connection);
   const identities = travelers.map((traveler) =>
     unclaimedIdentity(deps.runtime, connection, { rulesSnapshot, traveler }),
   );
