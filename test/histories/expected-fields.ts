@@ -133,6 +133,8 @@ export interface LinkedTraveler {
   standing: Standing;
   /** As at the last check, under the rules of now; undefined if the person had no user. */
   atLastCheck: Stated | undefined;
+  /** The same under the rules that have come into force since, and were replaced. */
+  between: readonly { rules: FieldRules; stated: Stated | undefined }[];
   memory: RememberedTraveler | undefined;
 }
 
@@ -145,7 +147,7 @@ export interface Stated {
 /** Applies the events to one field of a linked traveler, and returns the values that it may have. */
 export function expectedValues(
   field: Field,
-  { traveler, person, wanted, standing, atLastCheck, memory }: LinkedTraveler,
+  { traveler, person, wanted, standing, atLastCheck, between, memory }: LinkedTraveler,
   history: History,
 ): ExpectedValues {
   const { rules } = history;
@@ -167,6 +169,11 @@ export function expectedValues(
   Object.assign(track, { isLeft, wasLeft: isLeft, isLeftSinceCheck: isLeft });
   // Other rules may have been followed before the scope left the person out.
   if (first && first !== 'left') for (const values of [track.possible, track.sent]) values.add(first.value);
+  for (const { rules: one, stated } of between) {
+    const policy = scopeOf(one.mapping)?.outOfScope;
+    const value = stated && statedValue(field, track, { rule: ruleOf(field, one), policy, stated });
+    if (value && value !== 'left') for (const values of [track.possible, track.sent]) values.add(value.value);
+  }
   // Whether their value was sent, before an admin discarded rules, is not known: a value set by hand may be drift.
   if (first && first !== 'left' && isUndecided && memory && !memory.wanted.has(field))
     Object.assign(track, { wanted: first.value, isWantedAllowed: true });

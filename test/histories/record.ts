@@ -37,6 +37,8 @@ export interface HistoryRecord {
   rules: { mapping: MappingName; collection: Set<MappedAttribute> };
   /** The rules at the last check. */
   rulesBefore: HistoryRecord['rules'];
+  /** The rules that have come into force since the last check, and were replaced. */
+  rulesBetween: HistoryRecord['rules'][];
   /** The groups that the IdPs have stated. */
   groups: StatedGroups;
   /** What the IdPs had stated at the last check: the users by person, and the groups. */
@@ -128,6 +130,7 @@ export function newHistoryRecord(
       events: [],
       rules: rules(),
       rulesBefore: rules(),
+      rulesBetween: [],
       undecided: new Set(),
     },
     ...{
@@ -210,10 +213,11 @@ export function recordRulesDecision(record: HistoryRecord, isDiscarded: boolean)
 
 /** Notes other rules, which come into force. */
 export function recordRules(
-  { changedRules, rules }: HistoryRecord,
+  { changedRules, rules, rulesBetween }: HistoryRecord,
   next: Partial<HistoryRecord['rules']>,
 ): void {
   const before = { ...rules };
+  if (changedRules.size > 0) rulesBetween.push(before);
   Object.assign(rules, next);
   for (const field of fields) if (ruleOf(field, rules) !== ruleOf(field, before)) changedRules.add(field);
   if (scopeOf(rules.mapping) !== scopeOf(before.mapping)) changedRules.add('scope');
@@ -267,12 +271,15 @@ export function expectedField(field: Field, traveler: TravelUser, person: Person
   const { index, current } = person;
   const memory = record.memory.get(traveler.id);
   const first = statedBefore.users.get(index);
-  const atLastCheck: Stated | undefined = first && {
-    wanted: first.wanted,
-    standing: standingOf(first, { rules: record.rules, groups: statedBefore.groups }),
-  };
+  const statedUnder = (one: HistoryRecord['rules']): Stated | undefined =>
+    first && {
+      wanted: first.wanted,
+      standing: standingOf(first, { rules: one, groups: statedBefore.groups }),
+    };
   const linked = {
-    ...{ traveler: traveler.id, person: index, wanted: current?.wanted, memory, atLastCheck },
+    ...{ traveler: traveler.id, person: index, wanted: current?.wanted, memory },
+    atLastCheck: statedUnder(record.rules),
+    between: record.rulesBetween.map((one) => ({ rules: one, stated: statedUnder(one) })),
     standing: standingOf(current, record),
   };
   return expectedValues(field, linked, { events, rules, drift, edits });

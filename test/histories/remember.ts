@@ -35,6 +35,7 @@ export function rememberState(state: ObservedState): void {
   record.costCentersBefore = new Set(record.catalog.costCenters.keys());
   if (!record.areRulesDiscarded) record.undecided.clear();
   record.changedRules.clear();
+  record.rulesBetween = [];
   for (const id of links.values()) record.uncertain.delete(id);
   record.disobedient.clear();
   record.approvedGuarded.clear();
