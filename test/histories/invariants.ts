@@ -203,12 +203,12 @@ function scopeViolations({ people, links, travelers, record }: ObservedState): s
   if (isScopeDiscarded(record)) return [];
   return people.flatMap((person) => {
     const id = links.get(person.index);
-    const isOut = scopesSince(person, record).every((scope) => scope === 'out');
+    const isOut = scopesSince(person, record).every((scope) => scope !== 'in');
     if (id === undefined || !isOut || record.linkedBefore.has(person.index) || record.given.has(id))
       return [];
     const owner = record.memory.get(id)?.owner?.person ?? record.strangers.get(id);
     if (owner === person.index && travelers.find((traveler) => traveler.id === id)?.archived) return [];
-    return [`p${person.index}: has the traveler ${id}, and is out of scope`];
+    return [`p${person.index}: has the traveler ${id}, and is not in scope`];
   });
 }
 

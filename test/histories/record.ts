@@ -68,7 +68,7 @@ export interface HistoryRecord {
   guarded: Set<string>;
   /** Travelers whose fields the contract does not decide at the next check at which they have a person. */
   uncertain: Set<string>;
-  /** The given name of each person who has left, at the departure. The bridge compares a return with it. */
+  /** The given name of each person who has left, at the departure or at an inactive creation. The bridge compares a return with it. */
   leftAs: Map<number, string>;
   /** Travelers of which a change was answered and not carried out since the last check. */
   disobedient: Set<string>;
@@ -202,6 +202,8 @@ export function recordWrite(
   if (before?.active && !wanted?.active) record.leftAs.set(index, before.givenName);
   if (!wanted) return;
   if (verb === 'POST') recordReturn(record, index, wanted);
+  // A user who is created inactive counts as a leaver from then on.
+  if (verb === 'POST' && !wanted.active) record.leftAs.set(index, wanted.givenName);
   record.emails.set(index, emails.add(wanted.email).add(wanted.userName));
 }
 

@@ -1,5 +1,12 @@
 import { notifyDependents } from '../../src/provisioning/reconcile/run/notify-dependents.ts';
-import { managedBy, person, withFixture } from '../fixtures/provisioning.ts';
+import {
+  addressOf,
+  emailsOf,
+  managedBy,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
 
 const users = 'default';
 
@@ -20,3 +27,29 @@ test('an attempt that does not read the traveler frees no address, and makes nob
     await notifyDependents(deps, connection, { before: unread, after: gone, former: [], awaited: [] });
     expect(marked).toHaveLength(2);
   }));
+
+test.each([
+  ['is deleted', ({ bridge }: ProvisioningFixture, id: string) => bridge.users.remove(users, id)],
+  ['is deactivated', ({ patch }: ProvisioningFixture, id: string) => patch(id, { active: false })],
+  [
+    'gets another address',
+    ({ patch }: ProvisioningFixture, id: string) => patch(id, emailsOf('xavier@corp.example')),
+  ],
+])('a leaver gets the address back once the successor, whom the scope leaves out, %s', (_, change) =>
+  withFixture(
+    async (fixture) => {
+      const { id } = await fixture.bridge.users.create(users, person('Ada', { externalId: 'emp-7' }));
+      const { travelId = '' } = await fixture.identity(id);
+      await fixture.patch(id, { active: false });
+      const names = { givenName: 'Xavier', familyName: 'Young' };
+      await fixture.patch(id, { active: true, externalId: 'emp-8', name: names, userType: 'Service' });
+      await fixture.bridge.reconcileDue();
+      const email = () => fixture.travel.travelers.get(travelId)?.email;
+      expect(email()).toMatch(/^parked-/);
+      await change(fixture, id);
+      await fixture.bridge.reconcileDue();
+      expect(email()).toBe(addressOf('Ada'));
+    },
+    { mapping: { scope: 'not (userType eq "Service")' } },
+  ),
+);

@@ -5,7 +5,7 @@ import { type RulesSnapshots, rulesSnapshots } from '../../src/provisioning/rule
 import type { TravelLookups } from '../../src/provisioning/travel-ports.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import type { Lookups } from '../../src/translator/translation.ts';
-import { type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
+import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 
 const MINUTE_MS = 60_000;
@@ -330,4 +330,22 @@ describe('the lookups in force', () => {
       expect(costCentersOf(await snapshotOf(started.current(started.connection)))).toEqual(['Finance']);
       expect(await refresh(started)).toBe('2 nickName');
     }));
+});
+
+describe('a mapping that a command puts in force', () => {
+  test.each([
+    ['that has read the one before', ({ bridge }: ProvisioningFixture) => bridge],
+    ['that has just started', ({ replica }: ProvisioningFixture) => replica()],
+  ])('decides at once, in a process %s, whether a new user gets the traveler of a leaver', (_, processOf) =>
+    withFixture(async (fixture) => {
+      const leaver = await fixture.bridge.users.create('default', person('Ada', { externalId: 'emp-7' }));
+      await fixture.bridge.users.remove('default', leaver.id);
+      const before = await fixture.traveler(leaver.id);
+      await applyByCommand(fixture, { scope: 'userType eq "Employee"', scimUserMapping: [] });
+      const { users } = processOf(fixture);
+      const { id } = await users.create('default', person('Ada', { externalId: 'emp-7' }));
+      expect(await fixture.identity(id)).toMatchObject({ state: 'synced', travelId: undefined });
+      expect(await fixture.traveler(leaver.id)).toEqual(before);
+    }),
+  );
 });

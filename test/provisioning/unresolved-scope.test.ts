@@ -10,7 +10,13 @@ import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
 import { noLookups } from '../../src/translator/translation.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
-import { person } from '../fixtures/provisioning.ts';
+import {
+  addressOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 
 const clock = { now: () => 0, wallClock: () => 0, newId: () => 'ada' };
@@ -132,4 +138,63 @@ test('a person whose imported traveler is there, though an import did not see it
   const result = await reconcile(unseen());
   expect(result).toMatchObject({ end: { kind: 'state', state: 'synced' }, codes: ['scopeUnresolved'] });
   expect(result).toMatchObject({ sent: [], travelId: 't-1' });
+});
+
+describe('a new user, while a group that leaves its members out has not been received,', () => {
+  const users = 'default';
+  const scope = 'not (groups[display eq "Contractors"])';
+  const otherPerson = { externalId: 'emp-8', name: { givenName: 'Xavier', familyName: 'Young' } };
+
+  /** Runs a test with a traveler of Ada, who has left before the mapping got the scope. */
+  function withLeaver(
+    test: (fixture: ProvisioningFixture, leaver: string) => Promise<void>,
+    onReturn: typeof defaultPolicies.onReturn = 'separate',
+  ): Promise<void> {
+    return withFixture(
+      async (fixture) => {
+        const { bridge, connection, travel } = fixture;
+        const { id } = await bridge.users.create(users, person('Ada', { externalId: 'emp-7' }));
+        await bridge.users.remove(users, id);
+        connection.mapping = mappingOf({ scope });
+        await fixture.restart();
+        await bridge.reconcileDue();
+        travel.calls.length = 0;
+        await test(fixture, id);
+      },
+      { policies: { onReturn }, more: ['second'] },
+    );
+  }
+
+  test.each(['separate', 'revive', 'hold'] as const)(
+    'in the place of a leaver changes nothing of the leaver (onReturn: %s)',
+    (onReturn) =>
+      withLeaver(async (fixture, leaver) => {
+        const before = await fixture.traveler(leaver);
+        const { id } = await fixture.bridge.users.create(users, person('Ada', otherPerson));
+        await fixture.bridge.reconcileDue();
+        expect(await fixture.identity(id)).toMatchObject({ state: 'pending', travelId: undefined });
+        expect(before).toMatchObject({ archived: true, email: addressOf('Ada') });
+        expect(await fixture.traveler(leaver)).toEqual(before);
+        expect(fixture.travel.writes()).toEqual([]);
+      }, onReturn),
+  );
+
+  test('who is the leaver gets the traveler once the group is there', () =>
+    withLeaver(async (fixture, leaver) => {
+      const { travelId } = await fixture.identity(leaver);
+      const { id } = await fixture.bridge.users.create(users, person('Ada', { externalId: 'emp-7' }));
+      expect(await fixture.identity(id)).toMatchObject({ state: 'pending', travelId: undefined });
+      await fixture.bridge.groups.create(users, { displayName: 'Contractors' }, []);
+      while (await fixture.store.memberships.markSome(users, fixture.clock.now()));
+      await fixture.bridge.reconcileDue();
+      expect((await fixture.identity(id)).travelId).toBe(travelId);
+      expect(await fixture.traveler(id)).toMatchObject({ archived: false });
+    }));
+
+  test('is accepted also with the address of a user of another connection', () =>
+    withLeaver(async (fixture) => {
+      await fixture.bridge.users.create('second', person('Bob'));
+      const { id } = await fixture.bridge.users.create(users, person('Eve', emailsOf(addressOf('Bob'))));
+      expect(await fixture.identity(id)).toMatchObject({ state: 'pending', creating: undefined });
+    }));
 });

@@ -226,6 +226,8 @@ function processes(
       },
       `r${started}`,
     );
+    // Two processes that died in this slot, one soon after the other, may be replaced at the same moment.
+    replicas[slot]?.kill();
     replicas[slot] = replica;
     void replica.retryUnresolved();
     void replica.death.then(() => (isClosed ? undefined : replaceDead(slot)));

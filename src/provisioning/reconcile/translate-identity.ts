@@ -32,9 +32,14 @@ export interface NewUserTranslation {
 }
 
 /** Translates a user who has no traveler yet. The manager stays unresolved. */
-export function translateNewUser(rulesSnapshot: RulesSnapshot, desired: ScimResource): NewUserTranslation {
+export function translateNewUser(
+  rulesSnapshot: RulesSnapshot,
+  desired: ScimResource,
+  { namesUnknownGroup }: Pick<Snapshot, 'namesUnknownGroup'> = {},
+): NewUserTranslation {
   const { rules, lookups } = rulesSnapshot;
-  return { rulesSnapshot, translation: toTravel(rules, desired, { lookups, references: new Map() }) };
+  const snapshot = { lookups, references: new Map(), namesUnknownGroup };
+  return { rulesSnapshot, translation: toTravel(rules, desired, snapshot) };
 }
 
 /** An identity, and its stored references and its translation as a new user if they are known. */

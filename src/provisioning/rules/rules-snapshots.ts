@@ -112,12 +112,13 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
       return follow(connection, known, connection.lookups.refresh);
     },
     /**
-     * Returns the last snapshot without a call to the travel API; before the first reading, a snapshot of the mapping
-     * file alone, or of the default rules.
+     * Returns the snapshot of this generation or a later one, without a call to the travel API; before the first reading of the lookups, a
+     * snapshot of the mapping in force alone.
      */
-    lastKnown: (connection: Connection): RulesSnapshot =>
-      knownOf(state, connection).loaded?.snapshot ??
-      toRulesSnapshot({ mapping: fileOf(state, connection) ?? defaultMapping }, noLookups),
+    loaded: async (connection: Connection, generation = 0): Promise<RulesSnapshot> => {
+      const { snapshot, inForce } = await load(connection, generation);
+      return snapshot ?? toRulesSnapshot({ mapping: mappingOf(inForce) ?? defaultMapping }, noLookups);
+    },
     /**
      * Returns the test for the groups that the rules in force name, and their generation: this one or a later one. Makes no call to the
      * travel API.

@@ -1,10 +1,12 @@
 import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../../schema/resource.ts';
 import type { Connection } from '../connection.ts';
+import type { Memberships } from '../groups/group-ports.ts';
 import { type Identity, isInactive, isLive } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { isParkingAddress } from '../reconcile/email/addresses.ts';
 import { findClaimantAmong } from '../reconcile/email/conflicts.ts';
+import { findUnknownGroups } from '../reconcile/memberships.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
 import { type NewUserTranslation, translateNewUser } from '../reconcile/translate-identity.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
@@ -25,14 +27,15 @@ import {
 
 export interface CreateUserDeps {
   identities: Pick<Identities, 'findForNewUser' | 'findWaiters'>;
-  rulesSnapshots: Pick<RulesSnapshots, 'lastKnown'>;
+  memberships: Pick<Memberships, 'findUnknownNames'>;
+  rulesSnapshots: Pick<RulesSnapshots, 'loaded'>;
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
 }
 
 /**
  * Computes the write for a POST. This is a new user, an imported person whose unclaimed identity becomes claimed, or a
  * returning user who gets the traveler of the leaver. Throws `conflict` if the userName is taken or the email
- * address belongs to a person of another connection. With `expectsNoMatch` nothing is read: the write is that of a new
+ * address belongs to a person of another connection. With `expectsNoMatch` no identity is read: the write is that of a new
  * user, and its commit is stale if any identity matches the user. Without `mayReserve` no address is reserved.
  */
 export async function createUser(
@@ -44,13 +47,13 @@ export async function createUser(
     mayReserve,
   }: { desired: ScimResource; expectsNoMatch: boolean; mayReserve: boolean },
 ): Promise<PendingWrite> {
-  const newUser = translateNewUser(deps.rulesSnapshots.lastKnown(connection), desired);
-  const email = wantedEmail(connection, newUser);
-  const user = searchedValues(desired, email);
   const fresh = newIdentity(deps.runtime, connection, desired);
-  if (expectsNoMatch && newUser.rulesSnapshot.generation > 0)
-    return insertionIfNew(fresh, { user, newUser, mayReserve });
-  const matches = await deps.identities.findForNewUser(connection.id, user);
+  if (expectsNoMatch) {
+    const newUser = await translate(deps, connection, { desired });
+    const user = searchedValues(desired, wantedEmail(connection, newUser));
+    if (newUser.rulesSnapshot.generation > 0) return insertionIfNew(fresh, { user, newUser, mayReserve });
+  }
+  const { newUser, email, matches } = await translateAndMatch(deps, connection, desired);
   const posted: PostedUser = { connection, fresh, email, matches, runtime: deps.runtime };
   if (newUser.translation.scope !== 'in') return insertionWithoutTraveler(posted, newUser);
   const claimed = claimImportedUser(posted);
@@ -65,6 +68,36 @@ export async function createUser(
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
   const reserved = { ...identity, creating: email };
   return insertion(reserved, { generation, others: changes, newUser, freeEmail: email });
+}
+
+/**
+ * Translates the user, and finds the identities that match it. Rules that another process has put in force are read first: they may leave
+ * the user out, or give another address.
+ */
+async function translateAndMatch(deps: CreateUserDeps, connection: Connection, desired: ScimResource) {
+  for (let generation = 0; ; ) {
+    const newUser = await translate(deps, connection, { desired, generation });
+    const email = wantedEmail(connection, newUser);
+    const matches = await deps.identities.findForNewUser(connection.id, searchedValues(desired, email));
+    const isInForce = newUser.rulesSnapshot.generation >= matches.generation;
+    // Before the lookups were read, the snapshot of the mapping in force has no generation.
+    if (isInForce || generation >= matches.generation) return { newUser, email, matches };
+    generation = matches.generation;
+  }
+}
+
+/** The scope is unresolved while it names a group that has not been received. */
+async function translate(
+  { memberships, rulesSnapshots }: Pick<CreateUserDeps, 'memberships' | 'rulesSnapshots'>,
+  connection: Connection,
+  { desired, generation }: { desired: ScimResource; generation?: number },
+): Promise<NewUserTranslation> {
+  const rulesSnapshot = await rulesSnapshots.loaded(connection, generation);
+  const namesUnknownGroup = await run(
+    findUnknownGroups(rulesSnapshot.rules),
+    carriedOutBy({ findUnknownGroups: (names) => memberships.findUnknownNames(connection.id, names) }),
+  );
+  return translateNewUser(rulesSnapshot, desired, { namesUnknownGroup });
 }
 
 function searchedValues(desired: ScimResource, email: string | undefined): NewUser {

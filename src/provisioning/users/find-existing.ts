@@ -89,7 +89,7 @@ async function saveMatches(deps: FindExistingDeps, connection: Connection, searc
   const travelers = await filterVisibleTravelers(deps.imports, connection, answer.value);
   // The person of the credential stays hidden.
   await deps.ownUsers.read(connection);
-  const rulesSnapshot = deps.rulesSnapshots.lastKnown(connection);
+  const rulesSnapshot = await deps.rulesSnapshots.loaded(connection);
   const identities = travelers.map((traveler) =>
     unclaimedIdentity(deps.runtime, connection, { rulesSnapshot, traveler }),
   );

@@ -3,7 +3,7 @@ import type { LeftOutValue } from '../../schema/left-out.ts';
 import { extensionsOf, isActive, type ScimResource } from '../../schema/resource.ts';
 import type { ConnectionModes } from '../../store/connection-modes.ts';
 import type { Connection } from '../connection.ts';
-import type { Groups } from '../groups/group-ports.ts';
+import type { Groups, Memberships } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { isKeptActive } from '../reconcile/guard.ts';
@@ -34,6 +34,7 @@ export type UserChange = (
 export interface UserServiceDeps {
   identities: Identities;
   groups: Pick<Groups, 'groupsOf'>;
+  memberships: Pick<Memberships, 'findUnknownNames'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
   references: Pick<References, 'findReferrers'>;
   rulesSnapshots: RulesSnapshots;

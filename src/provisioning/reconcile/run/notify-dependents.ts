@@ -1,6 +1,6 @@
 import { employeeNumberOf, type ScimResource } from '../../../schema/resource.ts';
 import type { Connection } from '../../connection.ts';
-import { type Identity, isInactive, type Outcome } from '../../identity.ts';
+import { type Identity, isInactive, type Outcome, predecessorOf } from '../../identity.ts';
 import { managerChain, managerOf, type ReadRows } from '../../manager-chains.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from '../../store-ports.ts';
@@ -58,6 +58,7 @@ export async function notifyDependents(
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
     deps.wake();
   }
+  await notifyPredecessor(deps, before, after);
   // The write has notified the reports of a manager who becomes inactive, unless the process died then.
   const isArchiveChanged = before.applied['archived']?.sent !== after.applied['archived']?.sent;
   if (before.travelId !== after.travelId || freed.size > 0)
@@ -65,6 +66,18 @@ export async function notifyDependents(
   else if (isArchiveChanged && before.travelId !== undefined) await notifyReferrers(deps, before, []);
   // The reports follow the same person, and lose another one.
   else if (before.travelId === undefined && isSucceeded(before)) await notifyReferrers(deps, before, []);
+}
+
+/**
+ * Makes the leaver dirty who has given its address up for this user, once a new version of the user has neither a traveler nor waits for an
+ * address: the scope leaves the user out, or the user has left. The leaver takes its address back if the user wants it no more.
+ */
+async function notifyPredecessor(deps: NotifyDeps, before: Identity, after: Outcome): Promise<void> {
+  const { connection, id, effect } = predecessorOf(before, after) ?? {};
+  const isNewVersion = before.progress.settledVersion !== after.progress.settledVersion;
+  const hasNoAddress = after.travelId === undefined && after.waitingFor === undefined;
+  if (connection !== undefined && id !== undefined && effect === 'separate' && isNewVersion && hasNoAddress)
+    await markDirty(deps, connection, [id]);
 }
 
 /** True for a leaver whose traveler another user has taken over. The takeover makes the leaver dirty. */
