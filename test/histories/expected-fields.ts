@@ -116,7 +116,7 @@ interface FieldTrack {
   possible: Set<Value>;
   /** The values that may have been sent last, when the field is left. */
   sent: Set<Value>;
-  /** True until a value is sent, if the one sent before is not known: the scope left the person out, perhaps while the database was restored. */
+  /** True until a value is sent, if the one sent before is not known: the scope or a decision left the person out, perhaps while the database was restored. */
   isSentUnknown: boolean;
   /** The value of a traveler that the bridge may not have changed yet: it stays while the scope of its person is unresolved. */
   untouched: { value: Value } | undefined;
@@ -288,7 +288,7 @@ function newTrack(
     untouched: memory !== undefined && !memory.owner ? { value } : undefined,
     isSentUnknown:
       (memory?.isRestored === true && memory.isWithoutRules && owned && wanted === undefined) ||
-      (memory?.owner !== undefined && memory.isWithoutRules && !owned),
+      (memory?.owner !== undefined && memory.isWithoutRules && (!owned || value !== wanted)),
   };
 }
 
