@@ -101,7 +101,10 @@ function rememberLinked(traveler: TravelUser, person: Person, state: ObservedSta
       // While it is not known whether a person is in scope, the access stays that an admin has kept.
       const isUnresolved = scopeOfPerson(person, state.record) === 'unresolved';
       const isKept = field === 'archived' && isUnresolved && value === 'false';
-      return [[field, isKept || expected.sent.has(value) ? value : expected.wanted.value]];
+      // The travel API has not carried out what was sent last.
+      const isIgnored = state.record.disobedient.has(traveler.id);
+      const isLastSent = !isIgnored && expected.sent.has(value);
+      return [[field, isKept || isLastSent ? value : expected.wanted.value]];
     }),
   );
   const owner = { person: index, connection, externalId: last.externalId };
