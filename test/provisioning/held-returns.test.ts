@@ -127,6 +127,53 @@ test.each([true, false])(
     }, hold),
 );
 
+test('an approval leaves the newcomer no address of the leaver: while the wanted one is taken, the traveler has a parking address', () =>
+  withFixture(async (fixture) => {
+    const { bridge } = fixture;
+    const ada = await bridge.users.create(users, person('Ada', { externalId: 'ada' }));
+    const bob = await bridge.users.create(users, person('Bob'));
+    await bridge.users.remove(users, ada.id);
+    const newcomer = person('Bert', {
+      ...bert,
+      externalId: 'ada',
+      userName: 'bert',
+      ...emailsOf(addressOf('Bob')),
+    });
+    const user = await bridge.users.create(users, newcomer);
+    await settle(fixture);
+    await decide(fixture, user.id, 'approved');
+    expect(await fixture.traveler(user.id)).toMatchObject({
+      ...{ id: ada.travelUserId, archived: false, firstName: 'Bert' },
+      email: expect.stringMatching(/@jetbridge\.invalid$/),
+    });
+    expect(await fixture.findings(user.id)).toEqual(['*: otherPerson', 'email: emailTaken']);
+    await fixture.reconcileAfter(61_000);
+    expect((await fixture.traveler(user.id))?.email).toMatch(/@jetbridge\.invalid$/);
+    await fixture.patch(bob.id, emailsOf('bob.two@corp.example'));
+    await settle(fixture);
+    expect(await fixture.traveler(user.id)).toMatchObject({ id: ada.travelUserId, email: addressOf('Bob') });
+  }, hold));
+
+test('so it has while a traveler without a user has the wanted address', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const ada = await bridge.users.create(users, person('Ada', { externalId: 'ada' }));
+    travel.addTraveler({ id: 'bob', email: addressOf('Bob') });
+    await bridge.users.remove(users, ada.id);
+    const newcomer = { ...bert, externalId: 'ada', userName: 'bert', ...emailsOf(addressOf('Bob')) };
+    const user = await bridge.users.create(users, person('Bert', newcomer));
+    await settle(fixture);
+    await decide(fixture, user.id, 'approved');
+    expect(await fixture.traveler(user.id)).toMatchObject({
+      ...{ id: ada.travelUserId, archived: false, firstName: 'Bert' },
+      email: expect.stringMatching(/@jetbridge\.invalid$/),
+    });
+    travel.travelers.delete('bob');
+    await fixture.importTravelers();
+    await settle(fixture);
+    expect(await fixture.traveler(user.id)).toMatchObject({ id: ada.travelUserId, email: addressOf('Bob') });
+  }, hold));
+
 test('after an approval the newcomer has an own traveler if the leaver has come back meanwhile', () =>
   withFixture(async (fixture) => {
     const old = await pendingLeaver(fixture, { isDeleted: true, attributes: { externalId: '00u1' } });

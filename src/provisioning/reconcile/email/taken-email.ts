@@ -1,3 +1,4 @@
+import type { WantedField } from '../../../translator/translation.ts';
 import { findings } from '../../findings.ts';
 import {
   endInFailure,
@@ -7,7 +8,7 @@ import {
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { addressKey, findEmailHolder, isParkingAddress, withEmailWait } from './addresses.ts';
-import { findIdentityAmong, withoutHeldEmail } from './conflicts.ts';
+import { chooseEmailInPlaceOfLeaver, findIdentityAmong, withoutHeldEmail } from './conflicts.ts';
 
 /** An address that the travel API has refused as taken, and whether it was sent a second time. */
 interface RefusedEmail {
@@ -40,7 +41,12 @@ export function* withoutTakenEmail(
   const holder = yield* findIdentityAmong(context, holders.value);
   if (holder) return yield* withoutHeldEmail(context, { draft, fields }, { email, holder });
   const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);
-  return { draft: withEmailWait(draft, email, finding), fields: { ...fields, email: { kind: 'kept' } } };
+  const { fallbackEmail } = context.translation;
+  const isUserNameTaken = fallbackEmail !== undefined && addressKey(fallbackEmail) === addressKey(email);
+  const other = yield* chooseEmailInPlaceOfLeaver(context, draft, { isUserNameTaken });
+  const source = fields.email?.kind === 'value' ? fields.email.source : email;
+  const kept: WantedField = other === undefined ? { kind: 'kept' } : { kind: 'value', value: other, source };
+  return { draft: withEmailWait(draft, email, finding), fields: { ...fields, email: kept } };
 }
 
 /**
