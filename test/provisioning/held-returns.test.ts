@@ -154,6 +154,25 @@ test('an approval leaves the newcomer no address of the leaver: while the wanted
     expect(await fixture.traveler(user.id)).toMatchObject({ id: ada.travelUserId, email: addressOf('Bob') });
   }, hold));
 
+test('with onReturn: revive it has, too', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge } = fixture;
+      const ada = await bridge.users.create(users, person('Ada', { externalId: 'ada' }));
+      await bridge.users.create(users, person('Bob'));
+      await bridge.users.remove(users, ada.id);
+      const newcomer = { ...bert, externalId: 'ada', userName: 'bert', ...emailsOf(addressOf('Bob')) };
+      const user = await bridge.users.create(users, person('Bert', newcomer));
+      await settle(fixture);
+      expect(await fixture.findings(user.id)).toEqual(['*: otherPerson', 'email: emailTaken']);
+      expect(await fixture.traveler(user.id)).toMatchObject({
+        ...{ id: ada.travelUserId, archived: false, firstName: 'Bert' },
+        email: expect.stringMatching(/@jetbridge\.invalid$/),
+      });
+    },
+    { policies: { onReturn: 'revive' } },
+  ));
+
 test('so it has while a traveler without a user has the wanted address', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
