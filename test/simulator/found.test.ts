@@ -30,6 +30,17 @@ it('a leaver who gives up an address while another one has the own new one gets 
     { policies: { ...defaultPolicies, safetyValve: undefined, reclaimEmail: true } },
   ));
 
+it('a leaver takes the own address back if the person who needed it wants another one before it is given up', () =>
+  expectKept([
+    { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 100 },
+    { what: { kind: 'join', who: 1, as: 'same', active: true }, pause: 100 },
+    { what: { kind: 'rest' }, pause: 0 },
+    { what: { kind: 'faults', next: ['pass', 'pass', 'pass', 'slow'] }, pause: 0 },
+    { what: { kind: 'leave', who: 0 }, pause: 20 },
+    { what: { kind: 'join', who: 0, as: 'other', active: true }, pause: 20 },
+    { what: { kind: 'email', who: 0, address: 5 }, pause: 1_500 },
+  ]));
+
 it.each([4, 6, 7, 8])(
   'an address for which an attempt without an answer has waited is given on, once its person wants another one (seed %d)',
   (seed) =>

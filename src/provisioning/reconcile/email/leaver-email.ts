@@ -36,6 +36,9 @@ export function* chooseLeaverEmail(
   const hasOwn = addressKey(observed.email) === addressKey(own);
   if (!hasOwn && (yield* canTakeOwnEmail(context, own)))
     return { draft: withEmailDoubted(draft), email: own };
+  // The wait is saved before the second look: whoever stops to need the address from now on makes this identity dirty.
+  yield* perform('waitForEmail', own);
+  if (!(yield* isNeededByOthers(context, observed.email))) return undefined;
   const email = yield* newParkingAddress(context, draft);
   return email === undefined ? undefined : { draft: waiting, email };
 }
