@@ -41,6 +41,17 @@ it('a leaver takes the own address back if the person who needed it wants anothe
     { what: { kind: 'email', who: 0, address: 5 }, pause: 1_500 },
   ]));
 
+it('a newcomer gets the address of a leaver whose traveler has it only since a swap that was under way', () =>
+  expectKept([
+    { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 100 },
+    { what: { kind: 'join', who: 1, as: 'same', active: true }, pause: 100 },
+    { what: { kind: 'rest' }, pause: 0 },
+    { what: { kind: 'faults', next: [...Array(12).fill('pass'), 'slow'] }, pause: 0 },
+    { what: { kind: 'swap', ring: [0, 1] }, pause: 20 },
+    { what: { kind: 'leave', who: 0 }, pause: 20 },
+    { what: { kind: 'join', who: 0, as: 'other', active: true }, pause: 1_500 },
+  ]));
+
 it.each([4, 6, 7, 8])(
   'an address for which an attempt without an answer has waited is given on, once its person wants another one (seed %d)',
   (seed) =>

@@ -1,5 +1,5 @@
 import { isInactive } from '../../identity.ts';
-import type { OutcomeDraft, ReconcileContext } from '../context.ts';
+import { type OutcomeDraft, type ReconcileContext, withProgress } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { isAdministrator } from '../guard.ts';
 import { addressKey, findEmailHolder, isParkingAddress, isStaying, newParkingAddress } from './addresses.ts';
@@ -40,7 +40,8 @@ export function* chooseLeaverEmail(
   yield* perform('waitForEmail', own);
   if (!(yield* isNeededByOthers(context, observed.email))) return undefined;
   const email = yield* newParkingAddress(context, draft);
-  return email === undefined ? undefined : { draft: waiting, email };
+  // A swap that was under way at the departure is over: the leaver waits behind all others.
+  return email === undefined ? undefined : { draft: withProgress(waiting, { parkedFrom: undefined }), email };
 }
 
 /** True if no other identity has or needs the own address of a leaver, and no traveler that the store does not know has it. */
