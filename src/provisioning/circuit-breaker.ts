@@ -175,9 +175,15 @@ function begin(state: State, { reason, now, retryAfterMs }: Failed): void {
   listener.opened(reason, ms);
 }
 
+/** The circuit breaker of a connection, and the clock of the process. */
+export interface TimedBreaker {
+  breaker: CircuitBreaker;
+  now(): number;
+}
+
 /** Sends a call and records its result in the breaker. `subject`: the person or list that the call concerns. */
 export async function sendRecorded<T>(
-  { breaker, now }: { breaker: CircuitBreaker; now: () => number },
+  { breaker, now }: TimedBreaker,
   subject: unknown,
   send: () => Promise<TravelAnswer<T>>,
 ): Promise<TravelAnswer<T>> {

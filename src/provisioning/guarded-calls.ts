@@ -1,29 +1,26 @@
-import { type CircuitBreaker, GIVE_WAY_MS, sendRecorded } from './circuit-breaker.ts';
+import { GIVE_WAY_MS, sendRecorded, type TimedBreaker } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { TravelAnswer, TravelFailure, TravelFeed, TravelLookups } from './travel-ports.ts';
-
-/** The circuit breaker of a connection, and the clock of the process. */
-interface Breaking {
-  breaker: CircuitBreaker;
-  now(): number;
-}
 
 /**
  * Returns the lookups of a connection whose failures the breaker learns of, because every identity needs them. They mostly come from the
  * cache, so a success does not show that the travel API works.
  */
-export function recordedLookups(lookups: TravelLookups, { breaker, now }: Breaking): TravelLookups {
-  const record = async <T>(read: () => Promise<TravelAnswer<T>>) => {
+export function recordedLookups(lookups: TravelLookups, { breaker, now }: TimedBreaker): TravelLookups {
+  return guardedLookups(lookups, async (read) => {
     const call = breaker.beginCall();
     const answer = await read();
     if (answer.kind !== 'ok') call.recordFailure(answer, now(), Symbol('lookups'));
     return answer;
-  };
+  });
+}
+
+function guardedLookups(lookups: TravelLookups, lookUp: Guard['lookUp']): TravelLookups {
   return {
     ...lookups,
-    current: () => record(() => lookups.current()),
-    refresh: () => record(() => lookups.refresh()),
-    readOwnUser: () => record(() => lookups.readOwnUser()),
+    current: () => lookUp(() => lookups.current()),
+    refresh: () => lookUp(() => lookups.refresh()),
+    readOwnUser: () => lookUp(() => lookups.readOwnUser()),
   };
 }
 
@@ -33,7 +30,7 @@ const paused: TravelFailure = { kind: 'unavailable', text: 'the connection pause
  * Returns the connection for imports, the event feed and rules. While the breaker is open, a call fails without being sent, unless a probe
  * is due that no reconciliation has reserved. The breaker learns of every result.
  */
-export function pausingConnection(connection: Connection, breaking: Breaking): Connection {
+export function pausingConnection(connection: Connection, breaking: TimedBreaker): Connection {
   const { breaker, now } = breaking;
   return guardedConnection(connection, {
     call: async (subject, send) =>
@@ -42,7 +39,7 @@ export function pausingConnection(connection: Connection, breaking: Breaking): C
   });
 }
 
-/** What stands between background work and the travel API. */
+/** The functions through which each call and each reading of lookups goes. */
 interface Guard {
   /** Sends a call about this person or list, or answers in place of the travel API. */
   call<T>(subject: unknown, send: () => Promise<TravelAnswer<T>>): Promise<TravelAnswer<T>>;
@@ -65,12 +62,7 @@ export function guardedConnection(connection: Connection, { call, lookUp }: Guar
       readPage: (...page) => call('page', () => travel.readPage(...page)),
       serverTime: travel.serverTime,
     },
-    lookups: {
-      ...lookups,
-      current: () => lookUp(() => lookups.current()),
-      refresh: () => lookUp(() => lookups.refresh()),
-      readOwnUser: () => lookUp(() => lookups.readOwnUser()),
-    },
+    lookups: guardedLookups(lookups, lookUp),
     ...(feed ? { feed: { ...feed, source: guardedFeed(feed.source, { call }) } } : {}),
   };
 }

@@ -127,19 +127,21 @@ test.each([true, false])(
     }, hold),
 );
 
+/** A newcomer in the place of a leaver with the externalId `ada`. */
+const bertWithBobsAddress = person('Bert', {
+  ...bert,
+  externalId: 'ada',
+  userName: 'bert',
+  ...emailsOf(addressOf('Bob')),
+});
+
 test('an approval leaves the newcomer no address of the leaver: while the wanted one is taken, the traveler has a parking address', () =>
   withFixture(async (fixture) => {
     const { bridge } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { externalId: 'ada' }));
     const bob = await bridge.users.create(users, person('Bob'));
     await bridge.users.remove(users, ada.id);
-    const newcomer = person('Bert', {
-      ...bert,
-      externalId: 'ada',
-      userName: 'bert',
-      ...emailsOf(addressOf('Bob')),
-    });
-    const user = await bridge.users.create(users, newcomer);
+    const user = await bridge.users.create(users, bertWithBobsAddress);
     await settle(fixture);
     await decide(fixture, user.id, 'approved');
     expect(await fixture.traveler(user.id)).toMatchObject({
@@ -161,8 +163,7 @@ test('with onReturn: revive it has, too', () =>
       const ada = await bridge.users.create(users, person('Ada', { externalId: 'ada' }));
       await bridge.users.create(users, person('Bob'));
       await bridge.users.remove(users, ada.id);
-      const newcomer = { ...bert, externalId: 'ada', userName: 'bert', ...emailsOf(addressOf('Bob')) };
-      const user = await bridge.users.create(users, person('Bert', newcomer));
+      const user = await bridge.users.create(users, bertWithBobsAddress);
       await settle(fixture);
       expect(await fixture.findings(user.id)).toEqual(['*: otherPerson', 'email: emailTaken']);
       expect(await fixture.traveler(user.id)).toMatchObject({
@@ -179,8 +180,7 @@ test('so it has while a traveler without a user has the wanted address', () =>
     const ada = await bridge.users.create(users, person('Ada', { externalId: 'ada' }));
     travel.addTraveler({ id: 'bob', email: addressOf('Bob') });
     await bridge.users.remove(users, ada.id);
-    const newcomer = { ...bert, externalId: 'ada', userName: 'bert', ...emailsOf(addressOf('Bob')) };
-    const user = await bridge.users.create(users, person('Bert', newcomer));
+    const user = await bridge.users.create(users, bertWithBobsAddress);
     await settle(fixture);
     await decide(fixture, user.id, 'approved');
     expect(await fixture.traveler(user.id)).toMatchObject({

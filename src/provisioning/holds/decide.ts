@@ -5,7 +5,7 @@ import type { HeldRules, VersionOfPerson } from './holds.ts';
 /** The audit log names up to so many people with a decision. If there are more, it has their number, and the decision lists them. */
 const MAX_NAMED = 20;
 
-/** What an admin decides about: held people of one connection and cause, or a held change of rules. */
+/** The subject of a decision: held people of one connection and cause, or a held change of rules. */
 export interface DecisionSubject {
   connection: string;
   cause: HoldCause;

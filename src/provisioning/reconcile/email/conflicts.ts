@@ -1,4 +1,3 @@
-import type { Json } from '../../../schema/resource.ts';
 import type { WantedField } from '../../../translator/translation.ts';
 import type { TravelUser } from '../../../translator/traveler.ts';
 import type { ConnectionSettings } from '../../connection.ts';
@@ -24,7 +23,7 @@ import {
   newParkingAddress,
   withEmailWait,
 } from './addresses.ts';
-import { chooseLeaverEmail, type LeaverEmail } from './leaver-email.ts';
+import { chooseLeaverEmail } from './leaver-email.ts';
 
 /**
  * Replaces the wanted address if another traveler of the account has it: the traveler keeps its current address, and
@@ -40,7 +39,7 @@ export function* resolveEmailConflict(
   const email = fields.email;
   if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
   const leavers = yield* chooseLeaverEmail(context, draft, email.value);
-  if (leavers) return withLeaverEmail(fields, leavers, email.source);
+  if (leavers) return { draft: leavers.draft, fields: withEmailReplaced(fields, leavers.email, email.value) };
   if (isParkingAddress(context.connection, email.value))
     return {
       draft: withFinding(draft, findings.reservedEmail(email.value)),
@@ -65,9 +64,15 @@ export function* resolveEmailConflict(
   return yield* withoutHeldEmail(context, { draft, fields }, { email: email.value, holder });
 }
 
-function withLeaverEmail(fields: WantedFields, { draft, email }: LeaverEmail, source: Json): SendableFields {
+/** Returns the fields with another address in place of the wanted one; undefined: the traveler keeps its address. */
+export function withEmailReplaced(
+  fields: WantedFields,
+  email: string | undefined,
+  wanted: string,
+): WantedFields {
+  const source = fields.email?.kind === 'value' ? fields.email.source : wanted;
   const field: WantedField = email === undefined ? { kind: 'kept' } : { kind: 'value', value: email, source };
-  return { draft, fields: { ...fields, email: field } };
+  return { ...fields, email: field };
 }
 
 /** An address, and the identity whose traveler has it at present. */
@@ -89,10 +94,7 @@ export function* withoutHeldEmail(
 ): Program<SendableFields> {
   const waiting = yield* withEmailWaitForHolder(context, draft, held);
   const temporary = yield* chooseTemporaryEmail(context, waiting, held);
-  const source = fields.email?.kind === 'value' ? fields.email.source : held.email;
-  const email: WantedField =
-    temporary.email === undefined ? { kind: 'kept' } : { kind: 'value', value: temporary.email, source };
-  return { draft: temporary.draft, fields: { ...fields, email } };
+  return { draft: temporary.draft, fields: withEmailReplaced(fields, temporary.email, held.email) };
 }
 
 /** Finds the first claimed identity, other than this one, that is linked to one of these travelers. */

@@ -36,9 +36,7 @@ export function* chooseLeaverEmail(
   const hasOwn = addressKey(observed.email) === addressKey(own);
   if (!hasOwn && (yield* canTakeOwnEmail(context, own)))
     return { draft: withEmailDoubted(draft), email: own };
-  // The wait is saved before the second look: whoever stops to need the address from now on makes this identity dirty.
-  yield* perform('waitForEmail', own);
-  if (!(yield* isNeededByOthers(context, observed.email))) return undefined;
+  if (!(yield* isNeededAfterWait(context, observed.email, own))) return undefined;
   const email = yield* newParkingAddress(context, draft);
   // A swap that was under way at the departure is over: the leaver waits behind all others.
   return email === undefined ? undefined : { draft: withProgress(waiting, { parkedFrom: undefined }), email };
@@ -57,11 +55,18 @@ function withEmailDoubted(draft: OutcomeDraft): OutcomeDraft {
   return email ? { ...draft, applied: { ...draft.applied, email: { ...email, unsure: true } } } : draft;
 }
 
-/** True if others need the own address of a leaver. The wait is saved before the second look: freeing the address then makes it dirty. */
+/** True if others need the own address of a leaver. */
 function* mustWaitForOwnEmail(context: ReconcileContext, own: string): Program<boolean> {
-  if (!(yield* isNeededByOthers(context, own))) return false;
+  return (yield* isNeededByOthers(context, own)) && (yield* isNeededAfterWait(context, own, own));
+}
+
+/**
+ * True if others still need the address. The wait for the own one is saved before this look: whoever frees it or stops to need it from now on
+ * makes this identity dirty.
+ */
+function* isNeededAfterWait(context: ReconcileContext, email: string, own: string): Program<boolean> {
   yield* perform('waitForEmail', own);
-  return yield* isNeededByOthers(context, own);
+  return yield* isNeededByOthers(context, email);
 }
 
 function mayGiveEmailUp({ connection, identity }: ReconcileContext): boolean {

@@ -1,4 +1,3 @@
-import type { WantedField } from '../../../translator/translation.ts';
 import { findings } from '../../findings.ts';
 import {
   endInFailure,
@@ -8,7 +7,12 @@ import {
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { addressKey, findEmailHolder, isParkingAddress, withEmailWait } from './addresses.ts';
-import { chooseEmailInPlaceOfLeaver, findIdentityAmong, withoutHeldEmail } from './conflicts.ts';
+import {
+  chooseEmailInPlaceOfLeaver,
+  findIdentityAmong,
+  withEmailReplaced,
+  withoutHeldEmail,
+} from './conflicts.ts';
 
 /** An address that the travel API has refused as taken, and whether it was sent a second time. */
 interface RefusedEmail {
@@ -44,9 +48,10 @@ export function* withoutTakenEmail(
   const { fallbackEmail } = context.translation;
   const isUserNameTaken = fallbackEmail !== undefined && addressKey(fallbackEmail) === addressKey(email);
   const other = yield* chooseEmailInPlaceOfLeaver(context, draft, { isUserNameTaken });
-  const source = fields.email?.kind === 'value' ? fields.email.source : email;
-  const kept: WantedField = other === undefined ? { kind: 'kept' } : { kind: 'value', value: other, source };
-  return { draft: withEmailWait(draft, email, finding), fields: { ...fields, email: kept } };
+  return {
+    draft: withEmailWait(draft, email, finding),
+    fields: withEmailReplaced(fields, other, email),
+  };
 }
 
 /**
