@@ -321,10 +321,11 @@ export interface ReconcileQueue {
   findDue(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
   markDirty(connection: string, ids: string[], now: number): Promise<void>;
   /**
-   * Marks an identity dirty whose traveler has an address that another one needs. If it waits for its next attempt already, it is not tried
-   * earlier: else two identities that cannot move would have each other tried without end.
+   * Marks an identity dirty whose traveler has an address that another one needs. If the store has another address, the traveler is read first.
+   * If the identity waits for its next attempt already, it is not tried earlier: else two identities that cannot move would have each other tried
+   * without end.
    */
-  askForEmail(holder: Pick<Identity, 'connection' | 'id'>, now: number): Promise<void>;
+  askForEmail(holder: Pick<Identity, 'connection' | 'id'>, email: string, now: number): Promise<void>;
   /**
    * Marks identities of the account dirty that wait for this address, and those without a traveler that wait for
    * another address but could take this one because it is their userName. The identity `except` stays as it is.

@@ -277,7 +277,11 @@ test('an attempt at a parked leaver whose own address a traveler has that was ma
 describe.each([true, false])(
   'a leaver (after a DELETE: %s) whose traveler got another address by hand',
   (isDeleted) => {
-    test.each([true, false])('gives it up to the newcomer who wants it (own address free: %s)', (isFree) =>
+    test.each([
+      { isFree: true, isListed: true },
+      { isFree: false, isListed: true },
+      { isFree: true, isListed: false },
+    ])('gives it up to the newcomer who wants it ($isFree, $isListed)', ({ isFree, isListed }) =>
       withFixture(async (fixture) => {
         const { bridge, travel } = fixture;
         const [ada = ''] = await createPeople(fixture, ['Ada']);
@@ -285,7 +289,7 @@ describe.each([true, false])(
         const traveler = travel.travelers.get(travelId);
         if (!traveler) throw new Error('there is no traveler');
         travel.travelers.set(travelId, { ...traveler, email: addressOf('Bert') });
-        await fixture.importTravelers();
+        if (isListed) await fixture.importTravelers();
         if (!isFree) travel.addTraveler({ email: addressOf('Ada') });
         const newcomer = person('Bert', {
           userName: 'bert',
@@ -300,6 +304,45 @@ describe.each([true, false])(
         });
       }),
     );
+
+    test('that no list has shown gives it up to the active person who wants it', () =>
+      withFixture(async (fixture) => {
+        const { travel, patch } = fixture;
+        const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);
+        const travelId = await leave(fixture, ada, isDeleted);
+        const traveler = travel.travelers.get(travelId);
+        if (!traveler) throw new Error('there is no traveler');
+        travel.travelers.set(travelId, { ...traveler, email: addressOf('Bert') });
+        await patch(zoe, emailsOf(addressOf('Bert')));
+        await settle(fixture);
+        expect(await fixture.traveler(zoe)).toMatchObject({ email: addressOf('Bert'), archived: false });
+        expect(travel.travelers.get(travelId)).toMatchObject({ archived: true, email: addressOf('Ada') });
+      }, reclaim));
+
+    test('that no list has shown keeps it while the newcomer is inactive, who has the userName until then', () =>
+      withFixture(async (fixture) => {
+        const { bridge, travel, patch } = fixture;
+        const [ada = ''] = await createPeople(fixture, ['Ada']);
+        const travelId = await leave(fixture, ada, isDeleted);
+        const traveler = travel.travelers.get(travelId);
+        if (!traveler) throw new Error('there is no traveler');
+        travel.travelers.set(travelId, { ...traveler, email: addressOf('Bert') });
+        const { id } = await bridge.users.create(users, {
+          ...person('Bert', { userName: 'bert.quinn@corp.example' }),
+          ...{ name: { givenName: 'Bert', familyName: 'Quinn' }, active: false },
+        });
+        await settle(fixture);
+        expect(await fixture.traveler(id)).toMatchObject({
+          email: 'bert.quinn@corp.example',
+          archived: true,
+        });
+        expect(await fixture.findings(id)).toContain('email: emailHeldByLeaver');
+        expect(travel.travelers.get(travelId)?.email).toBe(addressOf('Bert'));
+        await patch(id, { active: true });
+        await settle(fixture);
+        expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Bert'), archived: false });
+        expect(travel.travelers.get(travelId)).toMatchObject({ archived: true, email: addressOf('Ada') });
+      }));
   },
 );
 

@@ -167,12 +167,13 @@ function* linkExisting(
   }
   const linked = yield* linkExistingTraveler(context, draft, { email, create });
   const next = { rounds: rounds - 1, free: undefined };
-  if (typeof linked === 'object' && 'freed' in linked)
-    return yield* createTraveler(context, linked.freed, { ...next, free: email });
   if (linked === 'erased')
     return yield* createTraveler(context, withTakenEmail(draft, email, findings.erasedTraveler(email)), next);
   if (linked === 'taken') return yield* createTraveler(context, withTakenEmail(draft, email), next);
-  return linked;
+  if (linked === 'none' || linked === 'gone' || 'end' in linked) return linked;
+  if (linked.email === 'free') return yield* createTraveler(context, linked.draft, { ...next, free: email });
+  const waiting = withTakenEmail(linked.draft, email, findings.heldByLeaver(email));
+  return yield* createTraveler(context, waiting, next);
 }
 
 /**
@@ -259,7 +260,7 @@ function mustWaitFor({ identity, connection }: ReconcileContext, leaver: Identit
 
 /** True if an earlier step of this attempt has found that another traveler has the address. */
 function isKnownTaken(draft: OutcomeDraft, email: string): boolean {
-  const codes = ['emailTaken', 'erasedTraveler'];
+  const codes = ['emailTaken', 'emailHeldByLeaver', 'erasedTraveler'];
   return draft.findings.some(({ code, value }) => codes.includes(code) && value === email);
 }
 

@@ -63,7 +63,7 @@ export interface Effects {
   admitMembershipChange(limit: { people: number; windowMs: number }): boolean;
   noteSuccessor(note: Extract<IdentityChange, { kind: 'noteSuccessor' }>): void;
   /** Has an identity tried whose traveler has an address that this one needs (`ReconcileQueue.askForEmail`). */
-  askForEmail(holder: Pick<Identity, 'connection' | 'id'>): void;
+  askForEmail(holder: Pick<Identity, 'connection' | 'id'>, email: string): void;
   /** Saves the values by which others name the user as their manager (`Identities.saveNamingValues`). */
   saveNamingValues(naming: { attribute: string; values: string[] }): void;
   /** Makes these identities of the connection dirty, in batches. */

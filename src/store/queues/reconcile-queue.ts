@@ -11,8 +11,18 @@ export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
   return {
     findDue: (now, limit, connections) => findDue(db, { now, limit, scopes: connections.map(scopeOf) }),
     markDirty: (connection, ids, now) => markDirty(db, scopeOf(connection), { ids, now }),
-    askForEmail: async ({ connection, id }, now) => {
-      await updateToDirty(db, now)
+    askForEmail: async ({ connection, id }, email, now) => {
+      const columns = (row: ExpressionBuilder<Tables, 'identity'>) => {
+        const isAsStored = row.case().when('travel_email_key', '=', caseFoldedKey(email));
+        return {
+          ...dirtyColumns(row, now),
+          observed: isAsStored.then(row.ref('observed')).else(null).end(),
+          travel_email_key: isAsStored.then(row.ref('travel_email_key')).else(null).end(),
+        };
+      };
+      await db
+        .updateTable('identity')
+        .set(columns)
         .where(inScope(scopeOf(connection)))
         .where('id', '=', id)
         .where((row) => row.not(isRetryScheduled(row, now)))

@@ -7,6 +7,7 @@ import {
   NOW,
   type OpenDatabase,
   person,
+  traveler,
 } from '../../fixtures/store.ts';
 
 /** Conformance tests of the reconcile queue, for any database. */
@@ -189,10 +190,21 @@ export function describeReconcileQueue(open: OpenDatabase): void {
         person('c', { nextAttemptAt }),
       );
       await leases.acquire('okta', 'c', { token: 'k', ms: 9, now: NOW });
-      for (const id of ['a', 'b', 'c']) await reconcileQueue.askForEmail({ connection: 'okta', id }, NOW);
+      for (const id of ['a', 'b', 'c'])
+        await reconcileQueue.askForEmail({ connection: 'okta', id }, 'a@x', NOW);
       expect(await read('a')).toMatchObject({ state: 'dirty', revision: 2 });
       expect(await read('b')).toMatchObject({ state: 'dirty', revision: 1, nextAttemptAt });
       expect(await read('c')).toMatchObject({ state: 'dirty', revision: 2, nextAttemptAt: NOW });
+    });
+
+    it('for an address forgets a traveler whose stored address is another one, so that it is read', async () => {
+      const { add, reconcileQueue, read } = await fixture(open);
+      const observed = traveler('t1', 'Éva@X');
+      await add(person('a', { state: 'synced', travelId: 't1', observed }));
+      await reconcileQueue.askForEmail({ connection: 'okta', id: 'a' }, 'éva@x', NOW);
+      expect(await read('a')).toMatchObject({ state: 'dirty', observed });
+      await reconcileQueue.askForEmail({ connection: 'okta', id: 'a' }, 'other@x', NOW);
+      expect((await read('a'))?.observed).toBeUndefined();
     });
 
     it('works for any number of identities', async () => {

@@ -177,8 +177,8 @@ function* letAnotherMemberStepAside(
   { email, members }: { email: string; members: Identity[] },
 ): Program<OutcomeDraft> {
   const other = members.find(({ observed }) => observed && !isAdministrator(observed));
-  if (!other) return withFinding(draft, findings.swapBlocked(email, members.map(userNameOf)));
-  yield* perform('askForEmail', other);
+  if (!other?.observed) return withFinding(draft, findings.swapBlocked(email, members.map(userNameOf)));
+  yield* perform('askForEmail', other, other.observed.email);
   return draft;
 }
 
@@ -269,7 +269,7 @@ export function* withEmailWaitForHolder(
 ): Program<OutcomeDraft> {
   if (!isInactive(holder)) return withEmailWait(draft, email);
   if (context.connection.policies.reclaimEmail || holder.origin.givesEmailUp)
-    yield* perform('askForEmail', holder);
+    yield* perform('askForEmail', holder, email);
   return withEmailWait(draft, email, findings.heldByLeaver(email));
 }
 

@@ -1,6 +1,6 @@
 import type { TravelUser } from '../../../translator/traveler.ts';
 import { findings } from '../../findings.ts';
-import { type Identity, predecessorOf, type Succession } from '../../identity.ts';
+import { type Identity, isInactive, predecessorOf, type Succession } from '../../identity.ts';
 import type { TravelAnswer, TravelFailure } from '../../travel-ports.ts';
 import type { Judgement } from '../../users/evidence.ts';
 import { releaseOf } from '../../users/return-user.ts';
@@ -95,7 +95,7 @@ export function* linkExistingTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { email, create }: { email: string; create: UnconfirmedCreate | undefined },
-): Program<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | AddressFreed> {
+): Program<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | OwnTravelerNeeded> {
   const answer = yield* perform('findTravelers', [email]);
   // The next attempt looks for the traveler of this create, even if it wants another address by then.
   const unresolved = create ? withAnnouncedCreate(draft, create) : draft;
@@ -142,7 +142,7 @@ export function* linkApprovedTraveler(
   if (availability.value.is !== 'free') return 'none';
   const { leaver } = availability.value;
   const linked = yield* linkIfAllowed(context, draft, { traveler, leaver });
-  return linked === 'taken' || (linked !== 'gone' && 'freed' in linked) ? 'none' : linked;
+  return linked === 'taken' || (linked !== 'gone' && 'email' in linked) ? 'none' : linked;
 }
 
 /**
@@ -196,16 +196,20 @@ interface Candidate {
   leaver: Identity | undefined;
 }
 
-/** The traveler that had the address has a parking address now. */
-interface AddressFreed {
-  freed: OutcomeDraft;
+/**
+ * Both people have a traveler of their own, so the create goes on with this draft. `free`: the traveler that had the address has a parking
+ * address now. `heldByLeaver`: it keeps the address for now, so the create has another one.
+ */
+interface OwnTravelerNeeded {
+  draft: OutcomeDraft;
+  email: 'free' | 'heldByLeaver';
 }
 
 function* linkIfAllowed(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { traveler, leaver }: Candidate,
-): Program<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
+): Program<ReconcileResult | TravelerGone | 'taken' | OwnTravelerNeeded> {
   // Once the traveler has another address, or no administrator role any more, this identity is reconciled again.
   const waiting = {
     ...draft,
@@ -239,7 +243,7 @@ function* takePlaceOfLeaver(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { traveler, leaver }: { traveler: TravelUser; leaver: Identity },
-): Program<ReconcileResult | TravelerGone> {
+): Program<ReconcileResult | TravelerGone | OwnTravelerNeeded> {
   const { row, verdict } = yield* judgementOn(context, draft, leaver);
   const present = { ...leaver, observed: traveler };
   const canSeparate = canGiveEmailUp(present, context.connection);
@@ -290,7 +294,7 @@ function* takeArchivedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   traveler: TravelUser,
-): Program<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
+): Program<ReconcileResult | TravelerGone | 'taken' | OwnTravelerNeeded> {
   const { connection, identity } = context;
   const { row, verdict } = judgeTraveler(traveler, { newcomer: identity, now: context.time.wallClock });
   const address = isAdministrator(traveler) ? undefined : yield* newParkingAddress(context, draft);
@@ -309,14 +313,14 @@ function* parkTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { traveler, address }: { traveler: TravelUser; address: string },
-): Program<ReconcileResult | AddressFreed> {
+): Program<ReconcileResult | OwnTravelerNeeded> {
   if ((yield* perform('announce', { progress: draft.progress })) !== 'done')
     return endInFailure(draft, leaseLostFailure);
   const answer = yield* perform('patchTraveler', traveler.id, { email: address });
   switch (answer.kind) {
     case 'ok':
     case 'notFound':
-      return { freed: draft };
+      return { draft, email: 'free' };
     case 'forbidden':
     case 'invalid':
     case 'conflict':
@@ -333,15 +337,20 @@ function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
   return late ? withProgress(draft, { late: { ...late, sent: {} } }) : draft;
 }
 
-/** Makes the leaver's traveler give up its address, for which this identity waits. The store may not know that address. */
+/**
+ * Makes the leaver's traveler give up its address, which the store may not know, and for which this identity waits. A leaver keeps the address as
+ * long as its successor is inactive.
+ */
 function* waitForLeaverEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { leaver, predecessor, email }: { leaver: Identity; predecessor: Succession; email: string },
-): Program<ReconcileResult> {
+): Program<ReconcileResult | OwnTravelerNeeded> {
   const { connection, id } = leaver;
   const successor = toSuccessor(predecessor, context.identity);
   yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor, givesEmailUp: true });
+  yield* perform('askForEmail', leaver, email);
+  if (isInactive(context.identity)) return { draft, email: 'heldByLeaver' };
   return endInState(
     { ...withEmailWait(draft, email, findings.heldByLeaver(email)), creating: undefined },
     'pending',

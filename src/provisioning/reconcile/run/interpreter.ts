@@ -234,9 +234,9 @@ function storeWrites(
       afterCommit(async () => {
         await identities.commit(note.connection, [note]);
       }),
-    askForEmail: (holder) =>
+    askForEmail: (holder, email) =>
       afterCommit(async () => {
-        await deps.reconcileQueue.askForEmail(holder, now());
+        await deps.reconcileQueue.askForEmail(holder, email, now());
         deps.wake();
       }),
     saveNamingValues: (naming) => afterCommit(() => identities.saveNamingValues(connection.id, id, naming)),
