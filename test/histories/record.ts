@@ -78,6 +78,8 @@ export interface HistoryRecord {
   strangers: Map<string, number>;
   /** Travelers of nobody whom an IdP has deleted all the same. */
   purged: Set<string>;
+  /** The SCIM ids of people of nobody whose DELETE was answered 403, which makes the person an inactive user. */
+  refusedDeletes: Set<string>;
   /** Travelers of leavers that an admin has given to another user. */
   given: Set<string>;
   /** Travelers of lost creates that the bridge has taken for existing ones (`Decided.takenForExisting`), also after they were passed on. */
@@ -167,6 +169,7 @@ export function newHistoryRecord(
       guarded: new Set(),
       uncertain: new Set(),
       purged: new Set(),
+      refusedDeletes: new Set(),
       given: new Set(),
       takenForExisting: new Set(),
       approvedGuarded: new Set(),

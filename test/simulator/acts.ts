@@ -117,6 +117,7 @@ async function purge({ call, context }: ActContext, connection: Parameters<Call>
     const traveler = travelIdOf(resource);
     if (traveler !== undefined) context.record.purged.add(traveler);
     const answer = await call(connection, 'DELETE', `/Users/${resource.id}`);
+    if (answer?.status === 403) context.record.refusedDeletes.add(resource.id);
     context.note(`  ${connection} deletes ${resource.userName}: ${answer?.status}`);
   }
 }

@@ -47,7 +47,7 @@ function missingPeople(connection: ConnectionName, listed: { id: string }[], { p
   });
 }
 
-/** Who has no externalId was found in the travel service, and is shown as the traveler is. */
+/** Who has no externalId was found in the travel service, and is shown as the traveler is, but for a user whose DELETE was refused. */
 function wronglyListed(
   connection: ConnectionName,
   // biome-ignore lint/suspicious/noExplicitAny: SCIM resources
@@ -58,8 +58,11 @@ function wronglyListed(
   const strangers = listed.filter(({ externalId }) => externalId === undefined);
   return strangers.flatMap((resource) => {
     const traveler = state.travelers.find(({ id }) => id === travelIdOf(resource));
+    const isDeactivated = !resource.active && state.record.refusedDeletes.has(resource.id);
     const isRight = traveler && !linked.has(traveler.id) && isShownAs(resource, traveler);
-    return isRight ? [] : [`${connection} lists ${JSON.stringify(resource)} for ${JSON.stringify(traveler)}`];
+    return isRight || isDeactivated
+      ? []
+      : [`${connection} lists ${JSON.stringify(resource)} for ${JSON.stringify(traveler)}`];
   });
 }
 
