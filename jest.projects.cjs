@@ -26,7 +26,7 @@ const compiledPackages = '(jose|openid-client|oauth4webapi|@faker-js|@openteleme
 /** What all tests share. Sources are compiled by swc, which checks no types: `npm run check` does. */
 const common = {
   rootDir: __dirname,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/fixtures/environment.cjs',
   // The sources too, so that jest finds the tests that a change concerns (--changedSince, --findRelatedTests).
   roots: ['<rootDir>/src', '<rootDir>/test'],
   // These packages are ES modules only, or use `import()`; jest loads them when they are compiled like our sources.
