@@ -393,3 +393,28 @@ test('a traveler that leaves its parking address for one that a stranger has sta
     expect(travel.calls.filter(({ verb }) => verb === 'patch')).toEqual([]);
     expect((await fixture.traveler(eve.id))?.email).toBe(addressOf('Eve'));
   }));
+
+test.each(['free', 'the address of a leaver'])(
+  'an active person whose traveler has a parking address that the store has not sent gets the wanted one (%s)',
+  (state) =>
+    withFixture(
+      async (fixture) => {
+        const [ada, bob] = await createPair(fixture);
+        const { travelers } = fixture.travel;
+        const changeEmail = async (id: string, email: string) => {
+          const traveler = await fixture.traveler(id);
+          if (traveler) travelers.set(traveler.id, { ...traveler, email });
+        };
+        await changeEmail(ada, 'parked-1@jetbridge.invalid');
+        if (state !== 'free') {
+          await changeEmail(bob, addressOf('Ada'));
+          await fixture.patch(bob, { active: false });
+        }
+        await fixture.importTravelers();
+        await reconcileUntilIdle(fixture);
+        expect((await fixture.traveler(ada))?.email).toBe(addressOf('Ada'));
+        expect(await fixture.findings(ada)).toEqual([]);
+      },
+      { policies: { reclaimEmail: true } },
+    ),
+);

@@ -20,7 +20,7 @@ import {
   withRefusals,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { addressKey, isParkingAddress, withEmailWait } from './email/addresses.ts';
+import { addressKey, isParkingAddress, withEmailDoubted, withEmailWait } from './email/addresses.ts';
 import { findIdentityAmong, resolveEmailConflict, withoutHeldEmail } from './email/conflicts.ts';
 import { withoutTakenEmail } from './email/taken-email.ts';
 import { endUpdate } from './end-update.ts';
@@ -151,7 +151,7 @@ function* prepareUpdate(
     return endInState(withHold(context, withFinding(draft, findings.privileged()), 'guarded'), 'held');
   if (isReset && draft.observed && isAdministrator(draft.observed) && !isTakeoverApproved(context.identity))
     return yield* holdReturnOfTraveler(context, draft);
-  const doubted = withArchiveDoubted(draft);
+  const doubted = withParkingDoubted(context, withArchiveDoubted(draft));
   const owned = isReset
     ? { draft: { ...doubted, applied: appliedForReset(doubted) }, fields: context.translation.fields }
     : withPutBack(context, withAdoptedAddress(context, withoutUnownedFields(context, doubted)));
@@ -220,6 +220,15 @@ function withArchiveDoubted(draft: OutcomeDraft): OutcomeDraft {
   const { archived } = draft.applied;
   if (!archived || draft.progress.settledVersion !== undefined) return draft;
   return { ...draft, applied: { ...draft.applied, archived: { ...archived, unsure: true } } };
+}
+
+/**
+ * Marks the address of an active person as unsure if the traveler has a parking address. That is no drift: only the bridge sets one, perhaps
+ * before the database was restored.
+ */
+function withParkingDoubted({ connection, identity }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const isParked = draft.observed !== undefined && isParkingAddress(connection, draft.observed.email);
+  return isParked && !isInactive(identity) ? withEmailDoubted(draft) : draft;
 }
 
 function* sendUntilDone(

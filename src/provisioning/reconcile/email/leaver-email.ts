@@ -2,7 +2,14 @@ import { isInactive } from '../../identity.ts';
 import { type OutcomeDraft, type ReconcileContext, withProgress } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { isAdministrator } from '../guard.ts';
-import { addressKey, findEmailHolder, isParkingAddress, isStaying, newParkingAddress } from './addresses.ts';
+import {
+  addressKey,
+  findEmailHolder,
+  isParkingAddress,
+  isStaying,
+  newParkingAddress,
+  withEmailDoubted,
+} from './addresses.ts';
 
 /** The address that the traveler of a leaver gets; `email` is undefined if it keeps the present one. */
 export interface LeaverEmail {
@@ -47,12 +54,6 @@ function* canTakeOwnEmail(context: ReconcileContext, own: string): Program<boole
   if (isParkingAddress(context.connection, own) || (yield* mustWaitForOwnEmail(context, own))) return false;
   const found = yield* perform('findTravelers', [own]);
   return found.kind !== 'ok' || found.value.length === 0;
-}
-
-/** Marks the address as unsure: the own one is sent also if it was sent before, and the travel service has replaced it. */
-function withEmailDoubted(draft: OutcomeDraft): OutcomeDraft {
-  const { email } = draft.applied;
-  return email ? { ...draft, applied: { ...draft.applied, email: { ...email, unsure: true } } } : draft;
 }
 
 /** True if others need the own address of a leaver. */
