@@ -31,9 +31,10 @@ function isKeptByLeaver(person: Person, { wanted }: CurrentUser, state: Observed
   const holder = holderOf(key(wanted.email), state);
   const leaver = people.find((one) => one !== person && links.get(one.index) === holder?.id);
   if (!holder?.archived || !leaver?.current || leaver.current.wanted.active) return false;
-  // Who has an address that was set by hand does not wait.
+  // Who has an address that was set by hand, or sent since the backup of a restored database, does not wait.
   const own = travelerOf(person, state);
   if (own && HAND.test(key(own.email)) && isDriftKept(person, own, state)) return false;
+  if (own && isAsRestored(own, person, state)) return false;
   const { withoutRules, withoutReturn } = decided;
   const isUndecided = [person, leaver].some(
     ({ index }) =>
@@ -55,7 +56,7 @@ function linkedViolations(
   if (state.decided.withoutReturn.has(person.index)) return [];
   if (scopeOfPerson(person, state.record) === 'out') return leftOutViolations(person, traveler, state);
   if (HAND.test(has) && isDriftKept(person, traveler, state)) return [];
-  if (isAsRestored(traveler, state)) return [];
+  if (isAsRestored(traveler, person, state)) return [];
   const holder = holderOf(wanted, state);
   // The travel API has not carried out a whole PATCH; the bridge sends only `archived` again soon.
   if (!holder && state.record.disobedient.has(traveler.id)) return [];
@@ -138,9 +139,14 @@ function isLinked({ id }: TravelUser, { people, links }: ObservedState): boolean
   return people.some(({ index }) => links.get(index) === id);
 }
 
-/** After a restore, an address that was sent since the backup is drift. */
-function isAsRestored({ id, email }: TravelUser, { record }: ObservedState): boolean {
-  return record.policies.drift === 'report' && record.restored.get(id)?.email === email;
+/** After a restore, an address that was sent since the backup is drift, but for a parking address of an active person. */
+function isAsRestored(
+  { id, email }: TravelUser,
+  { current }: Person,
+  { record: { policies, restored } }: ObservedState,
+): boolean {
+  const isCorrected = PARKING.test(email) && current?.wanted.active === true;
+  return policies.drift === 'report' && restored.get(id)?.email === email && !isCorrected;
 }
 
 /**
@@ -154,7 +160,7 @@ function findSwapCycle(person: Person, state: ObservedState): number[] | undefin
     const traveler = travelerOf(next, state);
     const { withoutRules, withoutReturn } = state.decided;
     if (!traveler || withoutRules.has(next.index) || withoutReturn.has(next.index)) return undefined;
-    if (state.record.guarded.has(traveler.id) || isAsRestored(traveler, state)) return undefined;
+    if (state.record.guarded.has(traveler.id) || isAsRestored(traveler, next, state)) return undefined;
     if (scopeOfPerson(next, state.record) === 'out') return undefined;
     if (key(traveler.email) === key(next.current.wanted.email)) return undefined;
     ring.push(next.index);

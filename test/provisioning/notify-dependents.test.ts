@@ -28,6 +28,25 @@ test('an attempt that does not read the traveler frees no address, and makes nob
     expect(marked).toHaveLength(2);
   }));
 
+test('the address of a call that may be carried out late is freed by an attempt that reads the traveler, and by no other', () =>
+  withFixture(async ({ bridge, store, connection, identity, clock }) => {
+    const { id } = await bridge.users.create(users, person('Ada'));
+    const ada = await identity(id);
+    const late = { checkAt: clock.now() + 60_000, sent: { email: ['late@corp.example'] }, creates: [] };
+    const before = { ...ada, progress: { ...ada.progress, late } };
+    const marked: string[] = [];
+    const reconcileQueue = {
+      markDirty: async () => {},
+      markEmailWaitersDirty: async (_account: string, email: string) => void marked.push(email),
+    };
+    const deps = { ...store, reconcileQueue, wake: () => {}, runtime: { now: clock.now } };
+    await notifyDependents(deps, connection, { before, after: before, former: [], awaited: [] });
+    expect(marked).toEqual([]);
+    const after = { ...before, observed: ada.observed && { ...ada.observed } };
+    await notifyDependents(deps, connection, { before, after, former: [], awaited: [] });
+    expect(marked).toEqual(['late@corp.example']);
+  }));
+
 test.each([
   ['is deleted', ({ bridge }: ProvisioningFixture, id: string) => bridge.users.remove(users, id)],
   ['is deactivated', ({ patch }: ProvisioningFixture, id: string) => patch(id, { active: false })],

@@ -43,9 +43,11 @@ export async function notifyDependents(
   if (waitingFor !== undefined && !isLeaverAddress) current.push(waitingFor);
   // A traveler that no attempt had read before the lease has the email of the last response, too.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
-  // Calls of unknown outcome may have set an address that the traveler no longer has.
+  // Calls of unknown outcome may have set an address that the traveler, which this attempt has read, no longer has. An attempt that has read
+  // nothing frees none: two people could have each other tried again and again.
   const { announced: unconfirmed, late } = before.progress;
-  const sent = [unconfirmed?.email?.value, ...(late?.sent.email ?? [])];
+  const isRead = after.observed !== before.observed || after.travelId !== before.travelId;
+  const sent = isRead ? [unconfirmed?.email?.value, ...(late?.sent.email ?? [])] : [];
   const former = [before.observed?.email ?? answered, ...known, ...sent].filter(
     (one) => typeof one === 'string',
   );
