@@ -119,6 +119,25 @@ describe('a departure that the safety valve holds', () => {
       expect(await fixture.traveler(again.id)).toMatchObject({ id: ada.travelUserId, archived: false });
     }, options));
 
+  test.each([true, false])(
+    'lets a successor have the userName as address until it is approved (an import has seen the address: %s)',
+    (isListed) =>
+      withFixture(async (fixture) => {
+        const { travelers } = fixture.travel;
+        const { id: ada, travelId } = await heldLeaver(fixture);
+        const traveler = travelers.get(travelId);
+        if (traveler) travelers.set(travelId, { ...traveler, email: 'sales@corp.example' });
+        if (isListed) await fixture.importTravelers();
+        const attributes = { userName: 'bert@corp.example', ...bert, ...emailsOf('sales@corp.example') };
+        const { id } = await fixture.bridge.users.create(users, person('Bert', attributes));
+        await settle(fixture);
+        expect(await fixture.traveler(id)).toMatchObject({ archived: false, email: 'bert@corp.example' });
+        expect(travelers.get(travelId)).toMatchObject({ archived: false, email: 'sales@corp.example' });
+        await decide(fixture, ada, 'approved');
+        expect((await fixture.traveler(id))?.email).toBe('sales@corp.example');
+      }, options),
+  );
+
   test('is carried out with an approval that was given before a successor was created', () =>
     withFixture(async (fixture) => {
       const { id: ada } = await heldLeaver(fixture);

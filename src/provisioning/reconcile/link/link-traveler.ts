@@ -26,7 +26,7 @@ import {
   withProgress,
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
-import { addressKey, newParkingAddress, withEmailWait } from '../email/addresses.ts';
+import { addressKey, isStaying, newParkingAddress, withEmailWait } from '../email/addresses.ts';
 import { isAdministrator, isGuarded, isTakeoverApproved } from '../guard.ts';
 import {
   addLateCall,
@@ -253,7 +253,7 @@ function* takePlaceOfLeaver(
   const predecessor: Succession = { row, verdict, effect, connection, id, travelId: traveler.id };
   const judged = withProgress(draft, { predecessor });
   if (effect === 'separate')
-    return yield* waitForLeaverEmail(context, judged, { leaver, predecessor, email: traveler.email });
+    return yield* waitForLeaverEmail(context, judged, { leaver, predecessor, traveler });
   if (effect === 'held') return holdReturn(context, judged, predecessor);
   const from = releaseUnlessBusy(context, { leaver, predecessor });
   const mustReset = effect === 'revived' || isResetPending(leaver, leaver);
@@ -339,18 +339,19 @@ function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
 
 /**
  * Makes the leaver's traveler give up its address, which the store may not know, and for which this identity waits. A leaver keeps the address as
- * long as its successor is inactive.
+ * long as the successor is inactive, or as an admin decides about the departure.
  */
 function* waitForLeaverEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { leaver, predecessor, email }: { leaver: Identity; predecessor: Succession; email: string },
+  { leaver, predecessor, traveler }: Candidate & { leaver: Identity; predecessor: Succession },
 ): Program<ReconcileResult | OwnTravelerNeeded> {
   const { connection, id } = leaver;
+  const { email } = traveler;
   const successor = toSuccessor(predecessor, context.identity);
   yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor, givesEmailUp: true });
   yield* perform('askForEmail', leaver, email);
-  if (isInactive(context.identity)) return { draft, email: 'heldByLeaver' };
+  if (isInactive(context.identity) || isStaying(leaver, traveler)) return { draft, email: 'heldByLeaver' };
   return endInState(
     { ...withEmailWait(draft, email, findings.heldByLeaver(email)), creating: undefined },
     'pending',
