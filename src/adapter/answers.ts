@@ -60,7 +60,9 @@ export function toTravelAnswer(
     const fields = fieldsRefusedBy400(readInvalidFields(errors, body), change);
     return fields.length > 0 ? { kind: 'invalid', fields } : toRejected(call, status);
   }
-  if (status === 412 || status === 413 || status === 415) return toRejected(call, status);
+  if (status === 413 || status === 415) return toRejected(call, status);
+  // If something in between has sent a conditional PUT twice, the first one may have changed the traveler.
+  if (status === 412) return { ...toRejected(call, status), isDoubtful: true };
   if (status === 403) return { kind: 'forbidden' };
   if (status === 404) return { kind: 'notFound' };
   if (status === 409) return { kind: 'conflict' };
@@ -115,8 +117,8 @@ function fieldsRefusedBy400(fields: InvalidField[], change: TravelerChange = {})
   });
 }
 
-function toRejected(call: string, status: number): TravelFailure {
-  return { kind: 'unavailable', text: `${call}: ${status}`, isRejected: true };
+function toRejected(call: string, status: number) {
+  return { kind: 'unavailable', text: `${call}: ${status}`, isRejected: true } as const;
 }
 
 /**

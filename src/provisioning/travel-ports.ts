@@ -24,7 +24,7 @@ export type TravelFailure =
    * 429, 5xx, a time-out, a connection error or an unreadable answer. The call may have been carried out. `text` is for
    * the log. `isThrottled`: 429, or 503 with Retry-After, which concern the whole connection. `isUnanswered`: no
    * complete answer arrived. `isUnsupported`: 501. `isRejected`: the request itself is refused (400 without a field,
-   * 413, 415), which says nothing about its values, so the call is repeated later and the circuit breaker stays closed.
+   * 412, 413, 415), which says nothing about its values, so the call is repeated later and the circuit breaker stays closed.
    * `bareStatus`: a 403 or 404 about one traveler without the error code of the travel API, which a gateway may have sent.
    */
   | {
@@ -32,7 +32,7 @@ export type TravelFailure =
       text: string;
       retryAfterMs?: number;
       isThrottled?: true;
-      /** If `isThrottled` is set, the call may have been carried out nevertheless (503). */
+      /** The call may have been carried out nevertheless: a 503 with `isThrottled`, or a 412 with `isRejected`. */
       isDoubtful?: true;
       isUnanswered?: true;
       isUnsupported?: true;

@@ -61,7 +61,8 @@ describe('the profile generic-rest', () => {
         return undefined;
       };
       const answer = await users.patch(id, { firstName: 'Augusta' });
-      expect(answer).toEqual({ kind: 'unavailable', text: `PUT /v1/people/${id}: 412`, isRejected: true });
+      const text = `PUT /v1/people/${id}: 412`;
+      expect(answer).toEqual({ kind: 'unavailable', text, isRejected: true, isDoubtful: true });
       expect(api.traveler(id)).toMatchObject({ firstName: 'Ada', lastName: 'Lovelace' });
       api.failCall = () => undefined;
       await users.patch(id, { firstName: 'Augusta' });

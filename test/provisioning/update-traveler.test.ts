@@ -254,6 +254,24 @@ test('a refused value is tried again when the lookups change', () =>
     expect((await identity(ada.id)).state).toBe('synced');
   }));
 
+test('a change that the travel API refuses because the traveler has changed, as by its own first copy, may have been carried out', () =>
+  withFixture(async ({ bridge, travel, traveler, patch, findings, reconcileAfter }) => {
+    const ada = await bridge.users.create(users, person('Ada', { title: 'Engineer' }));
+    const now = await traveler(ada.id);
+    travel.faultFor = ({ verb, body }) => {
+      if (verb !== 'patch' || !now) return undefined;
+      travel.travelers.set(now.id, { ...now, ...body });
+      return { kind: 'unavailable', text: '412', isRejected: true, isDoubtful: true };
+    };
+    await patch(ada.id, { name: { givenName: 'Augusta', familyName: 'Smith' } });
+    expect((await traveler(ada.id))?.firstName).toBe('Augusta');
+    travel.faultFor = () => undefined;
+    await patch(ada.id, { name: { givenName: 'Ada', familyName: 'Smith' } });
+    await reconcileAfter(61_000);
+    expect((await traveler(ada.id))?.firstName).toBe('Ada');
+    expect(await findings(ada.id)).toEqual([]);
+  }));
+
 test('the trace of the last translation is saved with the outcome', () =>
   withFixture(async ({ bridge, identity }) => {
     const ada = await bridge.users.create(users, person('Ada'));

@@ -172,8 +172,8 @@ export function withLinkedTraveler(
 
 /** True if the travel API may have carried out the call although it failed, for example after a time-out. */
 export function isOutcomeUnknown(failure: TravelFailure): boolean {
-  if (failure.kind !== 'unavailable' || failure.isRejected) return false;
-  return !failure.isThrottled || failure.isDoubtful === true;
+  if (failure.kind !== 'unavailable') return false;
+  return failure.isDoubtful === true || (!failure.isRejected && !failure.isThrottled);
 }
 
 /**
