@@ -343,11 +343,14 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
  * Describes the POSTs with the address of a traveler that the last check has seen, and that no IdP has created: they are refused, also if an
  * IdP has deleted the person meanwhile whom the bridge shows for the traveler. It shows none where another user has or waits for the address.
  */
-function refusalViolations({ people, record }: ObservedState): string[] {
+function refusalViolations({ people, travelers, record }: ObservedState): string[] {
   const { policies, changedRules, isRestored, strangers, memory, statedBefore } = record;
   if (policies.onExistingUser !== 'refuse' || isRestored || changedRules.has('scope')) return [];
+  // The traveler of a leaver is not refused. One that an approved DELETE has deleted does not have the address any more.
+  const isOver = (id: string) =>
+    record.purgedAsLeavers.has(id) || (record.purged.has(id) && !travelers.some((one) => one.id === id));
   const existing = [...memory].filter(
-    ([id, { owner, isRestored: isOfLeaver }]) => strangers.has(id) && !owner && !isOfLeaver,
+    ([id, { owner, isRestored: isOfLeaver }]) => strangers.has(id) && !owner && !isOfLeaver && !isOver(id),
   );
   return record.events.flatMap((event) => {
     if (event.kind !== 'write' || event.verb !== 'POST' || event.standing.scope !== 'in') return [];

@@ -22,6 +22,7 @@ export type RecordedPolicies = Pick<
   | 'inactiveManager'
   | 'onExistingUser'
   | 'deprovision'
+  | 'unclaimedDelete'
   | 'preexistingRoles'
   | 'existingPeople'
   | 'reclaimEmail'
@@ -78,6 +79,8 @@ export interface HistoryRecord {
   strangers: Map<string, number>;
   /** Travelers of nobody whom an IdP has deleted all the same. */
   purged: Set<string>;
+  /** Those of them whose person counts as a leaver, of whom the traveler is archived or deleted without a decision of an admin. */
+  purgedAsLeavers: Set<string>;
   /** The SCIM ids of people of nobody whose DELETE was answered 403, which makes the person an inactive user. */
   refusedDeletes: Set<string>;
   /** Travelers of leavers that an admin has given to another user. */
@@ -169,6 +172,7 @@ export function newHistoryRecord(
       guarded: new Set(),
       uncertain: new Set(),
       purged: new Set(),
+      purgedAsLeavers: new Set(),
       refusedDeletes: new Set(),
       given: new Set(),
       takenForExisting: new Set(),
@@ -208,6 +212,23 @@ export function recordWrite(
   // A user who is created inactive counts as a leaver from then on.
   if (verb === 'POST' && !wanted.active) record.leftAs.set(index, wanted.givenName);
   record.emails.set(index, emails.add(wanted.email).add(wanted.userName));
+}
+
+/**
+ * Notes the DELETE of a person of nobody. The person counts as a leaver if the policy says so, or if the connection has found the person: each
+ * check searches everybody by userName. Otherwise the traveler stays until an admin approves the DELETE.
+ */
+export function recordPurge(
+  { policies, purged, purgedAsLeavers, uncertain }: HistoryRecord,
+  people: readonly Person[],
+  { traveler, userName }: { traveler: string; userName: string },
+): void {
+  purged.add(traveler);
+  const isFound = people.some(({ lastWanted }) => lastWanted.userName === userName);
+  if (!isFound && policies.unclaimedDelete === 'hold') return;
+  purgedAsLeavers.add(traveler);
+  // Another person gets the traveler of a leaver without its values.
+  if (policies.onReturn === 'revive') uncertain.add(traveler);
 }
 
 /** A person who was renamed after the departure counts as somebody else on return, who gets the traveler without its values. */

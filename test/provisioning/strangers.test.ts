@@ -277,6 +277,54 @@ test('a DELETE of a stranger archives the traveler if the connection says so', (
     { policies: { unclaimedDelete: 'archive' } },
   ));
 
+describe('with onExistingUser: refuse, a POST with the address of a deleted stranger', () => {
+  const post = (fixture: ProvisioningFixture) =>
+    fixture.bridge.users.create(users, person('Ada', { userName: 'ada', externalId: 'e1' }));
+
+  test('is a conflict while the deletion waits for an admin, and after the approval', () =>
+    withFixture(
+      async (fixture) => {
+        const ada = await importStranger(fixture, 'Ada');
+        await fixture.bridge.users.remove(users, ada);
+        await expect(post(fixture)).rejects.toMatchObject({ kind: 'conflict' });
+        await decide(fixture, [ada], 'approved');
+        expect(await travelerOf(fixture, 'Ada')).toMatchObject({ archived: true });
+        await expect(post(fixture)).rejects.toMatchObject({ kind: 'conflict' });
+      },
+      { policies: { onExistingUser: 'refuse' } },
+    ));
+
+  test.each([
+    ['the client has found the person', {}, true],
+    ['the connection says so', { unclaimedDelete: 'archive' }, false],
+  ] as const)('is the return of a leaver if the DELETE was carried out because %s', (_, policies, isFound) =>
+    withFixture(
+      async (fixture) => {
+        const ada = await importStranger(fixture, 'Ada');
+        if (isFound) await fixture.bridge.users.list(users, byName('Ada'));
+        await fixture.bridge.users.remove(users, ada);
+        expect(await travelerOf(fixture, 'Ada')).toMatchObject({ archived: true });
+        const { id } = await post(fixture);
+        expect(await fixture.traveler(id)).toMatchObject({ id: 't-2', archived: false });
+      },
+      { policies: { onExistingUser: 'refuse', ...policies } },
+    ),
+  );
+
+  test('is that of a new person once the DELETE has deleted the traveler', () =>
+    withFixture(
+      async (fixture) => {
+        const ada = await importStranger(fixture, 'Ada');
+        await fixture.bridge.users.list(users, byName('Ada'));
+        await fixture.bridge.users.remove(users, ada);
+        expect(await travelerOf(fixture, 'Ada')).toBeUndefined();
+        const { id } = await post(fixture);
+        expect(await fixture.traveler(id)).toMatchObject({ id: 't-3', email: addressOf('Ada') });
+      },
+      { policies: { onExistingUser: 'refuse', deprovision: 'delete' } },
+    ));
+});
+
 test('a deactivation of a stranger is carried out through the safety valve, and the user stays readable', () =>
   withFixture(
     async (fixture) => {

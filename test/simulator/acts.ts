@@ -1,7 +1,7 @@
 import type { HistoryContext } from '../histories/execute.ts';
 import { type Call, NoAnswer } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
-import { recordRestore } from '../histories/record.ts';
+import { recordPurge, recordRestore } from '../histories/record.ts';
 import { travelIdOf } from '../histories/wanted-user.ts';
 import { type AdminAct, actAsAdmin, applyMapping, restore } from './admin.ts';
 import type { ProviderAct } from './events.ts';
@@ -115,7 +115,8 @@ async function purge({ call, context }: ActContext, connection: Parameters<Call>
   for (const resource of listed?.body.Resources ?? []) {
     if (resource.externalId !== undefined) continue;
     const traveler = travelIdOf(resource);
-    if (traveler !== undefined) context.record.purged.add(traveler);
+    const { userName } = resource;
+    if (traveler !== undefined) recordPurge(context.record, context.people, { traveler, userName });
     const answer = await call(connection, 'DELETE', `/Users/${resource.id}`);
     if (answer?.status === 403) context.record.refusedDeletes.add(resource.id);
     context.note(`  ${connection} deletes ${resource.userName}: ${answer?.status}`);

@@ -47,6 +47,10 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
       // What had been sent for the person before depends on when the return was held.
       record.uncertain.add(given);
     }
+    // Another person gets the archived traveler without its values.
+    const isRevived = hold.cause === 'neverProvisioned' && record.policies.onReturn === 'revive';
+    if (isRevived && answer === 'approved' && identity?.travelId !== undefined)
+      record.uncertain.add(identity.travelId);
     if (hold.cause === 'guarded' && answer === 'approved' && identity?.travelId !== undefined)
       record.approvedGuarded.add(identity.travelId);
     if (identity?.travelId !== undefined && !isInactive(identity) && isDepartureCause(hold.cause)) {
