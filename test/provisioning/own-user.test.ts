@@ -185,3 +185,22 @@ test('the person of the credential whom an earlier version has left inactive is 
     await expect(fixture.patch(id, { active: false })).rejects.toMatchObject(refused);
     expect(desiredOf(await fixture.bridge.users.read(users, id)).active).toBe(true);
   }));
+
+test('a person whose traveler becomes the user of the credential is not looked at again and again for an earlier call', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, clock } = fixture;
+    const { id } = await bridge.users.create(users, person('Ada'));
+    const traveler = await fixture.traveler(id);
+    if (!traveler) throw new Error('there is no traveler');
+    travel.faultFor = ({ verb }) =>
+      verb === 'patch' ? { kind: 'unavailable', text: 'no answer' } : undefined;
+    await fixture.patch(id, { title: 'Engineer', name: { givenName: 'Augusta', familyName: 'Smith' } });
+    travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(61_000);
+    answerWhoAmI(fixture, { kind: 'ok', value: traveler });
+    clock.advance(600_000);
+    for (let look = 0; look < 3; look += 1) await fixture.reconcileAfter(600_000);
+    expect(await fixture.findings(id)).toEqual(['*: ownCredential']);
+    clock.advance(600_000);
+    expect(await bridge.reconcileDue()).toBe(0);
+  }));

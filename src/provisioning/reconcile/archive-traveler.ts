@@ -17,7 +17,7 @@ import { type Program, perform } from './effects.ts';
 import { addressKey, isParkingAddress, isTakenByStranger, withEmailWait } from './email/addresses.ts';
 import { firstFreeEmail } from './email/conflicts.ts';
 import { chooseLeaverEmail, type LeaverEmail } from './email/leaver-email.ts';
-import { holdDeparture, isAdministrator, isKeptActive, refuseOwnUser } from './guard.ts';
+import { holdDeparture, isAdministrator, isKeptActive } from './guard.ts';
 import {
   isLateCheckDue,
   removeLateTravelers,
@@ -35,6 +35,7 @@ import {
   handlePatchFailure,
   leaseLostFailure,
   readTraveler,
+  refuseOwnUser,
   withObservedTraveler,
   withoutLink,
 } from './traveler-calls.ts';
@@ -60,7 +61,7 @@ function* archiveLinkedTraveler(
   draft: OutcomeDraft,
   travelId: string,
 ): Program<ReconcileResult> {
-  const own = yield* refuseOwnUser(draft);
+  const own = yield* refuseOwnUser(context, draft);
   if (own) return own;
   // An admin of the travel service may have reactivated the traveler or made it an administrator.
   const current = mustReadBeforeArchive(context, draft)

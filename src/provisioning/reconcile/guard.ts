@@ -9,7 +9,6 @@ import {
   type StatedDeparture,
 } from '../identity.ts';
 import {
-  endInFailure,
   endInState,
   isApproved,
   type OutcomeDraft,
@@ -50,17 +49,6 @@ export function isGuarded({ roles = [] }: TravelUser, applied: OutcomeDraft['app
  */
 export function isTakeoverApproved(identity: Identity): boolean {
   return isApproved(identity, 'guarded') || isApproved(identity, 'return');
-}
-
-/**
- * Ends the reconciliation as `refused` if the linked traveler owns the credential that the bridge uses: the bridge
- * never changes that traveler. Returns undefined for every other traveler.
- */
-export function* refuseOwnUser(draft: OutcomeDraft): Program<ReconcileResult | undefined> {
-  const self = yield* perform('readOwnUser');
-  if (self.kind !== 'ok') return endInFailure(draft, self);
-  if (self.value.id !== draft.travelId) return undefined;
-  return endInState(withFinding(draft, findings.ownCredential()), 'refused');
 }
 
 /**

@@ -11,11 +11,12 @@ import {
   type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
+  withFinding,
   withoutAnnouncedCall,
   withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { addLateCall, withLateCallsDoubted } from './late-calls.ts';
+import { addLateCall, isLateCheckDue, removeLateTravelers, withLateCallsDoubted } from './late-calls.ts';
 import { withReplacedKept } from './replaced-values.ts';
 import {
   withAnsweredValues,
@@ -29,6 +30,27 @@ export const leaseLostFailure: TravelFailure = {
   kind: 'unavailable',
   text: 'the lease ended before the next call',
 };
+
+/**
+ * Ends the reconciliation as `refused` if the linked traveler owns the credential that the bridge uses: the bridge never changes that traveler.
+ * Returns undefined for every other traveler.
+ */
+export function* refuseOwnUser(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Program<ReconcileResult | undefined> {
+  const self = yield* perform('readOwnUser');
+  if (self.kind !== 'ok') return endInFailure(draft, self);
+  if (self.value.id !== draft.travelId) return undefined;
+  // What was sent to this traveler is not checked any more. Other travelers that an earlier create has made are removed at the last check.
+  const isDue = isLateCheckDue(context, draft);
+  const failure = isDue ? yield* removeLateTravelers(context, draft) : undefined;
+  if (failure) return endInFailure(draft, failure);
+  const { late } = draft.progress;
+  const creates = isDue || late?.creates.length === 0 ? undefined : late;
+  const ended = withProgress(draft, { late: creates, unconfirmed: undefined, suspectedSpellings: undefined });
+  return endInState(withFinding(ended, findings.ownCredential()), 'refused');
+}
 
 /**
  * Commits the announced call of the draft before it is sent. If this attempt has found a traveler, the same commit

@@ -24,13 +24,7 @@ import { addressKey, isParkingAddress, withEmailDoubted, withEmailWait } from '.
 import { findIdentityAmong, resolveEmailConflict, withoutHeldEmail } from './email/conflicts.ts';
 import { withoutTakenEmail } from './email/taken-email.ts';
 import { endUpdate } from './end-update.ts';
-import {
-  isAdministrator,
-  isMovedAdmin,
-  isTakeoverApproved,
-  refuseOwnUser,
-  withGuardsApplied,
-} from './guard.ts';
+import { isAdministrator, isMovedAdmin, isTakeoverApproved, withGuardsApplied } from './guard.ts';
 import { isLateCheckDue, removeLateTravelers, withLateCallsDoubted, withoutLateCalls } from './late-calls.ts';
 import { holdReturnOfTraveler } from './link/held-return.ts';
 import {
@@ -44,7 +38,7 @@ import {
   withoutUnownedFields,
 } from './ownership.ts';
 import { withPutBack } from './replaced-values.ts';
-import { announceAndPatch, readTraveler } from './traveler-calls.ts';
+import { announceAndPatch, readTraveler, refuseOwnUser } from './traveler-calls.ts';
 import {
   isSpellingCheckDue,
   isValueCheckDue,
@@ -71,7 +65,7 @@ export function* updateTraveler(
   const draft = begun.refused['archived'] ? withArchivedAllowed(begun) : begun;
   const { travelId } = draft;
   if (travelId === undefined) return 'gone';
-  const own = yield* refuseOwnUser(draft);
+  const own = yield* refuseOwnUser(context, draft);
   if (own) return own;
   // After a PATCH without a known outcome that also archived the traveler, send the deactivation alone first.
   const isAlone = draft.progress.announced?.archived?.value === true;

@@ -19,9 +19,9 @@ import {
   withFinding,
 } from '../reconcile/context.ts';
 import { chooseEmail, wantedFieldsWithEmail } from '../reconcile/create-traveler.ts';
-import { carriedOutBy, type Handlers, type Program, run } from '../reconcile/effects.ts';
+import { carriedOutBy, type Handlers, type Program, perform, run } from '../reconcile/effects.ts';
 import { resolveEmailConflict } from '../reconcile/email/conflicts.ts';
-import { refuseOwnUser, withGuardsApplied } from '../reconcile/guard.ts';
+import { withGuardsApplied } from '../reconcile/guard.ts';
 import { countedMemberships, findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
@@ -80,8 +80,9 @@ function* previewTraveler(context: ReconcileContext): Program<PreviewedTraveler>
 }
 
 function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
-  const own = yield* refuseOwnUser(draft);
-  if (own?.end.kind === 'state') return toPreview(own.draft, emptyPlan);
+  const own = yield* perform('readOwnUser');
+  if (own.kind === 'ok' && own.value.id === draft.travelId)
+    return toPreview(withFinding(draft, findings.ownCredential()), emptyPlan);
   if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
   const owned = withPutBack(context, withoutUnownedFields(context, draft));
   const addressed = yield* resolveEmailConflict(context, owned);

@@ -12,9 +12,15 @@ import {
   withHold,
 } from '../context.ts';
 import type { Program } from '../effects.ts';
-import { admitDeparture, holdDeparture, isGuarded, isKeptActive, refuseOwnUser } from '../guard.ts';
+import { admitDeparture, holdDeparture, isGuarded, isKeptActive } from '../guard.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from '../late-calls.ts';
-import { announceAndPatch, handlePatchFailure, readTraveler, withoutLink } from '../traveler-calls.ts';
+import {
+  announceAndPatch,
+  handlePatchFailure,
+  readTraveler,
+  refuseOwnUser,
+  withoutLink,
+} from '../traveler-calls.ts';
 import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from '../unconfirmed-values.ts';
 
 /** Holds the return of a user without a traveler: the leaver keeps the traveler until an admin decides. */
@@ -39,7 +45,7 @@ export function* holdReturnOfTraveler(
   const { travelId } = begun;
   const judgement = predecessorOf(context.identity, begun);
   if (travelId === undefined) return holdReturn(context, begun, judgement);
-  const own = yield* refuseOwnUser(begun);
+  const own = yield* refuseOwnUser(context, begun);
   if (own) return own;
   const current = yield* readUnlessArchived(context, begun, travelId);
   if (current === 'gone') return holdReturn(context, withoutLink(begun), judgement);
