@@ -86,7 +86,11 @@ function leftOutViolations(
     (event) =>
       event.kind === 'edit' && event.traveler === id && event.field === 'email' && event.value === email,
   );
-  const wasIn = !memory.has(id) || scopesSince(person, all).some((scope) => scope !== 'out');
+  // A linked user who is inactive is reconciled as without a scope.
+  const wasInactive = events.some(
+    (event) => event.kind === 'write' && event.person === person.index && event.wanted?.active === false,
+  );
+  const wasIn = wasInactive || !memory.has(id) || scopesSince(person, all).some((scope) => scope !== 'out');
   const isOwn = emails.get(person.index)?.has(has) || has === key(person.current?.wanted.userName ?? '');
   if (PARKING.test(memory.get(id)?.email ?? '') && isOwn) return [];
   if (isSame || isEdited || record.uncertain.has(id)) return [];
