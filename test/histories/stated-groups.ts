@@ -21,15 +21,25 @@ interface FormerMembership {
   endsBefore: number;
 }
 
+/**
+ * A member that may be an unknown id, because the IdP stated it while it deleted the user. If the DELETE was carried out first, the group keeps
+ * the id as it keeps all that are unknown, and another member who is lost together with it is one of several.
+ */
+interface UnknownMember {
+  group: string;
+  user: string;
+}
+
 /** What the IdPs have stated of groups, at one moment. */
 export interface StatedGroups {
   groups: readonly StatedGroup[];
   formers: readonly FormerMembership[];
+  unknown: readonly UnknownMember[];
   /** Until this time it is not known which former memberships count; 0 if it is. */
   doubtUntil: number;
 }
 
-export const noGroups: StatedGroups = { groups: [], formers: [], doubtUntil: 0 };
+export const noGroups: StatedGroups = { groups: [], formers: [], unknown: [], doubtUntil: 0 };
 
 /** A change of a group, which was carried out between two times. */
 export interface GroupChange {
@@ -44,6 +54,8 @@ export interface GroupChange {
   /** The SCIM ids of the users who are there, and of those whom the IdP is deleting at the same time. */
   live: ReadonlySet<string>;
   leaving: ReadonlySet<string>;
+  /** The SCIM ids that the request names. */
+  named: readonly string[];
 }
 
 /** Returns the names of the groups of which a user counts as a member. */
@@ -67,15 +79,20 @@ export function withGroupChange(stated: StatedGroups, change: GroupChange): Stat
   const next = {
     groups: after ? [...others, after] : others,
     formers: stated.formers.filter((one) => !isAgain(one)),
+    unknown: unknownAfter(stated, change),
     doubtUntil: Math.max(stated.doubtUntil, ...unseen.map(({ endsBefore }) => endsBefore)),
   };
   if (!before || !isNamed(before)) return next;
-  const [isLost, isPerhapsLost] = [change.leaving, new Set<string>()].map((left) =>
-    isUnresolved(change, left),
-  );
-  if (isLost !== isPerhapsLost) return { ...next, doubtUntil: endedAt + UNRESOLVED_MS };
-  if (!isLost) return next;
-  const lost = membersOf(before, live).map((user) => ({
+  const present = membersOf(before, live);
+  const unknown = stated.unknown.flatMap(({ group, user }) => (group === id ? [user] : []));
+  const verdicts = [
+    present.filter((user) => !change.leaving.has(user)),
+    present,
+    [...new Set([...present, ...unknown])],
+  ].map((members) => isUnresolved(change, members));
+  if (new Set(verdicts).size > 1) return { ...next, doubtUntil: endedAt + UNRESOLVED_MS };
+  if (!verdicts.includes(true)) return next;
+  const lost = present.map((user) => ({
     ...{ group: id, displayName: before.displayName, user },
     ...{ endsAfter: begunAt + UNRESOLVED_MS, endsBefore: endedAt + UNRESOLVED_MS },
   }));
@@ -85,11 +102,22 @@ export function withGroupChange(stated: StatedGroups, change: GroupChange): Stat
 }
 
 /** True for a group that was deleted, or lost all of several members at once. */
-function isUnresolved({ before, after, live, isOneByOne }: GroupChange, left: ReadonlySet<string>): boolean {
+function isUnresolved({ after, isOneByOne }: GroupChange, members: readonly string[]): boolean {
   if (!after) return true;
   if (isOneByOne) return false;
-  const members = before ? membersOf(before, live).filter((user) => !left.has(user)) : [];
   return members.length > 1 && !members.some((user) => after.members.includes(user));
+}
+
+/** The members that may be unknown ids after a change, in all groups. */
+function unknownAfter(
+  { unknown }: StatedGroups,
+  { before, after, named, leaving }: GroupChange,
+): UnknownMember[] {
+  const id = before?.id ?? after?.id ?? '';
+  const added = named.filter((user) => leaving.has(user)).map((user) => ({ group: id, user }));
+  return [...unknown, ...added].filter(
+    ({ group, user }) => group !== id || after?.members.includes(user) === true,
+  );
 }
 
 /** The members of a group; a user who was deleted is none any more. */

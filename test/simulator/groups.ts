@@ -72,12 +72,13 @@ export function simulatedGroups(deps: Deps): Groups {
       const before = groupIn(slot);
       const begunAt = time.now();
       const [live, leaving] = [usersOf(people), usersBeingDeleted(people)];
+      const named = before && act.act === 'rename' ? [] : idsOf(deps, slot.connection, act.who);
       const after = before ? await change(deps, before, act) : await create(deps, slot, act);
       const present = usersOf(people);
       const deleted = [...live].filter((id) => !present.has(id));
       const done: GroupChange = {
         ...{ before, after, begunAt, endedAt: time.now(), mapping: record.rules.mapping, live },
-        isOneByOne: act.act === 'remove',
+        ...{ isOneByOne: act.act === 'remove', named },
         leaving: new Set([...leaving, ...usersBeingDeleted(people), ...deleted]),
       };
       recordGroups(record, people, withGroupChange(record.groups, done));
@@ -103,8 +104,12 @@ export function simulatedGroups(deps: Deps): Groups {
     readAgain: async () => {
       const groups: StatedGroup[] = [];
       for (const connection of connections) groups.push(...(await list(deps, connection)));
+      const live = usersOf(people);
+      const unknown = groups.flatMap(({ id, members }) =>
+        members.filter((user) => !live.has(user)).map((user) => ({ group: id, user })),
+      );
       // Which former memberships the backup had is not known.
-      record.groups = { groups, formers: [], doubtUntil: time.now() + UNRESOLVED_MS };
+      record.groups = { groups, formers: [], unknown, doubtUntil: time.now() + UNRESOLVED_MS };
     },
   };
 }

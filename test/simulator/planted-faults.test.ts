@@ -200,3 +200,19 @@ it('a user whose create got 409 is tried again if the address is given up before
       ...[after({ kind: 'update', who: 1, via: 'patch', set: { givenName: 1 } }, 15_000), rest],
     ],
   }));
+
+it.each(['before', 'after'] as const)(
+  'a member who is lost with one whom the IdP deleted just %s it added both keeps the value for two hours at most',
+  (order) => {
+    const site = (act: 'add' | 'put', name: number, who: number[]) =>
+      ({ kind: 'group', slot: 3, act, name, who }) as const;
+    const added = site('add', 0, [0, 1]);
+    return expectKept({
+      events: [
+        ...[{ kind: 'mapping', name: 'sites', isLarge: false } as const, join(0), join(1), join(2), rest],
+        ...(order === 'before' ? [leave(1), added, rest] : [added, leave(1), rest]),
+        ...[site('put', 1, [2]), rest, rest],
+      ],
+    });
+  },
+);
