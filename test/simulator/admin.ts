@@ -129,15 +129,16 @@ async function namesOf({ store }: World, causes: SentInPause['causes']): Promise
 
 /** Puts the database back to the backup. The processes start again, and find all connections paused. */
 export async function restore(world: World, record: HistoryRecord): Promise<void> {
-  const { database, store, time, pauseWatch, backupMapping } = world;
+  const { database, store, time, pauseWatch } = world;
   await world.replaceDatabase(async () => {
     database.putBack(BACKUP);
+    // The backup may be one that was made while the processes ended. Its mapping is read when it is put back, not before.
+    recordRules(record, { mapping: world.backupMapping ?? 'defaults' });
     await store.modes.pauseAll(time.now());
     await followRestoredModes(world);
   });
   Object.assign(pauseWatch, { isOn: true, sent: new Map() });
   record.written.clear();
-  recordRules(record, { mapping: backupMapping ?? 'defaults' });
 }
 
 /** Puts a mapping in force for both connections, after a look at its preview. */
