@@ -421,4 +421,24 @@ describe('a scope that names a group', () => {
       expect(await traveler(ada)).toMatchObject({ archived: false });
       expect(codesOf(await identity(ada))).toEqual(['scopeUnresolved']);
     }, scoped('archive')));
+
+  test.each(['deleted', 'renamed'])(
+    'lets linked people whom it had left out follow the IdP again once the group is %s',
+    (how) =>
+      withGroups(async ({ bridge, createUser, createGroup, changeGroup, remove, follow, ...fixture }) => {
+        const [ada, grace] = [await createUser('Ada'), await createUser('Grace')];
+        const staff = await createGroup('Staff', ada, grace);
+        await follow();
+        await remove(staff, ada);
+        await fixture.patch(ada, { name: { givenName: 'Augusta', familyName: 'Smith' } });
+        await follow();
+        expect(codesOf(await fixture.identity(ada))).toEqual(['outOfScope']);
+        expect(await fixture.traveler(ada)).toMatchObject({ firstName: 'Ada' });
+        if (how === 'deleted') await bridge.groups.remove(users, staff);
+        else await changeGroup(staff, { name: 'Former staff' });
+        await follow();
+        expect(codesOf(await fixture.identity(ada))).toEqual(['scopeUnresolved']);
+        expect(await fixture.traveler(ada)).toMatchObject({ firstName: 'Augusta' });
+      }, scoped('keep')),
+  );
 });

@@ -210,13 +210,14 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
         team('g', { version: 2 }),
         1,
         { attributes: { displayName: 'g' }, members: [{ kind: 'remove', values: ['a', 'b'] }] },
-        { generation: 0, test: () => true, now: NOW },
+        { generation: 0, test: () => true, inScope: ['g'], now: NOW },
       ),
     rulesInForce,
   ],
   [
     'deleting a named group',
-    ({ groups }) => groups.change(team('g'), 1, 'delete', { generation: 0, test: () => true, now: NOW }),
+    ({ groups }) =>
+      groups.change(team('g'), 1, 'delete', { generation: 0, test: () => true, inScope: ['g'], now: NOW }),
     rulesInForce,
   ],
   [

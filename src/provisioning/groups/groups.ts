@@ -202,14 +202,14 @@ async function writeUnderRules<Outcome extends string>(
 ): Promise<Outcome> {
   let known = 0;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const { inScope, ...rules } = await rulesSnapshots.groupRules(connectionOf(connection), known);
+    const rules = await rulesSnapshots.groupRules(connectionOf(connection), known);
     const outcome = await write({ ...rules, now: runtime.now() });
     if (outcome === 'otherRules') {
       known = rules.generation + 1;
       continue;
     }
     if (outcome !== 'done' || !rules.test) return outcome;
-    const isAwaited = inScope.some(
+    const isAwaited = rules.inScope.some(
       (name) => typeof newName === 'string' && foldCase(name) === foldCase(newName),
     );
     if (isAwaited) await reconcileQueue.markUnresolvedDirty(connection, runtime.now());

@@ -164,11 +164,8 @@ async function followReading(
   }
 }
 
-/** What the rules in force say of groups. `inScope`: the groups that the scope names by equality. */
-type GroupRules = Pick<RulesForGroups, 'generation' | 'test'> & { inScope: string[] };
-
 /** Rules that this process cannot read may name any group. */
-function toGroupRules({ inForce, snapshot }: LoadedRules): GroupRules {
+function toGroupRules({ inForce, snapshot }: LoadedRules): Omit<RulesForGroups, 'now'> {
   const { generation } = inForce;
   const rules = snapshot?.rules ?? compileInForce(inForce);
   if (!rules) return { generation, test: () => true, inScope: [] };

@@ -19,7 +19,13 @@ import { countGroups } from './list-counters.ts';
 import { groupList, toGroup } from './list-definitions.ts';
 import { listRows } from './list-query.ts';
 import { changeMembers, removeAllMembers } from './member-changes.ts';
-import { holdRules, keepMembersOfDeleted, type MarkContext, markMembers } from './member-marks.ts';
+import {
+  holdRules,
+  keepMembersOfDeleted,
+  type MarkContext,
+  markLeftOut,
+  markMembers,
+} from './member-marks.ts';
 
 /** Returns the store of groups. */
 export function groups(database: Database): Groups {
@@ -188,6 +194,7 @@ async function changeGroup(
         return members.hasForgotten ? 'forgotten' : 'unchanged';
       const names = { before: displayNameIn(before), after: displayNameIn(change.attributes) };
       await markMembers(context, { ...names, members });
+      await markLeftOut(context, names);
       return updateGroup(tx, key, { group: { ...group, attributes: change.attributes }, expected });
     };
     const commitIf = (result: string) => result === 'done' || result === 'forgotten';
@@ -237,6 +244,7 @@ async function deleteGroup(
 ): Promise<GroupChangeResult> {
   const { tx, key } = context;
   await keepMembersOfDeleted(context, display);
+  await markLeftOut(context, { before: display, after: undefined });
   await removeAllMembers(tx, key);
   await tx.deleteFrom('scim_group').where(inScope(key)).where('id', '=', key.id).execute();
   await removeFromGroups(tx, key, { ids: [key.id], at });

@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { RulesForGroups } from '../../provisioning/groups/group-ports.ts';
+import { foldCase } from '../../schema/case-fold.ts';
 import type { UserGroup } from '../../translator/translation.ts';
 import { inScope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
-import { markDirty } from '../queues/reconcile-queue.ts';
+import { dirtyColumns, markDirty } from '../queues/reconcile-queue.ts';
 import { type Dialect, timeAfter } from '../sql/dialect.ts';
 import { batches, insertInBatches, yieldToEventLoop } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -59,6 +60,30 @@ export async function markMembers(
   if (isRenamed) await markPresent(context, -1);
   else if (members.gained().length > MARKED_AT_ONCE) await markPresent(context, members.lastKept);
   else await markDirty(tx, key, { ids: members.gained(), now: context.rules?.now ?? 0 });
+}
+
+/**
+ * Makes the users dirty whom the scope has left out, if it names a group by equality that has lost this name: while there is no such group, they are
+ * not known to be out of scope.
+ */
+export async function markLeftOut(
+  { tx, key, rules }: MarkContext,
+  { before, after }: { before: string | undefined; after: string | undefined },
+): Promise<void> {
+  const isInScope = rules?.inScope.some((name) => before !== undefined && isSameName(name, before)) ?? false;
+  if (!rules || !isInScope || isSameName(before ?? '', after ?? '')) return;
+  await tx
+    .updateTable('identity')
+    .set((row) => dirtyColumns(row, rules.now))
+    .where(inScope(key))
+    .where('finding_codes', '<>', sql.lit(''))
+    .where('deleted_at', 'is', null)
+    .where('finding_codes', 'like', '%outOfScope%')
+    .execute();
+}
+
+function isSameName(one: string, other: string): boolean {
+  return foldCase(one) === foldCase(other);
 }
 
 function names({ key: { id }, rules }: MarkContext, display: string): boolean {

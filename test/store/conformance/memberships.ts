@@ -4,7 +4,12 @@ import { fixture, NOW, type OpenDatabase, person, team } from '../../fixtures/st
 
 /** Conformance tests of memberships in groups that a mapping names, for any database. */
 export function describeMemberships(open: OpenDatabase): void {
-  const rules: RulesForGroups = { generation: 0, test: ({ display }) => display.startsWith('VIP'), now: NOW };
+  const rules: RulesForGroups = {
+    generation: 0,
+    test: ({ display }) => display.startsWith('VIP'),
+    inScope: [],
+    now: NOW,
+  };
   const hours = (count: number) => count * 3_600_000;
   const value = (id: string): Member => ({ value: id });
 
