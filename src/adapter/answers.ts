@@ -60,9 +60,7 @@ export function toTravelAnswer(
     const fields = fieldsRefusedBy400(readInvalidFields(errors, body), change);
     return fields.length > 0 ? { kind: 'invalid', fields } : toRejected(call, status);
   }
-  if (status === 413 || status === 415) return toRejected(call, status);
-  // If something in between has sent a conditional PUT twice, the first one may have changed the traveler.
-  if (status === 412) return { ...toRejected(call, status), isDoubtful: true };
+  if (status === 412 || status === 413 || status === 415) return toRejected(call, status);
   if (status === 403) return { kind: 'forbidden' };
   if (status === 404) return { kind: 'notFound' };
   if (status === 409) return { kind: 'conflict' };
@@ -117,8 +115,10 @@ function fieldsRefusedBy400(fields: InvalidField[], change: TravelerChange = {})
   });
 }
 
-function toRejected(call: string, status: number) {
-  return { kind: 'unavailable', text: `${call}: ${status}`, isRejected: true } as const;
+/** If something in between has sent a conditional PUT twice (412), the first one may have changed the traveler. */
+function toRejected(call: string, status: number): TravelFailure {
+  const failure = { kind: 'unavailable', text: `${call}: ${status}`, isRejected: true } as const;
+  return status === 412 ? { ...failure, isDoubtful: true } : failure;
 }
 
 /**

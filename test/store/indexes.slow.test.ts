@@ -210,14 +210,19 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
         team('g', { version: 2 }),
         1,
         { attributes: { displayName: 'g' }, members: [{ kind: 'remove', values: ['a', 'b'] }] },
-        { generation: 0, test: () => true, inScope: ['g'], now: NOW },
+        { generation: 0, test: () => true, isInScope: () => true, now: NOW },
       ),
     rulesInForce,
   ],
   [
     'deleting a named group',
     ({ groups }) =>
-      groups.change(team('g'), 1, 'delete', { generation: 0, test: () => true, inScope: ['g'], now: NOW }),
+      groups.change(team('g'), 1, 'delete', {
+        generation: 0,
+        test: () => true,
+        isInScope: () => true,
+        now: NOW,
+      }),
     rulesInForce,
   ],
   [

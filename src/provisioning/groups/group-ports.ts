@@ -47,8 +47,8 @@ export interface RulesForGroups {
   generation: number;
   /** True for a group that the rules name; undefined if they name none. */
   test: ((group: UserGroup) => boolean) | undefined;
-  /** The names of the groups that the scope names by equality. */
-  inScope: readonly string[];
+  /** True for the name of a group that the scope names by equality. */
+  isInScope: (name: string) => boolean;
   /** As `Runtime.now`. */
   now: number;
 }

@@ -1,4 +1,3 @@
-import { foldCase } from '../../schema/case-fold.ts';
 import type { Json, ScimResource } from '../../schema/resource.ts';
 import type { Connection } from '../connection.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
@@ -209,9 +208,7 @@ async function writeUnderRules<Outcome extends string>(
       continue;
     }
     if (outcome !== 'done' || !rules.test) return outcome;
-    const isAwaited = rules.inScope.some(
-      (name) => typeof newName === 'string' && foldCase(name) === foldCase(newName),
-    );
+    const isAwaited = typeof newName === 'string' && rules.isInScope(newName);
     if (isAwaited) await reconcileQueue.markUnresolvedDirty(connection, runtime.now());
     wakeForMembers(connection);
     return outcome;

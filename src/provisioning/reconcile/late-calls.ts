@@ -12,7 +12,14 @@ import type { TravelUser } from '../../translator/traveler.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import { type Identity, isInactive, type LateCalls, type Progress, type Reservation } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
-import { type AttemptTime, type OutcomeDraft, type ReconcileContext, withProgress } from './context.ts';
+import {
+  type AttemptTime,
+  endInFailure,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withProgress,
+} from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { addressKey } from './email/addresses.ts';
 import { isReturnHeld } from './ownership.ts';
@@ -38,6 +45,16 @@ export function* removeLateTravelers(
     if (failure) return failure;
   }
   return undefined;
+}
+
+/** If the time of the last check for late calls has come, makes it, and returns the draft without them. */
+export function* finishLateCheck(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Program<OutcomeDraft | ReconcileResult> {
+  if (!isLateCheckDue(context, draft)) return draft;
+  const failure = yield* removeLateTravelers(context, draft);
+  return failure ? endInFailure(draft, failure) : withoutLateCalls(draft);
 }
 
 function* isLinked({ id, email }: TravelUser): Program<boolean> {

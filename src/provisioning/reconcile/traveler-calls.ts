@@ -16,7 +16,7 @@ import {
   withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { addLateCall, isLateCheckDue, removeLateTravelers, withLateCallsDoubted } from './late-calls.ts';
+import { addLateCall, finishLateCheck, withLateCallsDoubted } from './late-calls.ts';
 import { withReplacedKept } from './replaced-values.ts';
 import {
   withAnsweredValues,
@@ -43,12 +43,15 @@ export function* refuseOwnUser(
   if (self.kind !== 'ok') return endInFailure(draft, self);
   if (self.value.id !== draft.travelId) return undefined;
   // What was sent to this traveler is not checked any more. Other travelers that an earlier create has made are removed at the last check.
-  const isDue = isLateCheckDue(context, draft);
-  const failure = isDue ? yield* removeLateTravelers(context, draft) : undefined;
-  if (failure) return endInFailure(draft, failure);
-  const { late } = draft.progress;
-  const creates = isDue || late?.creates.length === 0 ? undefined : late;
-  const ended = withProgress(draft, { late: creates, unconfirmed: undefined, suspectedSpellings: undefined });
+  const checked = yield* finishLateCheck(context, draft);
+  if ('end' in checked) return checked;
+  const { late } = checked.progress;
+  const creates = late?.creates.length === 0 ? undefined : late;
+  const ended = withProgress(checked, {
+    late: creates,
+    unconfirmed: undefined,
+    suspectedSpellings: undefined,
+  });
   return endInState(withFinding(ended, findings.ownCredential()), 'refused');
 }
 

@@ -25,7 +25,7 @@ import { findIdentityAmong, resolveEmailConflict, withoutHeldEmail } from './ema
 import { withoutTakenEmail } from './email/taken-email.ts';
 import { endUpdate } from './end-update.ts';
 import { isAdministrator, isMovedAdmin, isTakeoverApproved, withGuardsApplied } from './guard.ts';
-import { isLateCheckDue, removeLateTravelers, withLateCallsDoubted, withoutLateCalls } from './late-calls.ts';
+import { finishLateCheck, isLateCheckDue, withLateCallsDoubted } from './late-calls.ts';
 import { holdReturnOfTraveler } from './link/held-return.ts';
 import {
   appliedForReset,
@@ -75,7 +75,7 @@ export function* updateTraveler(
     : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
   if (current === 'gone' || 'end' in current) return current;
   const stated = mustRead ? withStatedDoubted(context, current) : current;
-  const checked = isLateCheckDue(context, stated) ? yield* finishLateCheck(context, stated) : stated;
+  const checked = yield* finishLateCheck(context, stated);
   if ('end' in checked) return checked;
   const round = yield* prepareUpdate(context, withDriftMarked(context, checked), {
     isFresh: isFresh || mustRead,
@@ -110,14 +110,6 @@ function withStatedDoubted({ doubts }: ReconcileContext, draft: OutcomeDraft): O
     ([key, field]) => [key, doubts(key) ? { ...field, unsure: true as const } : field] as const,
   );
   return { ...draft, applied: Object.fromEntries(applied) };
-}
-
-function* finishLateCheck(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-): Program<OutcomeDraft | ReconcileResult> {
-  const failure = yield* removeLateTravelers(context, draft);
-  return failure ? endInFailure(draft, failure) : withoutLateCalls(draft);
 }
 
 interface UpdateRound extends SendableFields {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { foldCase } from '../../schema/case-fold.ts';
 import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
 import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
@@ -168,8 +169,9 @@ async function followReading(
 function toGroupRules({ inForce, snapshot }: LoadedRules): Omit<RulesForGroups, 'now'> {
   const { generation } = inForce;
   const rules = snapshot?.rules ?? compileInForce(inForce);
-  if (!rules) return { generation, test: () => true, inScope: [] };
-  return { generation, test: groupTest(rules), inScope: groupsOfScope(rules) };
+  if (!rules) return { generation, test: () => true, isInScope: () => false };
+  const inScope = new Set(groupsOfScope(rules).map(foldCase));
+  return { generation, test: groupTest(rules), isInScope: (name) => inScope.has(foldCase(name)) };
 }
 
 function compileInForce(inForce: LoadedRules['inForce']): Rules | undefined {

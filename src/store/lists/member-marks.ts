@@ -68,10 +68,10 @@ export async function markMembers(
  */
 export async function markLeftOut(
   { tx, key, rules }: MarkContext,
-  { before, after }: { before: string | undefined; after: string | undefined },
+  { before, after }: { before: string; after: string | undefined },
 ): Promise<void> {
-  const isInScope = rules?.inScope.some((name) => before !== undefined && isSameName(name, before)) ?? false;
-  if (!rules || !isInScope || isSameName(before ?? '', after ?? '')) return;
+  if (!rules?.isInScope(before)) return;
+  if (after !== undefined && foldCase(after) === foldCase(before)) return;
   await tx
     .updateTable('identity')
     .set((row) => dirtyColumns(row, rules.now))
@@ -80,10 +80,6 @@ export async function markLeftOut(
     .where('deleted_at', 'is', null)
     .where('finding_codes', 'like', '%outOfScope%')
     .execute();
-}
-
-function isSameName(one: string, other: string): boolean {
-  return foldCase(one) === foldCase(other);
 }
 
 function names({ key: { id }, rules }: MarkContext, display: string): boolean {

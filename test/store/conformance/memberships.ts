@@ -7,7 +7,7 @@ export function describeMemberships(open: OpenDatabase): void {
   const rules: RulesForGroups = {
     generation: 0,
     test: ({ display }) => display.startsWith('VIP'),
-    inScope: [],
+    isInScope: () => false,
     now: NOW,
   };
   const hours = (count: number) => count * 3_600_000;
