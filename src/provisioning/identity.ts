@@ -179,13 +179,13 @@ export interface Progress {
   discardedMemberships?: UserGroup[];
   /** A digest of what the rules read of the user as a manager, when the people who report to the user were last made dirty for it. */
   managerValues?: string;
-  /** What the bridge would do first if the connection were not in shadow mode. */
+  /** The first call that the bridge would send if the connection were not in shadow mode. */
   shadow?: ShadowPlan;
   /** The version at which the last reconciliation reached a state other than `dirty`. */
   settledVersion?: number;
 }
 
-/** What a connection in shadow mode would do first with a person. */
+/** The kind of the first call that a connection in shadow mode would send for a person. */
 export type ShadowCall = 'create' | 'link' | 'change' | 'reactivate' | 'end';
 
 /** The plan of one person in shadow mode. */

@@ -42,7 +42,7 @@ export interface RulesEffect {
   /** The number of people whose travelers were compared so far. */
   looked: number;
   isComplete: boolean;
-  /** What has changed, by name. */
+  /** The changes of mappings and lists of the travel service, each as a text that names it (`describeCauses`). */
   causes: string[];
   /** The number of people whom the change affects. */
   people: number;

@@ -15,7 +15,7 @@ import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import { leftOutFindings } from '../users/left-out-values.ts';
 
-/** What one attempt to reconcile an identity decides from. The identity's lease is held during the attempt. */
+/** The facts from which one attempt to reconcile an identity decides. The identity's lease is held during the attempt. */
 export interface ReconcileContext {
   connection: ConnectionSettings;
   identity: Identity;

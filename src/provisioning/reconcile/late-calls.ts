@@ -246,7 +246,7 @@ function hasLeft(identity: Identity): boolean {
   return isInactive(identity) || isReturnHeld(identity);
 }
 
-/** What may be done with a duplicate of the linked traveler: an archived one can be restored. */
+/** The removal that a duplicate of the linked traveler allows: an archived one can be restored. */
 export type DuplicateRemoval = 'delete' | 'archive' | 'none';
 
 /**

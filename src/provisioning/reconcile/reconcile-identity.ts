@@ -24,7 +24,7 @@ import { reconcileInShadow, type ShadowFacts } from './shadow.ts';
 import { tellReports } from './tell-reports.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
-/** What an attempt at an identity begins with. */
+/** The input of an attempt to reconcile an identity. */
 export interface AttemptInput extends TranslationSource {
   connection: ConnectionSettings;
   /** The generation of the rules that were in force when the identity was read; a later one will do. */
