@@ -1,5 +1,5 @@
 import type { Fault } from '../config/faults.ts';
-import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import { type ConnectionSettings, MAPPING_IN_FORCE, type Settings } from '../config/settings.ts';
 import { findNameFaults, findUnknownGroups } from '../provisioning/rules/check-mapping.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import type { Database } from '../store/sql/database.ts';
@@ -11,9 +11,6 @@ import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import { findLimitFaults } from '../translator/mapping/mapping-limits.ts';
 import { findUnknownGroupNames, readConnectionMapping, readLookups } from './mapping.ts';
 import { probeTravel } from './travel-api.ts';
-
-/** The name, in messages, of the mapping of a connection whose settings name no mapping file. */
-export const MAPPING_IN_FORCE = 'the mapping in force';
 
 /** The result of the check of a connection: of its credential, and of the names in its mapping. */
 export interface ConnectionCheck {

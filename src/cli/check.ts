@@ -1,7 +1,12 @@
-import { type ConnectionCheck, checkMapping, MAPPING_IN_FORCE } from '../checks/connection.ts';
-import { type CheckedConnection, checkSettings, type SettingsCheck } from '../checks/settings.ts';
+import type { ConnectionCheck } from '../checks/connection.ts';
+import type { CheckedConnection, SettingsCheck } from '../checks/settings.ts';
 import { type Fault, SettingsFault } from '../config/faults.ts';
-import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
+import {
+  type ConnectionSettings,
+  MAPPING_IN_FORCE,
+  readSettings,
+  type Settings,
+} from '../config/settings.ts';
 import type { CliCommand } from './command.ts';
 import { readAllSettings } from './database.ts';
 import { countText, printJson, type Shell, toIsoTime, travelFailureText } from './output.ts';
@@ -33,7 +38,7 @@ interface CheckOptions {
  */
 export async function check(shell: Shell, { isOffline = false, json }: CheckOptions = {}): Promise<0 | 1> {
   if (json) return checkAsJson(shell, isOffline);
-  const result = await checkSettings(await settingsToCheck(shell, isOffline), { isOffline });
+  const result = await checkAll(shell, isOffline);
   for (const connection of result.connections) shell.print(connectionText(connection));
   shell.print(serverText(result.server));
   if (result.openid) {
@@ -51,7 +56,7 @@ export async function check(shell: Shell, { isOffline = false, json }: CheckOpti
 
 async function checkAsJson(shell: Shell, isOffline: boolean): Promise<0 | 1> {
   try {
-    const result = await checkSettings(await settingsToCheck(shell, isOffline), { isOffline });
+    const result = await checkAll(shell, isOffline);
     const { certificateEndsAt, ...server } = result.server;
     const unchecked = result.unchecked.map(({ connection, ...one }) => ({
       ...{ connection: connection.id, subject: one.subject, text: uncheckedText(connection, one) },
@@ -68,9 +73,11 @@ async function checkAsJson(shell: Shell, isOffline: boolean): Promise<0 | 1> {
   }
 }
 
-/** The connections of the database belong to the settings, unless the database must not be called. */
-async function settingsToCheck(shell: Shell, isOffline: boolean): Promise<Settings> {
-  return isOffline ? readSettings(shell.environment, shell.home) : readAllSettings(shell);
+/** Checks the settings, with the connections of the database unless it must not be called. */
+async function checkAll(shell: Shell, isOffline: boolean): Promise<SettingsCheck> {
+  const { checkSettings } = await import('../checks/settings.ts');
+  const settings = isOffline ? readSettings(shell.environment, shell.home) : await readAllSettings(shell);
+  return checkSettings(settings, { isOffline });
 }
 
 function connectionText({ id, travelApi, hasScimToken, mapping, policies }: CheckedConnection): string {
@@ -94,6 +101,7 @@ export async function checkConnectionNames(
   settings: Settings,
   connection: ConnectionSettings,
 ): Promise<{ faults: Fault[]; unchecked?: string }> {
+  const { checkMapping } = await import('../checks/connection.ts');
   const { faults, unchecked } = await checkMapping(settings, connection);
   const [first] = unchecked;
   return first ? { faults, unchecked: uncheckedText(connection, first) } : { faults };

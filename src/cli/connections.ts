@@ -1,6 +1,6 @@
 import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
 import type { ImportResult } from '../provisioning/import/import.ts';
-import { type Service, start } from '../server/start.ts';
+import type { Service } from '../server/start.ts';
 import {
   deleteConnection as forget,
   readStoredConnections,
@@ -209,6 +209,7 @@ export async function importTravelers(shell: Shell, flags: ImportFlags): Promise
   // Log nothing, because log lines would break the progress bars; the command prints every result itself.
   const local = { port: 0, host: '127.0.0.1', tls: undefined, traces: undefined } as const;
   const quiet = { ...settings, ...local, logLevel: 'silent' } as const;
+  const { start } = await import('../server/start.ts');
   const service = await start(quiet, { background: false, mayCreate: false });
   try {
     let exit: 0 | 1 = 0;

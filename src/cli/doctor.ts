@@ -1,4 +1,3 @@
-import { runDoctor } from '../checks/doctor.ts';
 import type { DoctorResult } from '../checks/doctor-findings.ts';
 import { readSettings } from '../config/settings.ts';
 import type { CliCommand } from './command.ts';
@@ -18,6 +17,7 @@ export function addDoctorCommand(program: CliCommand): void {
 
 /** Prints one line for each check. Returns 1 if there is a fault. Works while a server runs. */
 export async function doctor(shell: Shell, { json }: { json?: true } = {}): Promise<0 | 1> {
+  const { runDoctor } = await import('../checks/doctor.ts');
   const results = await runDoctor(readSettings(shell.environment, shell.home), Date.now());
   if (json) printJson(shell, ...results);
   else for (const result of results) shell.print(resultLine(result), stateColors[result.state]);

@@ -9,7 +9,7 @@ import { newSecret } from '../http/authentication.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import { replay } from '../replay/report.ts';
 import { readScenarios, type Step } from '../replay/scenario.ts';
-import { type Service, start } from '../server/start.ts';
+import type { Service } from '../server/start.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { bannerText } from './banner.ts';
 import type { CliCommand } from './command.ts';
@@ -27,6 +27,7 @@ export function addServeCommand(program: CliCommand): void {
 /** Serves until SIGTERM or SIGINT, then stops gracefully and returns 0. */
 export async function serve({ environment, home, printError: complain }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
+  const { start } = await import('../server/start.ts');
   const service = await start(settings, {
     page: join(home, 'dist/admin/ui'),
     documents: join(home, 'dist/docs'),
@@ -83,6 +84,7 @@ export async function demo(shell: Shell): Promise<0 | 1> {
   const data = mkdtempSync(join(tmpdir(), 'jetbridge-demo-'));
   const scimToken = newSecret('scim');
   const travelKey = newSecret('travel');
+  const { start } = await import('../server/start.ts');
   const service = await start(demoSettings(shell.home, { data, scimToken, travelKey }));
   try {
     shell.print(`Jetbridge runs on ${service.url} with an empty, throw-away database.\n`);

@@ -50,6 +50,9 @@ export interface ConnectionSettings {
   mode: ConnectionEntry['mode'];
 }
 
+/** The name, in messages, of the mapping of a connection whose settings name no mapping file. */
+export const MAPPING_IN_FORCE = 'the mapping in force';
+
 /** The OpenID provider of the admin page, and the secret of the client that is registered there. */
 export type AdminOpenidSettings = AdminOpenidEntry & {
   clientSecret: string;

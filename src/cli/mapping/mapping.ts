@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { findUnknownNames } from '../../checks/connection.ts';
 import { type Fault, SettingsFault } from '../../config/faults.ts';
 import { type ConnectionSettings, readMapping, type Settings } from '../../config/settings.ts';
 import {
@@ -254,6 +253,7 @@ async function findWarnings(
   mapping: Mapping,
   file: string,
 ): Promise<Fault[]> {
+  const { findUnknownNames } = await import('../../checks/connection.ts');
   const unknown = await findUnknownNames(settings, connection, { mapping });
   return unknown.map((warning) => ({ file, ...warning }));
 }

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { previewMapping, readConnectionMapping, readLookups, readRelations } from '../../checks/mapping.ts';
 import { type Fault, readJsonFile, SettingsFault } from '../../config/faults.ts';
 import { type ConnectionSettings, readMapping, type Settings } from '../../config/settings.ts';
 import { namesById } from '../../provisioning/people/explain-fields.ts';
@@ -84,6 +83,7 @@ interface UserPreviewRequest {
 /** Prints how SCIM users are mapped to travelers, rule by rule, with the current lookups of the travel API. */
 export function preview(shell: Shell, { json, ...options }: UserPreviewRequest): Promise<0 | 1> {
   return untilRefused(shell, async () => {
+    const { readConnectionMapping, readLookups, readRelations } = await import('../../checks/mapping.ts');
     const settings = await readAllSettings(shell);
     const connection = chosenConnection(settings, options.connection);
     const mapping = options.mapping
@@ -196,6 +196,7 @@ export async function runPreview(
   options: PreviewOptions,
 ): Promise<MappingPreview> {
   const progress = startProgress(shell, connection.id, 'people');
+  const { previewMapping } = await import('../../checks/mapping.ts');
   const preview = await previewMapping(settings, connection, {
     ...options,
     onBatch: progress.update,
