@@ -61,6 +61,8 @@ export interface ReplicaDeps {
 /** The interval at which a process looks which connections are paused, in milliseconds. */
 export const MODES_MS = 5_000;
 const WRITE_BUDGET_MS = 800;
+/** The time that a query to a store on another machine may need to get there, in milliseconds. It gets there after the end of its process, too. */
+export const SLOWEST_QUERY_MS = 120;
 
 /** Starts a process on the database, with its background loops. It knows the paused connections before it does anything. */
 export async function startReplica(deps: ReplicaDeps, name: string): Promise<Replica> {
@@ -199,7 +201,7 @@ function newGate({ time, random, story, isStoreRemote }: ReplicaDeps, name: stri
     thaw: () => thaw(),
     query: <T>(port: string, query: () => Promise<T>): Promise<T> =>
       through(port, async () => {
-        if (isStoreRemote && random.below(12) === 0) await time.wait(1 + random.below(120));
+        if (isStoreRemote && random.below(12) === 0) await time.wait(1 + random.below(SLOWEST_QUERY_MS));
         const end = time.begin();
         try {
           return await query();

@@ -9,7 +9,7 @@ import { connections as connectionNames } from '../histories/identity-providers.
 import type { MappingName } from '../histories/mappings.ts';
 import { type AttemptWatch, newAttemptWatch } from './attempts.ts';
 import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
-import { type Kill, type Replica, startReplica } from './replica.ts';
+import { type Kill, type Replica, SLOWEST_QUERY_MS, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
 import { newShadowWatch, noteShadowCall, type ShadowWatch, withShadowWatched } from './shadow.ts';
 import { newStory, type Story } from './story.ts';
@@ -248,8 +248,8 @@ function processes(
     replaceDatabase: async (change) => {
       isDown = true;
       for (const replica of replicas) replica.kill();
-      // When time passes, no query is running any more, and a process that was about to start has started.
-      await time.wait(1);
+      // By then no query is on its way any more, and a process that was about to start has started.
+      await time.wait(SLOWEST_QUERY_MS + 1);
       for (const replica of replicas) replica.kill();
       await change();
       isDown = false;
