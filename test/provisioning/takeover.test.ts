@@ -347,3 +347,25 @@ describe.each([false, true])('two active users with one address (wall clock set 
     ),
   );
 });
+
+test.each([true, false])(
+  'a newcomer with the userName of one leaver and the address of another gets a traveler (the latter after a DELETE: %s)',
+  (isDeleted) =>
+    withFixture(async (fixture) => {
+      const { users } = fixture.bridge;
+      const former = await users.create('default', person('Lou', { userName: 'pat', externalId: 'lou' }));
+      await users.remove('default', former.id);
+      const other = await users.create('default', person('Ada', { userName: 'ada', externalId: 'ada' }));
+      if (isDeleted) await users.remove('default', other.id);
+      else await fixture.patch(other.id, { active: false });
+      const { id } = await users.create('default', successor({ userName: 'pat' }));
+      await fixture.reconcileAfter(61_000);
+      const { travelId } = await fixture.identity(id);
+      expect(travelers(fixture).map((traveler) => [traveler.archived, traveler.email])).toEqual([
+        [true, addressOf('Lou')],
+        [true, expect.stringMatching(/^parked-/)],
+        [false, addressOf('Ada')],
+      ]);
+      expect(travelers(fixture)[2]?.id).toBe(travelId);
+    }),
+);

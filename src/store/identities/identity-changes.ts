@@ -104,8 +104,8 @@ function insertSelected(db: Kysely<Tables>, selection: ReturnType<typeof selectV
 }
 
 /**
- * Returns true if a traveler of the account now has the address that a new identity reserves. It was free when it was
- * checked before the transaction.
+ * Returns true if the traveler of an active user of the account now has the address that a new identity reserves. It was free when it was
+ * checked before the transaction. That of a leaver does not prevent a create, which then gets 409.
  */
 async function isReservedEmailTaken(
   tx: Kysely<Tables>,
@@ -124,6 +124,7 @@ const selectEmailHolder = compiledQuery((db, { account, key }: { account: string
     .where('travel_email_key', '=', key)
     .where('claimed', '=', sql.lit(1))
     .where(isLinked('identity'))
+    .where('active', '=', sql.lit(1))
     .where('deleted_at', 'is', null)
     .limit(sql.lit(1)),
 );
