@@ -351,3 +351,24 @@ test.each(['link', 'refuse'] as const)(
       { onExistingUser },
     ),
 );
+
+test.each([true, false])(
+  'a newcomer with the userName of one leaver, and the address that is reserved for another, gets a traveler (the latter after a DELETE: %s)',
+  (isDeleted) =>
+    withUsers(async (fixture, create) => {
+      const { bridge } = fixture;
+      const former = await create(person('Lou', { userName: 'pat', externalId: 'E2' }));
+      await bridge.users.remove(users, former);
+      const other = await create(third, notCarriedOut);
+      if (isDeleted) await bridge.users.remove(users, other);
+      else await fixture.patch(other, { active: false });
+      const newcomer = person('Eve', { userName: 'pat', externalId: 'E3', ...emailsOf(addressOf('Ada')) });
+      const id = await create(newcomer);
+      await settle(fixture);
+      const { travelId } = await fixture.identity(id);
+      expect(travelId).toBeDefined();
+      expect(travelers(fixture).filter(({ archived }) => !archived)).toMatchObject([
+        { id: travelId, email: addressOf('Ada'), firstName: 'Eve' },
+      ]);
+    }),
+);

@@ -22,7 +22,7 @@ import {
   withRefusals,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { addressKey, findEmailHolder, isParkingAddress, withEmailWait } from './email/addresses.ts';
+import { addressKey, findEmailHolders, isParkingAddress, withEmailWait } from './email/addresses.ts';
 import { findClaimant, withEmailWaitForHolder } from './email/conflicts.ts';
 import {
   isLateCheckDue,
@@ -241,14 +241,17 @@ function* findObstacleAndWait(
 }
 
 /**
- * Finds the identity that prevents a create with the address. A leaver usually does not: the create gets 409, and
- * the identity then takes the traveler over.
+ * Finds the identity that prevents a create with the address. A leaver with a traveler usually does not: the create gets 409, and the
+ * identity then takes the traveler over. One whose own create is not known to have failed does.
  */
 function* findObstacle(context: ReconcileContext, email: string): Program<Identity | undefined> {
   if (email === context.freeEmail) return undefined;
-  const holder = yield* findEmailHolder(context, email);
-  if (holder && (!canBeTakenOver(holder, context.connection) || mustWaitFor(context, holder))) return holder;
-  return yield* findClaimant(context.connection, { email, except: context.identity.id });
+  const isObstacle = (holder: Identity) =>
+    holder.creating !== undefined ||
+    !canBeTakenOver(holder, context.connection) ||
+    mustWaitFor(context, holder);
+  const obstacle = (yield* findEmailHolders(context, email)).find(isObstacle);
+  return obstacle ?? (yield* findClaimant(context.connection, { email, except: context.identity.id }));
 }
 
 /** True for a leaver of whom the write has decided that it gives up the address; that decision may not be committed yet. */

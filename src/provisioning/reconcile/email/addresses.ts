@@ -40,11 +40,16 @@ export function* isTakenByStranger(
 
 /** Finds the claimed identity, other than this one, whose traveler has the address or is being created with it. */
 export function* findEmailHolder(context: ReconcileContext, email: string): Program<Identity | undefined> {
+  return (yield* findEmailHolders(context, email))[0];
+}
+
+/** Finds the claimed identities, other than this one, whose traveler has the address, and is being created with it. */
+export function* findEmailHolders({ identity }: ReconcileContext, email: string): Program<Identity[]> {
   const holders = [
     yield* perform('findHolder', { travelEmail: email }),
     yield* perform('findHolder', { creating: email }),
   ];
-  return holders.find((holder) => holder && holder.id !== context.identity.id);
+  return holders.filter((holder) => holder !== undefined).filter(({ id }) => id !== identity.id);
 }
 
 /**
