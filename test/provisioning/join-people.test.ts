@@ -115,3 +115,22 @@ test('an active user is joined to nobody, and no inactive user gets a traveler',
       refused: expect.stringContaining('not an active user'),
     });
   }));
+
+test.each([
+  ['leaves out', 'not (userType eq "Service")'],
+  ['may leave out', 'not (userType eq "Service") or groups[display eq "Robots"]'],
+])('nobody whom the scope %s is joined to a leaver: the traveler would stay archived', (_, scope) =>
+  withFixture(
+    async (fixture) => {
+      const { leaver, newcomer, travelId: former } = await namesakes(fixture, true);
+      const { travelId } = await fixture.identity(newcomer);
+      await fixture.patch(newcomer, { userType: 'Service' });
+      expect(await join(fixture, leaver, newcomer)).toEqual({ refused: expect.stringContaining('scope') });
+      expect(await fixture.traveler(newcomer)).toMatchObject({ id: travelId, archived: false });
+      await fixture.patch(newcomer, { userType: 'Employee' });
+      expect(await join(fixture, leaver, newcomer)).toBe('joined');
+      expect(await fixture.traveler(newcomer)).toMatchObject({ id: former, archived: false });
+    },
+    { mapping: { scope } },
+  ),
+);

@@ -60,6 +60,8 @@ function refusalOf({ leaver, newcomer }: JoinedPeople, now: number): string | un
     return 'The second person is not an active user of an identity provider.';
   const fault = 'id' in leaver ? leaverFaultOf(leaver) : undefined;
   if (fault !== undefined) return fault;
+  if (newcomer.findings.some(({ code }) => code === 'outOfScope' || code === 'scopeUnresolved'))
+    return 'The second person is not in the scope of the mapping, or that is not known yet: the archived traveler would stay archived.';
   if (newcomer.observed && isAdministrator(newcomer.observed))
     return 'The traveler of the second person administers the travel service.';
   return isBusy ? 'One of the two is being changed just now; try again.' : undefined;
