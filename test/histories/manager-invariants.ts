@@ -105,13 +105,21 @@ function managerOf({ current }: Person, { people }: ObservedState): Person | und
 }
 
 function isInCycle(person: Person, state: ObservedState): boolean {
+  const managerNow = (one: Person) => managerOf(one, state) ?? managerByFormerId(one, state);
   const seen = new Set<Person>();
-  let next = managerOf(person, state);
+  let next = managerNow(person);
   while (next && next !== person && !seen.has(next)) {
     seen.add(next);
-    next = managerOf(next, state);
+    next = managerNow(next);
   }
   return next === person;
+}
+
+/** The manager whom the traveler has, if the user refers to an id that nobody has any more: that of the manager before a return. */
+function managerByFormerId(person: Person, state: ObservedState): Person | undefined {
+  if (!isId.test(person.current?.wanted.manager ?? '')) return undefined;
+  const manager = travelerOf(person, state)?.managerId;
+  return state.people.find(({ index }) => manager !== undefined && state.links.get(index) === manager);
 }
 
 /** After a restore, a manager who was sent since the backup is a value of others; so is the removal of one. */
