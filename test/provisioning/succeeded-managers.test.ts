@@ -150,6 +150,21 @@ test('neither a successor who is hired again nor the next one is the manager of 
     await expectNoManager(fixture, report);
   }, revive));
 
+test('a manager who comes back after another person had the place is the manager of the reports again', () =>
+  withFixture(async (fixture) => {
+    const { boss, report } = await leaveTeam(fixture);
+    const successor = await succeed(fixture, { externalId: '00uBert' });
+    await settle(fixture);
+    await expectNoManager(fixture, report);
+    await fixture.bridge.users.remove(users, successor);
+    await settle(fixture);
+    const back = await succeed(fixture, { ...person('Boss'), userName: 'boss', externalId: '00uBoss' });
+    await settle(fixture);
+    expect((await fixture.traveler(back))?.id).toBe(boss.travelId);
+    expect((await fixture.traveler(report))?.managerId).toBe(boss.travelId);
+    expect(await fixture.findings(report)).toEqual([]);
+  }, revive));
+
 test('a SCIM user that is activated for another person stays the manager whom the reports name', () =>
   withFixture(async (fixture) => {
     const { boss, report } = await leaveTeam(fixture, { isDeleted: false, naming: 'id' });

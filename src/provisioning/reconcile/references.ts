@@ -9,6 +9,7 @@ import { type Identity, isInactive, isLive, predecessorOf } from '../identity.ts
 import type { FoundTarget } from '../manager-chains.ts';
 import type { Policies } from '../policies.ts';
 import type { IdentityMatch, ReferenceRow } from '../store-ports.ts';
+import { judgeNewcomer } from '../users/takeover.ts';
 import { type Program, perform } from './effects.ts';
 
 /** An identity whose references are resolved, its stored references if they are known, and the policy of its connection. */
@@ -277,7 +278,8 @@ const LONGEST_SUCCESSION = 50;
 
 /**
  * True if the user whom a value names now is in the place of the former manager, perhaps after others, and is another person, or may be
- * one. What was resolved belongs to the former manager until the value changes.
+ * one. What was resolved belongs to the former manager until the value changes. A former manager who comes back after others have had the
+ * place is judged by the own departure.
  */
 export function* isReplacementFor(
   found: Identity,
@@ -291,8 +293,15 @@ export function* isReplacementFor(
     isOther ||= known.verdict !== 'same';
     // The traveler had no identity of an IdP: the imported one is removed when its traveler or its place is taken.
     if (known.id === undefined) return isOther && (!isKnown || known.travelId === travelId);
-    if (known.id === id) return isOther;
+    const isDirect = next === found;
     next = yield* perform('findIdentity', known.connection, known.id);
+    if (known.id === id) return isOther && (isDirect || next === undefined || !isSamePerson(next, found));
   }
   return false;
+}
+
+/** True if a user who was created after a leaver is the same person, whoever had the place in between. */
+function isSamePerson(leaver: Identity, newcomer: Identity): boolean {
+  const facts = { newcomer, now: newcomer.createdAt, isNumberShared: true, isNew: true };
+  return judgeNewcomer(leaver, facts).verdict === 'same';
 }
