@@ -389,6 +389,28 @@ describe('a scope that names a group', () => {
       expect(codesOf(await identity(grace))).toEqual(['outOfScope']);
     }, scoped('keep')));
 
+  test('lets people who wait for a group follow it also if the process dies as soon as the group is stored', () =>
+    withGroups(
+      async ({ store, createUser, createGroup, follow, traveler, ...fixture }) => {
+        const ada = await createUser('Ada');
+        const { insert } = store.groups;
+        const stored = new Promise<void>((resolve) => {
+          store.groups.insert = async (...values) => {
+            await insert(...values);
+            resolve();
+            return new Promise(() => {});
+          };
+        });
+        void createGroup('Contractors');
+        await stored;
+        store.groups.insert = insert;
+        await fixture.restart();
+        await follow();
+        expect(await traveler(ada)).toMatchObject({ archived: false });
+      },
+      { mapping: { scope: 'not (groups[display eq "Contractors"])' } },
+    ));
+
   test.each([
     ['keep', false],
     ['archive', true],
