@@ -411,6 +411,17 @@ describe('a scope that names a group', () => {
       { mapping: { scope: 'not (groups[display eq "Contractors"])' } },
     ));
 
+  test('is followed also if a process stores the group that cannot read the mapping, which is of a later version', () =>
+    withGroups(async ({ store, clock, createUser, createGroup, identity }) => {
+      const ada = await createUser('Ada');
+      const later = { generation: 3, edition: 1_000, digest: 'later', mapping: { later: true } };
+      const inForce = { ...later, lookups: undefined, source: 'command' } as const;
+      expect(await store.rules.replace(users, inForce, clock.now())).toBe(true);
+      await createGroup('Staff');
+      while (await store.memberships.markSome(users, clock.now()));
+      expect((await identity(ada)).state).toBe('dirty');
+    }, scoped('keep')));
+
   test.each([
     ['keep', false],
     ['archive', true],
