@@ -10,6 +10,7 @@ const failures: [string, TravelFailure][] = [
   ['422 that names a field', { kind: 'invalid', fields: [{ field: 'lang', code: 'x', message: 'no' }] }],
   ['422 that names nothing', { kind: 'invalid', fields: [] }],
   ['400', { kind: 'unavailable', text: '400', isRejected: true }],
+  ['412', { kind: 'unavailable', text: '412', isRejected: true, isDoubtful: true }],
   ['403', { kind: 'forbidden' }],
   ['409', { kind: 'conflict' }],
 ];
@@ -48,6 +49,44 @@ test('the deactivation is also sent alone after a restart and after another writ
     expect(travel.writes()[1]?.body).toEqual({ archived: true });
     expect((await fixture.traveler(ada.id))?.archived).toBe(true);
   }));
+
+test.each(['before the answer', 'later'])(
+  'what a deactivation that was answered 412 has also set is taken back, if it is carried out %s',
+  (when) =>
+    withFixture(async (fixture) => {
+      const { bridge, travel, patch, traveler } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      const now = await traveler(ada.id);
+      if (!now) throw new Error('no traveler');
+      const carryOut = () =>
+        void travel.travelers.set(now.id, {
+          ...now,
+          archived: true,
+          firstName: 'Augusta',
+          lastName: 'Byron',
+        });
+      const { faultFor } = travel;
+      travel.faultFor = ({ body = {} }) => {
+        if (!('lastName' in body)) return undefined;
+        if (!('archived' in body)) return { kind: 'unavailable', text: '413', isRejected: true };
+        if (when === 'before the answer') carryOut();
+        return { kind: 'unavailable', text: '412', isRejected: true, isDoubtful: true };
+      };
+      await patch(ada.id, { active: false, name: { givenName: 'Augusta', familyName: 'Byron' } });
+      await fixture.reconcileAfter(1_000);
+      expect((await traveler(ada.id))?.archived).toBe(true);
+      travel.faultFor = faultFor;
+      await patch(ada.id, { name: { givenName: 'Ada', familyName: now.lastName ?? '' } });
+      if (when === 'later') carryOut();
+      await fixture.reconcileAfter(61_000);
+      expect(await traveler(ada.id)).toMatchObject({
+        archived: true,
+        firstName: 'Ada',
+        lastName: now.lastName,
+      });
+      expect(await fixture.findings(ada.id)).toEqual([]);
+    }),
+);
 
 test('a reactivation un-archives a person whose process was killed between the deactivation and the rest of a change', () =>
   withFixture(async (fixture) => {

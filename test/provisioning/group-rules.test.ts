@@ -389,6 +389,39 @@ describe('a scope that names a group', () => {
       expect(codesOf(await identity(grace))).toEqual(['outOfScope']);
     }, scoped('keep')));
 
+  test('lets people who wait for a group follow it also if the process dies as soon as the group is stored', () =>
+    withGroups(
+      async ({ store, createUser, createGroup, follow, traveler, ...fixture }) => {
+        const ada = await createUser('Ada');
+        const { insert } = store.groups;
+        const stored = new Promise<void>((resolve) => {
+          store.groups.insert = async (...values) => {
+            await insert(...values);
+            resolve();
+            return new Promise(() => {});
+          };
+        });
+        void createGroup('Contractors');
+        await stored;
+        store.groups.insert = insert;
+        await fixture.restart();
+        await follow();
+        expect(await traveler(ada)).toMatchObject({ archived: false });
+      },
+      { mapping: { scope: 'not (groups[display eq "Contractors"])' } },
+    ));
+
+  test('is followed also if a process stores the group that cannot read the mapping, which is of a later version', () =>
+    withGroups(async ({ store, clock, createUser, createGroup, identity }) => {
+      const ada = await createUser('Ada');
+      const later = { generation: 3, edition: 1_000, digest: 'later', mapping: { later: true } };
+      const inForce = { ...later, lookups: undefined, source: 'command' } as const;
+      expect(await store.rules.replace(users, inForce, clock.now())).toBe(true);
+      await createGroup('Staff');
+      while (await store.memberships.markSome(users, clock.now()));
+      expect((await identity(ada)).state).toBe('dirty');
+    }, scoped('keep')));
+
   test.each([
     ['keep', false],
     ['archive', true],

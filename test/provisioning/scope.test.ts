@@ -227,6 +227,28 @@ describe('a person who leaves the scope', () => {
     }),
   );
 
+  test.each(['lose', 'late'] as const)(
+    'is archived also if the only call for an existing traveler has no answer (%s)',
+    (fault) =>
+      withFixture(
+        async (fixture) => {
+          const { travel } = fixture;
+          travel.addTraveler({ email: addressOf('Ada'), firstName: 'A.', lastName: 'Smith' });
+          travel.faultFor = ({ verb }) => (verb === 'patch' ? fault : undefined);
+          const ada = await create(fixture, 'Ada', inside);
+          travel.faultFor = () => undefined;
+          await fixture.patch(ada, outside);
+          travel.carryOutLateCalls();
+          await fixture.reconcileAfter(61_000);
+          expect(await isArchived(fixture, ada)).toBe(true);
+          await fixture.patch(ada, inside);
+          await fixture.reconcileAfter(61_000);
+          expect(await fixture.traveler(ada)).toMatchObject({ archived: false, firstName: 'Ada' });
+        },
+        { mapping: archive, policies: { onExistingUser: 'link' } },
+      ),
+  );
+
   test('by a new mapping is archived, too; the travelers of others stay', () =>
     withFixture(async (fixture) => {
       const [bot, ada] = [await create(fixture, 'Bot', outside), await create(fixture, 'Ada')];

@@ -195,8 +195,17 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   [
     'marking members',
     ({ memberships }) => memberships.markSome('okta', NOW),
-    // They end after a batch.
-    /(former_member_unmarked|changed_group_1) \(account=\? AND connection_id=\?\)$/,
+    // They end after a batch. A connection has one changed scope.
+    /(former_member_unmarked|changed_group_1|changed_scope_1) \(account=\? AND connection_id=\?\)$/,
+  ],
+  [
+    'marking people of a changed scope',
+    async ({ groups, memberships }) => {
+      const isInScope = () => true;
+      await groups.insert(team('s'), [], { generation: 0, test: () => true, isInScope, now: NOW });
+      await memberships.markSome('okta', NOW);
+    },
+    /(rules_in_force_1|former_member_unmarked|changed_group_1|changed_scope_1) \(account=\? AND connection_id=\?\)$/,
   ],
   [
     'the end of a former membership',

@@ -138,6 +138,7 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     drop table sign_in_failure;
     drop table former_member;
     drop table changed_group;
+    drop table changed_scope;
     drop table membership_change;
     drop table deleted_member;
     drop table exchange_name;

@@ -88,7 +88,10 @@ export interface Groups {
   ): Promise<Map<string, ResolvedMember[]>>;
   /** Returns for each of these users the groups that have the user as a direct member. */
   groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;
-  /** With `rules`, members become dirty if these rules name the group. `otherRules`: others are in force, and nothing is written. */
+  /**
+   * With `rules`, members become dirty if these rules name the group, and soon the people whom their scope concerns if it names the group.
+   * `otherRules`: others are in force, and nothing is written.
+   */
   insert(
     group: Group,
     members: Member[],
@@ -99,8 +102,8 @@ export interface Groups {
    * Returns `unchanged`, and leaves version and lastModified alone, if nothing differs, and `noTarget` if a required
    * member is missing. `delete` also removes the group from the groups that contain it; their lastModified becomes the
    * one of `group`. With `rules`, those whose membership in a named group changes become dirty: at once if they are few, otherwise
-   * soon, and their memberships in a group that is deleted or emptied go on to count for a while (`NamedMemberships`). `otherRules`:
-   * others are in force, and nothing is changed.
+   * soon, and their memberships in a group that is deleted or emptied go on to count for a while (`NamedMemberships`). Those whom the scope
+   * concerns become dirty soon if the group gets or loses a name that it names. `otherRules`: others are in force, and nothing is changed.
    */
   change(
     group: Group,
@@ -124,8 +127,8 @@ export interface Memberships {
   /** Returns the names of groups that begin with a text, without case, in their order. */
   findNames(connection: string, beginning: string, limit: number): Promise<string[]>;
   /**
-   * Makes the next users dirty of groups with many members that have changed, and of former memberships that begin or end. Returns false
-   * if there are none left.
+   * Makes the next users dirty of groups with many members that have changed, of former memberships that begin or end, and of a scope that has
+   * changed with a group. Returns false if there are none left.
    */
   markSome(connection: string, now: number): Promise<boolean>;
   /** Returns the milliseconds until the next former membership ends; undefined if there is none. */

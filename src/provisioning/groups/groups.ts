@@ -1,9 +1,8 @@
-import type { Json, ScimResource } from '../../schema/resource.ts';
+import type { ScimResource } from '../../schema/resource.ts';
 import type { Connection } from '../connection.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Runtime } from '../runtime-ports.ts';
-import type { ReconcileQueue } from '../store-ports.ts';
 import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from '../users/list-ports.ts';
 import type { ScanQueue } from '../users/list-users.ts';
 import type {
@@ -66,7 +65,6 @@ type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
 interface GroupServiceDeps {
   groups: Groups;
   rulesSnapshots: Pick<RulesSnapshots, 'groupRules'>;
-  reconcileQueue: Pick<ReconcileQueue, 'markUnresolvedDirty'>;
   connectionOf(id: string): Connection;
   /** Wakes the background work that reconciles members and marks them in batches. */
   wakeForMembers(connection: string): void;
@@ -183,7 +181,7 @@ async function create(
     createdAt: now,
     lastModified: now,
   };
-  const outcome = await writeUnderRules(deps, { connection, newName: attributes.displayName }, (rules) =>
+  const outcome = await writeUnderRules(deps, connection, (rules) =>
     deps.groups.insert(group, members, rules),
   );
   if (outcome === 'duplicate') throw conflictError();
@@ -192,11 +190,11 @@ async function create(
 
 /**
  * Writes a group under the rules in force, which decide whose membership matters. If a process puts others in force meanwhile, writes
- * again. People who wait for a group of this new name, because the scope of the mapping names it, become dirty.
+ * again.
  */
 async function writeUnderRules<Outcome extends string>(
-  { rulesSnapshots, connectionOf, reconcileQueue, wakeForMembers, runtime }: GroupDeps,
-  { connection, newName }: { connection: string; newName: Json | undefined },
+  { rulesSnapshots, connectionOf, wakeForMembers, runtime }: GroupDeps,
+  connection: string,
   write: (rules: RulesForGroups) => Promise<Outcome | 'otherRules'>,
 ): Promise<Outcome> {
   let known = 0;
@@ -208,8 +206,6 @@ async function writeUnderRules<Outcome extends string>(
       continue;
     }
     if (outcome !== 'done' || !rules.test) return outcome;
-    const isAwaited = typeof newName === 'string' && rules.isInScope(newName);
-    if (isAwaited) await reconcileQueue.markUnresolvedDirty(connection, runtime.now());
     wakeForMembers(connection);
     return outcome;
   }
@@ -227,9 +223,7 @@ async function update(
     const lastModified = deps.runtime.wallClock();
     const after: Group = { ...before, version: before.version + 1, lastModified };
     const changed = { attributes, members: change.members };
-    const isRenamed = attributes.displayName !== before.attributes.displayName;
-    const newName = isRenamed ? attributes.displayName : undefined;
-    const outcome = await writeUnderRules(deps, { connection, newName }, (rules) =>
+    const outcome = await writeUnderRules(deps, connection, (rules) =>
       deps.groups.change(after, before.version, changed, rules),
     );
     if (outcome === 'duplicate') throw conflictError();
@@ -249,7 +243,7 @@ async function remove(
     const group = await findGroup(deps, connection, id);
     check?.(group.version);
     const removed: Group = { ...group, lastModified: deps.runtime.wallClock() };
-    const outcome = await writeUnderRules(deps, { connection, newName: undefined }, (rules) =>
+    const outcome = await writeUnderRules(deps, connection, (rules) =>
       deps.groups.change(removed, group.version, 'delete', rules),
     );
     if (outcome !== 'stale') return;

@@ -68,12 +68,17 @@ function* readIfUnknown(
   return yield* readTraveler(context, draft, travelId);
 }
 
-/** False for a traveler that an import has found and the bridge has never changed: it stays with the travel service. */
+/**
+ * False for a traveler that an import has found and the bridge has never changed: it stays with the travel service. A call without a known
+ * outcome may have changed it.
+ */
 export function hasProvisionedTraveler({
   travelId,
   applied,
-}: Pick<OutcomeDraft, 'travelId' | 'applied'>): boolean {
-  return travelId !== undefined && Object.keys(applied).length > 0;
+  progress,
+}: Pick<OutcomeDraft, 'travelId' | 'applied' | 'progress'>): boolean {
+  const mayBeChanged = Object.keys(applied).length > 0 || progress.announced !== undefined;
+  return travelId !== undefined && mayBeChanged;
 }
 
 function endWithoutTraveler(context: ReconcileContext, draft: OutcomeDraft): ReconcileResult {

@@ -351,9 +351,12 @@ function* handlePatchFailure(
   }
 }
 
-/** True if the travel API refused what the request contained, so that a part of it may be accepted. */
+/**
+ * True if the travel API refused what the request contained, so that a part of it may be accepted. A 412 refuses no value, and the request may
+ * have been carried out: the next attempt reads the traveler, and then sends the deactivation alone.
+ */
 function isRefusedAsSent(failure: TravelFailure): boolean {
-  if (failure.kind === 'unavailable') return failure.isRejected === true;
+  if (failure.kind === 'unavailable') return failure.isRejected === true && !isOutcomeUnknown(failure);
   return failure.kind === 'forbidden' || failure.kind === 'conflict' || failure.kind === 'invalid';
 }
 

@@ -169,7 +169,7 @@ async function followReading(
 function toGroupRules({ inForce, snapshot }: LoadedRules): Omit<RulesForGroups, 'now'> {
   const { generation } = inForce;
   const rules = snapshot?.rules ?? compileInForce(inForce);
-  if (!rules) return { generation, test: () => true, isInScope: () => false };
+  if (!rules) return { generation, test: () => true, isInScope: () => true };
   const inScope = new Set(groupsOfScope(rules).map(foldCase));
   return { generation, test: groupTest(rules), isInScope: (name) => inScope.has(foldCase(name)) };
 }

@@ -23,8 +23,8 @@ import {
   holdRules,
   keepMembersOfDeleted,
   type MarkContext,
-  markLeftOut,
   markMembers,
+  noteChangedScope,
 } from './member-marks.ts';
 
 /** Returns the store of groups. */
@@ -140,10 +140,9 @@ async function insertGroup(
       .execute();
     await countGroups(tx, key, 1);
     const difference = await changeMembers(tx, key, { steps: [{ kind: 'add', members }] });
-    if (difference !== 'noTarget')
-      await markMembers(context, {
-        ...{ before: undefined, after: displayNameIn(attributes), members: difference },
-      });
+    const names = { before: undefined, after: displayNameIn(attributes) };
+    await noteChangedScope(context, names);
+    if (difference !== 'noTarget') await markMembers(context, { ...names, members: difference });
     return 'done';
   };
   try {
@@ -193,8 +192,8 @@ async function changeGroup(
       if (members.isEmpty() && isDeepStrictEqual(before, change.attributes))
         return members.hasForgotten ? 'forgotten' : 'unchanged';
       const names = { before: displayNameIn(before), after: displayNameIn(change.attributes) };
+      await noteChangedScope(context, names);
       await markMembers(context, { ...names, members });
-      await markLeftOut(context, names);
       return updateGroup(tx, key, { group: { ...group, attributes: change.attributes }, expected });
     };
     const commitIf = (result: string) => result === 'done' || result === 'forgotten';
@@ -243,8 +242,8 @@ async function deleteGroup(
   { display, at }: { display: string; at: number },
 ): Promise<GroupChangeResult> {
   const { tx, key } = context;
+  await noteChangedScope(context, { before: display, after: undefined });
   await keepMembersOfDeleted(context, display);
-  await markLeftOut(context, { before: display, after: undefined });
   await removeAllMembers(tx, key);
   await tx.deleteFrom('scim_group').where(inScope(key)).where('id', '=', key.id).execute();
   await removeFromGroups(tx, key, { ids: [key.id], at });

@@ -3,7 +3,7 @@ import type { RulesForGroups } from '../../provisioning/groups/group-ports.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import type { UserGroup } from '../../translator/translation.ts';
 import { inScope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
-import { dirtyColumns, markDirty } from '../queues/reconcile-queue.ts';
+import { markDirty } from '../queues/reconcile-queue.ts';
 import { type Dialect, timeAfter } from '../sql/dialect.ts';
 import { batches, insertInBatches, yieldToEventLoop } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -63,22 +63,21 @@ export async function markMembers(
 }
 
 /**
- * Makes the users dirty whom the scope has left out, if it names a group by equality that has lost this name: while there is no such group, they are
- * not known to be out of scope.
+ * Notes that the scope has changed if it names a group by equality that gets or loses this name: while there is no such group, nobody is known
+ * to be out of scope. The background work makes the people dirty whom this concerns. The note comes before other marks of the transaction, because
+ * that work locks it before the people.
  */
-export async function markLeftOut(
+export async function noteChangedScope(
   { tx, key, rules }: MarkContext,
-  { before, after }: { before: string; after: string | undefined },
+  { before, after }: { before: string | undefined; after: string | undefined },
 ): Promise<void> {
-  if (!rules?.isInScope(before)) return;
-  if (after !== undefined && foldCase(after) === foldCase(before)) return;
+  const isNamed = (name: string | undefined) => name !== undefined && rules?.isInScope(name);
+  if (!isNamed(before) && !isNamed(after)) return;
+  if (before !== undefined && after !== undefined && foldCase(before) === foldCase(after)) return;
   await tx
-    .updateTable('identity')
-    .set((row) => dirtyColumns(row, rules.now))
-    .where(inScope(key))
-    .where('finding_codes', '<>', sql.lit(''))
-    .where('deleted_at', 'is', null)
-    .where('finding_codes', 'like', '%outOfScope%')
+    .insertInto('changed_scope')
+    .values({ ...scopeColumns(key), identity_id: '' })
+    .onConflict((conflict) => conflict.columns(['account', 'connection_id']).doUpdateSet({ identity_id: '' }))
     .execute();
 }
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Memberships } from '../../provisioning/groups/group-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
-import { markDirty } from '../queues/reconcile-queue.ts';
+import { dirtyColumns, markDirty } from '../queues/reconcile-queue.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, compiledQuery } from '../sql/queries.ts';
 import { caseFoldedKey, inRange, prefixRange } from '../sql/search-keys.ts';
@@ -30,7 +30,8 @@ export function memberships(database: Database): Memberships {
       return (
         (await endFormerMemberships(database, scope, now)) ||
         (await markFormerMembers(database, scope, now)) ||
-        (await markMembersOfChangedGroup(database, scope, now))
+        (await markMembersOfChangedGroup(database, scope, now)) ||
+        (await markPeopleOfChangedScope(database, scope, now))
       );
     },
     nextEndMs: async (connection, now) => {
@@ -160,4 +161,61 @@ function markMembersOfChangedGroup(
         .execute();
     return true;
   });
+}
+
+/**
+ * Looks at the next people after the scope has changed with a group, and makes those dirty whom it may concern. Returns true if there was such
+ * a change.
+ */
+function markPeopleOfChangedScope(
+  { transaction, dialect }: Database,
+  scope: Scope,
+  now: number,
+): Promise<boolean> {
+  return transaction(async (tx) => {
+    const note = tx.selectFrom('changed_scope').select('identity_id').where(inScope(scope));
+    const changed = await dialect.lockRows(note).executeTakeFirst();
+    if (!changed) return false;
+    const { identity_id: after } = changed;
+    const last = await tx
+      .selectFrom('identity')
+      .select('id')
+      .where(inScope(scope))
+      .where('deleted_at', 'is', null)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(1)
+      .offset(BATCH - 1)
+      .executeTakeFirst();
+    await markConcerned(tx, scope, { after, last: last?.id, now });
+    if (last)
+      await tx.updateTable('changed_scope').set({ identity_id: last.id }).where(inScope(scope)).execute();
+    else await tx.deleteFrom('changed_scope').where(inScope(scope)).execute();
+    return true;
+  });
+}
+
+/**
+ * Makes the people in a range of ids dirty who are out of the scope, or of whom that is not known. An attempt that runs may have read the groups
+ * before the change, and has not saved yet what it found.
+ */
+async function markConcerned(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { after, last, now }: { after: string; last: string | undefined; now: number },
+): Promise<void> {
+  const concerned = tx
+    .updateTable('identity')
+    .set((row) => dirtyColumns(row, now))
+    .where(inScope(scope))
+    .where('deleted_at', 'is', null)
+    .where('id', '>', after)
+    .where((row) =>
+      row.or([
+        row('finding_codes', 'like', '%outOfScope%'),
+        row('finding_codes', 'like', '%scopeUnresolved%'),
+        row('lease_token', 'is not', null),
+      ]),
+    );
+  await (last === undefined ? concerned : concerned.where('id', '<=', last)).execute();
 }

@@ -14,6 +14,7 @@ import { addHeldChanges } from './0011-held-changes.ts';
 import { connectionSettingsColumns } from './0012-stored-connections.ts';
 import { addReportedConditions } from './0013-reported-conditions.ts';
 import { addPersonSearch } from './0014-person-search.ts';
+import { changedScopeTables } from './0015-changed-scope.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { addColumns, createTables } from './columns.ts';
 
@@ -41,6 +42,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0012-stored-connections': addColumns(types, 'connection', connectionSettingsColumns),
     '0013-reported-conditions': addReportedConditions(types),
     '0014-person-search': addPersonSearch,
+    '0015-changed-scope': createTables(changedScopeTables, types),
   };
   return Object.fromEntries(
     Object.entries(steps).map(([name, step]): [string, Migration] => [

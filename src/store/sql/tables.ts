@@ -18,6 +18,7 @@ import type {
 } from '../migrations/0011-held-changes.ts';
 import type { connectionSettingsColumns } from '../migrations/0012-stored-connections.ts';
 import type { reportedConditionTables } from '../migrations/0013-reported-conditions.ts';
+import type { changedScopeTables } from '../migrations/0015-changed-scope.ts';
 import type { adminTables } from '../migrations/admin-tables.ts';
 import type { RowOf, RowsOf } from '../migrations/columns.ts';
 import type { connectionTables } from '../migrations/connection-tables.ts';
@@ -46,7 +47,8 @@ type Declared = RowsOf<
     typeof exchangeTables &
     typeof namedGroupTables &
     typeof deletedMemberTables &
-    typeof reportedConditionTables
+    typeof reportedConditionTables &
+    typeof changedScopeTables
 >;
 
 /** Tables with columns that a later migration has added, or whose values are a closed list. */

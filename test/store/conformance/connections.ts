@@ -75,7 +75,7 @@ export function describeConnections(open: OpenDatabase): void {
       .values({ account: 'acme', connection_id: 'okta', ...ended })
       .execute();
     const many = Array.from({ length: 1_001 }, (_, index) => ({ value: `m${index}` }));
-    const named = { generation: 1, test: () => true, isInScope: () => false, now: NOW };
+    const named = { generation: 1, test: () => true, isInScope: () => true, now: NOW };
     await groups.insert(team('large'), many, named);
     await groups.insert(team('emptied'), [{ value: 'ada' }], named);
     await groups.change(team('emptied'), 1, 'delete', named);

@@ -99,6 +99,75 @@ export function describeMemberships(open: OpenDatabase): void {
     });
   });
 
+  describe('people whom a scope by groups concerns', () => {
+    const scoped = { ...rules, isInScope: (name: string) => name === 'VIP' };
+    const noMembers = { attributes: { displayName: 'VIP' }, members: [] };
+    const renamed = { attributes: { displayName: 'other' }, members: [] };
+
+    /** Opens a store with three people whom the scope concerns, and others whom it does not. */
+    async function concerned() {
+      const store = await settled('in', 'leased');
+      const { leases, database } = store;
+      await leases.acquire('okta', 'leased', { token: 'k', ms: 60_000, now: NOW });
+      const codes = { out: 'outOfScope', waiting: 'emailTaken scopeUnresolved', dead: 'outOfScope' };
+      for (const [id, finding_codes] of Object.entries(codes)) {
+        const deletedAt = id === 'dead' ? NOW : undefined;
+        const identity = person(id, { state: 'synced', nextAttemptAt: undefined, deletedAt });
+        await store.identities.commit('okta', [{ kind: 'insert', identity }]);
+        await database.db.updateTable('identity').set({ finding_codes }).where('id', '=', id).execute();
+      }
+      return store;
+    }
+
+    it.each(['created', 'given the name', 'renamed', 'deleted'])(
+      'become dirty after the commit if a group that the scope names is %s',
+      async (how) => {
+        const { groups, takeDirty, markAll } = await concerned();
+        const isNamed = how === 'renamed' || how === 'deleted';
+        if (how !== 'created')
+          await groups.insert(team('g', isNamed ? { attributes: noMembers.attributes } : {}), [], scoped);
+        await markAll();
+        await takeDirty();
+        const after = team('g', { version: 2 });
+        if (how === 'created')
+          await groups.insert(team('g', { attributes: noMembers.attributes }), [], scoped);
+        else if (how === 'given the name') await groups.change(after, 1, noMembers, scoped);
+        else await groups.change(after, 1, how === 'deleted' ? 'delete' : renamed, scoped);
+        expect(await takeDirty()).toEqual([]);
+        await markAll();
+        // An attempt that runs may have read the groups before.
+        expect(await takeDirty()).toEqual(['leased', 'out', 'waiting']);
+      },
+    );
+
+    it('stay as they are if the name stays, or is another one', async () => {
+      const { groups, takeDirty, memberships, markAll } = await concerned();
+      await groups.insert(team('g', { attributes: noMembers.attributes }), [], scoped);
+      await markAll();
+      await takeDirty();
+      const spelled = { attributes: { displayName: 'vip' }, members: [] };
+      expect(await groups.change(team('g', { version: 2 }), 1, spelled, scoped)).toBe('done');
+      await groups.insert(team('h', { attributes: { displayName: 'VIP 2' } }), [], scoped);
+      await groups.change(team('h', { version: 2 }), 1, renamed, scoped);
+      await groups.change(team('h', { version: 3 }), 2, 'delete', scoped);
+      expect(await memberships.markSome('okta', NOW)).toBe(false);
+      expect(await takeDirty()).toEqual([]);
+    });
+
+    it('become dirty in batches if there are many people, from the beginning again after another change', async () => {
+      const ids = Array.from({ length: 1_300 }, (_, index) => `u${String(index).padStart(4, '0')}`);
+      const { groups, takeDirty, memberships, markAll, database } = await settled(...ids);
+      await database.db.updateTable('identity').set({ finding_codes: 'outOfScope' }).execute();
+      await groups.insert(team('g', { attributes: noMembers.attributes }), [], scoped);
+      expect(await memberships.markSome('okta', NOW)).toBe(true);
+      expect(await takeDirty()).toEqual(ids.slice(0, 1_000));
+      await groups.change(team('g', { version: 2 }), 1, renamed, scoped);
+      await markAll();
+      expect(await takeDirty()).toEqual(ids);
+      expect(await memberships.markSome('okta', NOW)).toBe(false);
+    });
+  });
+
   it('nothing is written if later rules are in force than the given ones', async () => {
     const { groups, rules: inForce } = await fixture(open);
     const group = team('g', { attributes: { displayName: 'VIP' } });
