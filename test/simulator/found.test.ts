@@ -93,6 +93,25 @@ it('a create that a gateway sends twice leaves no second traveler, if the search
     { what: { kind: 'email', who: 0, address: 5 }, pause: 5_000 },
   ]));
 
+it('the traveler of a create from before a restore, carried out after it, is that of somebody else for who gets it', () =>
+  expectKept(
+    [
+      { what: { kind: 'update', who: 0, via: 'patch', set: { city: 1 } }, pause: 2_000 },
+      { what: { kind: 'update', who: 0, via: 'patch', set: { city: 1 } }, pause: 2_000 },
+      { what: { kind: 'email', who: 1, address: 1 }, pause: 2_000 },
+      { what: { kind: 'leave', who: 0 }, pause: 2_000 },
+      { what: { kind: 'email', who: 1, address: 0 }, pause: 2_000 },
+      { what: { kind: 'leave', who: 1 }, pause: 2_000 },
+      { what: { kind: 'rest' }, pause: 0 },
+      { what: { kind: 'backup' }, pause: 2_000 },
+      { what: { kind: 'faults', next: ['late'] }, pause: 0 },
+      { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 20 },
+      { what: { kind: 'restore' }, pause: 45_000 },
+      { what: { kind: 'join', who: 1, as: 'same', active: true }, pause: 2_000 },
+    ],
+    { policies: { ...defaultPolicies, safetyValve: undefined, deprovision: 'delete' } },
+  ));
+
 const joinAndLoseCreate: Event[] = [
   { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 200 },
   { what: { kind: 'email', who: 0, address: 5 }, pause: 60_000 },
