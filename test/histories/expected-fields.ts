@@ -41,6 +41,8 @@ export interface RememberedTraveler {
   isKeptActive: boolean;
   /** The values that the IdP wanted, by field. A field without an entry is not owned. */
   wanted: Map<Field, Value>;
+  /** The fields whose wanted values the travel API has accepted and not carried out: they are sent again under other rules. */
+  ignored: ReadonlySet<Field>;
   /** The last person linked to the traveler; undefined if it was created by hand and never linked. */
   owner: { person: number; connection: ConnectionName; externalId: string } | undefined;
   /** True if it was linked and unlinked between two checks, so that its owned fields are unknown. */
@@ -267,15 +269,16 @@ function newTrack(
   const owned = memory ? memory.wanted.has(field) : true;
   const wanted = memory?.wanted.get(field);
   const isDrifted = memory !== undefined && !(owned && value === wanted);
+  const isIgnored = memory?.ignored.has(field) === true;
   return {
     drift: new Set(isDrifted ? [value] : []),
     replaced: new Set(),
     owned: owned || isNewRule,
     wanted,
     // What was under way at the backup of a restored database is sent again.
-    isWantedAllowed: !isDrifted || isOtherRule || memory.isWithoutRules || memory.isRestored,
+    isWantedAllowed: !isDrifted || isOtherRule || isIgnored || memory.isWithoutRules || memory.isRestored,
     seen: new Set(owned && memory ? [wanted] : []),
-    isChanged: memory === undefined || isOtherRule,
+    isChanged: memory === undefined || isOtherRule || isIgnored,
     foreignStart: isNewRule || (memory && isForeign(memory) && value !== undefined) ? { value } : undefined,
     owner: memory?.owner,
     person: memory?.owner?.person,

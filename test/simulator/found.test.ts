@@ -13,7 +13,12 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 async function expectKept(events: Event[], setup: Partial<Setup> = {}, seed = 1): Promise<void> {
-  const { broken } = await play(database, { seed, people: 6, events, setup: { ...plainSetup, ...setup } });
+  const { broken } = await play(database, {
+    seed,
+    people: 6,
+    events,
+    setup: { ...plainSetup, ...setup },
+  });
   expect(broken).toEqual([]);
 }
 
@@ -111,6 +116,19 @@ it('the traveler of a create from before a restore, carried out after it, is tha
     ],
     { policies: { ...defaultPolicies, safetyValve: undefined, deprovision: 'delete' } },
   ));
+
+it('a value that the travel API has accepted and not carried out is sent again under other rules', () =>
+  expectKept([
+    { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 2_000 },
+    { what: { kind: 'update', who: 0, via: 'patch', set: { lang: 0 } }, pause: 2_000 },
+    { what: { kind: 'active', who: 0, active: false, as: 'same' }, pause: 2_000 },
+    { what: { kind: 'rest' }, pause: 0 },
+    { what: { kind: 'faults', next: ['pass', 'status503', 'pass', 'noEffect'] }, pause: 0 },
+    { what: { kind: 'active', who: 0, active: true, as: 'same' }, pause: 200 },
+    { what: { kind: 'update', who: 0, via: 'patch', set: { lang: 1 } }, pause: 5_000 },
+    { what: { kind: 'mapping', name: 'departmentAsTitle', isLarge: false }, pause: 0 },
+    { what: { kind: 'rest' }, pause: 0 },
+  ]));
 
 const joinAndLoseCreate: Event[] = [
   { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 200 },
