@@ -25,7 +25,9 @@ export function rememberState(state: ObservedState): void {
     if (person?.current) memory.set(traveler.id, rememberLinked(traveler, person, state));
     else if (old) memory.set(traveler.id, rememberLeaver(traveler, old, state));
     else {
-      if (record.isRestored) record.strangers.set(traveler.id, ownerOf(traveler, people));
+      // A person who came and left after the restore is a leaver, as ever.
+      const isOfLeaver = state.decided.ofLeavers.has(traveler.id);
+      if (record.isRestored && !isOfLeaver) record.strangers.set(traveler.id, ownerOf(traveler, people));
       memory.set(traveler.id, rememberUnlinked(traveler, state));
     }
   }

@@ -13,12 +13,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 async function expectKept(events: Event[], setup: Partial<Setup> = {}, seed = 1): Promise<void> {
-  const { broken } = await play(database, {
-    seed,
-    people: 6,
-    events,
-    setup: { ...plainSetup, ...setup },
-  });
+  const { broken } = await play(database, { seed, people: 6, events, setup: { ...plainSetup, ...setup } });
   expect(broken).toEqual([]);
 }
 
@@ -129,6 +124,19 @@ it('a value that the travel API has accepted and not carried out is sent again u
     { what: { kind: 'mapping', name: 'departmentAsTitle', isLarge: false }, pause: 0 },
     { what: { kind: 'rest' }, pause: 0 },
   ]));
+
+it('a person who came and left after a restore is a leaver, whose return is not refused', () =>
+  expectKept(
+    [
+      { what: { kind: 'backup' }, pause: 2_000 },
+      { what: { kind: 'restore' }, pause: 2_000 },
+      { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 5_000 },
+      { what: { kind: 'leave', who: 0 }, pause: 2_000 },
+      { what: { kind: 'rest' }, pause: 0 },
+      { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 2_000 },
+    ],
+    { policies: { ...defaultPolicies, safetyValve: undefined, onExistingUser: 'refuse' } },
+  ));
 
 const joinAndLoseCreate: Event[] = [
   { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 200 },
