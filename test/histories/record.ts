@@ -266,6 +266,8 @@ export function recordRules(
 export function recordRestore({ record, people, links, travelers }: Omit<ObservedState, 'decided'>): void {
   record.isRestored = true;
   record.events = [];
+  // Nothing that was sent under rules from before the restore is known any more; those of the backup are in force.
+  record.rulesSince = record.rulesSince.slice(-1);
   rememberStated(record, people, links);
   record.meantManagers = new Map();
   record.edits = new Map();

@@ -138,6 +138,21 @@ it('a person who came and left after a restore is a leaver, whose return is not 
     { policies: { ...defaultPolicies, safetyValve: undefined, onExistingUser: 'refuse' } },
   ));
 
+/** The seed decides that the attempt begins between the two changes. */
+it('a person who was in scope for the moment between two changes of the mapping may have got a traveler', () =>
+  expectKept(
+    [
+      { what: { kind: 'mapping', name: 'keepStrangersToStaff', isLarge: false }, pause: 0 },
+      { what: { kind: 'rest' }, pause: 0 },
+      { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 2_000 },
+      { what: { kind: 'mapping', name: 'defaults', isLarge: false }, pause: 0 },
+      { what: { kind: 'mapping', name: 'keepStrangersToStaff', isLarge: false }, pause: 0 },
+      { what: { kind: 'rest' }, pause: 0 },
+    ],
+    { replicas: 2 },
+    2,
+  ));
+
 const joinAndLoseCreate: Event[] = [
   { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 200 },
   { what: { kind: 'email', who: 0, address: 5 }, pause: 60_000 },
