@@ -153,6 +153,18 @@ it('a person who was in scope for the moment between two changes of the mapping 
     2,
   ));
 
+it('a leaver whom the scope left out before, and whose traveler is activated by hand, stays so while drift is reported', () =>
+  expectKept([
+    { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 2_000 },
+    { what: { kind: 'update', who: 0, via: 'patch', set: { title: 1 } }, pause: 2_000 },
+    { what: { kind: 'mapping', name: 'keepDirectors', isLarge: false }, pause: 0 },
+    { what: { kind: 'rest' }, pause: 0 },
+    { what: { kind: 'active', who: 0, active: false, as: 'same' }, pause: 2_000 },
+    { what: { kind: 'edit', who: 0, field: 'archived' }, pause: 2_000 },
+    { what: { kind: 'rest' }, pause: 0 },
+    { what: { kind: 'update', who: 0, via: 'patch', set: { phone: 0 } }, pause: 2_000 },
+  ]));
+
 const joinAndLoseCreate: Event[] = [
   { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 200 },
   { what: { kind: 'email', who: 0, address: 5 }, pause: 60_000 },
