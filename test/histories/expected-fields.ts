@@ -41,6 +41,8 @@ export interface RememberedTraveler {
   isKeptActive: boolean;
   /** The values that the IdP wanted, by field. A field without an entry is not owned. */
   wanted: Map<Field, Value>;
+  /** The fields whose wanted values the travel API has accepted and not carried out: they are sent again under other rules. */
+  ignored: ReadonlySet<Field>;
   /** The last person linked to the traveler; undefined if it was created by hand and never linked. */
   owner: { person: number; connection: ConnectionName; externalId: string } | undefined;
   /** True if it was linked and unlinked between two checks, so that its owned fields are unknown. */
@@ -110,8 +112,6 @@ interface FieldTrack {
   isLeft: boolean;
   /** True if it was left all the time since the last check. */
   isLeftSinceCheck: boolean;
-  /** True if it was left at all since the last check. */
-  wasLeft: boolean;
   /** The values that the field may have while it is left: the one at the last check, and those that came since. */
   possible: Set<Value>;
   /** The values that may have been sent last, when the field is left. */
@@ -165,7 +165,7 @@ export function expectedValues(field: Field, linked: LinkedTraveler, history: Hi
   const apply = (stated: Stated) => applyStated(track, field, { rule, policy, stated });
   const first = atLastCheck && statedValue(field, track, { rule, policy, stated: atLastCheck });
   const isLeft = first === 'left';
-  Object.assign(track, { isLeft, wasLeft: isLeft, isLeftSinceCheck: isLeft });
+  Object.assign(track, { isLeft, isLeftSinceCheck: isLeft });
   const between = underRulesBetween.map(({ rules: earlier, stated }) =>
     statedValue(field, track, {
       rule: ruleOf(field, earlier),
@@ -203,7 +203,8 @@ export function expectedValues(field: Field, linked: LinkedTraveler, history: Hi
   return {
     allowed: isCertain ? allowed : 'any',
     wanted: track.owned && rule && !isUnknown ? { value: track.wanted } : undefined,
-    sent: track.wasLeft ? track.sent : new Set(),
+    // Where the field is not left, the wanted value was sent last, whatever was set by hand since.
+    sent: track.isLeft ? track.sent : new Set(),
   };
 }
 
@@ -251,8 +252,7 @@ function statedValue(
 function applyStated(track: FieldTrack, field: Field, application: Application): void {
   const value = statedValue(field, track, application);
   track.isLeft = value === 'left';
-  if (value === 'left') track.wasLeft = true;
-  else track.isLeftSinceCheck = false;
+  if (value !== 'left') track.isLeftSinceCheck = false;
   const { wanted, standing } = application.stated;
   if (!wanted.active || standing.scope === 'in') track.untouched = undefined;
   if (value && value !== 'left') applyWanted(track, value.value);
@@ -267,19 +267,20 @@ function newTrack(
   const owned = memory ? memory.wanted.has(field) : true;
   const wanted = memory?.wanted.get(field);
   const isDrifted = memory !== undefined && !(owned && value === wanted);
+  const isIgnored = memory?.ignored.has(field) === true;
   return {
     drift: new Set(isDrifted ? [value] : []),
     replaced: new Set(),
     owned: owned || isNewRule,
     wanted,
     // What was under way at the backup of a restored database is sent again.
-    isWantedAllowed: !isDrifted || isOtherRule || memory.isWithoutRules || memory.isRestored,
+    isWantedAllowed: !isDrifted || isOtherRule || isIgnored || memory.isWithoutRules || memory.isRestored,
     seen: new Set(owned && memory ? [wanted] : []),
-    isChanged: memory === undefined || isOtherRule,
+    isChanged: memory === undefined || isOtherRule || isIgnored,
     foreignStart: isNewRule || (memory && isForeign(memory) && value !== undefined) ? { value } : undefined,
     owner: memory?.owner,
     person: memory?.owner?.person,
-    ...{ isLeft: false, isLeftSinceCheck: false, wasLeft: false, isReset: false },
+    ...{ isLeft: false, isLeftSinceCheck: false, isReset: false },
     possible: new Set([
       ...(memory || !isRuled ? [value] : []),
       ...(field === 'archived' && memory?.isKeptActive ? ['false'] : []),

@@ -266,6 +266,8 @@ export function recordRules(
 export function recordRestore({ record, people, links, travelers }: Omit<ObservedState, 'decided'>): void {
   record.isRestored = true;
   record.events = [];
+  // Nothing that was sent under rules from before the restore is known any more; those of the backup are in force.
+  record.rulesSince = record.rulesSince.slice(-1);
   rememberStated(record, people, links);
   record.meantManagers = new Map();
   record.edits = new Map();
@@ -279,13 +281,21 @@ export function recordRestore({ record, people, links, travelers }: Omit<Observe
   }
 }
 
-/** Notes travelers that calls have changed which were sent before the restore, and carried out after it: the database does not know these calls. */
+/**
+ * Notes travelers that calls have changed or made which were sent before the restore, and carried out after it: the database does not know these
+ * calls. A traveler that was made counts as that of somebody else for everybody who gets it.
+ */
 export function recordLateCalls(
-  { isRestored, restored }: HistoryRecord,
-  late: ReadonlyMap<string, TravelUser>,
+  { isRestored, restored, uncertain }: HistoryRecord,
+  { changed, made }: { changed: ReadonlyMap<string, TravelUser>; made: readonly TravelUser[] },
 ): void {
   if (!isRestored) return;
-  for (const [id, traveler] of late) if (restored.has(id)) restored.set(id, traveler);
+  for (const [id, traveler] of changed) if (restored.has(id)) restored.set(id, traveler);
+  for (const traveler of made) {
+    if (restored.has(traveler.id)) continue;
+    uncertain.add(traveler.id);
+    restored.set(traveler.id, traveler);
+  }
 }
 
 /** True for a traveler that administers the travel service. */

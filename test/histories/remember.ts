@@ -11,7 +11,7 @@ import {
   rememberStated,
 } from './record.ts';
 import { isScopeDiscarded, scopeOfPerson } from './standing.ts';
-import { type Field, fields, fieldValue } from './traveler-fields.ts';
+import { type Field, fields, fieldValue, type Value } from './traveler-fields.ts';
 
 /** Remembers a state without violations, and forgets the events that led to it. */
 export function rememberState(state: ObservedState): void {
@@ -25,7 +25,9 @@ export function rememberState(state: ObservedState): void {
     if (person?.current) memory.set(traveler.id, rememberLinked(traveler, person, state));
     else if (old) memory.set(traveler.id, rememberLeaver(traveler, old, state));
     else {
-      if (record.isRestored) record.strangers.set(traveler.id, ownerOf(traveler, people));
+      // A person who came and left after the restore is a leaver, as ever.
+      const isOfLeaver = state.decided.ofLeavers.has(traveler.id);
+      if (record.isRestored && !isOfLeaver) record.strangers.set(traveler.id, ownerOf(traveler, people));
       memory.set(traveler.id, rememberUnlinked(traveler, state));
     }
   }
@@ -58,11 +60,11 @@ function rememberLeaver(
 ): RememberedTraveler {
   const { people, record } = state;
   const owner = people.find(({ index }) => index === old.owner?.person);
-  const last = owner ? rememberLinked(traveler, owner, state).wanted : old.wanted;
+  const { wanted, ignored } = owner ? rememberLinked(traveler, owner, state) : old;
   return {
     ...old,
     ...rememberedValues(traveler, state),
-    wanted: last,
+    ...{ wanted, ignored },
     isActiveByHand: !traveler.archived && !state.decided.keptActive.has(traveler.id),
     isLeftBehind: true,
     isUncertain: old.isUncertain || isRenamed(old, record) || hasLeftBesideOtherRules(old, record),
@@ -110,14 +112,26 @@ function rememberLinked(traveler: TravelUser, person: Person, state: ObservedSta
   const owner = { person: index, connection, externalId: last.externalId };
   return {
     ...rememberedValues(traveler, state),
-    wanted,
-    owner,
+    ...{ wanted, ignored: ignoredFields(traveler, wanted, state), owner },
     isActiveByHand: false,
     isLeftBehind: false,
     isWithoutRules: isWithoutRules(person, state),
     isUncertain: false,
     isRestored: state.record.restored.has(traveler.id),
   };
+}
+
+/** The fields that have other values than the wanted ones, which the travel API has ignored since the last check or before. */
+function ignoredFields(
+  traveler: TravelUser,
+  wanted: RememberedTraveler['wanted'],
+  { record }: ObservedState,
+): Set<Field> {
+  const before = record.memory.get(traveler.id)?.ignored;
+  const isIgnored = (field: Field) => record.disobedient.has(traveler.id) || before?.has(field) === true;
+  const isOther = ([field, value]: [Field, Value]) =>
+    fieldValue(traveler, field, record.catalog) !== value && isIgnored(field);
+  return new Set([...wanted].filter(isOther).map(([field]) => field));
 }
 
 /** True if the traveler of a person may not be as the rules in force say. */
@@ -142,8 +156,7 @@ function rememberUnlinked(traveler: TravelUser, state: ObservedState): Remembere
       : { person: person.index, connection: person.lastConnection, externalId: person.lastWanted.externalId };
   return {
     ...rememberedValues(traveler, state),
-    wanted: new Map(),
-    owner,
+    ...{ wanted: new Map(), ignored: new Set<Field>(), owner },
     isUncertain,
     isActiveByHand: !traveler.archived,
     isLeftBehind: false,

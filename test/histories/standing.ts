@@ -36,13 +36,16 @@ export function scopeOfPerson({ current }: Person, record: HistoryRecord): Scope
   return current?.wanted.active ? standingOf(current, record).scope : 'in';
 }
 
-/** What the scope has said of a person at the last check, under the rules of now, and at each moment since. */
+/** What the scope has said of a person at the last check, under the rules of now and each of those in force since, and at each moment since. */
 export function scopesSince({ index, current }: Person, record: HistoryRecord): ScopeVerdict[] {
-  const { events, rules, statedBefore } = record;
+  const { events, rules, rulesSince, statedBefore } = record;
   const first = statedBefore.users.get(index);
+  const { groups } = statedBefore;
+  // Rules that were in force for a moment only may have been followed.
+  const underAll = [...rulesSince.slice(0, -1), rules];
   const later = events.filter((event) => event.kind === 'write' || event.kind === 'standing');
   return [
-    ...(first ? [standingOf(first, { rules, groups: statedBefore.groups }).scope] : []),
+    ...(first ? underAll.map((under) => standingOf(first, { rules: under, groups }).scope) : []),
     ...later.filter(({ person }) => person === index).map(({ standing }) => standing.scope),
     ...(current ? [standingOf(current, record).scope] : []),
   ];

@@ -134,6 +134,7 @@ export async function restore(world: World, record: HistoryRecord): Promise<void
     database.putBack(BACKUP);
     // The backup may be one that was made while the processes ended. Its mapping is read when it is put back, not before.
     recordRules(record, { mapping: world.backupMapping ?? 'defaults' });
+    world.restoredAt = time.now();
     await store.modes.pauseAll(time.now());
     await followRestoredModes(world);
   });

@@ -1,3 +1,4 @@
+import type { TravelUser } from '../../src/translator/traveler.ts';
 import { beginOperation, executeDeferred, type HistoryContext } from '../histories/execute.ts';
 import { NoAnswer, newPerson } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
@@ -282,7 +283,7 @@ async function restAndCheck(
   // A person who has got the own traveler back from another one has lost what that one was not to see.
   for (const [id, times] of travel.passedOn) if (times > 1) context.record.uncertain.add(id);
   travel.passedOn.clear();
-  recordLateCalls(context.record, travel.late);
+  recordLateCalls(context.record, { changed: travel.late, made: madeByForgottenCreates(world) });
   travel.late.clear();
   recordRulesDecision(context.record, await areRulesDiscarded(world));
   const state = await observe(player);
@@ -354,6 +355,11 @@ async function observe({ world, context }: Player): Promise<ObservedState> {
   }
   const decided = await readDecided(world, { people, record });
   return { people, links, travelers: travelersOf(world.travel), record, decided };
+}
+
+/** The travelers of creates that were sent before the database was restored last, as they were made. */
+function madeByForgottenCreates({ travel, restoredAt = 0 }: World): TravelUser[] {
+  return travel.made.filter(({ sentAt }) => sentAt < restoredAt).map(({ traveler }) => traveler);
 }
 
 /** Lets time pass until something has ended. */

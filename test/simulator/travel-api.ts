@@ -43,6 +43,8 @@ export interface SimulatedTravel {
   passedOn: Map<string, number>;
   /** The travelers that PATCHes have changed which were carried out late, as they were then, by their ids. */
   late: Map<string, TravelUser>;
+  /** The travelers that the bridge has made, as they were then, with the times at which the creates were sent. */
+  made: { traveler: TravelUser; sentAt: number }[];
   /** The number of calls that could change something. */
   writes(): number;
   /** The number of all calls about travelers. */
@@ -81,6 +83,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   const disobedient = new Set<string>();
   const removed: TravelUser[] = [];
   const late = new Map<string, TravelUser>();
+  const made: SimulatedTravel['made'] = [];
   const passedOn = new Map<string, number>();
   const noteLate = (text: string) => {
     const [, id = ''] = /^(?:patch |PUT \S*\/)(\S+)/.exec(text) ?? [];
@@ -98,8 +101,19 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
       open -= 1;
     });
   };
-  const call = async <T>(text: string, carryOut: () => Promise<TravelAnswer<T>>, isWrite: boolean) => {
+  const noteCreate = (answer: TravelAnswer<unknown>, sentAt: number) => {
+    const { id } = answer.kind === 'ok' ? (answer.value as { id?: string }) : {}; // A traveler.
+    const traveler = fake.travelers.get(id ?? '');
+    if (traveler) made.push({ traveler: { ...traveler }, sentAt });
+  };
+  const call = async <T>(text: string, send: () => Promise<TravelAnswer<T>>, isWrite: boolean) => {
     const fault = faults.shift();
+    const sentAt = time.now();
+    const carryOut = () => {
+      const answering = send();
+      if (isCreate(text)) void answering.then((answer) => noteCreate(answer, sentAt));
+      return answering;
+    };
     calls += 1;
     if (isWrite) writes += 1;
     if (isWrite || fault) story.tell(`  call: ${text}${fault ? `  ✗ ${fault}` : ''}`);
@@ -215,6 +229,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
       disobedient,
       removed,
       late,
+      made,
       passedOn,
       writes: () => writes,
       calls: () => calls,
@@ -250,6 +265,11 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
       feed.addEvent('costCenter.updated');
     },
   };
+}
+
+/** True for the text of a create, by the ports or by the profile `generic-rest`. */
+function isCreate(text: string): boolean {
+  return /^(create|POST \/v1\/people) /.test(text);
 }
 
 function withHabits(traveler: TravelUser, { isPhoneCompact, isEmailLower }: TravelHabits): TravelUser {

@@ -42,6 +42,8 @@ export interface World {
   needsTwoAdmins: boolean;
   /** The mapping that was in force at the backup; undefined if there is no backup. */
   backupMapping: MappingName | undefined;
+  /** The time at which the database was restored last. */
+  restoredAt: number | undefined;
   pauseWatch: PauseWatch;
   shadowWatch: ShadowWatch;
   /** Returns a process that runs, once there is one. */
@@ -103,6 +105,7 @@ export async function openWorld(
   };
   const world: World = {
     ...{ time, random, story, attempts, travel, database, connections, store, backupMapping: undefined },
+    restoredAt: undefined,
     ...{ pauseWatch, shadowWatch, needsTwoAdmins: setup.needsTwoAdmins },
     ...processes({ time, random, story, attempts: watches, travel, database, connections, store }, setup),
     reader: provisioningService({
