@@ -336,6 +336,8 @@ export interface ReconcileQueue {
     now: number,
     except?: Pick<Identity, 'connection' | 'id'>,
   ): Promise<void>;
+  /** Marks the identities of the account dirty that wait for an address: travelers are gone, and any of them may have had it. */
+  markAllEmailWaitersDirty(account: string, now: number): Promise<void>;
   /**
    * Marks identities dirty that wait for an address or for a group that the scope names, or whose reference has a missing or changed target.
    * This repairs marks that a process could not save before it died.

@@ -221,6 +221,36 @@ test('a claimed person whose traveler was deleted gets a new one after an import
     expect((await fixture.identity(ada.id)).travelId).not.toBe(ada.travelUserId);
   }));
 
+test.each(['the list', 'the read of a changed traveler'])(
+  'a person of another connection gets the address of a traveler that is missing in %s',
+  (where) =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, travel, clock } = fixture;
+        const { id: ada } = await bridge.users.create(users, person('Ada'));
+        const traveler = await fixture.traveler(ada);
+        if (!traveler) throw new Error('there is no traveler');
+        travel.travelers.set(traveler.id, { ...traveler, email: 'hand@corp.example' });
+        await fixture.importTravelers();
+        const { id: bob } = await bridge.users.create('other', person('Bob'));
+        await fixture.patch(bob, emailsOf('hand@corp.example'), 'other');
+        await fixture.reconcileAfter(61_000);
+        const page = where === 'the list' ? undefined : travel.holdCall('read');
+        if (page) travel.travelers.set(traveler.id, { ...traveler, firstName: 'Augusta' });
+        else travel.travelers.delete(traveler.id);
+        clock.advance(60_000);
+        const imported = fixture.importTravelers();
+        await page?.reached;
+        travel.travelers.delete(traveler.id);
+        page?.release();
+        await imported;
+        expect((await fixture.traveler(ada))?.email).toBe(addressOf('Ada'));
+        expect((await fixture.traveler(bob, 'other'))?.email).toBe('hand@corp.example');
+      },
+      { more: ['other'] },
+    ),
+);
+
 test('a filter that finds nothing searches the travel API once, and finds the person there', () =>
   withFixture(async (fixture) => {
     const old = fixture.travel.addTraveler({ email: addressOf('Ada') });

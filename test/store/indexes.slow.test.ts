@@ -93,6 +93,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['findDue', ({ reconcileQueue }) => reconcileQueue.findDue(NOW, 10, ['okta', 'entra'])],
   ['markDirty', ({ reconcileQueue }) => reconcileQueue.markDirty('okta', ['a', 'b'], NOW)],
   ['markEmailWaitersDirty', ({ reconcileQueue }) => reconcileQueue.markEmailWaitersDirty('acme', 'a@x', NOW)],
+  ['markAllEmailWaitersDirty', ({ reconcileQueue }) => reconcileQueue.markAllEmailWaitersDirty('acme', NOW)],
   [
     'markUnresolvedDirty',
     ({ reconcileQueue }) => reconcileQueue.markUnresolvedDirty('okta', NOW),

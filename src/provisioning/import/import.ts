@@ -107,7 +107,8 @@ export interface ImportOptions {
 }
 
 interface ImportDeps extends RecordDeps {
-  reconcileQueue: RecordDeps['reconcileQueue'] & Pick<ReconcileQueue, 'markUnresolvedDirty' | 'countByState'>;
+  reconcileQueue: RecordDeps['reconcileQueue'] &
+    Pick<ReconcileQueue, 'markUnresolvedDirty' | 'markAllEmailWaitersDirty' | 'countByState'>;
   rulesSnapshots: RulesSnapshots;
   tasks: Pick<BackgroundTasks, 'saveState' | 'listStates'>;
   ownUsers: Pick<OwnUsers, 'read'>;
@@ -288,11 +289,12 @@ async function deleteMissing(
     for (let next = queue.shift(); next; next = queue.shift()) await confirmMissing(deps, context, next);
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-  await markStale(
-    deps,
-    context.connection,
-    await deps.imports.deleteStale(context.connection.id, context.since),
-  );
+  const { id, account } = context.connection;
+  const stale = await deps.imports.deleteStale(id, context.since);
+  await markStale(deps, context.connection, stale);
+  // Also those of other connections, and those whose userName is the address.
+  if (stale.length > 0 || missing.length > 0)
+    await deps.reconcileQueue.markAllEmailWaitersDirty(account, deps.runtime.now());
 }
 
 /** Reads a missing traveler by id. Marks it as listed, unless the travel API answers that it does not exist. */

@@ -153,7 +153,7 @@ async function recordClaimed(
     }
     const { id, observed: known } = identity;
     await deps.imports.saveObserved(connection.id, [{ id, observed, before: known }], since);
-    if (observed) await notifyIfAddressAvailable(deps, connection, { before: identity, traveler: observed });
+    await notifyIfAddressAvailable(deps, connection, { before: identity, traveler: observed });
     deps.wake();
   }
   await deps.imports.markSeen(connection.id, seen, since);
@@ -173,18 +173,18 @@ async function notifyReports(
 }
 
 /**
- * Makes the identities dirty that wait for an address which a traveler lost by a change in the travel service, or for the traveler of an
- * administrator that is none any more.
+ * Makes the identities dirty that wait for an address which a traveler lost by a change in the travel service, or by its deletion, or for the
+ * traveler of an administrator that is none any more.
  */
 async function notifyIfAddressAvailable(
   deps: RecordDeps,
   connection: Connection,
-  { before, traveler }: { before: KnownTraveler | undefined; traveler: TravelUser },
+  { before, traveler }: { before: KnownTraveler | undefined; traveler: TravelUser | undefined },
 ): Promise<void> {
   const known = before?.observed;
   if (!known) return;
-  const isAddressKept = addressKey(known.email) === addressKey(traveler.email);
-  const isRoleKept = !isAdministrator(known) || isAdministrator(traveler);
+  const isAddressKept = traveler !== undefined && addressKey(known.email) === addressKey(traveler.email);
+  const isRoleKept = !isAdministrator(known) || (traveler !== undefined && isAdministrator(traveler));
   if (isAddressKept && isRoleKept) return;
   await deps.reconcileQueue.markEmailWaitersDirty(connection.account, known.email, deps.runtime.now());
   deps.wake();

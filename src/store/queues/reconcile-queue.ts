@@ -40,6 +40,13 @@ export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
       // Identities that wait for another address may have this one meanwhile, if it is their userName.
       await waiting.where('waiting_for', 'is not', null).where('user_name_key', '=', key).execute();
     },
+    markAllEmailWaitersDirty: async (account, now) => {
+      await updateToDirty(db, now)
+        .where('account', '=', account)
+        .where('waiting_for', 'is not', null)
+        .where(isSearchOver)
+        .execute();
+    },
     markUnresolvedDirty: async (connection, now) => {
       const scope = scopeOf(connection);
       await markDirty(db, scope, { ids: await findOpenIdentities(db, scope), now });
