@@ -20,10 +20,17 @@ export function standingOf(
   return { groups, scope };
 }
 
-/** Notes other groups, and each person whom they concern. */
+/** Notes other groups, and each person whom they concern. A write that is not answered yet may have been followed under the groups before. */
 export function recordGroups(record: HistoryRecord, people: readonly Person[], next: StatedGroups): void {
   const before = people.map(({ current }) => JSON.stringify(standingOf(current, record)));
+  const underWay = people.flatMap(({ index, current, unanswered }) => {
+    const user = current && unanswered?.wanted && { ...current, wanted: unanswered.wanted };
+    return user ? [{ index, user, standing: standingOf(user, record) }] : [];
+  });
   record.groups = next;
+  for (const { index, user, standing } of underWay)
+    if (JSON.stringify(standingOf(user, record)) !== JSON.stringify(standing))
+      record.events.push({ kind: 'standing', person: index, wanted: user.wanted, standing });
   for (const [place, { index, current }] of people.entries()) {
     const standing = standingOf(current, record);
     if (current && JSON.stringify(standing) !== before[place])
