@@ -3,7 +3,14 @@ import { openSimulator } from './memory-database.ts';
 import { historyOf, play } from './play.ts';
 import { setupOf } from './setup.ts';
 import { shrink } from './shrink.ts';
-import { type Figures, playSequence, sequencesOf, toWorldLine, varietyOf } from './small-worlds.ts';
+import {
+  allSequencesOf,
+  type Figures,
+  playSequence,
+  sequencesOf,
+  toWorldLine,
+  varietyOf,
+} from './small-worlds.ts';
 
 const { values } = parseArgs({
   options: {
@@ -14,6 +21,8 @@ const { values } = parseArgs({
     sequences: { type: 'string' },
     /** Play the further operations, too, and every beginning. */
     varied: { type: 'boolean', default: false },
+    /** Play the further operations, too, and have each call carried out late; no other fault. */
+    late: { type: 'boolean', default: false },
     /** The number of faults in a sequence: 0, 1 or 2. */
     faults: { type: 'string', default: '1' },
     /** Play only every so many-th of the sequences, and of the faults of each. */
@@ -54,18 +63,25 @@ async function playSeeds(): Promise<void> {
 
 async function playSequences(length: number): Promise<void> {
   const figures: Figures = { worlds: 0, all: 0, broken: [] };
-  const step = Number(values.step);
-  const all = values.varied
-    ? varietyOf(length, step)
-    : sequencesOf(length, step).map((sequence) => ({ sequence }));
-  const faults = { faults: Number(values.faults), step: Number(values['fault-step']) };
-  for (const one of all) await playSequence(database, one, figures, faults);
+  const faults = {
+    ...{ faults: Number(values.faults), step: Number(values['fault-step']) },
+    ...(values.late ? { only: 'late' as const } : {}),
+  };
+  for (const one of chosenSequences(length)) await playSequence(database, one, figures, faults);
   for (const { world, played } of figures.broken) out(`${toWorldLine(world)}: ${played.broken.join(' | ')}`);
   for (const line of figures.broken[0]?.played.story ?? []) out(line);
   if (figures.broken.length > 0) process.exitCode = 1;
   out(
     `${figures.worlds} of ${figures.all} small worlds, ${figures.broken.length} failed, ${seconds().toFixed(1)} s of CPU`,
   );
+}
+
+function chosenSequences(length: number) {
+  const step = Number(values.step);
+  if (values.varied) return varietyOf(length, step);
+  return values.late
+    ? allSequencesOf(length, step)
+    : sequencesOf(length, step).map((sequence) => ({ sequence }));
 }
 
 function seconds(): number {
