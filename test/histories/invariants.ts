@@ -359,7 +359,8 @@ function refusalViolations({ people, travelers, record }: ObservedState): string
     const isUserName = people.some(
       ({ index, lastWanted }) => index !== event.person && lastWanted.userName === address,
     );
-    if (isAwaited || isUserName) return [];
+    // The create of a person who has stated the address before, and left, has hidden the traveler from an import.
+    if (isAwaited || isUserName || !event.isNewEmail) return [];
     const [id] = existing.find(([, { email }]) => email === address) ?? [];
     return id === undefined ? [] : [`p${event.person}: was created, though ${id} has the address`];
   });

@@ -30,7 +30,8 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
     const answer = pickAnswer();
     story.tell(`an admin answers the held rules of ${connection}: ${answer}`);
     const { generation, people, effect } = rules;
-    if (effect?.causes.length === 0)
+    // Lookups that changed and changed back are those which people follow, and the change affects nobody.
+    if (effect?.causes.length === 0 && effect.people > 0)
       throw new Error(`the held rules of ${connection} have no cause [${promises.toldTruly}]`);
     await decideAs(world, { connection, cause: 'rules', people: [], change: { generation, people } }, answer);
     decisions += 1;
