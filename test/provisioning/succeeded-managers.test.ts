@@ -165,6 +165,20 @@ test('a manager who comes back after another person had the place is the manager
     expect(await fixture.findings(report)).toEqual([]);
   }, revive));
 
+test('a successor who came back and then got the name of the former manager is not the manager of the reports', () =>
+  withFixture(async (fixture) => {
+    const { report } = await leaveTeam(fixture);
+    const successor = await succeed(fixture, { userName: 'boss', externalId: '00uBert' });
+    await fixture.bridge.users.remove(users, successor);
+    await settle(fixture);
+    const back = await succeed(fixture, { userName: 'boss', externalId: '00uBert' });
+    await settle(fixture);
+    await fixture.patch(back, { name: { givenName: 'Boss', familyName: 'Smith' } });
+    await fixture.patch(report, { title: 'Weaver' });
+    await settle(fixture);
+    await expectNoManager(fixture, report);
+  }, revive));
+
 test('a SCIM user that is activated for another person stays the manager whom the reports name', () =>
   withFixture(async (fixture) => {
     const { boss, report } = await leaveTeam(fixture, { isDeleted: false, naming: 'id' });

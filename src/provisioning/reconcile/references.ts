@@ -300,8 +300,8 @@ export function* isReplacementFor(
   return false;
 }
 
-/** True if a user who was created after a leaver is the same person, whoever had the place in between. */
+/** True if the externalId says that a newcomer is the leaver (row 3). What the names say counts at the arrival only: they may have changed since. */
 function isSamePerson(leaver: Identity, newcomer: Identity): boolean {
   const facts = { newcomer, now: newcomer.createdAt, isNumberShared: true, isNew: true };
-  return judgeNewcomer(leaver, facts).verdict === 'same';
+  return judgeNewcomer(leaver, facts).row === 3;
 }
