@@ -195,8 +195,8 @@ export async function runPreview(
   connection: ConnectionSettings,
   options: PreviewOptions,
 ): Promise<MappingPreview> {
-  const progress = startProgress(shell, connection.id, 'people');
   const { previewMapping } = await import('../../checks/mapping.ts');
+  const progress = startProgress(shell, connection.id, 'people');
   const preview = await previewMapping(settings, connection, {
     ...options,
     onBatch: progress.update,

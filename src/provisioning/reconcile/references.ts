@@ -9,7 +9,8 @@ import { type Identity, isInactive, isLive, predecessorOf } from '../identity.ts
 import type { FoundTarget } from '../manager-chains.ts';
 import type { Policies } from '../policies.ts';
 import type { IdentityMatch, ReferenceRow } from '../store-ports.ts';
-import { judgeNewcomer } from '../users/takeover.ts';
+import { haveSameExternalId } from '../users/evidence.ts';
+import { departureOf, personalValuesOf } from '../users/takeover.ts';
 import { type Program, perform } from './effects.ts';
 
 /** An identity whose references are resolved, its stored references if they are known, and the policy of its connection. */
@@ -300,8 +301,8 @@ export function* isReplacementFor(
   return false;
 }
 
-/** True if the externalId says that a newcomer is the leaver (row 3). What the names say counts at the arrival only: they may have changed since. */
-function isSamePerson(leaver: Identity, newcomer: Identity): boolean {
-  const facts = { newcomer, now: newcomer.createdAt, isNumberShared: true, isNew: true };
-  return judgeNewcomer(leaver, facts).row === 3;
+/** True if the externalId says that a newcomer is the leaver. What the names say counts at the arrival only: they may have changed since. */
+function isSamePerson(leaver: Identity, { desired, connection }: Identity): boolean {
+  const before = { ...departureOf(leaver), connection: leaver.connection };
+  return haveSameExternalId(before, personalValuesOf(desired, connection));
 }

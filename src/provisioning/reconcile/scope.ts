@@ -101,7 +101,7 @@ export function limitToScope(
   const effect = scopeEffect(context, begun);
   const leftScopeAt = effect === 'kept' ? undefined : (begun.progress.leftScopeAt ?? identity.version);
   const draft = withScopeFinding(context, withProgress(begun, { leftScopeAt }), effect);
-  // What another person has left on the traveler is removed all the same.
+  // The values of another person who had the traveler before are removed all the same.
   const isFrozen = translation.scope === 'out' && !isResetPending(identity, draft);
   const fields = isFrozen ? frozenFields(context, draft) : translation.fields;
   const limited = { ...translation, fields: { ...fields, archived: limitedAccess(context, draft, effect) } };
@@ -110,7 +110,7 @@ export function limitToScope(
 
 type ScopeEffect = 'none' | 'kept' | 'archived' | 'keptActive';
 
-/** What becomes of the traveler of an active person: it stays as it is, or is archived, unless an admin has discarded that. */
+/** Says whether the traveler of an active person stays as it is, or is archived, unless an admin has discarded that. */
 function scopeEffect(
   { identity: { decision, version }, translation, rulesSnapshot }: ReconcileContext,
   { progress: { leftScopeAt = version } }: OutcomeDraft,

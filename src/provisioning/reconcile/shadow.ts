@@ -17,12 +17,12 @@ import { type Effect, type Program, perform } from './effects.ts';
 import { addressKey } from './email/addresses.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 
-/** What an attempt would call first. */
+/** The first call that an attempt would send. */
 type Planned = Omit<ShadowPlan, 'since' | 'at'>;
 
 const nothing: Planned = { call: 'none', fields: {} };
 
-/** What a plan in shadow mode needs besides the identity. */
+/** The facts that a plan in shadow mode needs besides the identity. */
 export interface ShadowFacts {
   /** The time at which shadow mode began. */
   since: number;
@@ -52,7 +52,7 @@ export function* reconcileInShadow(
   if (isChangedLater && result.end.state === 'synced')
     return endPlanned(context, facts, { call: 'change', fields: {} });
   if (!isWaitSkipped) return withPlan(context, facts, result);
-  // Nobody would wake an identity whose wait for an address was not saved, so it stays in the queue.
+  // The wait for the address was not saved, so nothing wakes the identity when the address is free: it stays in the queue.
   const waiting = { ...asStored(context), findings: draft.findings };
   return withPlan(context, facts, { draft: waiting, end: { kind: 'paused' } });
 }

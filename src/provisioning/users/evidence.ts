@@ -67,12 +67,7 @@ const table: readonly TableRow[] = [
   {
     row: 3,
     verdict: 'same',
-    fits: ({ leaver, newcomer }) => {
-      const id = stableExternalId(leaver);
-      return (
-        id !== undefined && leaver.connection === newcomer.connection && id === stableExternalId(newcomer)
-      );
-    },
+    fits: ({ leaver, newcomer }) => haveSameExternalId(leaver, newcomer),
   },
   {
     row: 4,
@@ -98,6 +93,12 @@ const table: readonly TableRow[] = [
 export function judgeReturn(leaver: PersonalValues, newcomer: PersonalValues, facts: ReturnFacts): Judgement {
   const found = table.find(({ fits }) => fits({ leaver, newcomer, facts }));
   return found ? { verdict: found.verdict, row: found.row } : { verdict: 'unclear', row: 7 };
+}
+
+/** True if both are users of one connection with one externalId, which is no userName or address that another person may get. */
+export function haveSameExternalId(one: PersonalValues, other: PersonalValues): boolean {
+  const id = stableExternalId(one);
+  return id !== undefined && one.connection === other.connection && id === stableExternalId(other);
 }
 
 /** True if two users have the same number. Whether it tells anything depends on `ReturnFacts.isNumberShared`. */

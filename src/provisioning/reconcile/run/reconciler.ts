@@ -223,7 +223,7 @@ async function acquireLease(
 /** An identity under its lease, and the generation of the rules in force when the lease was acquired. */
 type Acquired = NonNullable<Awaited<ReturnType<Leases['acquire']>>>;
 
-/** What is known of an identity under its lease, which has this token. */
+/** An identity under its lease, which has this token, with the facts that an attempt begins with. */
 interface LeasedIdentity extends Acquired, Pick<AttemptInput, 'references' | 'newUser' | 'freeEmail'> {
   token: string;
 }
