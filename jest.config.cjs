@@ -8,6 +8,4 @@ module.exports = {
   testTimeout: 240_000,
   // Some tests wait, for a timer of the service or for a database, while others compute.
   maxWorkers: Math.ceil(1.5 * availableParallelism()),
-  // A worker keeps what it has compiled: collecting garbage among it takes longer than to start another worker.
-  workerIdleMemoryLimit: '1GB',
 };

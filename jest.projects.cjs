@@ -4,8 +4,7 @@ const { readFileSync, statfsSync } = require('node:fs');
 // not the machine. Another folder is chosen by TMPDIR.
 if (!process.env.TMPDIR && isUsable('/dev/shm')) process.env.TMPDIR = '/dev/shm';
 
-// The modules that a test file loads live until its end. With the usual 16 MB for new objects V8 copies them several times, which
-// takes a tenth of the time of the tests.
+// With the usual 16 MB for new objects V8 copies much of what a test makes several times.
 process.env.NODE_OPTIONS ??= '--max-semi-space-size=64';
 
 /** True if the folder has room for the databases of all tests, and programs may be started from it, as PostgreSQL may have to be. */
@@ -21,18 +20,15 @@ function isUsable(folder) {
   }
 }
 
-const compiledPackages = '(jose|openid-client|oauth4webapi|@faker-js|@opentelemetry/otlp-exporter-base)';
-
 /** What all tests share. Sources are compiled by swc, which checks no types: `npm run check` does. */
 const common = {
   rootDir: __dirname,
-  testEnvironment: '<rootDir>/test/fixtures/environment.cjs',
+  // Modules of `src` and packages are loaded once for each worker (test/README.md).
+  runtime: '<rootDir>/test/fixtures/shared-runtime.cjs',
+  testEnvironment: '<rootDir>/test/fixtures/shared-environment.cjs',
   // The sources too, so that jest finds the tests that a change concerns (--changedSince, --findRelatedTests).
   roots: ['<rootDir>/src', '<rootDir>/test'],
-  // These packages are ES modules only, or use `import()`; jest loads them when they are compiled like our sources.
-  transformIgnorePatterns: [`/node_modules/(?!${compiledPackages}/)`],
   transform: {
-    [`^.+/node_modules/${compiledPackages}/.+\\.js$`]: ['@swc/jest', { module: { type: 'commonjs' } }],
     '^.+\\.ts$': [
       '@swc/jest',
       {
