@@ -1,12 +1,12 @@
 const { availableParallelism } = require('node:os');
-const { aboutSqlite, behaviour, browser, onPostgres, otherKinds, processes } = require('./jest.projects.cjs');
+const { aboutSqlite, browser, onPostgres, otherKinds, processes } = require('./jest.projects.cjs');
 
 process.env.JETBRIDGE_TEST_RING ??= 'ci';
 
 /**
  * The conformance of PostgreSQL: the stores, and the files of the bridge that execute statements which no other file here executes, or
  * in which transactions of several processes overlap. Whatever else a file decides is the same on both databases and is tested on one;
- * `npm run test:all` runs every file on both.
+ * `npm run test:release` runs every file on both.
  */
 const postgres = {
   ...onPostgres,
@@ -35,14 +35,13 @@ const postgresProcesses = {
   ],
 };
 
-/** The second ring, `.ci/run`: the behaviour, processes, the page in a browser, and the conformance of PostgreSQL, in one run. */
+/** What `.ci/run` runs beside the first ring: processes, the page in a browser, and the conformance of PostgreSQL. It needs a build. */
 module.exports = {
-  projects: [behaviour, processes, browser, postgres, postgresProcesses],
+  projects: [processes, browser, postgres, postgresProcesses],
   // For a test that hangs. A busy or slow machine must not make a test fail.
   testTimeout: 240_000,
   // Tests of processes wait: for a back-off, for a process that starts, for a lease that expires. Others compute meanwhile.
   maxWorkers: 2 * availableParallelism(),
   workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/fixtures/interleaved-projects.cjs',
-  reporters: ['default', '<rootDir>/test/fixtures/project-times.cjs'],
 };

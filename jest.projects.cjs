@@ -56,7 +56,7 @@ const onPostgres = {
 };
 
 const anyKind = ['**/*.test.ts'];
-const otherKinds = ['\\.(slow|exhaustive|browser)\\.test\\.ts$'];
+const otherKinds = ['\\.(slow|release|browser)\\.test\\.ts$'];
 
 /** The behaviour: what the assembled service answers and does, and pure code. These tests need no build and start no process. */
 const behaviour = {
@@ -83,7 +83,7 @@ const aboutSqlite = [
 const withoutDatabase = [
   '/test/(adapter|config|docs|fixtures|replay|schema|simulator|translator)/',
   '/test/store/postgres(-faults|-tls)?\\.slow',
-  '/test/process/(database-restart|frozen-database|replicas)\\.slow',
+  '/test/process/(database-restart|frozen-database|replicas)\\.release',
 ];
 
 module.exports = {

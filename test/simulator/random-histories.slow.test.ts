@@ -1,10 +1,10 @@
 import { SHADOW_SEEDS } from './events.ts';
 import { simulateSeeds } from './simulate.ts';
 
-/** Samples that take about 70 s of one core together; `simulator.exhaustive.test.ts` plays more. */
+/** Eight histories; `simulator.release.test.ts` plays more. */
 const samples: [string, number, number][] = [
-  ['without shadow mode', 1, 15],
-  ['with shadow mode', SHADOW_SEEDS, 8],
+  ['without shadow mode', 1, 5],
+  ['with shadow mode', SHADOW_SEEDS, 3],
 ];
 
 it.each(samples)(

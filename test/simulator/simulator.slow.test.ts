@@ -3,7 +3,7 @@ import { historyOf, play } from './play.ts';
 import { setupOf } from './setup.ts';
 import { simulate } from './simulate.ts';
 
-/** Samples that take about 50 s of one core together; `simulator.exhaustive.test.ts` plays more. */
+/** Samples that take about 50 s of one core together; `simulator.release.test.ts` plays more. */
 const samples: [string, string][] = [
   ['two operations with one fault of any kind at any of their effects', '--sequences 2 --step 23'],
   ['a call that is carried out late, before or after any other write', '--sequences 2 --late --step 7'],

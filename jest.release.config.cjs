@@ -1,4 +1,4 @@
-process.env.JETBRIDGE_TEST_RING ??= 'all';
+process.env.JETBRIDGE_TEST_RING ??= 'release';
 const ci = require('./jest.ci.config.cjs');
 const {
   aboutSqlite,
@@ -10,9 +10,9 @@ const {
   withoutDatabase,
 } = require('./jest.projects.cjs');
 
-const processFiles = ['**/*.{slow,exhaustive}.test.ts'];
+const processFiles = ['**/*.{slow,release}.test.ts'];
 
-/** The third ring, `npm run test:all`: every test with many random inputs, on both databases. */
+/** The third ring, `npm run test:release`: every test with many random inputs, on both databases. */
 module.exports = {
   ...ci,
   projects: [
