@@ -110,7 +110,7 @@ describe('without data', () => {
   const creating = ['serve', 'sample-data'];
   /** Commands that need no data, or that tell of its absence among other things. */
   const independent = ['check', 'doctor', 'mapping check', 'replay', 'openapi', 'alerts test'];
-  /** It has a data folder of its own, and is tested in test/cli/cli.slow.test.ts. */
+  /** It has a data folder of its own, and is tested in test/cli/cli.test.ts. */
   const temporary = ['demo'];
   const others = leafCommands().filter(({ path }) => ![...creating, ...temporary].includes(path));
 

@@ -5,12 +5,13 @@ import { withRecorder } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { costCenter } from '../../../src/travel/resources/lookups.ts';
 import { isOnPostgres } from '../../fixtures/data-folder.ts';
+import { runs } from '../../fixtures/runs.ts';
 import { NOON, openFixture } from '../../fixtures/travel.ts';
 import { DAY, HOUR, MINUTE, SECOND } from './fixture.ts';
 import { openReceiver, type Receiver, type ReceiverBehaviour } from './receiver.ts';
 
 /** WEBHOOK_RUNS sets the number of runs. */
-const RUNS = Number(process.env['WEBHOOK_RUNS'] ?? 30);
+const RUNS = Number(process.env['WEBHOOK_RUNS'] ?? runs(30).numRuns);
 
 const moods: ReceiverBehaviour[] = [
   200,
