@@ -7,7 +7,6 @@ import { ensureConnection } from '../../src/store/connections.ts';
 import { reportedConditions } from '../../src/store/queues/reported-conditions.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
-import { waitUntilIdle } from '../fixtures/idle.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { soundFacts, summaryOf } from '../provisioning/conditions/facts.ts';
 
@@ -25,6 +24,8 @@ let alerts: Alert[];
 let logged: { level: string; fields: object; message: string }[];
 let failure: Error | undefined;
 let running: Replica[];
+/** The loops that wait, each until a time. */
+let waiting: { until: number }[];
 beforeEach(async () => {
   database = await databases.open();
   for (const id of ['default', 'second']) await ensureConnection(database, { id, account: 'travel' });
@@ -36,6 +37,7 @@ beforeEach(async () => {
   logged = [];
   failure = undefined;
   running = [];
+  waiting = [];
   await startAlarms();
 });
 afterEach(stopAlarms);
@@ -52,6 +54,10 @@ async function startAlarms(): Promise<Replica> {
   const replica: Replica = { local: [], stop: async () => {} };
   const log = (level: string) => (fields: object, message: string) =>
     void logged.push({ level, fields, message });
+  const wait: Clock['wait'] = (ms, signal) => {
+    waiting.push({ until: time.now() + ms });
+    return time.wait(ms, signal);
+  };
   const read = async () => {
     if (failure) throw failure;
     const own = { now: time.now(), local: replica.local, storeFault };
@@ -64,22 +70,29 @@ async function startAlarms(): Promise<Replica> {
     reported,
     alerts: { send: (alert) => void alerts.push(alert) },
     afterMs: 5 * MINUTE_MS,
-    runtime: { ...time, log: { info: log('info'), warn: log('warn'), error: log('error') } },
+    runtime: { ...time, wait, log: { info: log('info'), warn: log('warn'), error: log('error') } },
   });
   replica.stop = alarms.stop;
   running.push(replica);
-  await waitUntilIdle(40);
+  await allWait();
   return replica;
 }
 
 async function stopAlarms(): Promise<void> {
   for (const alarms of running.splice(0)) await alarms.stop();
+  waiting = [];
+}
+
+/** Resolves when each replica has ended its check. */
+async function allWait(): Promise<void> {
+  while (waiting.length < running.length) await new Promise(setImmediate);
 }
 
 async function advance(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += SECOND_MS) {
     time.advance(SECOND_MS);
-    await waitUntilIdle(40);
+    waiting = waiting.filter(({ until }) => until > time.now());
+    await allWait();
   }
 }
 

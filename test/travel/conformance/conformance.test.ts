@@ -1,24 +1,13 @@
 import { catalog } from '../../../src/travel/catalog.ts';
 import { eventKinds } from '../../../src/travel/resources/event.ts';
-import { describeItems } from './items.ts';
-import { describeLists } from './lists.ts';
+import { user } from '../../../src/travel/resources/user.ts';
+import { describeResource, exampleResources } from './describe-resource.ts';
 import { describeRelations } from './relations.ts';
 
-/** Everything that the declaration of a resource promises, for each resource that clients may create. */
-const creatable = catalog.filter(({ operations }) => operations.includes('create'));
+describe.each(exampleResources)('$type', (resource) => describeResource(resource));
 
-describe.each(creatable.map((resource) => ({ resource, type: resource.type })))('$type', ({ resource }) => {
-  describe('as an item', () => describeItems(resource));
-  describe('as a list', () => describeLists(resource));
-  describe('among others', () => {
-    describeRelations(resource);
-    test('is declared once', () => {
-      const { type, collectionPath } = resource;
-      const same = catalog.filter((other) => other.type === type || other.collectionPath === collectionPath);
-      expect(same).toEqual([resource]);
-    });
-  });
-});
+/** The only resource with a value that is unique whatever its case. */
+describe('user', () => describeRelations(user));
 
 describe('the catalog', () => {
   test('has only events that are kinds to which webhooks can subscribe', () => {

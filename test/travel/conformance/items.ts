@@ -2,11 +2,11 @@ import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
 import { type Method, NOON } from '../../fixtures/travel.ts';
 import { booleanDefaults, hasNull, requiredFields, sample, without } from '../samples.ts';
-import { matchError, matchFault, resourceFixture } from './resource-fixture.ts';
+import { matchError, matchFault, restoredFixture } from './resource-fixture.ts';
 
 /** Tests creating, reading, changing, replacing and deleting one item, and the requests that are refused. */
 export function describeItems(resource: Resource): void {
-  const view = resourceFixture(resource);
+  const view = restoredFixture(resource);
   const { post, make } = view;
 
   test('is created from its example and returned as it was sent', async () => {
@@ -232,6 +232,7 @@ export function describeItems(resource: Resource): void {
   test('has a creation time with a precision of one second', async () => {
     view.fixture.advanceClock(86_400_000);
     const { createdAt } = await make();
+    view.fixture.advanceClock(-86_400_000);
     expect(Date.parse(String(createdAt))).toBe(NOON - 789 + 86_400_000);
   });
 }

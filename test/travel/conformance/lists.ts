@@ -1,28 +1,41 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
 import { SAMPLE_COUNT } from '../samples.ts';
-import { matchError, resourceFixture } from './resource-fixture.ts';
+import { matchError, type ResourceFixture, resourceFixture, restoredFixture } from './resource-fixture.ts';
 
 /** Tests the pages, the sort orders and the filters of the list. */
 export function describeLists(resource: Resource): void {
-  const view = resourceFixture(resource);
-  const { make } = view;
+  describe('that is read', () => describeReading(resource));
+  describe('that changes', () => describeChanges(resource));
+}
 
+type Made = JsonObject & { id: string };
+
+const ids = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
+
+/** Creates all samples, and returns them with the total that the list has then. */
+async function fill({ fixture, path, make }: ResourceFixture): Promise<{ total: number; made: Made[] }> {
+  const made = [];
+  for (let number = 0; number < SAMPLE_COUNT; number++) {
+    // Several resources share a second, so that the order within a second is tested too.
+    if (number % 3 === 0) fixture.advanceClock(1000);
+    made.push(await make(number));
+  }
+  return { made, total: (await fixture.send('get', path)).body.meta.total };
+}
+
+function describeReading(resource: Resource): void {
+  const view = resourceFixture(resource);
   const get = async (query = '') => view.fixture.send('get', `${view.path}${query}`);
-  const ids = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
-  const fill = async (): Promise<{ total: number; made: (JsonObject & { id: string })[] }> => {
-    const made = [];
-    for (let number = 0; number < SAMPLE_COUNT; number++) {
-      // Several resources share a second, so that the order within a second is tested too.
-      if (number % 3 === 0) view.fixture.advanceClock(1000);
-      made.push(await make(number));
-    }
-    return { made, total: (await get()).body.meta.total };
-  };
+  let already = 0;
+  let total = 0;
+  let made: Made[] = [];
+  beforeAll(async () => {
+    already = (await get()).body.meta.total;
+    ({ made, total } = await fill(view));
+  });
 
   test('has ten to a page, oldest first, with an exact total', async () => {
-    const already = (await get()).body.meta.total;
-    const { made, total } = await fill();
     expect(total).toBe(already + made.length);
     const first = await get();
     expect(first.status).toBe(200);
@@ -39,7 +52,6 @@ export function describeLists(resource: Resource): void {
   });
 
   test('shows every resource once, page by page, in either order', async () => {
-    const { total } = await fill();
     const all = ids(await get('?limit=100'));
     expect(new Set(all).size).toBe(total);
     const paged = [];
@@ -52,7 +64,6 @@ export function describeLists(resource: Resource): void {
 
   for (const field of resource.sortBy)
     test(`is sorted by ${field} without case`, async () => {
-      const { total } = await fill();
       const sorted = await get(`?limit=100&sortBy=${field}`);
       const values = sorted.body.data.map((one: JsonObject) => String(one[field]).toLowerCase());
       expect(values).toEqual([...values].sort());
@@ -61,15 +72,6 @@ export function describeLists(resource: Resource): void {
       expect(ids(await get(`?limit=100&sortBy=${field}&order=desc`))).toEqual(ids(sorted).reverse());
       expect(ids(await get(`?limit=3&offset=3&sortBy=${field}`))).toEqual(ids(sorted).slice(3, 6));
     });
-
-  test('follows a change of its sort field', async () => {
-    const { made } = await fill();
-    const [field] = resource.sortBy;
-    if (!field) return;
-    const value = field === 'email' ? '0@example.com' : '0';
-    await view.fixture.send('patch', `${view.path}/${made[4]?.id}`, { data: { [field]: value } });
-    expect(ids(await get(`?limit=1&sortBy=${field}`))).toEqual([made[4]?.id]);
-  });
 
   test('refuses parameters that are not allowed', async () => {
     const wrong = [
@@ -110,10 +112,24 @@ export function describeLists(resource: Resource): void {
         expect(message).toContain('known here: pageKind, limit, offset');
     }
   });
+}
+
+function describeChanges(resource: Resource): void {
+  const view = restoredFixture(resource);
+  const get = async (query = '') => view.fixture.send('get', `${view.path}${query}`);
+
+  test('follows a change of its sort field', async () => {
+    const { made } = await fill(view);
+    const [field] = resource.sortBy;
+    if (!field) return;
+    const value = field === 'email' ? '0@example.com' : '0';
+    await view.fixture.send('patch', `${view.path}/${made[4]?.id}`, { data: { [field]: value } });
+    expect(ids(await get(`?limit=1&sortBy=${field}`))).toEqual([made[4]?.id]);
+  });
 
   if (resource.filters.includes('archived')) {
     test('filters by `archived`, with a total of its own', async () => {
-      const { made, total } = await fill();
+      const { made, total } = await fill(view);
       const gone = made.filter((_one, position) => position % 4 === 0);
       for (const { id } of gone)
         await view.fixture.send('patch', `${view.path}/${id}`, { data: { archived: true } });

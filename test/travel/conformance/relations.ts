@@ -1,11 +1,11 @@
 import { catalog } from '../../../src/travel/catalog.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
 import { collectionOf, sample, without } from '../samples.ts';
-import { matchError, matchFault, resourceFixture } from './resource-fixture.ts';
+import { matchError, matchFault, restoredFixture } from './resource-fixture.ts';
 
 /** Tests unique values, references and parents. */
 export function describeRelations(resource: Resource): void {
-  const view = resourceFixture(resource);
+  const view = restoredFixture(resource);
   const { post, make } = view;
 
   for (const { field, fold } of resource.unique ?? []) {

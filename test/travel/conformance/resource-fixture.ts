@@ -3,7 +3,7 @@ import type { Resource } from '../../../src/travel/resource.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { collectionOf, sample, without } from '../samples.ts';
 
-/** The fixture of the running test and the collection of one resource. */
+/** The fixture of some tests and the collection of one resource. */
 export interface ResourceFixture {
   readonly fixture: Fixture;
   /** The path of the collection. */
@@ -13,16 +13,15 @@ export interface ResourceFixture {
   make(number?: number): Promise<JsonObject & { id: string }>;
 }
 
-/** Gives every test its own fixture. */
+/** Opens a fixture for the tests of the surrounding `describe`. */
 export function resourceFixture(resource: Resource): ResourceFixture {
   let fixture: Fixture;
   let path: string;
-  beforeEach(async () => {
+  beforeAll(async () => {
     fixture = await openFixture();
     path = await collectionOf(fixture, resource);
-    fixture.changes.length = 0;
   });
-  afterEach(() => fixture.close());
+  afterAll(() => fixture.close());
   return {
     get fixture() {
       return fixture;
@@ -37,6 +36,27 @@ export function resourceFixture(resource: Resource): ResourceFixture {
       return resource.secret ? { ...without(made, resource.secret.field), id: made.id } : made;
     },
   };
+}
+
+/** Opens a fixture for the tests of the surrounding `describe`. Each test finds the collection as the first one found it. */
+export function restoredFixture(resource: Resource): ResourceFixture {
+  const view = resourceFixture(resource);
+  const readIds = async () => {
+    const { body } = await view.fixture.send('get', `${view.path}?limit=100`);
+    return body.data.map(({ id }: { id: string }) => id) as string[];
+  };
+  let initial: string[] = [];
+  beforeAll(async () => {
+    initial = await readIds();
+    view.fixture.changes.length = 0;
+  });
+  afterEach(async () => {
+    for (const id of await readIds()) {
+      if (!initial.includes(id)) await view.fixture.send('delete', `${view.path}/${id}`).expect(200);
+    }
+    view.fixture.changes.length = 0;
+  });
+  return view;
 }
 
 /** Matches one entry of `invalid`. */

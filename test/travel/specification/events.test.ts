@@ -12,16 +12,10 @@ const kindsByResource = sectionsOf<{ kinds?: string[] }>('events.test.ts')
   .flatMap(({ statements }) => statements)
   .filter((one): one is typeof one & { kinds: string[] } => one.kinds !== undefined);
 
-let fixture: Fixture;
-beforeEach(async () => {
-  fixture = await openFixture();
-});
-afterEach(() => fixture.close());
-
-async function events(): Promise<Event[]> {
+async function eventsOf({ send }: Fixture): Promise<Event[]> {
   const all: Event[] = [];
   for (let total = 1; all.length < total; ) {
-    const { data, meta } = (await fixture.send('get', `/events?limit=100&offset=${all.length}`)).body;
+    const { data, meta } = (await send('get', `/events?limit=100&offset=${all.length}`)).body;
     all.push(...data);
     total = meta.total;
   }
@@ -29,7 +23,7 @@ async function events(): Promise<Event[]> {
 }
 
 /** Creates, changes and deletes every writable resource. */
-async function writeEverything(): Promise<void> {
+async function writeEverything({ make, send }: Fixture): Promise<void> {
   for (const [type, change] of Object.entries({
     user: { firstName: 'Augusta' },
     billingProfile: { lang: 'en' },
@@ -39,39 +33,43 @@ async function writeEverything(): Promise<void> {
     webhook: { disabled: true },
   })) {
     const resource = declarationOf(type);
-    const { id } = await fixture.make(`/${resource.path}`, sample(resource, 5));
-    const { status } = await fixture.send('patch', `/${resource.path}/${id}`, { data: change });
+    const { id } = await make(`/${resource.path}`, sample(resource, 5));
+    const { status } = await send('patch', `/${resource.path}/${id}`, { data: change });
     expect([type, status]).toEqual([type, 200]);
-    await fixture.send('delete', `/${resource.path}/${id}`);
+    await send('delete', `/${resource.path}/${id}`);
   }
 }
 
 describe('in a year in which everything happens', () => {
-  beforeEach(async () => {
+  let fixture: Fixture;
+  let all: Event[];
+  beforeAll(async () => {
+    fixture = await openFixture();
     await playFullYear(fixture);
-    await writeEverything();
+    await writeEverything(fixture);
+    all = await eventsOf(fixture);
   });
+  afterAll(() => fixture.close());
 
-  test.each(kindsByResource)('$statement', async ({ kinds }) => {
-    const told = new Set((await events()).map(({ kind }) => kind));
+  test.each(kindsByResource)('$statement', ({ kinds }) => {
+    const told = new Set(all.map(({ kind }) => kind));
     expect(kinds.filter((kind) => !told.has(kind))).toEqual([]);
   });
 
-  test('there are no other kinds', async () => {
+  test('there are no other kinds', () => {
     const known = kindsByResource.flatMap(({ kinds }) => kinds);
     expect(known).toHaveLength(31);
-    expect((await events()).filter(({ kind }) => !known.includes(kind))).toEqual([]);
+    expect(all.filter(({ kind }) => !known.includes(kind))).toEqual([]);
   });
 
-  test('1. the `data` of an event whose kind starts with a resource name embeds that resource', async () => {
-    for (const { kind, data } of await events()) {
+  test('1. the `data` of an event whose kind starts with a resource name embeds that resource', () => {
+    for (const { kind, data } of all) {
       const [resource, ...what] = kind.split('.');
       expect([kind, data['type']]).toEqual([kind, what.length > 1 ? what[0] : resource]);
     }
   });
 
   test('2. the payload type of `dispute.*`, `refund.*` and `tripProject.booking.*` events: not specified', async () => {
-    const all = await events();
     for (const [start, path] of [
       ['dispute.', '/disputes'],
       ['refund.', '/refunds'],
@@ -84,6 +82,13 @@ describe('in a year in which everything happens', () => {
     expect(trip.bookings).toContainEqual(failed?.data);
   });
 });
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await openFixture();
+});
+afterAll(() => fixture.close());
+const events = () => eventsOf(fixture);
 
 test('an event embeds the state of the resource at the time of the change in `data`', async () => {
   const created = await fixture.make('/cost-centers', { name: 'Research' });
@@ -138,7 +143,7 @@ test('3. access to events through the API is guaranteed only for 30 days', async
 });
 
 test('4. list events supports cursor pagination; an event is retrieved by id', async () => {
-  await writeEverything();
+  await writeEverything(fixture);
   const all = await events();
   const { body } = await fixture.send('get', '/events?pageKind=cursor&limit=100');
   expect([body.meta.pageKind, body.data]).toEqual(['cursor', all]);

@@ -25,8 +25,12 @@ async function all({ path }: Section): Promise<(JsonObject & { id: string })[]> 
 }
 
 describe.each(sectionsOf('read-only-fields.test.ts'))('$section', (section) => {
-  test.each(rowsOf(section))('$statement', async (row) => {
-    const resources = await all(section);
+  let resources: (JsonObject & { id: string })[];
+  beforeAll(async () => {
+    resources = await all(section);
+  });
+
+  test.each(rowsOf(section))('$statement', (row) => {
     const values = resources.flatMap((resource) => valuesAt(resource, row.field));
     const form = formOf(row);
     expect(values.filter((value) => !form?.isAnswered(value))).toEqual([]);
@@ -36,7 +40,7 @@ describe.each(sectionsOf('read-only-fields.test.ts'))('$section', (section) => {
   });
 
   test('nothing is answered that the table does not name, and an item is as it is listed', async () => {
-    for (const resource of await all(section)) {
+    for (const resource of resources) {
       expect(leavesOf(resource).filter((leaf) => !isNamed(leaf, section))).toEqual([]);
       expect((await fixture.send('get', `/${section.path}/${resource.id}`)).body).toEqual({ data: resource });
     }

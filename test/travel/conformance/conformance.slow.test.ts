@@ -1,0 +1,3 @@
+import { describeResource, otherResources } from './describe-resource.ts';
+
+describe.each(otherResources)('$type', (resource) => describeResource(resource));
