@@ -74,6 +74,9 @@ describe('a departure that was held or discarded before a return was held', () =
       expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: false, firstName: 'Ada' });
       const tombstone = await fixture.store.identities.findHolder('travel', { travelId });
       expect(tombstone).toMatchObject({ hold: { cause: 'safetyValve' } });
+      await decide(fixture, tombstone?.id ?? '', 'discarded');
+      expect(await fixture.identity(tombstone?.id ?? '')).toMatchObject({ state: 'synced', hold: undefined });
+      expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: false, firstName: 'Ada' });
     }, options));
 
   test('says nothing of the departure of the next person, who has the traveler by an approval', () =>
@@ -91,6 +94,34 @@ describe('a departure that was held or discarded before a return was held', () =
       expect(await fixture.traveler(id)).toMatchObject({ archived: true, firstName: 'Bert' });
     }, options));
 });
+
+test.each(['approved', 'discarded'] as const)(
+  'a departure that is held only once the user has a successor can be %s',
+  (answer) =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, travel, clock, patch } = fixture;
+        const cy = await bridge.users.create(users, person('Cy'));
+        const ada = await bridge.users.create(users, person('Ada', { externalId: '00u1' }));
+        await patch(ada.id, { title: 'Clerk' });
+        await patch(ada.id, { title: 'Weaver' });
+        travel.faultFor = ({ verb }) => (verb === 'patch' ? { kind: 'unavailable', text: '503' } : undefined);
+        await patch(ada.id, { active: false });
+        clock.advance(7_200_000);
+        await patch(cy.id, { active: false });
+        await patch(ada.id, { ...bert, ...emailsOf('bert@corp.example'), externalId: '00u2', active: true });
+        travel.faultFor = () => undefined;
+        await settle(fixture);
+        const travelId = ada.travelUserId ?? '';
+        const tombstone = await fixture.store.identities.findHolder('travel', { travelId });
+        expect(tombstone).toMatchObject({ hold: { cause: 'safetyValve' } });
+        await decide(fixture, tombstone?.id ?? '', answer);
+        expect(await fixture.identity(tombstone?.id ?? '')).toMatchObject({ state: 'synced' });
+        expect(travel.travelers.get(travelId)).toMatchObject({ archived: answer === 'approved' });
+      },
+      { policies: { onReturn: 'separate', safetyValve: narrowValve } },
+    ),
+);
 
 describe('a departure that the safety valve holds', () => {
   const successor = person('Ada', { userName: 'ada.two', ...bert });

@@ -1,4 +1,5 @@
 import type { Policies } from '../../src/provisioning/policies.ts';
+import { holdFirstCall } from '../fixtures/holding-first.ts';
 import { managedBy, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
@@ -103,6 +104,22 @@ test('the reports learn of a deactivation after a restart, if the process ended 
     void fixture.patch(boss.id, { active: false }).catch(() => {});
     await held.reached;
     await fixture.restart();
+    await fixture.reconcileAfter(60_000);
+    await fixture.reconcileAfter(60_000);
+    expect(await fixture.findings(ada.id)).toEqual(['managerId: managerInactive']);
+  }));
+
+test('the reports learn of a deactivation from the archived traveler, if the process ended before the write told them', () =>
+  withFixture(async (fixture) => {
+    const { boss, ada } = await bossAndAda(fixture);
+    const { references } = fixture.store;
+    const search = holdFirstCall(references.findReferrers);
+    references.findReferrers = search.held;
+    const call = fixture.travel.holdCall('patch');
+    void fixture.patch(boss.id, { active: false }).catch(() => {});
+    await Promise.all([search.reached, call.reached]);
+    await fixture.restart();
+    expect((await fixture.identity(ada.id)).state).toBe('synced');
     await fixture.reconcileAfter(60_000);
     await fixture.reconcileAfter(60_000);
     expect(await fixture.findings(ada.id)).toEqual(['managerId: managerInactive']);

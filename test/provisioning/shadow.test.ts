@@ -228,3 +228,43 @@ test('the report of a first cycle equals what going live then does, person by pe
     const { planned, done } = await playFirstCycle(fixture, 70);
     expect(done).toEqual(planned);
   }));
+
+test('going live wakes a user who waits for an address that has become free unseen', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    await toShadow(fixture);
+    const traveler = (await fixture.traveler(ada.id)) as TravelUser;
+    travel.travelers.set(traveler.id, { ...traveler, email: addressOf('Bob') });
+    await fixture.importTravelers();
+    const bob = await bridge.users.create(users, { ...person('Bob'), userName: 'bob' });
+    expect(await fixture.identity(bob.id)).toMatchObject({ state: 'pending' });
+    await fixture.patch(ada.id, named('Adele'));
+    travel.travelers.set(traveler.id, traveler);
+    const { digest } = await report(fixture);
+    expect(await approve(fixture, digest)).toMatchObject({ outcome: 'live' });
+    expect(await fixture.traveler(bob.id)).toMatchObject({ email: addressOf('Bob') });
+  }));
+
+test.each(['archive', 'delete'] as const)(
+  'a DELETE in shadow mode is planned with deprovision %s, and carried out after going live',
+  (deprovision) =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, travel } = fixture;
+        const { id } = await bridge.users.create(users, person('Ada'));
+        const { travelId = '' } = await fixture.identity(id);
+        await toShadow(fixture);
+        await bridge.users.remove(users, id);
+        await fixture.reconcileAfter(HOUR_MS);
+        expect(travel.writes()).toEqual([]);
+        const { digest, sums } = await report(fixture);
+        expect(sums).toEqual({ end: 1 });
+        expect(await approve(fixture, digest)).toEqual({ outcome: 'live', approved: 1, changed: 0 });
+        const traveler = travel.travelers.get(travelId);
+        if (deprovision === 'archive') expect(traveler).toMatchObject({ archived: true });
+        else expect(traveler).toBeUndefined();
+      },
+      { policies: { deprovision } },
+    ),
+);

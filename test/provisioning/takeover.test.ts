@@ -237,6 +237,43 @@ describe.each(Object.keys(ways))('%s as another person', (way) => {
   );
 });
 
+test.each([
+  [
+    'has left',
+    async ({ bridge, patch }: ProvisioningFixture) => {
+      const { id } = await bridge.users.create('default', person('Ada', { externalId: 'old' }));
+      await patch(id, { active: false });
+      return id;
+    },
+  ],
+  [
+    'was inactive from the beginning',
+    async ({ bridge, travel, reconcileAfter }: ProvisioningFixture) => {
+      travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith' });
+      const leaver = person('Ada', { externalId: 'old', active: false });
+      const { id } = await bridge.users.create('default', leaver);
+      await reconcileAfter(0);
+      return id;
+    },
+  ],
+])(
+  'with onReturn: separate the traveler of a user who %s is read before it gives its address up, and archived again if it is active',
+  (_, createInactive) =>
+    withFixture(
+      async (fixture) => {
+        const id = await createInactive(fixture);
+        const [leaver] = travelers(fixture);
+        expect(leaver).toMatchObject({ archived: true });
+        if (leaver) fixture.travel.travelers.set(leaver.id, { ...leaver, archived: false });
+        await fixture.patch(id, { ...otherPerson, active: true });
+        await fixture.bridge.reconcileDue();
+        expect((await fixture.identity(id)).travelId).not.toBe(leaver?.id);
+        expect(fixture.travel.travelers.get(leaver?.id ?? '')).toMatchObject({ archived: true });
+      },
+      { policies: { onReturn: 'separate' } },
+    ),
+);
+
 test('a value that is sent for the leaver between the search and the link is not passed on', () =>
   withFixture(
     async (fixture) => {

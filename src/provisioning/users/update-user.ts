@@ -144,9 +144,10 @@ function createTombstone(
   const deletedAt = wallClock();
   const writtenAt = now();
   const sent = { ...progress.late?.sent, archived: [false] };
-  // A departure that waits for an admin, or was discarded, stays so. A decision applies to one version.
+  // A departure that waits for an admin, or was discarded, stays so. Any other needs a version of its own: no decision has been made about it,
+  // no attempt has archived its traveler, and an admin can discard it.
   const isUndecided = isDepartureCause(leaver.hold?.cause) || isKeptActive(leaver);
-  const decided = isUndecided ? {} : { version: 1, hold: undefined, decision: undefined };
+  const decided = isUndecided ? {} : { version: leaver.version + 1, hold: undefined, decision: undefined };
   return {
     ...leaver,
     ...decided,
