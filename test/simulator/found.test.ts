@@ -1,4 +1,5 @@
 import { defaultPolicies } from '../../src/provisioning/policies.ts';
+import { seeds } from '../fixtures/runs.ts';
 import type { Event } from './events.ts';
 import { type MemoryDatabase, openSimulator } from './memory-database.ts';
 import { play } from './play.ts';
@@ -52,7 +53,7 @@ it('a newcomer gets the address of a leaver whose traveler has it only since a s
     { what: { kind: 'join', who: 0, as: 'other', active: true }, pause: 1_500 },
   ]));
 
-it.each([4, 6, 7, 8])(
+it.each(seeds(4, 6, 7, 8))(
   'an address for which an attempt without an answer has waited is given on, once its person wants another one (seed %d)',
   (seed) =>
     expectKept(
@@ -71,7 +72,7 @@ it.each([4, 6, 7, 8])(
 );
 
 /** The seed decides when the late call is carried out. */
-it.each([1, 2, 3, 4, 5, 6])(
+it.each(seeds(1, 2, 3, 4, 5, 6))(
   'a late archive is undone after a move, also if an import looks at the traveler meanwhile (seed %d)',
   (seed) =>
     expectKept(

@@ -1,4 +1,5 @@
 import type { Policies } from '../../src/provisioning/policies.ts';
+import { seeds } from '../fixtures/runs.ts';
 import type { MappingName } from '../histories/mappings.ts';
 import type { Event } from './events.ts';
 import { type MemoryDatabase, openSimulator } from './memory-database.ts';
@@ -24,9 +25,14 @@ interface ShortHistory {
   events: (Event['what'] | Event)[];
 }
 
-async function expectKept({ seeds = [1], policies = {}, setup = {}, events }: ShortHistory): Promise<void> {
+async function expectKept({
+  seeds: drawn = [1],
+  policies = {},
+  setup = {},
+  events,
+}: ShortHistory): Promise<void> {
   const all = events.map((event): Event => ('what' in event ? event : { what: event, pause: 0 }));
-  for (const seed of seeds) {
+  for (const seed of drawn) {
     const { broken } = await play(database, {
       ...{ seed, people: 6, events: all },
       setup: { ...plainSetup, ...setup, policies: { ...plainSetup.policies, ...policies } },
@@ -47,7 +53,7 @@ const rest = { kind: 'rest' } as const;
 const valve = { share: 0, minimum: 1, windowMs: 3_600_000 };
 
 it('the traveler of a create whose answer was lost is archived, and not deleted, if the person is deleted at once', () =>
-  expectKept({ seeds: [1, 2, 3], events: [faults('lost'), after(join(0), 100), leave(0), rest] }));
+  expectKept({ seeds: seeds(1, 2, 3), events: [faults('lost'), after(join(0), 100), leave(0), rest] }));
 
 it.each([
   ['some time later', [leave(0), rest, join(0, 'other')]],
@@ -75,7 +81,7 @@ it.each([
 
 it('with reclaimEmail, a leaver whose departure was discarded, and who is archived by hand, gives the address up', () =>
   expectKept({
-    seeds: [1, 2, 3, 4, 5],
+    seeds: seeds(1, 2, 3, 4, 5),
     policies: { reclaimEmail: true, safetyValve: valve },
     events: [
       ...[join(0), join(1), join(2), join(3), rest, setActive(2, false), rest, setActive(0, false), rest],
@@ -120,7 +126,7 @@ it('departures that an admin has approved by going live are carried out', () =>
 it('two admins are enough to approve a large change of the mapping', () => {
   const change = (name: 'capitals' | 'defaults') => ({ kind: 'mapping', name, isLarge: true }) as const;
   return expectKept({
-    seeds: [1, 2, 3, 4],
+    seeds: seeds(1, 2, 3, 4),
     setup: { needsTwoAdmins: true },
     events: [join(0), join(1), rest, change('capitals'), rest, rest, change('defaults'), rest, rest],
   });
@@ -191,7 +197,7 @@ it('after an outage, people for whom there is nothing to send do not delay the o
 
 it('a user whose create got 409 is tried again if the address is given up before the search for its traveler', () =>
   expectKept({
-    seeds: [1, 2, 3],
+    seeds: seeds(1, 2, 3),
     events: [
       // The late call gives the address of the joiner to the traveler of another person, which the bridge does not know yet.
       ...[join(1), rest, faults('pass', 'late'), after(email(1, 5), 11_000), after(email(1, 1), 28_300)],
