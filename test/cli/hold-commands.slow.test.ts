@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type TravelAdmin, travelAdmin } from '../fixtures/travel-admin.ts';
 
@@ -17,7 +18,7 @@ let file: ReturnType<typeof writeSettingsFile>;
 let receiver: Server;
 let alerts: { type: string; data: object }[];
 let environment: Record<string, string>;
-let server: JetbridgeServer | undefined;
+let server: RunningService | undefined;
 beforeEach(async () => {
   alerts = [];
   receiver = createServer((request, response) => {
@@ -36,7 +37,7 @@ beforeEach(async () => {
   };
 });
 afterEach(async () => {
-  await server?.stop();
+  await server?.close();
   server = undefined;
   await new Promise((resolve) => receiver.close(resolve).closeAllConnections());
   file.remove();
@@ -85,7 +86,7 @@ async function heldMetric(url: string): Promise<string[]> {
 }
 
 it('shows a rule that would change more than 100 people, and a running server follows it once it is approved', async () => {
-  server = await serveJetbridge(environment);
+  server = await startService(environment);
   const { url } = server;
   const admin = travelAdmin(url, TRAVEL_API_KEY);
   const customFieldId = await addField(admin);

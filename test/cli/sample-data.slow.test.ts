@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { runCommandLine } from '../fixtures/command-line.ts';
-import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { startService } from '../fixtures/service.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 const KEY = 'the-key-of-the-first-administrator';
@@ -16,12 +17,12 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 it('creates a company before the first start, and prints its contents and requests to try', async () => {
-  const ran = await runJetbridge(few, environment);
+  const ran = await runCommandLine(few, environment);
   expect(ran).toMatchObject({ code: 0, err: '' });
   expect(ran.out).toContain('Corvanne is there, its addresses end with @corvanne.example.\n');
   expect(ran.out).toMatch(/│ users +│ 30 +│/);
   expect(ran.out).toMatch(/│ trip projects +│ 20 +│/);
-  const server = await serveJetbridge(environment);
+  const server = await startService(environment);
   // Every printed request works, sent to the port of this server.
   const paths = [...ran.out.matchAll(/^curl .*"http:\/\/127\.0\.0\.1:8080(\/api\/[^"]+)"$/gm)].map(
     (m) => m[1],
@@ -31,7 +32,7 @@ it('creates a company before the first start, and prints its contents and reques
     const answer = await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${KEY}` } });
     expect({ path, status: answer.status }).toEqual({ path, status: 200 });
   }
-  await server.stop();
+  await server.close();
 });
 
 it('the same seed creates the same company, and is refused if the company exists', async () => {
@@ -50,7 +51,7 @@ it('the same seed creates the same company, and is refused if the company exists
 });
 
 it('works while a server runs, whose clients go on reading and writing', async () => {
-  const server = await serveJetbridge(environment);
+  const server = await startService(environment);
   try {
     const admin = travelAdmin(server.url, KEY);
     let done = false;
@@ -66,7 +67,7 @@ it('works while a server runs, whose clients go on reading and writing', async (
     expect(written).toBeGreaterThan(2);
     expect(await admin.travelers()).toHaveLength(3001);
   } finally {
-    await server.stop();
+    await server.close();
   }
 });
 
@@ -80,10 +81,10 @@ it('is created in the embedded travel service only', async () => {
 });
 
 it('an account with a mandatory custom field is refused', async () => {
-  const server = await serveJetbridge(environment);
+  const server = await startService(environment);
   const field = { dataType: 'text', mandatory: true, name: 'Badge', resourceType: 'user' };
   await travelAdmin(server.url, KEY).make('/custom-fields', field);
-  await server.stop();
+  await server.close();
   expect(await runCommandLine(few, environment)).toEqual({
     code: 1,
     out: '',

@@ -12,6 +12,7 @@ import {
   temporaryFolder,
 } from '../fixtures/jetbridge.ts';
 import { shownCertificate } from '../fixtures/plain-and-tls.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { describeOnSqlite } from '../fixtures/test-database.ts';
 
 /** An empty data folder for each test, and files in it. */
@@ -63,11 +64,21 @@ describe('serve', () => {
     refusing.close();
   });
 
-  it('goes on after SIGHUP without a certificate', async () => {
-    const server = await serveJetbridge(data);
+  it('goes on after SIGHUP without a certificate, and applies a changed mapping file', async () => {
+    const mapping = file('mapping.json', '{"scimUserMapping": []}');
+    const settings = writeSettingsFile({}, { default: { mapping } });
+    const server = await serveJetbridge({ ...data, JETBRIDGE_CONFIG: settings.path, LOG_LEVEL: 'info' });
+    file(
+      'mapping.json',
+      '{"scimUserMapping": [{ "scimAttribute": "nickName", "userAttribute": "firstName" }]}',
+    );
     server.signal('SIGHUP');
+    await eventually(async () =>
+      expect(server.log()).toContain('"msg":"the mapping file has come into force"'),
+    );
     expect(await statusOf(server, 'wrong')).toBe(401);
     expect(await server.stop()).toMatchObject({ code: 0 });
+    settings.remove();
   });
 
   it('serves HTTPS, and a renewed certificate after SIGHUP', async () => {

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let settings: { JETBRIDGE_DATA: string; TRAVEL_API_KEY: string; SCIM_TOKEN: string };
-let server: JetbridgeServer | undefined;
+let server: RunningService | undefined;
 beforeEach(() => {
   folder = temporaryFolder();
   settings = {
@@ -15,7 +16,7 @@ beforeEach(() => {
   };
 });
 afterEach(async () => {
-  await server?.stop();
+  await server?.close();
   server = undefined;
   folder.remove();
 });
@@ -52,7 +53,7 @@ function ask(path: string, init: { method?: string; body?: unknown; id?: string;
 }
 
 it('shows the requests to the travel service while the server runs, as a table or as JSON', async () => {
-  server = await serveJetbridge(settings);
+  server = await startService(settings);
   await ask('/api/users/nobody', { id: 'case-1' });
   await ask('/api/cost-centers', {
     method: 'POST',
@@ -84,7 +85,7 @@ it('shows the requests to the travel service while the server runs, as a table o
 });
 
 it('contains the requests of the IdP, the calls of the bridge, and as requests to the travel service none to SCIM', async () => {
-  server = await serveJetbridge(settings);
+  server = await startService(settings);
   const userName = 'ada@corp.example';
   const made = await ask('/scim/v2/Users', {
     method: 'POST',
@@ -123,7 +124,7 @@ it('contains the requests of the IdP, the calls of the bridge, and as requests t
 });
 
 it('searches by user, path and time, and reports if there are more or none', async () => {
-  server = await serveJetbridge(settings);
+  server = await startService(settings);
   for (const path of ['/api/users', '/api/users/x', '/api/users-x']) await ask(path);
   const me = (await (await ask('/api/whoami')).json()) as { data: { email: string; id: string } };
   await logged(1, '--path', '/api/whoami');

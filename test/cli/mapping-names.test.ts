@@ -1,8 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createLog } from '../../src/http/log.ts';
+import type { JsonObject } from '../../src/schema/resource.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { parseLinesInto } from '../fixtures/http.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
 import { describeOnSqlite } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
@@ -12,7 +16,8 @@ const secrets = {
 };
 
 let folder: ReturnType<typeof temporaryFolder>;
-let server: JetbridgeServer;
+let server: RunningService;
+const lines: JsonObject[] = [];
 
 function file(name: string, content: object): string {
   const path = join(folder.path, name);
@@ -45,7 +50,7 @@ const managed = {
 
 beforeAll(async () => {
   folder = temporaryFolder();
-  server = await serveJetbridge({ ...having(misspelled), LOG_LEVEL: 'warn' });
+  server = await startService(having(misspelled), { log: createLog('warn', parseLinesInto(lines)) });
   const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
   await admin.make('/billing-profiles', { name: 'Headquarters', email: 'bill@corp.example', lang: 'en' });
   await admin.make('/cost-centers', { name: 'Marketing' });
@@ -59,7 +64,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await server.stop();
+  await server.close();
   folder.remove();
 });
 
@@ -223,9 +228,6 @@ it('a fault of the mapping is logged once, however many people it concerns, and 
   await eventually(async () =>
     expect(await gauge()).toContain('jetbridge_mapping_faults{connection="default"} 1'),
   );
-  const lines = server
-    .log()
-    .split('\n')
-    .filter((line) => line.includes('defaults.billingProfile.name'));
-  expect(lines).toHaveLength(1);
+  const faults = lines.filter((line) => JSON.stringify(line).includes('defaults.billingProfile.name'));
+  expect(faults).toHaveLength(1);
 });
