@@ -75,6 +75,15 @@ test('a held change of lookups names the lost entries, counts everybody by field
     expect(await fixture.store.holds.countHolds()).toMatchObject([{ cause: 'rules', count: CROWD }]);
   }));
 
+test('a count that a stop interrupts goes on after the last person, and looks at nobody twice', () =>
+  withCrowd(async (fixture) => {
+    const effect = async () => (await fixture.store.holds.findHeldRules(users))?.effect;
+    await loseCenters(fixture);
+    expect(await effect()).toMatchObject({ isComplete: false, looked: 100, people: 100 });
+    await fixture.bridge.startBackground().stop();
+    expect(await effect()).toMatchObject({ isComplete: true, looked: CROWD, people: CROWD });
+  }));
+
 test('a held mapping is named by its version and admin, beside lookups that were lost before its decision', () =>
   withCrowd(async (fixture) => {
     const { bridge, clock } = fixture;
