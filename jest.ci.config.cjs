@@ -30,6 +30,7 @@ const postgresProcesses = {
   testMatch: [
     '**/test/process/{feed,import}.slow.test.ts',
     '**/test/cli/{connections,erase-elsewhere}.slow.test.ts',
+    '**/test/scim/group-concurrency.slow.test.ts',
     '**/test/store/{restored,volume}.slow.test.ts',
     '**/test/travel/webhooks/model.slow.test.ts',
   ],

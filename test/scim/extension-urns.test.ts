@@ -8,13 +8,13 @@ import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
 import { parseProjection } from '../../src/scim/projection.ts';
 import { extensionUrns } from '../fixtures/extension-urns.ts';
 import { runs } from '../fixtures/runs.ts';
-import { patchOp } from '../fixtures/scim.ts';
-import { type ScimService, scimService } from '../fixtures/scim-service.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
+import { found } from '../fixtures/scim-client.ts';
 
-let scim: ScimService;
+let scim: ScimFixture;
 let count = 0;
 beforeAll(async () => {
-  scim = await scimService();
+  scim = await scimFixture();
 });
 afterAll(() => scim.close());
 
@@ -114,8 +114,8 @@ describe.each(extensionUrns)('the extension of %s, %s,', (_, urn) => {
       `${urn} pr and ${urn}:codes eq "y" and ${urn}:badge eq "${badge}"`,
       `${urn}:boss[value eq "m-1"].displayName eq "Max" and ${urn}:badge eq "${badge}"`,
     ])
-      expect([filter, await scim.found('/Users', filter, 'id')]).toEqual([filter, [id]]);
-    expect(await scim.found('/Users', `${urn}:badge eq "nobody"`, 'id')).toEqual([]);
+      expect([filter, await found(scim, '/Users', filter, 'id')]).toEqual([filter, [id]]);
+    expect(await found(scim, '/Users', `${urn}:badge eq "nobody"`, 'id')).toEqual([]);
   });
 });
 
@@ -161,7 +161,7 @@ describe('a name is divided into URN and attribute', () => {
     expect(extensionsOf(user)).toEqual(expected);
     const changed = await patched(user, { op: 'replace', path: `${urn}:badge`, value: 'B-3' });
     expect(extensionsOf(changed)).toEqual({ ...expected, [urn]: { badge: 'B-3' } });
-    expect(await scim.found('/Users', `${urn}:badge eq "B-3"`, 'id')).toEqual([user.id]);
+    expect(await found(scim, '/Users', `${urn}:badge eq "B-3"`, 'id')).toEqual([user.id]);
   });
 
   it('in a PATCH path before the last part, if the URN has the form of RFC 7643 §10.3, although the value is an object', async () => {
@@ -186,7 +186,7 @@ describe('a name is divided into URN and attribute', () => {
     const { body } = await query({ attributes: 'urn:acme:a:b:c.d' });
     expect(body.Resources.map(extensionsOf)).toEqual([extensionsOf(one), extensionsOf(other)]);
     const filter = `title eq "${mark}" and urn:acme:a:b:c.d eq "x"`;
-    expect(await scim.found('/Users', filter, 'id')).toEqual([one.id, other.id]);
+    expect(await found(scim, '/Users', filter, 'id')).toEqual([one.id, other.id]);
     const excluded = await query({ excludedAttributes: 'urn:acme:a:b:c' });
     expect(excluded.body.Resources.map(extensionsOf)).toEqual([{ 'urn:acme:a:b': {} }, {}]);
   });

@@ -54,60 +54,20 @@ const patch = (path: string, ...operations: unknown[]): Asked => ({
 const filtered = (filter: string): Asked => get(`/Users?filter=${encodeURIComponent(filter)}`);
 const searchRequest = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 
-const goldens: [file: string, ask: (seed: Seed) => Asked][] = [
+type Golden = [file: string, ask: (seed: Seed) => Asked];
+
+/** Requests that change nothing. One service answers them all. */
+const readings: Golden[] = [
   ['user-get-200', ({ user }) => get(`/Users/${user}`)],
   ['user-get-304', ({ user }) => get(`/Users/${user}`, { 'If-None-Match': 'W/"1"' })],
   ['user-head-200', ({ user }) => ({ method: 'HEAD', path: `/Users/${user}` })],
   ['user-get-attributes-200', ({ user }) => get(`/Users/${user}?attributes=userName,name.givenName`)],
-  [
-    'user-post-201',
-    () => ({
-      method: 'POST',
-      path: '/Users',
-      body: { ...ada, userName: 'Cleo@corp.example', emails: [{ value: 'cleo@corp.example', type: 'work' }] },
-    }),
-  ],
-  [
-    'user-put-200',
-    ({ user }) => ({ method: 'PUT', path: `/Users/${user}`, body: { ...ada, title: 'Countess' } }),
-  ],
-  [
-    'user-patch-200',
-    ({ user }) => patch(`/Users/${user}`, { op: 'Replace', path: 'active', value: 'False' }),
-  ],
-  ['user-delete-204', ({ user }) => ({ method: 'DELETE', path: `/Users/${user}` })],
   ['users-list-200', () => filtered('userName eq "ada@corp.example"')],
   ['users-list-empty-200', () => filtered('userName eq "nobody"')],
   ['users-list-count-0-200', () => get('/Users?startIndex=2&count=0')],
   ['users-list-cursor-200', () => get('/Users?cursor=&count=1&attributes=userName')],
   ['users-list-sorted-200', () => get('/Users?sortBy=userName&sortOrder=descending&attributes=userName')],
   ['group-get-200', ({ group }) => get(`/Groups/${group}`)],
-  [
-    'group-post-201',
-    ({ user }) => ({
-      method: 'POST',
-      path: '/Groups',
-      body: { schemas: [urns.group], displayName: 'Desk', members: [{ value: user }] },
-    }),
-  ],
-  [
-    'group-put-200',
-    ({ group }) => ({
-      method: 'PUT',
-      path: `/Groups/${group}`,
-      body: { schemas: [urns.group], displayName: 'Crew', externalId: 'G-1' },
-    }),
-  ],
-  [
-    'group-patch-200',
-    ({ group, user }) =>
-      patch(`/Groups/${group}`, { op: 'Remove', path: 'members', value: [{ value: user }] }),
-  ],
-  [
-    'group-patch-attributes-200',
-    ({ group }) =>
-      patch(`/Groups/${group}?attributes=displayName`, { op: 'replace', path: 'displayName', value: 'Desk' }),
-  ],
   [
     'search-200',
     () => ({
@@ -148,36 +108,78 @@ const goldens: [file: string, ask: (seed: Seed) => Asked][] = [
   ['501-bulk', () => ({ method: 'POST', path: '/Bulk', body: { Operations: [] } })],
 ];
 
-test.each(goldens)('%s', async (file, ask) => {
-  const settings = writeSettingsFile({});
-  const service = await startService(
-    { SCIM_TOKEN: token, PUBLIC_URL: 'https://bridge.example', JETBRIDGE_CONFIG: settings.path },
-    { background: false },
-  );
-  try {
-    const scim = scimClient(service.url, token);
-    const user = (await scim.send('POST', '/Users', ada)).body.id;
-    await scim.send('POST', '/Users', { userName: 'bob' });
-    const crew = { displayName: 'Crew', members: [{ value: user, display: 'Ada' }] };
-    const group = (await scim.send('POST', '/Groups', crew)).body.id;
-    const answer = await rawExchange(
-      Number(new URL(service.url).port),
-      requestText(rawRequest(ask({ user, group }))),
-    );
-    check(file, answer);
-  } finally {
-    await service.close();
-    settings.remove();
-  }
+const writes: Golden[] = [
+  [
+    'user-post-201',
+    () => ({
+      method: 'POST',
+      path: '/Users',
+      body: { ...ada, userName: 'Cleo@corp.example', emails: [{ value: 'cleo@corp.example', type: 'work' }] },
+    }),
+  ],
+  [
+    'user-put-200',
+    ({ user }) => ({ method: 'PUT', path: `/Users/${user}`, body: { ...ada, title: 'Countess' } }),
+  ],
+  [
+    'user-patch-200',
+    ({ user }) => patch(`/Users/${user}`, { op: 'Replace', path: 'active', value: 'False' }),
+  ],
+  ['user-delete-204', ({ user }) => ({ method: 'DELETE', path: `/Users/${user}` })],
+  [
+    'group-post-201',
+    ({ user }) => ({
+      method: 'POST',
+      path: '/Groups',
+      body: { schemas: [urns.group], displayName: 'Desk', members: [{ value: user }] },
+    }),
+  ],
+  [
+    'group-put-200',
+    ({ group }) => ({
+      method: 'PUT',
+      path: `/Groups/${group}`,
+      body: { schemas: [urns.group], displayName: 'Crew', externalId: 'G-1' },
+    }),
+  ],
+  [
+    'group-patch-200',
+    ({ group, user }) =>
+      patch(`/Groups/${group}`, { op: 'Remove', path: 'members', value: [{ value: user }] }),
+  ],
+  [
+    'group-patch-attributes-200',
+    ({ group }) =>
+      patch(`/Groups/${group}?attributes=displayName`, { op: 'replace', path: 'displayName', value: 'Desk' }),
+  ],
+];
+
+describe('a request that changes nothing', () => {
+  let seeded: SeededService;
+  beforeAll(async () => {
+    seeded = await startSeeded();
+  });
+  afterAll(() => seeded.close());
+
+  test.each(readings)('%s', async (file, ask) => {
+    check(file, await seeded.exchange(requestText(rawRequest(ask(seeded.seed)))));
+  });
+
+  test.each([
+    ['400-no-http', 'hello\r\n\r\n'],
+    ['431-headers', requestText({ method: 'GET', target: `/scim/v2/${'x'.repeat(40_000)}` })],
+  ])('%s', async (file, text) => {
+    check(file, await seeded.exchange(text));
+  });
 });
 
-test.each([
-  ['400-no-http', 'hello\r\n\r\n'],
-  ['431-headers', requestText({ method: 'GET', target: `/scim/v2/${'x'.repeat(40_000)}` })],
-])('%s', async (file, text) => {
-  const service = await startService({}, { background: false });
-  check(file, await rawExchange(Number(new URL(service.url).port), text));
-  await service.close();
+test.each(writes)('%s', async (file, ask) => {
+  const seeded = await startSeeded();
+  try {
+    check(file, await seeded.exchange(requestText(rawRequest(ask(seeded.seed)))));
+  } finally {
+    await seeded.close();
+  }
 });
 
 test.each([
@@ -202,6 +204,31 @@ test.each([
   check(file, await rawExchange(fixture.port, requestText(request)));
   await fixture.close();
 });
+
+type SeededService = Awaited<ReturnType<typeof startSeeded>>;
+
+/** Starts a service with the users and the group of `Seed`. */
+async function startSeeded() {
+  const settings = writeSettingsFile({});
+  const service = await startService(
+    { SCIM_TOKEN: token, PUBLIC_URL: 'https://bridge.example', JETBRIDGE_CONFIG: settings.path },
+    { background: false },
+  );
+  const scim = scimClient(service.url, token);
+  const user: string = (await scim.send('POST', '/Users', ada)).body.id;
+  await scim.send('POST', '/Users', { userName: 'bob' });
+  const crew = { displayName: 'Crew', members: [{ value: user, display: 'Ada' }] };
+  const group: string = (await scim.send('POST', '/Groups', crew)).body.id;
+  const seed: Seed = { user, group };
+  return {
+    seed,
+    exchange: (text: string) => rawExchange(Number(new URL(service.url).port), text),
+    close: async () => {
+      await service.close();
+      settings.remove();
+    },
+  };
+}
 
 function rawRequest({ method, path, headers, body }: Asked): RawRequest {
   const text = typeof body === 'string' ? body : JSON.stringify(body);

@@ -1,9 +1,10 @@
+import { runs } from '../fixtures/runs.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimAnswer, type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
-/** The number of times that each request is sent to each service, all concurrently. */
-const TIMES = 10;
+/** The number of times that each request is sent to each service, all concurrently: ten in CI. */
+const TIMES = Math.min(runs(20).numRuns, 10);
 
 /** A service whose name occurs in all its data and URLs. */
 interface Own {
@@ -16,10 +17,10 @@ interface Own {
 }
 
 let fixtures: Own[];
-beforeEach(async () => {
+beforeAll(async () => {
   fixtures = [await open('alpha'), await open('bravo')];
 });
-afterEach(async () => {
+afterAll(async () => {
   for (const { service } of fixtures) await service.close();
 });
 

@@ -28,7 +28,7 @@ const full: ScimResource = {
 /** The attributes of the user that the PATCH changes (null: removed), or the error. */
 type Outcome = JsonObject | { error: string };
 /** Number, title, user before the PATCH, PATCH, outcome. */
-type Idiom = [number, string, ScimResource, JsonObject, Outcome];
+export type Idiom = [number, string, ScimResource, JsonObject, Outcome];
 
 const set = (path: string, value: unknown, op = 'replace') => patchOp({ op, path, value });
 const add = (path: string, value: unknown) => set(path, value, 'add');
@@ -480,3 +480,8 @@ export const idioms: Idiom[] = [
     },
   ],
 ];
+
+/** The user after the PATCH of an idiom that is not refused. */
+export function expectedOf(seed: ScimResource, changed: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries({ ...seed, ...changed }).filter(([, value]) => value !== null));
+}

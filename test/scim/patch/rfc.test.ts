@@ -14,10 +14,11 @@ const annex = { type: 'work', streetAddress: '3 Back', locality: 'Metz' };
 const flat = { type: 'home', streetAddress: '2 Side', locality: 'Lyon' };
 
 let fixture: ScimFixture;
-beforeEach(async () => {
+let count = 0;
+beforeAll(async () => {
   fixture = await scimFixture();
 });
-afterEach(() => fixture.close());
+afterAll(() => fixture.close());
 
 /** Title, user before, operations, user after; both without id, meta, schemas, userName and active. */
 type Case = [string, JsonObject, JsonObject[], JsonObject];
@@ -30,10 +31,12 @@ const replace = (path: string, value: unknown) => ({ op: 'replace', path, value 
 const remove = (path: string): JsonObject => ({ op: 'remove', path });
 
 async function patched(seed: JsonObject, operations: unknown[], query = '') {
-  const created = await fixture.send('POST', '/Users', { userName: 'ada', ...seed });
+  count += 1;
+  const created = await fixture.send('POST', '/Users', { userName: `ada${count}`, ...seed });
   expect(created.status).toBe(201);
-  const answer = await fixture.send('PATCH', `/Users/u1${query}`, patchOp(...operations));
-  const now = (await fixture.send('GET', '/Users/u1')).body;
+  const path = `/Users/${created.body.id}`;
+  const answer = await fixture.send('PATCH', `${path}${query}`, patchOp(...operations));
+  const now = (await fixture.send('GET', path)).body;
   return { created: created.body, answer, now };
 }
 
@@ -541,11 +544,15 @@ describe('§3.5.2 of all operations', () => {
 });
 
 describe('§3.5.2 of groups', () => {
-  const make = (...members: JsonObject[]) =>
-    fixture.send('POST', '/Groups', { displayName: 'Team', members });
+  let path: string;
+  const make = async (...members: JsonObject[]) => {
+    count += 1;
+    const { body } = await fixture.send('POST', '/Groups', { displayName: `Team ${count}`, members });
+    path = `/Groups/${body.id}`;
+  };
   const patchedTo = async (...operations: JsonObject[]) => {
-    const { status, body } = await fixture.send('PATCH', '/Groups/g1', patchOp(...operations));
-    const { displayName, externalId, members = [] } = (await fixture.send('GET', '/Groups/g1')).body;
+    const { status, body } = await fixture.send('PATCH', path, patchOp(...operations));
+    const { displayName, externalId, members = [] } = (await fixture.send('GET', path)).body;
     const values = members.map(({ value }: JsonObject) => value);
     return { status, scimType: body?.scimType, displayName, externalId, values };
   };
@@ -554,7 +561,7 @@ describe('§3.5.2 of groups', () => {
     await make({ value: 'a', type: 'User' });
     const { body: other } = await fixture.send('POST', '/Groups', { displayName: 'Others' });
     await patchedTo(add('members', [{ value: other.id, type: 'Group', display: 'Others' }]));
-    const { members } = (await fixture.send('GET', '/Groups/g1')).body;
+    const { members } = (await fixture.send('GET', path)).body;
     expect(members[1]).toEqual({
       value: other.id,
       type: 'Group',
@@ -586,14 +593,14 @@ describe('§3.5.2 of groups', () => {
 
   test('a failing PATCH changes neither members nor other attributes', async () => {
     await make({ value: 'a' });
-    const before = (await fixture.send('GET', '/Groups/g1')).body;
+    const before = (await fixture.send('GET', path)).body;
     const operations = [
       add('members', [{ value: 'b' }]),
       replace('displayName', 'New'),
       remove('displayName'),
     ];
     expect(await patchedTo(...operations)).toMatchObject({ status: 400, scimType: 'mutability' });
-    expect((await fixture.send('GET', '/Groups/g1')).body).toEqual(before);
+    expect((await fixture.send('GET', path)).body).toEqual(before);
   });
 
   test('operations on members are applied in their order, also with other operations between them', async () => {
