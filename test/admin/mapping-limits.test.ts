@@ -24,7 +24,7 @@ const attack = rules(40, () => replaced('(x{0,1000}){0,1}'.repeat(58)));
 describe('a mapping that is too large', () => {
   let fixture: AdminFixture;
   beforeAll(async () => {
-    fixture = await startAdmin({}, { mappingLimits: { taskMs: 60_000 } });
+    fixture = await startAdmin();
   });
   afterAll(() => fixture.close());
 
@@ -96,7 +96,7 @@ describe('a mapping that is too large', () => {
 describe('what is answered about a mapping text stays small', () => {
   let fixture: AdminFixture;
   beforeAll(async () => {
-    fixture = await startAdmin({}, { mappingLimits: { taskMs: 60_000 } });
+    fixture = await startAdmin();
   });
   afterAll(() => fixture.close());
 

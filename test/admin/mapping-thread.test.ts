@@ -12,8 +12,16 @@ let waits: Wait[];
 let thread: MappingThread;
 beforeEach(() => {
   waits = [];
-  thread = mappingThread({
-    program: join(__dirname, '../fixtures/thread-program.cjs'),
+  thread = threadWith('thread-program.cjs');
+});
+afterEach(() => thread.close());
+
+const TASK_MS = 1_000;
+const WAIT_MS = 2_000;
+
+function threadWith(program: string): MappingThread {
+  return mappingThread({
+    program: join(__dirname, '../fixtures', program),
     limits: { taskMs: TASK_MS, waitMs: WAIT_MS, memoryMb: 32 },
     wait: (ms, signal) =>
       new Promise((resolve) => {
@@ -21,11 +29,7 @@ beforeEach(() => {
         signal?.addEventListener('abort', () => resolve());
       }),
   });
-});
-afterEach(() => thread.close());
-
-const TASK_MS = 1_000;
-const WAIT_MS = 2_000;
+}
 
 const reads: StoredReads = Object.assign(Object.create(null), {
   findById: async (...values: string[]) => ({ faults: values, warnings: [] }),
@@ -64,9 +68,19 @@ test('a task that does not end is terminated at its deadline, and the next one i
   expect(await run('answer')).toEqual(done);
 });
 
+test('while the thread loads its program, the deadline of the task has not begun', async () => {
+  const caller = new AbortController();
+  thread = threadWith('loading-program.cjs');
+  const running = run('answer', caller.signal);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(waits).toEqual([]);
+  caller.abort();
+  expect(await running).toBe('busy');
+});
+
 /** Resolves when the running task has its deadline. */
 async function atWork(): Promise<void> {
-  while (!waits.some(({ ms }) => ms === TASK_MS)) await Promise.resolve();
+  while (!waits.some(({ ms }) => ms === TASK_MS)) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test('tasks are computed one at a time: the second waits for the first', async () => {

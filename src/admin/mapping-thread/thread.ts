@@ -5,7 +5,10 @@ import type { StoredReads, TaskContext, Tasks } from './tasks.ts';
 
 /** The limits of the thread. */
 export interface ThreadLimits {
-  /** The thread is terminated if a task takes longer, in milliseconds. */
+  /**
+   * The thread is terminated if a task takes longer, in milliseconds. The time in which the thread loads its program does not count: it says
+   * nothing about the mapping.
+   */
   taskMs: number;
   /** A task that cannot begin within this time is refused, in milliseconds. */
   waitMs: number;
@@ -106,8 +109,12 @@ export type ToThread =
   | { [Name in keyof Tasks]: { kind: 'task'; name: Name; input: Tasks[Name]['input'] } }[keyof Tasks]
   | { kind: 'answer'; id: number; value: unknown };
 
-/** A message from the thread: a read of the database, or the end of the task. `max`: the size that its result exceeds, in characters. */
+/**
+ * A message from the thread: the begin of the task, a read of the database, or the end of the task. `max`: the size that its result exceeds, in
+ * characters.
+ */
 export type FromThread =
+  | { kind: 'began' }
   | { kind: 'read'; id: number; name: keyof StoredReads; values: unknown[] }
   | { kind: 'result'; value: unknown }
   | { kind: 'tooLarge'; max: number }
@@ -124,7 +131,8 @@ async function runTask(
   try {
     return await new Promise((resolve, reject) => {
       const onMessage = (message: FromThread) => {
-        if (message.kind === 'result') resolve(message.value);
+        if (message.kind === 'began') void wait(taskMs, over.signal).then(() => reject(tooCostly(taskMs)));
+        else if (message.kind === 'result') resolve(message.value);
         else if (message.kind === 'failed') reject(message.error);
         else if (message.kind === 'tooLarge') reject(tooLarge(message.max));
         else
@@ -138,7 +146,6 @@ async function runTask(
         thread.off('message', onMessage).off('error', onError).off('exit', onExit),
       );
       onAbort(signal, () => reject(new AdminError('busy', 'The caller does not wait any more.')));
-      void wait(taskMs, over.signal).then(() => reject(tooCostly(taskMs)));
       post({ kind: 'task', ...task });
     });
   } finally {

@@ -135,6 +135,7 @@ port.on('message', (message: ToThread) => {
     unanswered.delete(message.id);
     return;
   }
+  send({ kind: 'began' });
   runTask(message.name, message.input).then(
     // The main thread copies the result and sends it as JSON, while no other request is served.
     (value) => send(isTooLarge(value) ? { kind: 'tooLarge', max: MAX_RESULT } : { kind: 'result', value }),
