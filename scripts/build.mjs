@@ -1,21 +1,21 @@
-// Compiles src to dist and makes the command runnable. Everything is built in a folder beside, which becomes dist at the end: after an
+// Bundles src to dist and makes the command runnable. Everything is built in a folder beside, which becomes dist at the end: after an
 // interrupted build the next start builds again, and a removed source lingers nowhere.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleCommonJs, bundleProgram } from './bundle.mjs';
 import { renderDocuments } from './documents.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 const building = join(root, 'dist.building');
 rmSync(building, { recursive: true, force: true });
-compile('tsconfig.build.json', building);
+await bundleProgram(building);
+await bundleCommonJs(join(building, 'commonjs'));
 // The types of jetbridge/replay, the only part that other programs import.
-compile('tsconfig.declarations.json', building);
-// The same part once more as CommonJS with its types: jest loads it without any setting.
-compile('tsconfig.commonjs.json', join(building, 'commonjs'));
+for (const folder of ['', 'commonjs']) compile('tsconfig.declarations.json', join(building, folder));
 writeFileSync(join(building, 'commonjs/package.json'), '{ "type": "commonjs" }\n');
 // The admin page.
 run('vite', 'bin/vite.js', ['build', '--logLevel', 'warn', '--outDir', join(building, 'admin/ui')]);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createProgram } from '../dist/cli/cli.js';
+import { createProgram } from '../src/cli/cli.ts';
 import { code, wrap, writeOrCheck } from './markdown.mjs';
 
 const page = 'docs/command-line.md';

@@ -1,6 +1,6 @@
 // Writes the JSON Schemas beside the config files. With --check it only tells whether they are up to date.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { jsonSchemas } from '../dist/config/schema.js';
+import { jsonSchemas } from '../src/config/schema.ts';
 
 for (const [file, text] of Object.entries(jsonSchemas())) {
   if (!process.argv.includes('--check')) {

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { idpQuirks } from '../dist/scim/idp-quirks.js';
+import { idpQuirks } from '../src/scim/idp-quirks.ts';
 import { formatMarkdown, table } from './markdown.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '../..');

@@ -3,14 +3,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { travelSchema } from '../dist/schema/generated-travel-schema.js';
-import { urns } from '../dist/schema/resource.js';
-import { enterpriseSchema, userSchema } from '../dist/schema/scim-schemas.js';
-import { fields } from '../dist/translator/fields.js';
-import { otherRules } from '../dist/translator/mapping/default-rules.js';
-import { parseMapping } from '../dist/translator/mapping/mapping-file.js';
-import { compileRules } from '../dist/translator/rules.js';
-import { toTravel } from '../dist/translator/to-travel.js';
+import { travelSchema } from '../src/schema/generated-travel-schema.ts';
+import { urns } from '../src/schema/resource.ts';
+import { enterpriseSchema, userSchema } from '../src/schema/scim-schemas.ts';
+import { fields } from '../src/translator/fields.ts';
+import { otherRules } from '../src/translator/mapping/default-rules.ts';
+import { parseMapping } from '../src/translator/mapping/mapping-file.ts';
+import { compileRules } from '../src/translator/rules.ts';
+import { toTravel } from '../src/translator/to-travel.ts';
 import { code, table, wrap, writeOrCheck } from './markdown.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '../..');

@@ -2,9 +2,9 @@
 // the file is up to date.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { attribute } from '../dist/schema/attributes.js';
-import { urns } from '../dist/schema/resource.js';
-import { travelExtensionAttributes } from '../dist/translator/fields.js';
+import { attribute } from '../src/schema/attributes.ts';
+import { urns } from '../src/schema/resource.ts';
+import { travelExtensionAttributes } from '../src/translator/fields.ts';
 
 const file = 'src/schema/generated-travel-schema.ts';
 const text = format(`// Generated from src/translator/fields.ts by "npm run schemas"; do not edit.

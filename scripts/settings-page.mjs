@@ -1,8 +1,8 @@
 // Writes docs/settings.md from the declarations of the environment variables and of the settings file. With --check it only
 // reports whether the page is up to date.
 import { z } from 'zod';
-import { environmentGroups } from '../dist/config/environment.js';
-import { settingsSchema } from '../dist/config/schema.js';
+import { environmentGroups } from '../src/config/environment.ts';
+import { settingsSchema } from '../src/config/schema.ts';
 import { code, linksToDocuments, wrap, writeOrCheck } from './markdown.mjs';
 
 const schema = z.toJSONSchema(settingsSchema, { io: 'input' });

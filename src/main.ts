@@ -7,5 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 setFlagsFromString('--heap-growing-percent=50');
 // The only WebAssembly is undici's HTTP parser, which is fast enough as it is. To optimize it, V8 would take 32 MB for a moment.
 for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
+// Stack traces name the sources in place of the bundle (scripts/bundle.mjs). Only modules that are loaded later have this.
+process.setSourceMapsEnabled(true);
 const { run } = await import('./cli/cli.ts');
 process.exitCode = await run(process.argv.slice(2), fileURLToPath(new URL('..', import.meta.url)));

@@ -1,19 +1,19 @@
 // Fills an empty database for the views of the admin page: node admin-data.mjs SIZE. The settings come from the environment. It
 // calls the store's code, with many rows in one transaction. SIZE is the number of people and of exchanges.
-import { hashSecret } from '../../dist/http/authentication.js';
-import { exchangeStore } from '../../dist/log/exchange-store.js';
-import { exchangeKeys } from '../../dist/log/open-log.js';
-import { ensureConnection } from '../../dist/store/connections.js';
-import { adminTokens } from '../../dist/store/credentials/admins.js';
-import { scimTokens } from '../../dist/store/credentials/credentials.js';
-import { currentEncryptionKey, encryption } from '../../dist/store/credentials/encryption.js';
-import { insertEmailKeys } from '../../dist/store/identities/email-keys.js';
-import { toRow } from '../../dist/store/identities/identity-row.js';
-import { countIdentities } from '../../dist/store/lists/list-counters.js';
-import { rulesStore } from '../../dist/store/queues/rules-in-force.js';
-import { openDatabase } from '../../dist/store/sql/open-database.js';
-import { insertInBatches } from '../../dist/store/sql/queries.js';
-import { travelStore } from '../../dist/store/travel/travel-writes.js';
+import { hashSecret } from '../../src/http/authentication.ts';
+import { exchangeStore } from '../../src/log/exchange-store.ts';
+import { exchangeKeys } from '../../src/log/open-log.ts';
+import { ensureConnection } from '../../src/store/connections.ts';
+import { adminTokens } from '../../src/store/credentials/admins.ts';
+import { scimTokens } from '../../src/store/credentials/credentials.ts';
+import { currentEncryptionKey, encryption } from '../../src/store/credentials/encryption.ts';
+import { insertEmailKeys } from '../../src/store/identities/email-keys.ts';
+import { toRow } from '../../src/store/identities/identity-row.ts';
+import { countIdentities } from '../../src/store/lists/list-counters.ts';
+import { rulesStore } from '../../src/store/queues/rules-in-force.ts';
+import { openDatabase } from '../../src/store/sql/open-database.ts';
+import { insertInBatches } from '../../src/store/sql/queries.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { CONNECTIONS, exchanges, person, personId } from './admin-rows.mjs';
 import { readBenchSettings, scriptToken } from './admin-settings.mjs';
 import { pick } from './pick.mjs';

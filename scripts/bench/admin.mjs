@@ -9,7 +9,7 @@ import { scriptToken, settingsText } from './admin-settings.mjs';
 import { VIEWS } from './admin-views.mjs';
 import { client } from './client.mjs';
 import { travelKey } from './data.mjs';
-import { launch, script } from './program.mjs';
+import { fromSources, launch, script } from './program.mjs';
 import { printProgress } from './progress.mjs';
 import { spread } from './statistics.mjs';
 import { tableOf, tableText } from './table.mjs';
@@ -51,7 +51,11 @@ async function fill() {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(config, settingsText);
-  const program = launch(place, { words: [script('admin-data.mjs'), size], environment, name: 'admin-data' });
+  const program = launch(place, {
+    words: [...fromSources('admin-data.mjs'), size],
+    environment,
+    name: 'admin-data',
+  });
   tell(program, 'people');
   tell(program, 'exchanges');
   await program.receive('filled');

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { launch, script } from './program.mjs';
+import { fromSources, launch, script } from './program.mjs';
 import { printProgress } from './progress.mjs';
 
 /** The credentials of every data folder. */
@@ -30,7 +30,7 @@ export async function dataFolder(place, size) {
 
 async function seed(place, folder, size) {
   printProgress(`${size} users: filling the travel service`);
-  const program = launch(place, { words: [script('seed.mjs'), folder, String(size)], name: 'seed' });
+  const program = launch(place, { words: [...fromSources('seed.mjs'), folder, String(size)], name: 'seed' });
   reportProgress(program, 'seeded', (count) => ({ read: count, total: size }));
   await program.receive('done');
 }

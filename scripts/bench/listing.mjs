@@ -1,13 +1,13 @@
 // Fills long lists of a travel service, and reads pages of them on request: node listing.mjs FOLDER SIZE. It calls the service's
 // code without HTTP, whose cost would hide the differences between pages.
 import { randomBytes } from 'node:crypto';
-import { openEmbedded } from '../../dist/store/sql/sqlite.js';
-import { travelStore } from '../../dist/store/travel/travel-writes.js';
-import { list, listSubCollection } from '../../dist/travel/collection.js';
-import { indexKeys } from '../../dist/travel/resource.js';
-import { billingOperation } from '../../dist/travel/resources/billing.js';
-import { event } from '../../dist/travel/resources/event.js';
-import { user } from '../../dist/travel/resources/user.js';
+import { openEmbedded } from '../../src/store/sql/sqlite.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
+import { list, listSubCollection } from '../../src/travel/collection.ts';
+import { indexKeys } from '../../src/travel/resource.ts';
+import { billingOperation } from '../../src/travel/resources/billing.ts';
+import { event } from '../../src/travel/resources/event.ts';
+import { user } from '../../src/travel/resources/user.ts';
 import { LISTS } from './lists.mjs';
 
 const IN_ONE_TRANSACTION = 5_000;

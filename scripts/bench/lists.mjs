@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { launch, script } from './program.mjs';
+import { fromSources, launch } from './program.mjs';
 import { printProgress } from './progress.mjs';
 import { overRounds } from './statistics.mjs';
 import { spreadCells, tableOf, tableText } from './table.mjs';
@@ -85,7 +85,7 @@ async function filled(place, size) {
   if (!existsSync(complete)) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const program = launch(place, {
-    words: [script('listing.mjs'), folder, String(size)],
+    words: [...fromSources('listing.mjs'), folder, String(size)],
     name: `lists-${size}`,
   });
   printProgress(`lists of ${size}: filling`);

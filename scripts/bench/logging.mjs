@@ -2,15 +2,15 @@
 // They are mounted as in production. The message to the bench has their URLs and the id of a user.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { httpApp } from '../../dist/http/app.js';
-import { createLog } from '../../dist/http/log.js';
-import { httpMetrics } from '../../dist/http/monitoring.js';
-import { exchangeStore } from '../../dist/log/exchange-store.js';
-import { logKey } from '../../dist/log/keys.js';
-import { exchangeRecorder } from '../../dist/log/recorder.js';
-import { createEmbeddedTravel } from '../../dist/server/embedded.js';
-import { systemRuntime } from '../../dist/server/runtime.js';
-import { openEmbedded } from '../../dist/store/sql/sqlite.js';
+import { httpApp } from '../../src/http/app.ts';
+import { createLog } from '../../src/http/log.ts';
+import { httpMetrics } from '../../src/http/monitoring.ts';
+import { exchangeStore } from '../../src/log/exchange-store.ts';
+import { logKey } from '../../src/log/keys.ts';
+import { exchangeRecorder } from '../../src/log/recorder.ts';
+import { createEmbeddedTravel } from '../../src/server/embedded.ts';
+import { systemRuntime } from '../../src/server/runtime.ts';
+import { openEmbedded } from '../../src/store/sql/sqlite.ts';
 import { travelKey } from './data.mjs';
 
 const database = await openEmbedded(process.argv[2], true);

@@ -19,6 +19,11 @@ export function script(name) {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
+/** Returns the words that run a program in this folder which imports the sources. */
+export function fromSources(name) {
+  return ['--import', new URL('../typescript.mjs', import.meta.url).href, script(name)];
+}
+
 /**
  * Starts a Node program with the probe, in an environment of its own, with its output in a file. It is stopped at the latest when
  * the workplace closes. `receive` resolves with the next message that has that name.

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { client } from './client.mjs';
 import { nextNumber } from './contenders.mjs';
 import { travelKey } from './data.mjs';
-import { launch, script } from './program.mjs';
+import { fromSources, launch } from './program.mjs';
 import { printProgress } from './progress.mjs';
 import { overRounds } from './statistics.mjs';
 import { spreadCells, tableOf, tableText, verdictText } from './table.mjs';
@@ -31,7 +31,7 @@ const REQUESTS = [
 export async function measureRequestLog(place, rounds) {
   const folder = join(place.folder, 'request-log');
   mkdirSync(folder);
-  const program = launch(place, { words: [script('logging.mjs'), folder], name: 'logging' });
+  const program = launch(place, { words: [...fromSources('logging.mjs'), folder], name: 'logging' });
   const { bases, id } = await program.receive('logging');
   const measured = [];
   for (const { name, most, amount, requestOf } of REQUESTS) {

@@ -1,12 +1,12 @@
 // Fills the travel service of a data folder with travelers: node seed.mjs FOLDER COUNT. It calls the service's code without HTTP,
 // with many travelers in one transaction.
-import { travelResourceId } from '../../dist/server/ids.js';
-import { openEmbedded } from '../../dist/store/sql/sqlite.js';
-import { travelStore } from '../../dist/store/travel/travel-writes.js';
-import { ensureFirstAdmin } from '../../dist/travel/api-keys.js';
-import { indexKeys } from '../../dist/travel/resource.js';
-import { user } from '../../dist/travel/resources/user.js';
-import { parseDocument } from '../../dist/travel/validation.js';
+import { travelResourceId } from '../../src/server/ids.ts';
+import { openEmbedded } from '../../src/store/sql/sqlite.ts';
+import { travelStore } from '../../src/store/travel/travel-writes.ts';
+import { ensureFirstAdmin } from '../../src/travel/api-keys.ts';
+import { indexKeys } from '../../src/travel/resource.ts';
+import { user } from '../../src/travel/resources/user.ts';
+import { parseDocument } from '../../src/travel/validation.ts';
 
 const IN_ONE_TRANSACTION = 5_000;
 

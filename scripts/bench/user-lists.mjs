@@ -2,9 +2,9 @@
 // It calls the store's code without HTTP, whose cost would hide the differences between pages.
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
-import { ensureConnection } from '../../dist/store/connections.js';
-import { provisioningStore } from '../../dist/store/provisioning-store.js';
-import { openEmbedded } from '../../dist/store/sql/sqlite.js';
+import { ensureConnection } from '../../src/store/connections.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import { openEmbedded } from '../../src/store/sql/sqlite.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const AT_ONCE = 5_000;

@@ -1,4 +1,4 @@
-import isoCountries from 'i18n-iso-countries';
+import isoCountries from 'i18n-iso-countries/index.js';
 import { z } from 'zod';
 
 const EMAIL =

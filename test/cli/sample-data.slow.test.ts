@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommandLine } from '../fixtures/command-line.ts';
-import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { home, runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
@@ -92,7 +93,7 @@ it('an account with a mandatory custom field is refused', async () => {
   });
 });
 
-it('other commands do not load the lists of names', async () => {
+it('other commands load neither the lists of names nor the service', async () => {
   // A loader hook of Node prints the URL of every module that is loaded.
   const hooks = asModule(`import { writeSync } from 'node:fs';
     export async function load(url, context, next) {
@@ -102,8 +103,11 @@ it('other commands do not load the lists of names', async () => {
   const registering = asModule(`import { register } from 'node:module'; register(${JSON.stringify(hooks)});`);
   const ran = await runJetbridge(['--version'], { NODE_OPTIONS: `--import=${registering}` });
   expect(ran.code).toBe(0);
-  expect(ran.err).toContain('dist/sample-data/simulation.js');
-  expect(ran.err).not.toContain('faker');
+  expect(ran.err).toContain('dist/cli/cli.js');
+  for (const file of ['chunks/@faker-js/faker.js', 'server/start.js']) {
+    expect(existsSync(join(home, 'dist', file))).toBe(true);
+    expect(ran.err).not.toContain(file);
+  }
 });
 
 function asModule(source: string): string {

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { readDocument } from '../fixtures/markdown.ts';
@@ -11,8 +10,8 @@ test.each([
   ['docs/mappings', 'mappings-page'],
   ['docs/deviations.md', 'deviations-page'],
 ])('%s is up to date ("npm run docs" writes it)', async (_page, script) => {
-  const file = join(home, `scripts/${script}.mjs`);
-  const check = await promisify(execFile)(process.execPath, [file, '--check']).catch((error) => error);
+  const program = ['--import', './scripts/typescript.mjs', `scripts/${script}.mjs`, '--check'];
+  const check = await promisify(execFile)(process.execPath, program, { cwd: home }).catch((error) => error);
   expect(check).toMatchObject({ stdout: '', stderr: '' });
 });
 

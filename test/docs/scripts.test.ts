@@ -8,7 +8,7 @@ interface Import {
   names: string[];
 }
 
-/** The imports of compiled modules in all scripts, with the TypeScript source of each module. */
+/** The imports of sources and of entries of the bundle in all scripts, with the TypeScript source of each module. */
 function importsOfScripts(): Import[] {
   const scripts = readdirSync(join(home, 'scripts'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.mjs'),
@@ -16,7 +16,7 @@ function importsOfScripts(): Import[] {
   return scripts.flatMap((file) => {
     const script = join('scripts', file);
     const text = readFileSync(join(home, script), 'utf8');
-    return [...text.matchAll(/import \{([^}]*)\} from '(\.[^']*dist\/[^']+)\.js'/g)].map(
+    return [...text.matchAll(/import \{([^}]*)\} from '(\.[^']*(?:src|dist)\/[^']+)\.(?:ts|js)'/g)].map(
       ([, names = '', path = '']) => ({
         script,
         source: `${join(dirname(script), path).replace(/^dist\//, 'src/')}.ts`,

@@ -81,7 +81,7 @@ describe('the packed package', () => {
 
   it('has no sources, tests or files of the development', () => {
     const known =
-      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|(config|demo)\/.+\.json|docs\/(?:[\w-]+\/)*[\w-]+\.md|docs\/images\/[\w-]+\.png|deploy\/grafana\/[\w-]+\.(json|yaml)|dist\/.+\.js|dist\/admin\/ui\/.+\.(html|css|svg|md)|dist\/docs\/.+\.(html|css|svg|png))$/;
+      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|(config|demo)\/.+\.json|docs\/(?:[\w-]+\/)*[\w-]+\.md|docs\/images\/[\w-]+\.png|deploy\/grafana\/[\w-]+\.(json|yaml)|dist\/.+\.js(\.map)?|dist\/(admin\/ui\/)?third-party-notices\.md|dist\/admin\/ui\/.+\.(html|css|svg)|dist\/docs\/.+\.(html|css|svg|png))$/;
     const others = packed.filter((file) => !known.test(file) && file !== 'dist/commonjs/package.json');
     expect(others.filter((file) => !/^dist\/.+\.d\.ts$/.test(file))).toEqual([]);
     // Types of nothing but jetbridge/replay and what it names.
@@ -90,14 +90,25 @@ describe('the packed package', () => {
   });
 
   it('has the notices of all packages in the bundle of the page, as their licences ask', () => {
-    expect(packed).toContain('dist/admin/ui/third-party-notices.md');
-    const text = readFileSync(join(clone, 'dist/admin/ui/third-party-notices.md'), 'utf8');
-    const notices = text.split(/^## /m).slice(1);
-    const nameOf = (notice: string) => notice.split(' - ')[0];
-    expect(notices.map(nameOf)).toEqual(expect.arrayContaining([...packagesOfPage()]));
+    const { names, withoutText } = noticesIn('dist/admin/ui/third-party-notices.md');
+    expect(names).toEqual(expect.arrayContaining([...packagesOfPage()]));
     // The first is published under MIT without a text, and the licence of the second asks for no notice.
-    const withoutText = notices.filter((notice) => notice.trim().split('\n').length === 1);
-    expect(withoutText.map(nameOf)).toEqual(['react-remove-scroll-bar', 'wouter']);
+    expect(withoutText).toEqual(['react-remove-scroll-bar', 'wouter']);
+  });
+
+  it('has the notices of all packages in the bundle of the program, which are dependencies of the package', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+    const { packages } = JSON.parse(readFileSync(join(home, 'package-lock.json'), 'utf8'));
+    const { names, withoutText } = noticesIn('dist/third-party-notices.md');
+    // The addon of SQLite is not bundled.
+    const bundled = Object.keys(dependencies).filter((name) => name !== '@photostructure/sqlite');
+    expect(names).toEqual(expect.arrayContaining(bundled));
+    const ofProgram = Object.keys(packages).filter((path) => !packages[path].dev);
+    const installed = new Set(ofProgram.map((path) => path.replace(/^.*node_modules\//, '')));
+    expect(names.filter((name) => !installed.has(name))).toEqual([]);
+    // These are published under MIT without a text.
+    const textless = ['agent-base', 'https-proxy-agent', 'pg-types', 'pgpass', 'standardwebhooks'];
+    expect(withoutText).toEqual(textless);
   });
 
   it('runs by npx', async () => {
@@ -182,7 +193,7 @@ it('a first start from the sources says that it builds, and a second one does no
 it('a build that does not come to its end leaves nothing that a start would run', async () => {
   const broken = join(place.path, 'broken');
   cpSync(clone, broken, { recursive: true, filter: (file) => !file.startsWith(join(clone, 'dist')) });
-  // The program has been compiled by then.
+  // The program has been bundled by then.
   writeFileSync(join(broken, 'tsconfig.declarations.json'), '{ "extends": "./missing.json" }');
   await expect(run(process.execPath, ['scripts/build.mjs'], { cwd: broken })).rejects.toMatchObject({
     stdout: expect.stringContaining('missing.json'),
@@ -190,6 +201,17 @@ it('a build that does not come to its end leaves nothing that a start would run'
   expect(existsSync(join(broken, 'dist.building/main.js'))).toBe(true);
   expect(existsSync(join(broken, 'dist'))).toBe(false);
 });
+
+/** The names of the packages in a file of notices, and of those without the text of a licence. */
+function noticesIn(file: string): { names: string[]; withoutText: string[] } {
+  expect(packed).toContain(file);
+  const notices = readFileSync(join(clone, file), 'utf8')
+    .split(/^## (?=\S+ - \d)/m)
+    .slice(1);
+  const nameOf = (notice: string) => notice.split(' - ')[0] ?? '';
+  const withoutText = notices.filter((notice) => notice.trim().split('\n').length === 1);
+  return { names: notices.map(nameOf), withoutText: withoutText.map(nameOf) };
+}
 
 /** The packages that the sources of the page import. Types are not bundled. */
 function packagesOfPage(): Set<string> {

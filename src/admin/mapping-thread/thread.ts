@@ -95,7 +95,10 @@ export function mappingThread({ program, wait, ...given }: ThreadDeps): MappingT
 }
 
 function startThread(program: string, { memoryMb }: ThreadLimits): Worker {
-  const thread = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+  const thread = new Worker(program, {
+    execArgv: [...process.execArgv, '--enable-source-maps'],
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+  });
   // Without a listener, an error of the thread would end the process.
   thread.on('error', () => {});
   thread.unref();

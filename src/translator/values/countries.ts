@@ -1,5 +1,7 @@
 import { countryToAlpha2 } from 'country-to-iso';
-import countries from 'i18n-iso-countries';
+import countries from 'i18n-iso-countries/index.js';
+import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
+import french from 'i18n-iso-countries/langs/fr.json' with { type: 'json' };
 import type { Json } from '../../schema/resource.ts';
 import { type Reading, toText, unusable } from './values.ts';
 
@@ -200,6 +202,7 @@ function findByName(text: string): string | undefined {
 
 /** Compiled at first use, because it takes some milliseconds. */
 function compileNames(): CountryNames {
+  for (const language of [english, french]) countries.registerLocale(language);
   const own = Object.entries(otherNames).map(([code, names]) => [code, names] as const);
   // In a Map, a later entry replaces an earlier one. So our own names take precedence, then English names, then French
   // ones; of several names in the library, the first.
