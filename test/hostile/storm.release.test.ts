@@ -81,7 +81,7 @@ async function users(): Promise<number> {
   return JSON.parse(text).totalResults;
 }
 
-const all = [...bodies, ...targets, ...filters, ...headers];
+const all = [...bodies, ...targets, ...filters, ...headers].flat();
 const small = all.filter(({ bytes }) => bytes.length < LARGE);
 
 /** A hostile case, or a valid request with some bytes changed. */

@@ -1,18 +1,10 @@
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { chunked, type Hostile, request } from '../request.ts';
 
 const EXT = 'urn:example:acme:2.0:User';
 
-/** Malformed and malicious bodies of POST, PUT, PATCH and searches. None of them may change stored data. */
-export const bodies: Hostile[] = [
-  ...nested(),
-  ...wide(),
-  ...odd(),
-  ...encoded(),
-  ...framed(),
-  ...patches(),
-  ...searches(),
-];
+/** Malformed and malicious bodies of POST, PUT, PATCH and searches. None of them may change stored data. Each list is of one kind. */
+export const bodies: Hostile[][] = [nested(), wide(), odd(), encoded(), framed(), patches(), searches()];
 
 function post(title: string, body: string | Buffer, scimType = 'invalidValue'): Hostile {
   return { title: `body: ${title}`, bytes: request('POST', '/Users', { body }), status: 400, scimType };
@@ -155,6 +147,7 @@ function odd(): Hostile[] {
 
 function encoded(): Hostile[] {
   const bomb = Buffer.from(`{"userName":"${'0'.repeat(50_000_000)}"}`);
+  const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
   const typed = (
     title: string,
     headers: Record<string, string>,
@@ -169,7 +162,7 @@ function encoded(): Hostile[] {
   });
   return [
     typed('a gzip bomb', { 'Content-Encoding': 'gzip' }, gzipSync(bomb), 413),
-    typed('a brotli bomb', { 'Content-Encoding': 'br' }, brotliCompressSync(bomb), 413),
+    typed('a brotli bomb', { 'Content-Encoding': 'br' }, brotliCompressSync(bomb, fast), 413),
     typed('gzip that is none', { 'Content-Encoding': 'gzip' }, '{"userName":"x"}', 400, 'invalidSyntax'),
     typed(
       'gzip that ends early',

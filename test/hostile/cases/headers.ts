@@ -1,7 +1,7 @@
 import { type Hostile, request, TOKEN } from '../request.ts';
 
 /** Malformed and malicious headers. */
-export const headers: Hostile[] = [...tokens(), ...conditions(), ...ids(), ...sizes()];
+export const headers: Hostile[][] = [tokens(), conditions(), ids(), sizes()];
 
 function get(
   title: string,

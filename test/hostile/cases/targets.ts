@@ -3,7 +3,7 @@ import { type Hostile, rawRequest, request, TOKEN } from '../request.ts';
 const LONG = 'a'.repeat(8000);
 
 /** Malformed and malicious paths, query strings and methods. */
-export const targets: Hostile[] = [...paths(), ...queries(), ...methods()];
+export const targets: Hostile[][] = [paths(), queries(), methods()];
 
 function get(path: string, status: number | number[], scimType?: string): Hostile {
   return {

@@ -1,0 +1,3 @@
+import { kinds, testHostile } from './send-hostile.ts';
+
+testHostile(kinds.flat());

@@ -1,0 +1,3 @@
+import { scenarios, testScenarios } from './play-scenarios.ts';
+
+testScenarios(scenarios);
