@@ -1,13 +1,13 @@
 # The base image of both stages. Operators can pin a digest: --build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:…
 ARG NODE_IMAGE=node:24-bookworm-slim
 
-# Two stages: the first packs the npm package, the second holds its files and what it depends on, without compiler or tests.
+# Two stages: the first packs the npm package, the second holds its files and what it depends on, without build tools or tests.
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-# `npm pack` compiles. The lock file, which is not packed, says which versions of the dependencies belong to it.
+# `npm pack` builds. The lock file, which is not packed, says which versions of the dependencies belong to it.
 RUN mkdir /app && npm pack --pack-destination /tmp \
   && tar -xzf /tmp/jetbridge-*.tgz --strip-components=1 -C /app \
   && cp package-lock.json .npmrc /app/ && cd /app && npm ci --omit=dev

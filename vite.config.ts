@@ -11,7 +11,7 @@ const routes = Object.entries<Operation>(adminContract).map(
   ],
 );
 
-/** Builds the admin page into dist/admin/ui. `npm run build` calls it after the compiler. */
+/** Builds the admin page into dist/admin/ui. `npm run build` calls it after the program is bundled. */
 export default defineConfig({
   root: 'src/admin/ui',
   base: '/admin/',

@@ -59,7 +59,7 @@ export async function runCommand(argv: string[], shell: Shell): Promise<number> 
 
 /**
  * Adds all commands, in the order of the help text. Each file of this folder has a function that adds its commands. The service and the
- * checks are imported by the commands that run them, when they run: without them, a command starts a third faster.
+ * checks are imported by the commands that run them, when they run: other commands start faster without them.
  */
 const additions: ((program: CliCommand) => void)[] = [
   addServeCommand,
