@@ -9,6 +9,9 @@ import {
 } from '../fixtures/recorded-days.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { createSeed, createTravelResources } from '../idp/travel-service.ts';
+import { testDemoDay } from './demo-day.ts';
+
+describe('the day of entra in the demo', () => testDemoDay('entra'));
 
 describe.each(['okta', 'entra'])('a day of %s', (idp) => {
   let service: RunningService;

@@ -1,17 +1,21 @@
 import { urns } from '../../src/schema/resource.ts';
 import type { Definition } from '../fixtures/published.ts';
-import { patchOp } from '../fixtures/scim.ts';
+import { patchOp, scimFixture } from '../fixtures/scim.ts';
+import type { ScimClient } from '../fixtures/scim-client.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 
 const core = 'urn:ietf:params:scim:schemas:core:2.0';
 
 let scim: ScimService;
-beforeEach(async () => {
+const open = async () => {
   scim = await scimService();
-});
-afterEach(() => scim.close());
+};
+const close = () => scim.close();
 
 describe('/Schemas and /ResourceTypes', () => {
+  beforeAll(open);
+  afterAll(close);
+
   test('the User schema tells provisioning tools which attributes and types to map', async () => {
     const { body } = await scim.send('GET', `/Schemas/${urns.user}`);
     const attributes: Definition[] = body.attributes;
@@ -70,8 +74,12 @@ describe('/Schemas and /ResourceTypes', () => {
 });
 
 describe('/ServiceProviderConfig', () => {
+  beforeEach(open);
+  afterEach(close);
+
   const config = async () => (await scim.send('GET', '/ServiceProviderConfig')).body;
-  const list = async (query: string) => (await scim.send('GET', `/Users?${query}`)).body;
+  const list = async (query: string, { send }: ScimClient = scim) =>
+    (await send('GET', `/Users?${query}`)).body;
 
   async function create(...names: string[]): Promise<string> {
     let id = '';
@@ -150,31 +158,35 @@ describe('/ServiceProviderConfig', () => {
 
   test('filter and pagination: the sizes, the default and both methods are as published', async () => {
     const { filter, pagination } = await config();
+    // No traveler takes part, and there are many users.
+    const fixture = await scimFixture();
+    const listed = (query: string) => list(query, fixture);
     const names = Array.from({ length: pagination.maxPageSize + 5 }, (_, n) => `user ${1000 + n}`);
-    await create(...names);
+    for (const userName of names) await fixture.send('POST', '/Users', { userName });
     const filtered = 'filter=userName+sw+%22user%22';
-    expect((await list('')).Resources).toHaveLength(pagination.defaultPageSize);
-    expect((await list('count=1000')).Resources).toHaveLength(pagination.maxPageSize);
-    expect((await list('cursor=')).Resources).toHaveLength(pagination.defaultPageSize);
-    expect((await list('cursor=&count=1000')).Resources).toHaveLength(pagination.maxPageSize);
-    expect((await list(`${filtered}&count=1000`)).Resources).toHaveLength(filter.maxResults);
+    expect((await listed('')).Resources).toHaveLength(pagination.defaultPageSize);
+    expect((await listed('count=1000')).Resources).toHaveLength(pagination.maxPageSize);
+    expect((await listed('cursor=')).Resources).toHaveLength(pagination.defaultPageSize);
+    expect((await listed('cursor=&count=1000')).Resources).toHaveLength(pagination.maxPageSize);
+    expect((await listed(`${filtered}&count=1000`)).Resources).toHaveLength(filter.maxResults);
 
-    const byDefault = await list('count=3');
+    const byDefault = await listed('count=3');
     expect([byDefault.startIndex, byDefault.nextCursor]).toEqual([1, undefined]);
     expect(pagination.defaultPaginationMethod).toBe('index');
 
-    const listed = { index: [] as string[], cursor: [] as string[] };
+    const found = { index: [] as string[], cursor: [] as string[] };
     const namesOf = (body: { Resources: { userName: string }[] }) =>
       body.Resources.map(({ userName }) => userName);
     for (let startIndex = 1; startIndex <= names.length; startIndex += 50)
-      listed.index.push(...namesOf(await list(`startIndex=${startIndex}&count=50`)));
+      found.index.push(...namesOf(await listed(`startIndex=${startIndex}&count=50`)));
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const page = await list(`cursor=${cursor}&count=50`);
+      const page = await listed(`cursor=${cursor}&count=50`);
       expect(page.startIndex).toBeUndefined();
-      listed.cursor.push(...namesOf(page));
+      found.cursor.push(...namesOf(page));
       cursor = page.nextCursor;
     }
-    expect(listed).toEqual({ index: names, cursor: names });
+    expect(found).toEqual({ index: names, cursor: names });
+    await fixture.close();
   });
 
   test('authenticationSchemes: a bearer token in the Authorization header authenticates', async () => {

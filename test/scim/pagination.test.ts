@@ -3,10 +3,10 @@ import { runs } from '../fixtures/runs.ts';
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 let fixture: ScimFixture;
-beforeEach(async () => {
+const open = async () => {
   fixture = await scimFixture();
-});
-afterEach(() => fixture.close());
+};
+const close = () => fixture.close();
 
 async function populate(count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) {
@@ -21,6 +21,9 @@ interface User {
 const namesIn = (body: { Resources: User[] }) => body.Resources.map(({ userName }) => userName);
 
 describe('cursors (RFC 9865)', () => {
+  beforeEach(open);
+  afterEach(close);
+
   test('an empty cursor requests the first page, and the last page has no nextCursor', async () => {
     await populate(5);
     const first = await fixture.send('GET', '/Users?cursor&count=2');
@@ -96,6 +99,12 @@ describe('cursors (RFC 9865)', () => {
 });
 
 describe('a cursor is valid only in its list', () => {
+  beforeAll(async () => {
+    await open();
+    await populate(3);
+  });
+  afterAll(close);
+
   const others: [string, string][] = [
     ['another filter', '/Users?filter=title+eq+%22odd%22&'],
     ['another order', '/Users?sortBy=userName&'],
@@ -103,14 +112,12 @@ describe('a cursor is valid only in its list', () => {
     ['users and groups', '/?'],
   ];
   test.each(others)('with %s it is 400 invalidCursor', async (_, path) => {
-    await populate(2);
     const { body } = await fixture.send('GET', '/Users?cursor=&count=1');
     const answer = await fixture.send('GET', `${path}cursor=${body.nextCursor}`);
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidCursor' } });
   });
 
   test('in another connection it is 400 invalidCursor', async () => {
-    await populate(2);
     const { body } = await fixture.send('GET', '/Users?cursor=&count=1');
     const path = `/Users?cursor=${body.nextCursor}`;
     const other = await fixture.send('GET', path, undefined, { Authorization: 'Bearer other' });
@@ -119,7 +126,6 @@ describe('a cursor is valid only in its list', () => {
   });
 
   test('any other text is 400 invalidCursor, never 500', async () => {
-    await populate(3);
     const { body } = await fixture.send('GET', '/Users?cursor=&count=1&sortBy=userName');
     const real: string = body.nextCursor;
     const changed = fc
@@ -163,6 +169,7 @@ describe('a cursor is valid only in its list', () => {
 });
 
 test('a user who exists throughout is returned exactly once, while others are created and deleted', async () => {
+  await open();
   const name = { givenName: 'A', familyName: 'B' };
   const emails = [{ value: 'a@corp.example' }];
   let last = 0;
@@ -203,6 +210,7 @@ test('a user who exists throughout is returned exactly once, while others are cr
     ),
     runs(25),
   );
+  await close();
 });
 
 const users = [
@@ -222,6 +230,12 @@ async function createSortedUsers(): Promise<void> {
 }
 
 describe('sortBy and sortOrder (RFC 7644 §3.4.2.3)', () => {
+  beforeAll(async () => {
+    await open();
+    await createSortedUsers();
+  });
+  afterAll(close);
+
   const cases: [string, string[]][] = [
     ['sortBy=userName', ['ADA', 'bob', 'cem', 'Dia']],
     ['sortBy=USERNAME&sortOrder=Descending', ['Dia', 'cem', 'bob', 'ADA']],
@@ -249,7 +263,6 @@ describe('sortBy and sortOrder (RFC 7644 §3.4.2.3)', () => {
     ['sortBy=userName&sortOrder=descending&filter=userName+eq+%22BOB%22+or+id+eq+%22u1%22', ['cem', 'bob']],
   ];
   test.each(cases)('%s', async (query, names) => {
-    await createSortedUsers();
     const { status, body } = await fixture.send('GET', `/Users?${query}`);
     expect(status).toBe(200);
     expect(body.Resources.map(({ userName }: { userName: string }) => userName)).toEqual(names);

@@ -128,7 +128,7 @@ it('a name in the mapping that becomes unknown adds no removal to any plan', () 
       expect(before).toEqual(expect.arrayContaining(after));
       compared += Object.keys(applied).length > before.length ? 1 : 0;
     }),
-    runs(400),
+    runs(800),
   );
   expect(compared).toBeGreaterThan(40);
 });

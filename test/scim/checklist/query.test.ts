@@ -1,5 +1,5 @@
 import { urns } from '../../../src/schema/resource.ts';
-import { patchOp } from '../../fixtures/scim.ts';
+import { patchOp, scimFixture } from '../../fixtures/scim.ts';
 import { scimClient } from '../../fixtures/scim-client.ts';
 import { type ScimService, scimService } from '../../fixtures/scim-service.ts';
 import { writeSettingsFile } from '../../fixtures/settings-file.ts';
@@ -129,21 +129,23 @@ test('58. a multi-valued attribute without a sub-attribute is compared by its va
 });
 
 test('59. a page has at most filter.maxResults resources', async () => {
-  const { maxResults } = (await scim.send('GET', '/ServiceProviderConfig')).body.filter;
+  const { send, close } = await scimFixture();
+  const { maxResults } = (await send('GET', '/ServiceProviderConfig')).body.filter;
   const names = Array.from({ length: maxResults + 5 }, (_, n) => `user${String(n).padStart(3, '0')}`);
-  for (const userName of names) expect((await scim.send('POST', '/Users', { userName })).status).toBe(201);
+  for (const userName of names) expect((await send('POST', '/Users', { userName })).status).toBe(201);
   for (const asked of ['count=1000', 'filter=userName+sw+%22user%22&count=1000', '']) {
-    const { body } = await query(asked);
+    const { body } = await send('GET', `/Users?${asked}`);
     expect([body.totalResults, body.itemsPerPage, body.Resources.length]).toEqual([
       maxResults + 5,
       maxResults,
       maxResults,
     ]);
   }
-  const rest = await query(`startIndex=${maxResults + 1}`);
+  const rest = await send('GET', `/Users?startIndex=${maxResults + 1}`);
   expect(rest.body.Resources.map(({ userName }: { userName: string }) => userName)).toEqual(
     names.slice(maxResults),
   );
+  await close();
 });
 
 test('60. startIndex counts from 1 and less is 1; count below 0 is 0, which is totalResults only; both are returned', async () => {
