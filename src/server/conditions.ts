@@ -21,7 +21,7 @@ import { readAtMostEvery } from '../store/sql/queries.ts';
 import { registerConditions } from './gauges.ts';
 import type { HttpServer } from './http-server.ts';
 import type { OpenProvisioning } from './open-provisioning.ts';
-import type { ServerDeps } from './open-store.ts';
+import type { ServerDeps, StartOptions } from './open-store.ts';
 
 /** Interval of the readings for strangers, in milliseconds: each queries the database. */
 const PUBLIC_MS = 1_000;
@@ -35,9 +35,10 @@ export function servedConditions(
   deps: Parts,
   opened: OpenProvisioning,
   { certificate }: Pick<HttpServer, 'certificate'>,
+  { countMs }: Pick<StartOptions, 'countMs'>,
 ) {
   const { now } = deps.runtime;
-  const stored = conditionFactReader(deps.database, now);
+  const stored = conditionFactReader(deps.database, now, countMs);
   const read = async (summaries?: PeopleSummary[]): Promise<FoundConditions> => {
     // Nobody is woken by what the demo day has invented.
     const facts: ConditionFacts = {

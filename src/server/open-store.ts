@@ -74,6 +74,8 @@ export interface StartOptions {
   /** Times and limits, to be set lower than in production. */
   limits?: Partial<SocketLimits>;
   mappingLimits?: Partial<ThreadLimits>;
+  /** The interval in milliseconds at which people are counted for the conditions. */
+  countMs?: number;
   /** The costs of the hashes of new passwords, to be set lower than in production. */
   passwordCosts?: PasswordCosts;
 }

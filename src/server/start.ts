@@ -103,7 +103,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   });
   const stored = storedConnections({ ...deps, ...opened });
   const tasks = mappingThread({ program: options.mappingProgram, limits: options.mappingLimits, wait });
-  const conditions = servedConditions(deps, opened, server);
+  const conditions = servedConditions(deps, opened, server, options);
   const parts = { ...servers, ...opened, tasks, conditions, demoDay: demo, storedConnections: stored };
   const app = createApp(deps, { ...parts, scim, page: options.page, documents: options.documents });
   server.serve(requestHandlers(app, deps.http));

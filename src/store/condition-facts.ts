@@ -19,14 +19,18 @@ export interface ConditionFactReader {
   read(summaries?: PeopleSummary[]): Promise<StoredFacts>;
 }
 
-/** Creates a reader of the facts that the database has, with numbers of people of the last ten seconds. */
-export function conditionFactReader(database: Database, now: () => number): ConditionFactReader {
+/** Creates a reader of the facts that the database has, with numbers of people that are at most `countMs` old. */
+export function conditionFactReader(
+  database: Database,
+  now: () => number,
+  countMs = COUNT_MS,
+): ConditionFactReader {
   const [{ countHolds }, { listStates }] = [holds(database), backgroundTasks(database)];
   const { list: listModes } = connectionModes(database);
   const { list: listReported } = reportedConditions(database);
   const countUnconfirmed = unconfirmedPeople(database, now);
-  const readSummaries = readAtMostEvery(COUNT_MS, now, peopleSummaries(database).read);
-  const readTokens = readAtMostEvery(COUNT_MS, now, () => listEndingTokens(database));
+  const readSummaries = readAtMostEvery(countMs, now, peopleSummaries(database).read);
+  const readTokens = readAtMostEvery(countMs, now, () => listEndingTokens(database));
   return {
     read: async (summaries) => ({
       summaries: summaries ?? (await readSummaries()),

@@ -22,7 +22,7 @@ beforeAll(async () => {
     ...{ JETBRIDGE_CONFIG: file.path, SCIM_TOKEN: 'token-of-the-provider-in-this-test-0123456789' },
     ...{ TRAVEL_API_URL: proxy.url, TRAVEL_API_KEY: travel.travelApiKey },
   };
-  bridge = await startAdmin(environment);
+  bridge = await startAdmin(environment, { countMs: 100 });
 });
 afterAll(async () => {
   await bridge.close();
@@ -78,7 +78,6 @@ test('a travel API that answers 503 to each person is told alike everywhere, wit
       { kind: 'travelOutage', connection: 'default', severity: 'failing', people: 2, text: sentence },
     ]);
   });
-  // People are counted every ten seconds for strangers.
   await eventually(async () =>
     expect((await readPublic()).conditions).toEqual([
       {

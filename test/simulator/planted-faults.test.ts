@@ -1,14 +1,11 @@
-import type { Policies } from '../../src/provisioning/policies.ts';
 import { seeds } from '../fixtures/runs.ts';
-import type { MappingName } from '../histories/mappings.ts';
-import type { Event } from './events.ts';
 import { type MemoryDatabase, openSimulator } from './memory-database.ts';
-import { play } from './play.ts';
-import { plainSetup, type Setup } from './setup.ts';
+import { after, email, expectHistoryKept, faults, join, leave, rest, setActive } from './short-histories.ts';
 
 /**
  * Short histories about orders of events that random histories seldom have. Each was written for a fault that was put into provisioning on
  * purpose, and breaks a promise with it.
+ * `planted-faults.slow.test.ts` has more of them.
  */
 
 let database: MemoryDatabase;
@@ -17,49 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-interface ShortHistory {
-  seeds?: number[];
-  policies?: Partial<Policies>;
-  setup?: Partial<Setup>;
-  /** An event without a pause is followed by the next one at once. */
-  events: (Event['what'] | Event)[];
-}
-
-async function expectKept({
-  seeds: drawn = [1],
-  policies = {},
-  setup = {},
-  events,
-}: ShortHistory): Promise<void> {
-  const all = events.map((event): Event => ('what' in event ? event : { what: event, pause: 0 }));
-  for (const seed of drawn) {
-    const { broken } = await play(database, {
-      ...{ seed, people: 6, events: all },
-      setup: { ...plainSetup, ...setup, policies: { ...plainSetup.policies, ...policies } },
-    });
-    expect(broken).toEqual([]);
-  }
-}
-
-const join = (who: number, as: 'same' | 'other' = 'same') =>
-  ({ kind: 'join', who, as, active: true }) as const;
-const setActive = (who: number, active: boolean) => ({ kind: 'active', who, active, as: 'same' }) as const;
-const leave = (who: number) => ({ kind: 'leave', who }) as const;
-const email = (who: number, address: number) => ({ kind: 'email', who, address }) as const;
-const faults = (...next: Extract<Event['what'], { kind: 'faults' }>['next']) =>
-  ({ kind: 'faults', next }) as const;
-const after = (what: Event['what'], pause: number): Event => ({ what, pause });
-const rest = { kind: 'rest' } as const;
-const valve = { share: 0, minimum: 1, windowMs: 3_600_000 };
-
 it('the traveler of a create whose answer was lost is archived, and not deleted, if the person is deleted at once', () =>
-  expectKept({ seeds: seeds(1, 2, 3), events: [faults('lost'), after(join(0), 100), leave(0), rest] }));
+  expectHistoryKept(database, {
+    seeds: seeds(1, 2, 3),
+    events: [faults('lost'), after(join(0), 100), leave(0), rest],
+  }));
 
 it.each([
   ['some time later', [leave(0), rest, join(0, 'other')]],
   ['at once', [leave(0), join(0, 'other')]],
 ] as const)('a report loses a manager in whose place another person comes %s', (_, events) =>
-  expectKept({
+  expectHistoryKept(database, {
     events: [
       join(0),
       join(1),
@@ -76,149 +41,8 @@ it.each([
   ['that has left', [setActive(0, false), rest, email(1, 0)]],
   ['that leaves later', [email(1, 0), rest, setActive(0, false)]],
 ] as const)('with reclaimEmail, a person gets the address of one %s', (_, events) =>
-  expectKept({ policies: { reclaimEmail: true }, events: [join(0), join(1), rest, ...events, rest, rest] }),
-);
-
-it('with reclaimEmail, a leaver whose departure was discarded, and who is archived by hand, gives the address up', () =>
-  expectKept({
-    seeds: seeds(1, 2, 3, 4, 5),
-    policies: { reclaimEmail: true, safetyValve: valve },
-    events: [
-      ...[join(0), join(1), join(2), join(3), rest, setActive(2, false), rest, setActive(0, false), rest],
-      ...[{ kind: 'edit', who: 0, field: 'archived' } as const, rest, email(1, 0), rest, rest],
-    ],
-  }));
-
-it.each(['PATCH', 'DELETE'] as const)(
-  'a %s that would end the own user changes nothing while the travel API throttles',
-  (end) => {
-    const endOwn = { kind: 'ownUser', connection: 'default', end } as const;
-    const throttled = faults('status503', 'status503', 'status503', 'status503');
-    return expectKept({ events: [endOwn, rest, throttled, join(0), after(join(1), 300), endOwn, rest] });
-  },
-);
-
-it('a failed attempt in shadow mode leaves what is stored', () =>
-  expectKept({
-    setup: { hasFeed: true },
-    policies: { drift: 'correct' },
-    events: [
-      ...[join(0), join(1), rest, after({ kind: 'shadow', connection: 'default' }, 16_000)],
-      ...[faults('pass', 'pass', 'status500', 'status500', 'status500')],
-      ...[
-        { kind: 'edit', who: 0, field: 'firstName' } as const,
-        after(setActive(0, false), 4_000),
-        rest,
-        rest,
-      ],
-    ],
-  }));
-
-it('departures that an admin has approved by going live are carried out', () =>
-  expectKept({
-    policies: { safetyValve: valve },
-    events: [
-      ...[join(0), join(1), join(2), join(3), rest, after({ kind: 'shadow', connection: 'default' }, 9_000)],
-      ...[leave(0), leave(1), after(leave(2), 15_000), rest, rest],
-    ],
-  }));
-
-it('two admins are enough to approve a large change of the mapping', () => {
-  const change = (name: 'capitals' | 'defaults') => ({ kind: 'mapping', name, isLarge: true }) as const;
-  return expectKept({
-    seeds: seeds(1, 2, 3, 4),
-    setup: { needsTwoAdmins: true },
-    events: [join(0), join(1), rest, change('capitals'), rest, rest, change('defaults'), rest, rest],
-  });
-});
-
-it('an admin is told of an attribute whose name is misspelt', () => {
-  const misspelt = { kind: 'misspell', who: 0 } as const;
-  return expectKept({ events: [join(0), misspelt, rest, misspelt, setActive(0, false), misspelt, rest] });
-});
-
-it('with the policy to refuse existing travelers, a person whom an IdP has deleted from a list is refused, too', () =>
-  expectKept({
-    policies: { onExistingUser: 'refuse' },
-    events: [
-      ...[{ kind: 'stranger', who: 0, archived: false } as const, rest],
-      ...[{ kind: 'purge', connection: 'default' } as const, rest, join(0), rest],
-    ],
-  }));
-
-it('an admin is told of two active users of one person', () =>
-  expectKept({
-    events: [join(0), rest, { kind: 'secondUser', who: 1, of: 0 }, rest, setActive(0, false), rest],
-  }));
-
-it('a mapping file stays in force while its process runs, whatever former file another process has', () => {
-  const file = (replica: number, name: MappingName) => ({ kind: 'mappingFile', replica, name }) as const;
-  return expectKept({
-    setup: { replicas: 2 },
-    events: [
-      ...[after(file(0, 'capitals'), 20_000), after(file(1, 'capitals'), 20_000), after(join(0), 2_000)],
-      ...[after(file(0, 'departmentAsTitle'), 7 * 60_000), rest],
-      ...[after(file(1, 'departmentAsTitle'), 20_000), rest],
-    ],
-  });
-});
-
-it.each(['defaults', 'keepStrangersToStaff'] as const)(
-  'a preview of %s counts those as created who get a traveler by it, and nobody else',
-  (next) => {
-    const change = (name: MappingName) => ({ kind: 'mapping', name, isLarge: false }) as const;
-    const staff: Event['what'] = { kind: 'group', slot: 4, act: 'add', name: 0, who: [1] };
-    return expectKept({
-      events: [
-        ...[join(1), after(staff, 1_000), change('keepStrangersToStaff'), rest],
-        ...[join(0), change(next), rest, rest],
-      ],
-    });
-  },
-);
-
-it('after an outage, people for whom there is nothing to send do not delay the others', () => {
-  const update = (who: number, set: object) => ({ kind: 'update', who, via: 'patch', set }) as const;
-  return expectKept({
-    events: [
-      ...[
-        join(0),
-        join(1),
-        join(2),
-        join(3),
-        rest,
-        faults('status503'),
-        after(update(0, { givenName: 1 }), 1_000),
-      ],
-      ...[update(1, { title: 0 }), update(2, { title: 0 }), update(3, { title: 0 }), rest],
-    ],
-  });
-});
-
-it('a user whose create got 409 is tried again if the address is given up before the search for its traveler', () =>
-  expectKept({
-    seeds: seeds(1, 2, 3),
-    events: [
-      // The late call gives the address of the joiner to the traveler of another person, which the bridge does not know yet.
-      ...[join(1), rest, faults('pass', 'late'), after(email(1, 5), 11_000), after(email(1, 1), 28_300)],
-      // The second create gets 409. While the search takes long, a write of the other person reads its traveler and corrects the address.
-      ...[faults('bare403', 'pass', 'slow'), after(join(5), 2_000)],
-      ...[after({ kind: 'update', who: 1, via: 'patch', set: { givenName: 1 } }, 15_000), rest],
-    ],
-  }));
-
-it.each(['before', 'after'] as const)(
-  'a member who is lost with one whom the IdP deleted just %s it added both keeps the value for two hours at most',
-  (order) => {
-    const site = (act: 'add' | 'put', name: number, who: number[]) =>
-      ({ kind: 'group', slot: 3, act, name, who }) as const;
-    const added = site('add', 0, [0, 1]);
-    return expectKept({
-      events: [
-        ...[{ kind: 'mapping', name: 'sites', isLarge: false } as const, join(0), join(1), join(2), rest],
-        ...(order === 'before' ? [leave(1), added, rest] : [added, leave(1), rest]),
-        ...[site('put', 1, [2]), rest, rest],
-      ],
-    });
-  },
+  expectHistoryKept(database, {
+    policies: { reclaimEmail: true },
+    events: [join(0), join(1), rest, ...events, rest, rest],
+  }),
 );
