@@ -107,7 +107,7 @@ module.exports = {
     // An alert is signed like a message of a webhook.
     folder(
       'alerts',
-      'config/alert-settings.ts$|http/proxies.ts$|provisioning/(runtime-ports|conditions/(conditions|facts)).ts$|store/queues/reported-conditions.ts$|travel/webhooks/attempt.ts$',
+      'config/alert-settings.ts$|http/proxies.ts$|provisioning/(runtime-ports|conditions/(conditions|facts|texts)).ts$|store/queues/reported-conditions.ts$|travel/webhooks/attempt.ts$',
     ),
     // The demo day is played through the SCIM interface of the running service, and removed below HTTP.
     folder(

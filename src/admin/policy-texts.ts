@@ -1,4 +1,5 @@
 import { policiesSchema } from '../config/connection-schema.ts';
+import { countText, peopleText } from '../provisioning/conditions/texts.ts';
 import type { Policies, policyChoices } from '../provisioning/policies.ts';
 
 type Choices = typeof policyChoices;
@@ -82,7 +83,8 @@ function choicesOf(name: string): Record<string, string> {
 
 function valveText(valve: Policies['safetyValve']): string {
   if (!valve) return 'Any number of people may leave at once.';
-  return `When more than ${valve.minimum} people and more than ${percentage(valve.share)} of all leave within ${valve.windowMs / 60_000} minutes, the others wait for an admin.`;
+  const minutes = countText(valve.windowMs / 60_000, 'minute', 'minutes');
+  return `When more than ${peopleText(valve.minimum)} and more than ${percentage(valve.share)} of all leave within ${minutes}, the others wait for an admin.`;
 }
 
 function percentage(share: number): string {

@@ -1,5 +1,6 @@
 import type { Condition, ConditionKind, FoundConditions } from '../provisioning/conditions/conditions.ts';
 import { localKinds, mergeFacts } from '../provisioning/conditions/facts.ts';
+import { minuteText } from '../provisioning/conditions/texts.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ReportedCondition, ReportedConditions } from '../store/queues/reported-conditions.ts';
 import type { Alert } from './channel.ts';
@@ -8,8 +9,11 @@ import type { Alert } from './channel.ts';
 const CHECK_MS = 1_000;
 /** The shortest time between two alerts about a growing number of people, in milliseconds. */
 const AGAIN_MS = 10 * 60_000;
-/** A condition has ended after this many checks without it: a hold disappears for a moment during each reconciliation. */
-const CHECKS_WITHOUT = 3;
+/**
+ * A condition has ended after this many checks without it: a minute. One that comes and goes, such as a nearly full disk that has room for small
+ * writes, is one condition.
+ */
+const CHECKS_WITHOUT = 60;
 /** The same for conditions that each process finds by itself (`localKinds`): one that has just started has made no call yet. */
 const LOCAL_CHECKS_WITHOUT = 120;
 /** The interval at which a process records again a fact that it still finds, in milliseconds. */
@@ -104,8 +108,8 @@ interface ConditionAlarmsDeps {
 
 /** The state of a process between two checks. The maps are by the keys of conditions (`keyOf`). */
 interface Memory {
-  /** True while this process has announced that the database cannot be written. Each process announces that, because none can claim it. */
-  isUnwritable: boolean;
+  /** Set while this process has announced that the database cannot be written. Each process announces that, because none can claim it. */
+  unwritable: { since: number; checksWithout: number } | undefined;
   firstSeen: Map<string, number>;
   checksWithout: Map<string, number>;
   /** The lowest number of people since the condition was announced last, at `toldAt`. */
@@ -129,7 +133,7 @@ export function conditionAlarms(deps: ConditionAlarmsDeps) {
 async function watch(deps: ConditionAlarmsDeps, signal: AbortSignal): Promise<void> {
   const { runtime } = deps;
   const memory: Memory = {
-    isUnwritable: false,
+    unwritable: undefined,
     ...{ firstSeen: new Map(), checksWithout: new Map(), least: new Map(), own: new Map() },
   };
   let isFailing = false;
@@ -148,9 +152,7 @@ async function watch(deps: ConditionAlarmsDeps, signal: AbortSignal): Promise<vo
 async function check(deps: ConditionAlarmsDeps, memory: Memory): Promise<void> {
   const { conditions, facts } = await deps.conditions.read();
   const unwritable = conditions.find(({ kind }) => kind === 'databaseUnwritable');
-  if (unwritable && !memory.isUnwritable) tell(deps, 'opened', unwritable);
-  if (!unwritable && memory.isUnwritable) tell(deps, 'cleared', { kind: 'databaseUnwritable' });
-  memory.isUnwritable = unwritable !== undefined;
+  followUnwritable(deps, memory, unwritable);
   // The other steps write to the database, so that only one process announces each.
   if (unwritable) return;
   await shareFacts(deps, memory, facts);
@@ -162,6 +164,19 @@ async function check(deps: ConditionAlarmsDeps, memory: Memory): Promise<void> {
   }
   for (const key of memory.firstSeen.keys()) if (!current.has(key)) memory.firstSeen.delete(key);
   for (const [key, report] of reports) if (!current.has(key)) await end(deps, memory, report);
+}
+
+function followUnwritable(deps: ConditionAlarmsDeps, memory: Memory, condition: Condition | undefined): void {
+  const known = memory.unwritable;
+  if (condition) {
+    if (!known) tell(deps, 'opened', condition);
+    memory.unwritable = { since: known?.since ?? deps.runtime.now(), checksWithout: 0 };
+  } else if (known) {
+    const checksWithout = known.checksWithout + 1;
+    const isOver = checksWithout >= CHECKS_WITHOUT;
+    memory.unwritable = isOver ? undefined : { ...known, checksWithout };
+    if (isOver) tell(deps, 'cleared', { kind: 'databaseUnwritable', since: known.since });
+  }
 }
 
 type ConditionKey = Pick<Condition, 'kind' | 'connection' | 'subject'>;
@@ -246,13 +261,24 @@ function tell({ alerts, runtime }: ConditionAlarmsDeps, step: Step, condition: T
     : { connection: connection || undefined, subject: subject || undefined, people, since: sinceText };
   const level = step === 'cleared' ? 'info' : log || severity === 'failing' ? 'error' : 'warn';
   const isEnd = step === 'cleared';
+  const sentence = isEnd ? endText(ended, condition) : text;
   if (!isLoggedElsewhere)
     runtime.log[level](
-      log ? data : { kind, ...data, text: isEnd ? ended : text },
+      log ? data : { kind, ...data, text: sentence },
       log?.[step] ?? (isEnd ? 'a condition has ended' : 'a condition needs attention'),
     );
   alerts.send({
     ...{ type: `${kind}.${step}`, at: runtime.now(), severity: isEnd ? 'info' : severity },
-    ...{ text: isEnd ? ended : text, data, path },
+    ...{ text: sentence, data, path },
   });
+}
+
+/** Says what has ended: the sentence of the kind, with subject, connection and begin of the condition. */
+function endText(ended: string, { connection, subject, since }: Told): string {
+  const details = [
+    subject,
+    connection && `connection ${connection}`,
+    since !== undefined && `since ${minuteText(since)}`,
+  ].filter(Boolean);
+  return details.length === 0 ? ended : `${ended.replace(/\.$/, '')} (${details.join(', ')}).`;
 }

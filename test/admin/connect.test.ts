@@ -101,6 +101,10 @@ test('each policy that differs from the default is said in words', () => {
   expect(policyTexts(defaultPolicies)).toContain(
     'When more than 20 people and more than 5 % of all leave within 60 minutes, the others wait for an admin.',
   );
+  const smallest = { share: 0, minimum: 1, windowMs: 60_000 };
+  expect(policyTexts({ ...defaultPolicies, safetyValve: smallest })).toContain(
+    'When more than 1 person and more than 0 % of all leave within 1 minute, the others wait for an admin.',
+  );
 });
 
 test('a token is shown once, opens its connection at once, and is refused after it is revoked', async () => {

@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { explainPersonTo } from '../../src/cli/people/explain.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -54,6 +58,28 @@ test('a value that is left out is a finding, and its field shows what the IdP sa
   expect(text).toMatch(
     / {2}phoneNumber: left out, see the findings\n {4}IdP said +"\+33 6"\n {4}rule +default rule phoneNumbers/,
   );
+});
+
+test('of a rule with a fixed value the mapping says it, as the identity provider has said nothing', async () => {
+  const folder = temporaryFolder();
+  const mapping = join(folder.path, 'mapping.json');
+  const rule = { template: 'doubloon', userAttribute: 'currency' };
+  writeFileSync(mapping, JSON.stringify({ scimUserMapping: [rule], language: { default: 'fr' } }));
+  const settings = writeSettingsFile({}, { default: { mapping } });
+  const own = await startService({ JETBRIDGE_CONFIG: settings.path });
+  try {
+    const client = scimClient(own.url, own.scimToken);
+    const { status } = await client.send('POST', '/Users', { userName: 'eve@corp.example', active: true });
+    expect(status).toBe(201);
+    shell = await recordedShell({ JETBRIDGE_DATA: own.data, JETBRIDGE_CONFIG: settings.path });
+    const text = await explain('eve@corp.example');
+    expect(text).toMatch(/ {2}currency: left out, see the findings\n {4}mapping says +"doubloon"\n/);
+    expect(text).toMatch(/ {4}IdP said +active: true\n/);
+  } finally {
+    await own.close();
+    settings.remove();
+    folder.remove();
+  }
 });
 
 test('a misspelled userName is answered with the nearest ones', async () => {

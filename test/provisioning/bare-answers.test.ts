@@ -56,6 +56,19 @@ describe('a gateway that answers in place of the travel API', () => {
     }),
   );
 
+  test('is told once, beside what else is found of the person', () =>
+    withRemoteTravel(async (fixture, api) => {
+      const unreadable = { phoneNumbers: [{ type: 'work', value: '12' }] };
+      const { id } = await fixture.bridge.users.create(remote, person('Ada', unreadable));
+      api.failCall = (call) => (isAboutOne(call) ? noRoute : undefined);
+      await fixture.patch(id, { active: false }, remote);
+      await pass(fixture, 7 * MINUTE_MS);
+      expect(await fixture.findings(id, remote)).toEqual([
+        'phoneNumber: phoneUnreadable',
+        '*: unclearAnswer',
+      ]);
+    }));
+
   test('does not refuse a joiner for good (403)', () =>
     withRemoteTravel(async (fixture, api) => {
       api.failCall = ({ method }) => (method === 'POST' ? blocked : undefined);

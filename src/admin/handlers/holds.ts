@@ -1,3 +1,4 @@
+import { countText } from '../../provisioning/conditions/texts.ts';
 import { causedBy } from '../../provisioning/holds/caused-by.ts';
 import {
   approvedAlreadyText,
@@ -218,7 +219,7 @@ async function toSubject(
   if (waiting.length > 0 && waiting.length !== count)
     throw new AdminError(
       'conflict',
-      `${waiting.length} people wait by now, not ${count}. Nothing was decided; look again.`,
+      `${countText(waiting.length, 'person waits', 'people wait')} by now, not ${count}. Nothing was decided; look again.`,
     );
   return { connection, cause, people: waiting };
 }

@@ -197,7 +197,7 @@ function fieldText(field: ExplainedField, names: Names): string {
     return `  ${name}: ${observed} (${standingTexts[standing]})`;
   const isTold = standing === 'same' ? isToldOfSame : isToldOfOthers;
   const details: [label: string, text: string][] = [
-    ['IdP said', `${idpName(field)}${text(field.source)}`],
+    [isFixedValue(field) ? 'mapping says' : 'IdP said', `${idpName(field)}${text(field.source)}`],
     ['rule', rulesText(field.rules)],
     ['wanted', text(field.wanted)],
     ['sent', text(field.sent)],
@@ -210,6 +210,12 @@ function fieldText(field: ExplainedField, names: Names): string {
   return [head, ...shown.map(([label, detail]) => `    ${label.padEnd(15)}${detail}`)].join('\n');
 }
 
+/** True if the rule that decided gives the same value to everybody: a template without a path, or a default of the mapping. */
+function isFixedValue({ rules }: ExplainedField): boolean {
+  const used = rules.findLast(({ before }) => before !== undefined);
+  return used !== undefined && /^(?:"[^{]*"|(?:defaults|language)\.)/.test(used.rule);
+}
+
 /** The opposite of `archived` has a name of its own in SCIM. */
 function idpName({ field, source }: ExplainedField): string {
   return field === 'archived' && source !== undefined ? 'active: ' : '';
@@ -217,7 +223,7 @@ function idpName({ field, source }: ExplainedField): string {
 
 /** Of a field that is in step: the rule, and the values that differ from that of the traveler. */
 function isToldOfSame({ field, source, observed, answered }: ExplainedField, label: string): boolean {
-  if (label === 'IdP said')
+  if (label === 'IdP said' || label === 'mapping says')
     return field === 'archived' || JSON.stringify(source) !== JSON.stringify(observed);
   return label === 'rule' || (label === 'sent' && answered !== undefined);
 }

@@ -56,7 +56,7 @@ function decisionLinks(connection: string, details: Facts['details']): PageLink[
     return [
       {
         href: `/held/decisions/${place}/${decision}`,
-        label: cause === 'rules' ? 'the progress' : `the ${decided} people`,
+        label: cause === 'rules' ? 'the progress' : decided === 1 ? 'the person' : `the ${decided} people`,
       },
     ];
   const isWaiting = typeof requested === 'number' && requested > 0;

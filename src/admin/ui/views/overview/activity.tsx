@@ -4,7 +4,7 @@ import type { ActivityCounts } from '../../../contract/overview.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/text.tsx';
-import { clockText, numberText, toChoices } from '../../components/texts.ts';
+import { clockText, countText, numberText, toChoices } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 import { Panel } from './panel.tsx';
 import { READ_EVERY_MS } from './state.ts';
@@ -92,8 +92,10 @@ function isPartial([first, second]: { from: string }[], completeSince: string): 
 
 function totalsText(spans: ActivityCounts[]): string {
   const sumOf = (name: 'requests' | 'requestErrors' | 'calls' | 'callErrors') =>
-    numberText(spans.reduce((sum, counts) => sum + counts[name], 0));
-  return `${sumOf('requests')} requests of identity providers, ${sumOf('requestErrors')} of them with errors; ${sumOf('calls')} calls of travel APIs, ${sumOf('callErrors')} of them with errors.`;
+    spans.reduce((sum, counts) => sum + counts[name], 0);
+  const errors = (name: 'requestErrors' | 'callErrors') => `${numberText(sumOf(name))} of them with errors`;
+  const requests = `${countText(sumOf('requests'), 'request')} of identity providers, ${errors('requestErrors')}`;
+  return `${requests}; ${countText(sumOf('calls'), 'call')} of travel APIs, ${errors('callErrors')}.`;
 }
 
 /** The content of the chart as a table for screen readers: only the spans in which something happened. */
