@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createFailureLimit } from '../../src/http/authentication.ts';
 import { oauthClient } from '../fixtures/oauth-client.ts';
+import { rawExchange, requestText } from '../fixtures/raw-http.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
 /** The service behind a local proxy that sends the client's address. */
@@ -33,13 +34,29 @@ async function send({ path = '/scim/v2/Users', token, from = address, form }: Se
   return fetch(`${service.url}${path}`, { headers, ...body });
 }
 
+/** The most requests that a socket may send without reading the responses. */
+const PIPELINED = 32;
+
 /** Sends a request several times and expects the same status each time. */
 async function fail(times: number, sent: () => Sent, status = 401): Promise<void> {
-  for (let n = 0; n < times; n += 1) {
-    const answer = await send(sent());
-    await answer.arrayBuffer();
-    expect(answer.status).toBe(status);
+  for (let left = times; left > 0; left -= PIPELINED) {
+    const count = Math.min(left, PIPELINED);
+    const texts = Array.from({ length: count }, (_, at) => textOf(sent(), at === count - 1));
+    const answers = await rawExchange(Number(new URL(service.url).port), texts.join(''));
+    const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, found]) => Number(found));
+    expect(statuses).toEqual(Array(count).fill(status));
   }
+}
+
+function textOf({ path = '/scim/v2/Users', token, from = address, form }: Sent, isLast: boolean): string {
+  const headers = {
+    Connection: isLast ? 'close' : 'keep-alive',
+    'X-Forwarded-For': from,
+    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    ...(form ? { 'Content-Type': 'application/x-www-form-urlencoded' } : {}),
+  };
+  const method = form ? 'POST' : 'GET';
+  return requestText({ method, target: path, headers, body: String(new URLSearchParams(form)) });
 }
 
 const wrong = () => ({ token: `scim_${randomUUID()}` });

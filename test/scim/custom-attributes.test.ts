@@ -1,10 +1,9 @@
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
-import { patchOp } from '../fixtures/scim.ts';
-import { type ScimService, scimService } from '../fixtures/scim-service.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let scim: ScimService;
+let scim: ScimFixture;
 beforeEach(async () => {
-  scim = await scimService();
+  scim = await scimFixture();
 });
 afterEach(() => scim.close());
 

@@ -2,12 +2,11 @@ import fc from 'fast-check';
 import { normalize } from '../../src/schema/normalize.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { userType } from '../../src/schema/resource-types.ts';
-import { patchOp } from '../fixtures/scim.ts';
-import { type ScimService, scimService } from '../fixtures/scim-service.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-let scim: ScimService;
+let scim: ScimFixture;
 beforeEach(async () => {
-  scim = await scimService();
+  scim = await scimFixture();
 });
 afterEach(() => scim.close());
 

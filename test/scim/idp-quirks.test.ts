@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, type Json, type JsonObject } from '../../src/schema/resource.ts';
 import { idpQuirks, type QuirkExample } from '../../src/scim/idp-quirks.ts';
-import { type ScimService, scimService } from '../fixtures/scim-service.ts';
+import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 const quirks = idpQuirks.map((quirk) => ({ ...quirk }));
 
 describe('the example of a quirk has the outcome that its row states, over HTTP', () => {
-  let scim: ScimService;
+  let scim: ScimFixture;
   beforeEach(async () => {
-    scim = await scimService();
+    scim = await scimFixture();
   });
   afterEach(() => scim.close());
 

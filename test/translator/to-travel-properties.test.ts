@@ -143,7 +143,7 @@ it('any text is a template and a condition, or a fault with its place; translate
     anyCondition,
   );
   let read = 0;
-  const usual = runs(3000);
+  const usual = runs(1500);
   fc.assert(
     fc.property(anyText, anyText, anyUser, (template, when, user) => {
       for (const members of [{ template }, { scimAttribute: 'title', when }, { sources: [template, when] }]) {

@@ -1,6 +1,5 @@
 import { urns } from '../../../src/schema/resource.ts';
-import { patchOp } from '../../fixtures/scim.ts';
-import { type ScimService, scimService } from '../../fixtures/scim-service.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../../fixtures/scim.ts';
 
 const work = { value: 'work@corp.example', type: 'work', primary: true };
 const home = { value: 'home@corp.example', type: 'home' };
@@ -12,10 +11,10 @@ const ada = {
   [urns.enterprise]: { department: 'R&D', employeeNumber: '7' },
 };
 
-let scim: ScimService;
+let scim: ScimFixture;
 let path: string;
 beforeEach(async () => {
-  scim = await scimService();
+  scim = await scimFixture();
   path = `/Users/${(await scim.send('POST', '/Users', ada)).body.id}`;
 });
 afterEach(() => scim.close());

@@ -1,12 +1,12 @@
 import { urns } from '../../../src/schema/resource.ts';
-import { patchOp, scimFixture } from '../../fixtures/scim.ts';
-import { scimClient } from '../../fixtures/scim-client.ts';
-import { type ScimService, scimService } from '../../fixtures/scim-service.ts';
+import { patchOp, type ScimFixture, scimFixture } from '../../fixtures/scim.ts';
+import { found, scimClient } from '../../fixtures/scim-client.ts';
+import { scimService } from '../../fixtures/scim-service.ts';
 import { writeSettingsFile } from '../../fixtures/settings-file.ts';
 
-let scim: ScimService;
+let scim: ScimFixture;
 beforeEach(async () => {
-  scim = await scimService();
+  scim = await scimFixture();
 });
 afterEach(() => scim.close());
 
@@ -30,7 +30,7 @@ async function seed(): Promise<void> {
   for (const person of people) await scim.send('POST', '/Users', person);
 }
 
-const found = async (filter: string) => (await scim.found('/Users', filter, 'userName')).join(' ');
+const namesFound = async (filter: string) => (await found(scim, '/Users', filter, 'userName')).join(' ');
 const query = (text: string) => scim.send('GET', `/Users?${text}`);
 
 async function expectInvalid(filter: string): Promise<void> {
@@ -66,7 +66,8 @@ test('54. all operators, and/or/not, groups and value paths; not binds before an
     [`schemas eq "${urns.enterprise}"`, 'ada'],
     ['userName eq "ada" or userName eq "cleo"', 'ada cleo'],
   ];
-  for (const [filter, expected] of filters) expect([filter, await found(filter)]).toEqual([filter, expected]);
+  for (const [filter, expected] of filters)
+    expect([filter, await namesFound(filter)]).toEqual([filter, expected]);
 });
 
 test('55. a malformed or unsupported filter is 400 invalidFilter', async () => {
@@ -92,12 +93,12 @@ test('55. a malformed or unsupported filter is 400 invalidFilter', async () => {
 
 test('56. names and operators in any case, text by caseExact; booleans and binaries have no order', async () => {
   await seed();
-  expect(await found('USERNAME EQ "ADA" Or UserName Sw "CL"')).toBe('ada cleo');
-  expect(await found('externalId eq "E-Ada"')).toBe('ada');
-  expect(await found('externalId eq "e-ada"')).toBe('');
-  expect(await found('externalId sw "e-"')).toBe('cleo');
-  expect(await found('x509Certificates.value eq "TUlJ"')).toBe('cleo');
-  expect(await found('x509Certificates.value eq "tulj"')).toBe('');
+  expect(await namesFound('USERNAME EQ "ADA" Or UserName Sw "CL"')).toBe('ada cleo');
+  expect(await namesFound('externalId eq "E-Ada"')).toBe('ada');
+  expect(await namesFound('externalId eq "e-ada"')).toBe('');
+  expect(await namesFound('externalId sw "e-"')).toBe('cleo');
+  expect(await namesFound('x509Certificates.value eq "TUlJ"')).toBe('cleo');
+  expect(await namesFound('x509Certificates.value eq "tulj"')).toBe('');
   for (const operator of ['gt', 'ge', 'lt', 'le']) {
     await expectInvalid(`active ${operator} true`);
     await expectInvalid(`x509Certificates.value ${operator} "TUlJ"`);
@@ -123,9 +124,9 @@ test('57. no match is 200 with totalResults 0', async () => {
 
 test('58. a multi-valued attribute without a sub-attribute is compared by its value', async () => {
   await seed();
-  expect(await found('emails eq "bob@corp.example"')).toBe('bob');
-  expect(await found('emails co "@HOME"')).toBe('ada');
-  expect(await found('emails pr')).toBe('ada bob');
+  expect(await namesFound('emails eq "bob@corp.example"')).toBe('bob');
+  expect(await namesFound('emails co "@HOME"')).toBe('ada');
+  expect(await namesFound('emails pr')).toBe('ada bob');
 });
 
 test('59. a page has at most filter.maxResults resources', async () => {
