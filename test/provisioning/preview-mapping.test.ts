@@ -394,5 +394,5 @@ test('the prediction of a preview comes true', () =>
           }
         }),
     ),
-    runs(25),
+    runs(10),
   ));
