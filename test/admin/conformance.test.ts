@@ -6,6 +6,7 @@ import { adminErrors } from '../../src/admin/errors.ts';
 import { errorCodes } from '../../src/admin/openapi.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { expectOutline, validateOpenApi } from '../fixtures/openapi.ts';
+import { runs } from '../fixtures/runs.ts';
 
 let fixture: AdminFixture;
 beforeAll(async () => {
@@ -75,7 +76,7 @@ test.each(withBody)('%s answers any body with a documented status', async (_name
       });
       expect(documented).toContain(String(status));
     }),
-    { numRuns: 10 },
+    runs(20),
   );
   const before = await changes();
   for (const body of ['{', '[]', '"text"', '{"nosuch": 1}', 'null']) {

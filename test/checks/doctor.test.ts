@@ -15,6 +15,7 @@ import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { addStoredConnection } from '../../src/store/stored-connections.ts';
 import { type Answerer, json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
+import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
 import { recordedShell } from '../fixtures/shell.ts';
@@ -26,6 +27,7 @@ let data: { JETBRIDGE_DATA: string };
 beforeEach(() => {
   folder = temporaryFolder();
   data = { JETBRIDGE_DATA: join(folder.path, 'data') };
+  createDatabaseIn(data.JETBRIDGE_DATA);
 });
 afterEach(() => folder.remove());
 
@@ -60,6 +62,8 @@ test('finds nothing wrong beside a running server, and translates its people', a
 });
 
 describeOnSqlite('without a database', () => {
+  beforeEach(() => rmSync(data.JETBRIDGE_DATA, { recursive: true }));
+
   test('a folder without data is a fault', async () => {
     const { code, lines } = await examine();
     expect(code).toBe(1);

@@ -1,7 +1,12 @@
 import type { RulesEffect } from '../../src/provisioning/holds/rules-effect.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import {
+  type ProvisioningFixture,
+  person,
+  provisioningFixture,
+  withFixture,
+} from '../fixtures/provisioning.ts';
 import { saveDecision } from '../fixtures/save-decision.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 
@@ -11,18 +16,23 @@ const CROWD = 104;
 
 const centers = ['Berlin', 'Paris', 'Rome'].map((name) => ({ id: `cc-${name}`, name, archived: false }));
 
-/** Creates people: three of four have the cost center Berlin, the others Paris. */
-function withCrowd(test: (fixture: ProvisioningFixture, ids: string[]) => Promise<void>): Promise<void> {
+/** Creates people, and returns their ids: three of four have the cost center Berlin, the others Paris. */
+async function addCrowd(fixture: ProvisioningFixture): Promise<string[]> {
+  fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: centers };
+  const ids: string[] = [];
+  for (let n = 0; n < CROWD; n += 1) {
+    const costCenter = n % 4 === 0 ? 'Paris' : 'Berlin';
+    const extra = { title: 'Buyer', [urns.enterprise]: { costCenter } };
+    ids.push((await fixture.bridge.users.create(users, person(`P${n}`, extra))).id);
+  }
+  await applyRules(fixture);
+  return ids;
+}
+
+function withCrowd(test: (fixture: ProvisioningFixture) => Promise<void>): Promise<void> {
   return withFixture(async (fixture) => {
-    fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: centers };
-    const ids: string[] = [];
-    for (let n = 0; n < CROWD; n += 1) {
-      const costCenter = n % 4 === 0 ? 'Paris' : 'Berlin';
-      const extra = { title: 'Buyer', [urns.enterprise]: { costCenter } };
-      ids.push((await fixture.bridge.users.create(users, person(`P${n}`, extra))).id);
-    }
-    await applyRules(fixture);
-    await test(fixture, ids);
+    await addCrowd(fixture);
+    await test(fixture);
   });
 }
 
@@ -51,9 +61,25 @@ async function loseCenters(fixture: ProvisioningFixture): Promise<void> {
   await applyRules(fixture);
 }
 
-test('a held change of lookups names the lost entries, counts everybody by field and values, and has examples', () =>
-  withCrowd(async (fixture, ids) => {
+/** One after the other: to create the people takes most of the time. */
+describe('a held change of lookups', () => {
+  let fixture: ProvisioningFixture;
+  let ids: string[];
+  beforeAll(async () => {
+    fixture = await provisioningFixture();
+    ids = await addCrowd(fixture);
+  });
+  afterAll(() => fixture.close());
+
+  test('is counted on after a stop, after the last person, and nobody is looked at twice', async () => {
+    const effect = async () => (await fixture.store.holds.findHeldRules(users))?.effect;
     await loseCenters(fixture);
+    expect(await effect()).toMatchObject({ isComplete: false, looked: 100, people: 100 });
+    await fixture.bridge.startBackground().stop();
+    expect(await effect()).toMatchObject({ isComplete: true, looked: CROWD, people: CROWD });
+  });
+
+  test('names the lost entries, counts everybody by field and values, and has examples', async () => {
     const effect = await describedEffect(fixture);
     expect(effect).toMatchObject({
       ...{ looked: CROWD, people: CROWD },
@@ -73,16 +99,27 @@ test('a held change of lookups names the lost entries, counts everybody by field
     expect(ids).toEqual(expect.arrayContaining(effect.examples.map(({ id }) => id)));
     expect(effect.examples[0]?.changes[0]).toMatchObject({ field: 'costCenterId', after: null });
     expect(await fixture.store.holds.countHolds()).toMatchObject([{ cause: 'rules', count: CROWD }]);
-  }));
+  });
 
-test('a count that a stop interrupts goes on after the last person, and looks at nobody twice', () =>
-  withCrowd(async (fixture) => {
-    const effect = async () => (await fixture.store.holds.findHeldRules(users))?.effect;
-    await loseCenters(fixture);
-    expect(await effect()).toMatchObject({ isComplete: false, looked: 100, people: 100 });
-    await fixture.bridge.startBackground().stop();
-    expect(await effect()).toMatchObject({ isComplete: true, looked: CROWD, people: CROWD });
-  }));
+  test('is decided: the effect is deleted, its people are counted, and how many of them are done', async () => {
+    const { store, clock, bridge } = fixture;
+    const at = clock.now();
+    expect(await saveDecision(store, users, { cause: 'rules' }, 'approved', at, 'ada')).toBe(CROWD);
+    expect((await store.holds.findHeldRules(users))?.effect).toBeUndefined();
+    expect(await store.holds.readProgress(users, at)).toEqual({
+      ...{ people: CROWD, left: CROWD, affected: CROWD },
+    });
+    await bridge.reconcileDue();
+    expect(await store.holds.readProgress(users, at)).toMatchObject({ people: CROWD, left: 0 });
+  });
+
+  test('that a decision let pass is no cause of the next change', async () => {
+    await applyRules(fixture);
+    fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: centers };
+    await applyRules(fixture);
+    expect((await describedEffect(fixture)).causes).toEqual(['cost centers: Berlin, Paris are new']);
+  });
+});
 
 test('a held mapping is named by its version and admin, beside lookups that were lost before its decision', () =>
   withCrowd(async (fixture) => {
@@ -114,31 +151,6 @@ test('a held mapping is named by its version and admin, beside lookups that were
       ['customFields.cf', CROWD],
       ['costCenterId', CROWD],
     ]);
-  }));
-
-test('lookups that a decision let pass are no cause of the next change', () =>
-  withCrowd(async (fixture) => {
-    await loseCenters(fixture);
-    await saveDecision(fixture.store, users, { cause: 'rules' }, 'approved', fixture.clock.now());
-    await applyRules(fixture);
-    fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: centers };
-    await applyRules(fixture);
-    expect((await describedEffect(fixture)).causes).toEqual(['cost centers: Berlin, Paris are new']);
-  }));
-
-test('a decision deletes the effect, counts its people, and tells how many of them are done', () =>
-  withCrowd(async (fixture) => {
-    const { store, clock, bridge } = fixture;
-    await loseCenters(fixture);
-    await describedEffect(fixture);
-    const at = clock.now();
-    expect(await saveDecision(store, users, { cause: 'rules' }, 'approved', at, 'ada')).toBe(CROWD);
-    expect((await store.holds.findHeldRules(users))?.effect).toBeUndefined();
-    expect(await store.holds.readProgress(users, at)).toEqual({
-      ...{ people: CROWD, left: CROWD, affected: CROWD },
-    });
-    await bridge.reconcileDue();
-    expect(await store.holds.readProgress(users, at)).toMatchObject({ people: CROWD, left: 0 });
   }));
 
 test('another replica leaves the count to the one that makes progress', () =>

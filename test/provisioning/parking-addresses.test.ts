@@ -62,9 +62,9 @@ async function failHalfway(fixture: ProvisioningFixture, [ada, bob]: [string, st
   expect(parkedEmails(fixture)).toHaveLength(1);
 }
 
-test('thirty pairs that exchange their addresses at once all get them', () =>
+test('six pairs that exchange their addresses at once all get them', () =>
   withFixture(async (fixture) => {
-    const names = Array.from({ length: 60 }, (_, index) => `P${index}`);
+    const names = Array.from({ length: 12 }, (_, index) => `P${index}`);
     const ids = await createUsers(fixture, names);
     fixture.travel.faultFor = () => ({ kind: 'unavailable', text: '503' });
     await Promise.all(ids.map((id, index) => fixture.patch(id, emailsOf(addressOf(names[index ^ 1] ?? '')))));

@@ -8,6 +8,7 @@ import {
   managedBy,
   type ProvisioningFixture,
   person,
+  provisioningFixture,
   withFixture,
 } from '../fixtures/provisioning.ts';
 import { runs } from '../fixtures/runs.ts';
@@ -273,33 +274,37 @@ test('a preview without a mapping reports what the present one would still chang
     expect(await previewMapping(fixture)).toMatchObject({ people: 1, changed: 0, fields: [], findings: [] });
   }));
 
-test('a preview keeps the wanted number of examples and reports its progress', () =>
-  withOwnFixture(async (fixture) => {
+describe('of 104 people', () => {
+  const mapping = mappingOf({ language: { default: 'fr' } });
+  let fixture: ProvisioningFixture;
+  beforeAll(async () => {
+    fixture = await provisioningFixture();
+    fixture.travel.lookupData = lookups;
     for (let index = 0; index < 104; index++)
       await fixture.bridge.users.create(users, { userName: `p${index}@corp.example` });
+  });
+  afterAll(() => fixture.close());
+
+  test('a preview keeps the wanted number of examples and reports its progress', async () => {
     const heard: string[] = [];
     const outcome = await fixture.bridge.mappingPreviewer.run(fixture.connection, {
-      mapping: mappingOf({ language: { default: 'fr' } }),
-      examples: 2,
+      ...{ mapping, examples: 2 },
       onBatch: (looked, total) => heard.push(`${looked} of ${total}`),
     });
     expect(outcome).toMatchObject({ people: 104, changed: 104, examples: [{}, {}] });
     expect('examples' in outcome && outcome.examples).toHaveLength(2);
     expect(heard).toEqual(['100 of 104', '104 of 104']);
-  }));
+  });
 
-test('a preview that must end early says so, and has looked at the first people only', () =>
-  withOwnFixture(async (fixture) => {
-    for (let index = 0; index < 104; index++)
-      await fixture.bridge.users.create(users, { userName: `p${index}@corp.example` });
-    const options = { mapping: mappingOf({ language: { default: 'fr' } }), examples: 1 };
+  test('a preview that must end early says so, and has looked at the first people only', async () => {
     const run = (isOver: () => boolean) =>
-      fixture.bridge.mappingPreviewer.run(fixture.connection, { ...options, isOver });
+      fixture.bridge.mappingPreviewer.run(fixture.connection, { mapping, examples: 1, isOver });
     expect(await run(() => true)).toMatchObject({ people: 100, changed: 100, isCut: true });
     const whole = await run(() => false);
     expect(whole).toMatchObject({ people: 104, changed: 104 });
     expect(whole).not.toHaveProperty('isCut');
-  }));
+  });
+});
 
 test('a preview yields to other requests', () =>
   withOwnFixture(async (fixture) => {
@@ -394,5 +399,5 @@ test('the prediction of a preview comes true', () =>
           }
         }),
     ),
-    runs(25),
+    runs(10),
   ));

@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
+import { visibleCharacter } from '../fixtures/unicode.ts';
 import { partAt } from './contract.ts';
 
 /** Returns the ids that fit a parameter with this description. */
@@ -84,9 +85,9 @@ function stringsOf({ format, pattern, maxLength, description }: JsonObject, ids:
     return fc.constantFrom(...ids(String(description)));
   // Non-blank strings are names: some are equal, so that they clash.
   if (pattern === '\\S')
-    return fc.oneof(words, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).map(named));
+    return fc.oneof(words, fc.string({ unit: visibleCharacter, minLength: 1, maxLength: 20 }).map(named));
   if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern, 'u'));
-  return fc.string({ unit: 'grapheme', maxLength: Math.min(Number(maxLength ?? 30), 30) });
+  return fc.string({ unit: visibleCharacter, maxLength: Math.min(Number(maxLength ?? 30), 30) });
 }
 
 const words = fc.constantFrom('Research', 'APOLLO', 'apollo', 'R42', 'Ünïcode 🚀');
