@@ -121,7 +121,7 @@ export const findings = {
     code: 'neverProvisioned',
     value: true,
     reason:
-      'The identity provider has deleted a person whom it had never sent or searched; the traveler is left alone until an admin has approved it.',
+      'The identity provider has deleted a person whom it had never sent; the traveler is left alone until an admin has approved it.',
     remedy:
       'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again; a client that deletes whom it does not know needs existingPeople "match".',
   }),

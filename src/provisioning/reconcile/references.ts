@@ -101,11 +101,10 @@ function* resolveTarget({ identity, raw, rules, earlier }: RawReference): Progra
   const { connection } = identity;
   const sent = sentTravelIdFor(identity, raw);
   const former = earlier?.target;
-  const before =
-    former === undefined
-      ? yield* findLinkedIdentity(connection, sent)
-      : yield* perform('findIdentity', connection, former);
   const travelId = earlier?.travelId ?? sent;
+  const known = former === undefined ? undefined : yield* perform('findIdentity', connection, former);
+  // An unclaimed manager is gone once a POST has claimed the person under a new id, as an attempt that was running may not have seen.
+  const before = known ?? (yield* findLinkedIdentity(connection, travelId));
   const heir = before && (yield* findHeir(before, travelId));
   const kept = heir ?? (before && isLive(before) ? before : undefined);
   const found = kept ?? (yield* findTarget(connection, raw, rules));
