@@ -1,7 +1,7 @@
+import { withVisibleCharacters } from '../schema/clean-text.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
-import { withVisibleCharacters } from '../translator/values/clean-text.ts';
 import type { Decision, ShadowCall, Succession } from './identity.ts';
 import type { EvidenceRow, Judgement } from './users/evidence.ts';
 

@@ -1,4 +1,4 @@
-import { cleanText } from './clean-text.ts';
+import { cleanText } from '../../schema/clean-text.ts';
 
 /** The date of an ISO 8601 date or date-time; undefined if it is not in the calendar. */
 export function isoDate(text: string): string | undefined {

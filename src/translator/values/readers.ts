@@ -5,9 +5,10 @@ import {
   type PhoneNumber,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js';
+import { foldCase } from '../../schema/case-fold.ts';
+import { lineBreaks, toLine } from '../../schema/clean-text.ts';
 import { isObject, type Json } from '../../schema/resource.ts';
 import type { AppliedField, Lookups, NamedResource, Reference } from '../translation.ts';
-import { lineBreaks, toLine } from './clean-text.ts';
 import { isoDate } from './dates.ts';
 import {
   type Fault,
@@ -259,7 +260,7 @@ interface NamedResourceKind {
 }
 
 /**
- * Makes a reader that finds a resource by id or exact name and returns its id. If the source value is the same as for
+ * Makes a reader that finds a resource by id or name and returns its id. An exact name comes before one that differs in case or blanks. If the source value is the same as for
  * the applied id, that id stays as long as the resource exists: renaming a resource changes no traveler.
  */
 export function namedResourceReader({ field, noun, among }: NamedResourceKind): Reader {
@@ -288,7 +289,8 @@ function findResource(raw: Json, resources: NamedResource[], noun: string): Read
 }
 
 function findByName(name: string, resources: NamedResource[], noun: string): Reading {
-  const found = resources.filter((resource) => isNamed(resource, name));
+  const exact = resources.filter((resource) => toText(resource.name) === name);
+  const found = exact.length > 0 ? exact : resources.filter((resource) => isNamed(resource, name));
   const active = found.filter(({ archived }) => !archived);
   const [only] = active;
   if (only && active.length === 1) return { value: only.id };
@@ -309,9 +311,13 @@ function findByName(name: string, resources: NamedResource[], noun: string): Rea
   );
 }
 
-/** A name is compared without invisible characters. */
+/** A name is compared without invisible characters, case and repeated blanks. */
 function isNamed(resource: NamedResource, name: string): boolean {
-  return toText(resource.name) === name;
+  return nameKey(toText(resource.name) ?? '') === nameKey(name);
+}
+
+function nameKey(name: string): string {
+  return foldCase(name).replace(/\s+/g, ' ');
 }
 
 function unreadableResource(noun: string): Reading {

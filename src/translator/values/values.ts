@@ -1,9 +1,6 @@
+import { cleanText, MAX_VALUE_LENGTH } from '../../schema/clean-text.ts';
 import { isObject, type Json, type JsonObject, type ScimResource } from '../../schema/resource.ts';
 import type { AppliedFields, Lookups, Reference } from '../translation.ts';
-import { cleanText } from './clean-text.ts';
-
-/** The longest usable value, in characters. No travel field is longer, and matching long values takes too much time. */
-export const MAX_VALUE_LENGTH = 10_000;
 
 /**
  * Converts a string, number or boolean to trimmed text without invisible characters; undefined for any other value, for
