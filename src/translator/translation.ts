@@ -90,7 +90,7 @@ export const noLookups: Lookups = {
  */
 export type Reference = (
   | { travelId: string; inactive?: 'keep' | 'clear' }
-  | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' | 'replaced' }
+  | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' | 'replaced' | 'ambiguous' }
 ) & {
   /** The user of the manager, if there is one and it may be read. */
   user?: ScimResource;

@@ -75,6 +75,7 @@ export const findingCodes = [
   'guarded',
   'keptActive',
   'languageUnsupported',
+  'managerAmbiguous',
   'managerAwaited',
   'managerCircle',
   'managerGone',

@@ -59,12 +59,25 @@ export async function moveToHeir(
     .where(inScope(scope))
     .where('id', 'in', memberships.where('value', '=', id))
     .executeTakeFirst();
+  await moveMemberRows(tx, scope, { id, heir });
+  await tx
+    .updateTable('identity_reference')
+    .set({ target: heir.id })
+    .where(inScope(scope))
+    .where('target', '=', id)
+    .execute();
+  return numUpdatedRows > 0n;
+}
+
+/** Moves the present memberships, and the former ones that still count. Those that the heir has already stay. */
+async function moveMemberRows(tx: Kysely<Tables>, scope: Scope, { id, heir }: Succession): Promise<void> {
+  const ofHeir = tx.selectFrom('group_member').select('group_id').where(inScope(scope));
   await tx
     .updateTable('group_member')
     .set({ value: heir.id })
     .where(inScope(scope))
     .where('value', '=', id)
-    .where('group_id', 'not in', memberships.where('value', '=', heir.id))
+    .where('group_id', 'not in', ofHeir.where('value', '=', heir.id))
     .execute();
   await tx
     .updateTable('former_member')
@@ -79,13 +92,6 @@ export async function moveToHeir(
         .where('own.user_id', '=', heir.id),
     )
     .execute();
-  await tx
-    .updateTable('identity_reference')
-    .set({ target: heir.id })
-    .where(inScope(scope))
-    .where('target', '=', id)
-    .execute();
-  return numUpdatedRows > 0n;
 }
 
 /**

@@ -228,6 +228,11 @@ const managerFaults = {
     'No user of this connection matches this manager.',
     'Provision the manager too, or correct the value; the manager is set by itself once that user is there.',
   ),
+  ambiguous: unresolved(
+    'managerAmbiguous',
+    'Several active users of this connection have this employee number.',
+    'Correct the number of all but one of them in the identity provider; the manager is set by itself then.',
+  ),
   notLinked: unresolved(
     'managerNotLinked',
     'The manager is known, but has no traveler yet.',
