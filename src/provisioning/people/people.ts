@@ -57,6 +57,7 @@ export const findingCodes = [
   'customFieldTwice',
   'customFieldType',
   'customFieldUnknown',
+  'dateOfBirthImplausible',
   'dateUnreadable',
   'drift',
   'emailHeldByLeaver',

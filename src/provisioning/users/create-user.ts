@@ -1,4 +1,5 @@
 import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../../schema/resource.ts';
+import { dayOf } from '../../translator/values/dates.ts';
 import type { Connection } from '../connection.ts';
 import type { Memberships } from '../groups/group-ports.ts';
 import { type Identity, isInactive, isLive } from '../identity.ts';
@@ -88,7 +89,11 @@ async function translateAndMatch(deps: CreateUserDeps, connection: Connection, d
 
 /** The scope is unresolved while it names a group that has not been received. */
 async function translate(
-  { memberships, rulesSnapshots }: Pick<CreateUserDeps, 'memberships' | 'rulesSnapshots'>,
+  {
+    memberships,
+    rulesSnapshots,
+    runtime,
+  }: Pick<CreateUserDeps, 'memberships' | 'rulesSnapshots' | 'runtime'>,
   connection: Connection,
   { desired, generation }: { desired: ScimResource; generation?: number },
 ): Promise<NewUserTranslation> {
@@ -97,7 +102,10 @@ async function translate(
     findUnknownGroups(rulesSnapshot.rules),
     carriedOutBy({ findUnknownGroups: (names) => memberships.findUnknownNames(connection.id, names) }),
   );
-  return translateNewUser(rulesSnapshot, desired, { namesUnknownGroup });
+  return translateNewUser(rulesSnapshot, desired, {
+    namesUnknownGroup,
+    statedOn: dayOf(runtime.wallClock()),
+  });
 }
 
 function searchedValues(desired: ScimResource, email: string | undefined): NewUser {

@@ -128,8 +128,8 @@ export function readLanguage(raw: Json): Reading {
   );
 }
 
-/** Reads a date `YYYY-MM-DD`. If a time follows, it is ignored. */
-export function readDate(raw: Json): Reading {
+/** Reads a date `YYYY-MM-DD`. If a time or a time zone follows, it is ignored. */
+function readDate(raw: Json): Reading {
   const date = isoDate(toText(raw) ?? '');
   if (date) return { value: date };
   return unusable(
@@ -138,6 +138,22 @@ export function readDate(raw: Json): Reading {
     'Correct the date in the identity provider, e.g. 1990-02-28, or give the rule a date transform.',
   );
 }
+
+/** Nobody who travels was born earlier: such dates stand for an unknown one. */
+const EARLIEST_BIRTH = '1900-01-01';
+
+/** Reads a date of birth. It is not later than the last write of the user. */
+export const readDateOfBirth: Reader = (raw, { statedOn }) => {
+  const reading = readDate(raw);
+  if (!('value' in reading)) return reading;
+  const date = String(reading.value);
+  if (date >= EARLIEST_BIRTH && (statedOn === undefined || date <= statedOn)) return reading;
+  return unusable(
+    'dateOfBirthImplausible',
+    'Nobody has this date of birth: it is before 1900, or in the future.',
+    'Correct the date in the identity provider, or remove it if it is not known.',
+  );
+};
 
 const phoneRemedy = 'Correct the phone number in the identity provider, e.g. +33 612345678.';
 

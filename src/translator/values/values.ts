@@ -90,6 +90,8 @@ export interface ReadContext {
   references: ReadonlyMap<string, Reference>;
   /** The fields sent before. While the source value of a resolved id is unchanged, the id stays. */
   applied: AppliedFields;
+  /** The day of the last write of the user, as YYYY-MM-DD; undefined if it is not known. */
+  statedOn?: string | undefined;
   /** The countries in which a national phone number is interpreted, the most likely first (ISO 3166-1 alpha-2). */
   phoneCountries: string[];
 }
