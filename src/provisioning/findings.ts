@@ -53,6 +53,13 @@ export const findings = {
     reason: 'Another traveler has this email address.',
     remedy: 'Correct one of the two addresses; this one follows by itself once the address is free.',
   }),
+  furtherTraveler: (travelId: string, own: string): Finding => ({
+    field: '*',
+    code: 'furtherTraveler',
+    value: travelId,
+    reason: `The traveler ${travelId}, whom no identity provider has sent, has a further address of this user.`,
+    remedy: `If both are one person, run: npx jetbridge people join ${travelId} ${own}`,
+  }),
   existingUser: (email: string): Finding => ({
     field: 'email',
     code: 'existingUser',

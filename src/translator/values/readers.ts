@@ -31,6 +31,9 @@ const emailAddress = /^[^\s@<>()",:;\\[\]]+@[^\s@.,<>()":;\\[\]]+(?:\.[^\s@.,<>(
  */
 const tombstoneName = /^[\da-f]{32}[^@]/i;
 
+/** The userName that Entra ID gives a guest: the former address with `_` in place of `@`, in front of `#EXT#`. No mail reaches it. */
+const guestName = /#EXT#@/i;
+
 /** Reads an email address; its case is kept. */
 export function readEmail(raw: Json): Reading {
   const text = toText(raw);
@@ -39,6 +42,13 @@ export function readEmail(raw: Json): Reading {
       'emailOfDeletedUser',
       'This is the name that Entra ID gives a deleted user: 32 hexadecimal digits in front of the former name.',
       'Nothing needs to be done if the person has left; otherwise restore the user in Entra ID.',
+    );
+  }
+  if (text !== undefined && guestName.test(text)) {
+    return unusable(
+      'emailOfGuest',
+      'This is the name that Entra ID gives a guest, to which no mail can be sent.',
+      'Map the address of the guest (mail or otherMails) to emails in Entra ID.',
     );
   }
   if (text !== undefined && text.length <= 254 && emailAddress.test(text)) return { value: text };
