@@ -87,7 +87,7 @@ module.exports = {
     ),
     types(
       'store',
-      'admin/contract/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|conditions/(conditions|facts)|holds/(holds|rules-effect)|identity|people/people|policies)|translator/(mapping/mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|json-depth)',
+      'admin/contract/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|conditions/(conditions|facts)|holds/(holds|rules-effect)|identity|people/people|policies)|translator/(mapping/mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|clean-text|json-depth)',
     ),
     // The types of what the store's modules return; `server` hands the modules over.
     types(

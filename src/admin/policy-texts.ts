@@ -16,9 +16,9 @@ const choiceTexts: { [Name in keyof Choices]: Record<Choices[Name][number], stri
       'People whom no identity provider has written are found by a search for one of them, and are not listed.',
   },
   unclaimedDelete: {
-    hold: 'When somebody is deleted whom the identity provider has neither written nor searched, the traveler stays, and an admin decides.',
+    hold: 'When somebody is deleted whom the identity provider has never written, the traveler stays, and an admin decides.',
     archive:
-      'When somebody is deleted whom the identity provider has neither written nor searched, the traveler is archived.',
+      'When somebody is deleted whom the identity provider has never written, the traveler is archived.',
   },
   deprovision: {
     archive: 'When a user is deleted, the traveler is archived.',

@@ -17,6 +17,7 @@ import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Lookups, Snapshot } from '../translator/translation.ts';
+import { dayOf } from '../translator/values/dates.ts';
 import { type ConnectionDeps, silentRuntime, withConnection } from './with-connection.ts';
 
 /**
@@ -60,8 +61,9 @@ export async function translateSample(
   for (const identity of people) {
     const managers = await readReferences(deps, identity, { rules, ...connection });
     const groups = await readGroups(deps, identity, { rules, ...connection });
-    const { countedParts } = identity.origin;
-    const snapshot = { lookups: lookups.value, references: managers, ...groups, countedParts };
+    const { lastModified, origin } = identity;
+    const stored = { countedParts: origin.countedParts, statedOn: dayOf(lastModified) };
+    const snapshot = { lookups: lookups.value, references: managers, ...groups, ...stored };
     for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
       found.set(code, (found.get(code) ?? 0) + 1);
   }

@@ -125,7 +125,7 @@ export const policiesSchema = z.strictObject({
     'Effect on people of the travel service whom no IdP has written: "list" shows them in lists, which the import of Okta and the discovery of Entra ID need; with "match" only a filter that names a person finds one, for clients that delete everybody whom they do not know. See docs/operations/existing-people.md.',
   ),
   unclaimedDelete: choice(policyChoices.unclaimedDelete).describe(
-    'Effect of a SCIM DELETE of a person whom no IdP has written, and whom this connection has not found by a filter: "hold" leaves the traveler alone until an admin decides, "archive" archives it as any other. See docs/operations/existing-people.md.',
+    'Effect of a SCIM DELETE of a person whom no IdP has written, also if a filter has found the person: "hold" leaves the traveler alone until an admin decides, "archive" archives it as any other. See docs/operations/existing-people.md.',
   ),
   deprovision: choice(policyChoices.deprovision).describe(
     'Effect of a SCIM DELETE on the traveler. With "delete", a traveler that the travel API refuses to delete, e.g. after a trip, is archived.',

@@ -1,7 +1,7 @@
+import { withVisibleCharacters } from '../schema/clean-text.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
-import { withVisibleCharacters } from '../translator/values/clean-text.ts';
 import type { Decision, ShadowCall, Succession } from './identity.ts';
 import type { EvidenceRow, Judgement } from './users/evidence.ts';
 
@@ -52,6 +52,13 @@ export const findings = {
     value: email,
     reason: 'Another traveler has this email address.',
     remedy: 'Correct one of the two addresses; this one follows by itself once the address is free.',
+  }),
+  furtherTraveler: (travelId: string, own: string): Finding => ({
+    field: '*',
+    code: 'furtherTraveler',
+    value: travelId,
+    reason: `The traveler ${travelId}, whom no identity provider has sent, has a further address of this user.`,
+    remedy: `If both are one person, run: npx jetbridge people join ${travelId} ${own}`,
   }),
   existingUser: (email: string): Finding => ({
     field: 'email',
@@ -121,7 +128,7 @@ export const findings = {
     code: 'neverProvisioned',
     value: true,
     reason:
-      'The identity provider has deleted a person whom it had never sent or searched; the traveler is left alone until an admin has approved it.',
+      'The identity provider has deleted a person whom it had never sent; the traveler is left alone until an admin has approved it.',
     remedy:
       'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again; a client that deletes whom it does not know needs existingPeople "match".',
   }),

@@ -28,7 +28,7 @@ export const holdCauses = [
   'safetyValve',
   /** The traveler is an administrator of the travel service, or the user whose credential the bridge uses. */
   'guarded',
-  /** The IdP has deleted a person whom it had neither written nor found by a filter. */
+  /** The IdP has deleted a person whom it had never written. */
   'neverProvisioned',
   /** Another person takes the place of a leaver. */
   'return',
@@ -289,8 +289,6 @@ export interface Origin {
   countedParts?: CountedParts;
   /** The values of the IdP's requests that the desired state does not have, because they do not fit the schema. */
   leftOut?: LeftOutValue[];
-  /** Set on an unclaimed identity that a filter of the IdP on userName, externalId or an address has found. */
-  found?: true;
   /** Set on a leaver whose traveler must give up its email address, because another user needs it. */
   givesEmailUp?: true;
   /**

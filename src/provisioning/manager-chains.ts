@@ -11,6 +11,8 @@ export interface FoundTarget {
   former: string | undefined;
   /** True if the value, or the traveler, is that of another person now. */
   isReplaced: boolean;
+  /** True if the value names several active users. */
+  isAmbiguous: boolean;
 }
 
 /** The targets that the references of an identity were resolved to, and the rows that say so. */

@@ -4,7 +4,7 @@ export const policyChoices = {
   onExistingUser: ['link', 'refuse'],
   /** With `match`, a client that removes whom it does not know sees nobody to remove: only a filter that names a person finds one. */
   existingPeople: ['list', 'match'],
-  /** Of the DELETE of an unclaimed person whom the connection has neither written nor found by a filter. */
+  /** Of the DELETE of an unclaimed person whom the connection has never written. */
   unclaimedDelete: ['hold', 'archive'],
   /** Of another person in the place of a leaver: a separate traveler, that of the leaver without its values, or an admin decides. */
   onReturn: ['separate', 'revive', 'hold'],

@@ -77,8 +77,11 @@ export type IdentityChange =
   | { kind: 'link'; id: string; travelId: string; applied: AppliedFields }
   /** Takes the traveler away from a live identity, and ends the identity's lease. */
   | { kind: 'unlink'; id: string }
-  /** Deletes an unclaimed identity because a user of the IdP takes its place. */
-  | { kind: 'deleteUnclaimed'; id: string };
+  /**
+   * Deletes an unclaimed identity because a user of the IdP takes its place. Its memberships, and the references to it, move to `heir`,
+   * the identity of the same person.
+   */
+  | { kind: 'deleteUnclaimed'; id: string; heir?: Pick<Identity, 'id' | 'lastModified'> | undefined };
 
 /** The outcome of an attempt that holds the lease `token`, and what is known of the identity that it was based on. */
 export interface LeasedOutcome {
@@ -125,8 +128,6 @@ export interface IdentityView {
  */
 export interface ListedIdentity extends Omit<IdentityView, 'desired'> {
   desired: string | undefined;
-  /** True if the connection has neither written nor found the user by a filter. */
-  isStranger?: true;
 }
 
 /** An identity as stored. Most of it is parsed only when it is needed, because most repeated writes change nothing. */
@@ -216,8 +217,6 @@ export interface Identities {
     id: string,
     naming: { attribute: string; values: string[] },
   ): Promise<void>;
-  /** Sets `Origin.found` on those of these identities that are unclaimed. */
-  markFound(connection: string, ids: string[]): Promise<void>;
   /**
    * Commits all changes or none. `unleased`: committed, but without the lease, the progress and the end of an update;
    * `stale`: an identity no longer has its expected version, or the condition of an insert does not hold; `duplicate`: another live identity has the userName.

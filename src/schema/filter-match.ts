@@ -1,5 +1,6 @@
 import { chooseReading, extensionTest } from './attribute-names.ts';
 import { type Attribute, findAttribute } from './attributes.ts';
+import { cleanText, cleanValue } from './clean-text.ts';
 import { comparisonCost, matchesComparison, toComparand } from './compare.ts';
 import type { AttributePath, Comparison, Filter, Operand } from './filter-parser.ts';
 import { isObject, type Json, type JsonObject, ownValue } from './resource.ts';
@@ -7,7 +8,18 @@ import { type ResourceType, resolveAttribute } from './resource-types.ts';
 
 /** Makes a function that tells whether a resource matches a filter (RFC 7644 §3.4.2.2). An unknown attribute has no values. */
 export function filterTest(type: ResourceType, filter: Filter): (resource: JsonObject) => boolean {
-  const test = testOfResource(type, filter);
+  return testAtOnce(testOfResource(type, filter, 'verbatim'));
+}
+
+/**
+ * Like `filterTest`, for a filter of a mapping: texts are compared as rules read them, without invisible characters and blanks at both
+ * ends.
+ */
+export function conditionTest(type: ResourceType, filter: Filter): (resource: JsonObject) => boolean {
+  return testAtOnce(testOfResource(type, filter, 'cleaned'));
+}
+
+function testAtOnce(test: Test<JsonObject>): (resource: JsonObject) => boolean {
   return (resource) => runAtOnce(test(resource, newMeter()));
 }
 
@@ -16,7 +28,7 @@ export function pausingFilterTest(
   type: ResourceType,
   filter: Filter,
 ): (resource: JsonObject, pause: () => Promise<void>) => Promise<boolean> {
-  const test = testOfResource(type, filter);
+  const test = testOfResource(type, filter, 'verbatim');
   return async (resource, pause) => {
     const steps = test(resource, newMeter());
     let step = steps.next();
@@ -34,17 +46,17 @@ export function matchElements(
   filter: Filter,
   elements: readonly Json[],
 ): boolean[] {
-  const test = toTest(filter, valuesInElement);
+  const test = toTest(filter, valuesInElement, 'verbatim');
   return elements.map((element) => runAtOnce(test({ element, attribute }, newMeter())));
 }
 
 /**
- * Makes a function that reads the values at a path: all elements of a multi-valued attribute, or those that match its
- * value filter.
+ * Makes a function that reads the values at a path of a mapping: all elements of a multi-valued attribute, or those that match its
+ * value filter, as `conditionTest` compares them.
  */
 export function pathReader(type: ResourceType, path: AttributePath): (resource: JsonObject) => Json[] {
   const valuesAt = valuesInResource(type, path);
-  const test = path.filter && toTest(path.filter, valuesInElement);
+  const test = path.filter && toTest(path.filter, valuesInElement, 'cleaned');
   return (resource) => {
     const { elements, attribute, sub } = valuesAt(resource);
     const isSelected = (element: Json) => !test || runAtOnce(test({ element, attribute }, newMeter()));
@@ -84,6 +96,9 @@ function runAtOnce<T>(steps: Steps<T>): T {
   return step.value;
 }
 
+/** The form in which texts are compared: as they were sent, or as rules read them. */
+type TextForm = 'verbatim' | 'cleaned';
+
 /** Tells whether a filter is true for a subject: a resource, or an element of an attribute. */
 type Test<Subject> = (subject: Subject, meter: Meter) => Steps<boolean>;
 
@@ -97,30 +112,30 @@ interface Values {
 /** Makes a function that finds the values of the attribute that a path names. */
 type Lookup<Subject> = (path: AttributePath) => (subject: Subject) => Values;
 
-function testOfResource(type: ResourceType, filter: Filter): Test<JsonObject> {
-  return toTest(filter, (path) => valuesInResource(type, path));
+function testOfResource(type: ResourceType, filter: Filter, form: TextForm): Test<JsonObject> {
+  return toTest(filter, (path) => valuesInResource(type, path), form);
 }
 
 /** Converts a filter to a test, operand by operand. The parser limits its depth. */
-function toTest<Subject>(filter: Filter, lookUp: Lookup<Subject>): Test<Subject> {
+function toTest<Subject>(filter: Filter, lookUp: Lookup<Subject>, form: TextForm): Test<Subject> {
   switch (filter.op) {
     case 'and':
     case 'or':
       return joinTests(
         filter.op,
-        filter.operands.map((operand) => toTest(operand, lookUp)),
+        filter.operands.map((operand) => toTest(operand, lookUp, form)),
       );
     case 'not':
-      return negate(toTest(filter.operand, lookUp));
+      return negate(toTest(filter.operand, lookUp, form));
     case 'pr':
-      return someValue(filter.path, lookUp, isPresent);
+      return someValue(filter.path, lookUp, { form, holds: presence(form) });
     case 'ne':
-      return negate(toTest({ ...filter, op: 'eq' }, lookUp));
+      return negate(toTest({ ...filter, op: 'eq' }, lookUp, form));
     default: {
       const { op, path, value } = filter;
-      if (value !== null) return someValue(path, lookUp, comparison(op, value));
+      if (value !== null) return someValue(path, lookUp, { form, holds: comparison(op, value, form) });
       // `eq null` holds for unassigned attributes (RFC 7643 §2.5). Any other comparison with null is false.
-      return op === 'eq' ? negate(toTest({ op: 'pr', path }, lookUp)) : joinTests('or', []);
+      return op === 'eq' ? negate(toTest({ op: 'pr', path }, lookUp, form)) : joinTests('or', []);
     }
   }
 }
@@ -143,9 +158,13 @@ function negate<Subject>(test: Test<Subject>): Test<Subject> {
 type Criterion = (value: Json, attribute: Attribute | undefined, meter: Meter) => boolean;
 
 /** Makes the test whether a criterion holds for one of the values at a path. */
-function someValue<Subject>(path: AttributePath, lookUp: Lookup<Subject>, holds: Criterion): Test<Subject> {
+function someValue<Subject>(
+  path: AttributePath,
+  lookUp: Lookup<Subject>,
+  { form, holds }: { form: TextForm; holds: Criterion },
+): Test<Subject> {
   const valuesAt = lookUp(path);
-  const isSelected = path.filter && toTest(path.filter, valuesInElement);
+  const isSelected = path.filter && toTest(path.filter, valuesInElement, form);
   return function* (subject, meter) {
     const { elements, attribute, sub } = valuesAt(subject);
     const compared = comparedAttribute(attribute, sub);
@@ -158,10 +177,19 @@ function someValue<Subject>(path: AttributePath, lookUp: Lookup<Subject>, holds:
   };
 }
 
-function comparison(op: Exclude<Comparison, 'ne'>, operand: Exclude<Operand, null>): Criterion {
-  const comparand = toComparand(operand);
+function comparison(
+  op: Exclude<Comparison, 'ne'>,
+  operand: Exclude<Operand, null>,
+  form: TextForm,
+): Criterion {
+  const isPart = op === 'co' || op === 'sw' || op === 'ew';
+  // A blank at the end of a part of a text is meant.
+  const read = isPart && form === 'cleaned' ? cleanText : textReader(form);
+  const comparand = toComparand(typeof operand === 'string' ? read(operand) : operand);
+  const readValue = textReader(form);
   return (value, attribute, meter) => {
-    const compared = comparable(value);
+    const whole = comparable(value);
+    const compared = typeof whole === 'string' ? readValue(whole) : whole;
     meter.work += comparisonCost({ op, comparand }, compared);
     return matchesComparison({ op, comparand, attribute }, compared);
   };
@@ -184,10 +212,18 @@ export function comparedAttribute(
   return attribute?.type === 'complex' ? findAttribute(attribute.subAttributes, 'value') : attribute;
 }
 
+function textReader(form: TextForm): (text: string) => string {
+  return form === 'cleaned' ? cleanValue : (text) => text;
+}
+
 /** "If the attribute has a non-empty or non-null value" (RFC 7644 §3.4.2.2, `pr`). */
-function isPresent(value: Json): boolean {
-  if (typeof value === 'object' && value !== null) return Object.values(value).some(isPresent);
-  return value !== null && value !== '';
+function presence(form: TextForm): Criterion {
+  const read = textReader(form);
+  const isPresent = (value: Json): boolean => {
+    if (typeof value === 'object' && value !== null) return Object.values(value).some(isPresent);
+    return typeof value === 'string' ? read(value) !== '' : value !== null;
+  };
+  return isPresent;
 }
 
 /** The name of an undeclared extension is split into URN and attribute by the extensions that the resource has. */

@@ -1,9 +1,9 @@
+import { withVisibleCharacters } from '../schema/clean-text.ts';
 import type { Json } from '../schema/resource.ts';
 import { applicableField, type CompiledField, usableSources } from './compiled-fields.ts';
 import { type CompiledSource, preparedValues } from './mapping/rule-sources.ts';
 import type { SourceUser } from './sources.ts';
 import type { FieldKey, Finding, TraceEntry, Translation, WantedField } from './translation.ts';
-import { withVisibleCharacters } from './values/clean-text.ts';
 import {
   type Fault,
   isEqualJson,

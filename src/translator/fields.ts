@@ -19,7 +19,7 @@ import {
   namedResourceReader,
   readBoolean,
   readCurrency,
-  readDate,
+  readDateOfBirth,
   readEmail,
   readGender,
   readLanguage,
@@ -178,7 +178,7 @@ export const fields = [
   namedResourceField('travelPolicy', { noun: 'travel policy', refersTo: 'travelPolicies' }),
   extensionField('dateOfBirth', {
     description: 'The date of birth, as YYYY-MM-DD.',
-    read: readDate,
+    read: readDateOfBirth,
     comparison: 'exact',
     confirmation: 'date',
   }),

@@ -1,4 +1,4 @@
-import { filterTest } from '../schema/filter-match.ts';
+import { conditionTest } from '../schema/filter-match.ts';
 import { type AttributeExpression, attributeExpressionsIn, type Filter } from '../schema/filter-parser.ts';
 import { isObject, type ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
@@ -35,7 +35,7 @@ export function conditionTests(condition: Pick<RuleCondition, 'filter'> | undefi
   return expressions
     .filter(({ path }) => isGroupPath(path))
     .map((expression) => {
-      const matches = filterTest(userType, withoutNegation(expression));
+      const matches = conditionTest(userType, withoutNegation(expression));
       return (group) => matches(withGroups({}, [group]));
     });
 }

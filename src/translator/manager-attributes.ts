@@ -46,15 +46,16 @@ export function managerOfUser(
   if (found) return { resource: toSourceUser(found).resource };
   const awaited = raws.find((raw) => {
     const reference = references.get(raw);
-    return !reference || ('unresolved' in reference && reference.unresolved === 'unknown');
+    if (!reference) return true;
+    return 'unresolved' in reference && ['unknown', 'ambiguous'].includes(reference.unresolved);
   });
   return awaited === undefined ? undefined : { raw: awaited, fault: managerAwaited };
 }
 
 const { fault } = unresolved(
   'managerAwaited',
-  'No user of this connection matches the manager, whose attribute the rule reads.',
-  'Provision the manager too, or correct the value; the field is set by itself once that user is there.',
+  'No user of this connection, or more than one, matches the manager, whose attribute the rule reads.',
+  'Provision the manager too, or correct the value; the field is set by itself once it names one user.',
 );
 
 const managerAwaited: Fault = { ...fault, keepsApplied: true };

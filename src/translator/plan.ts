@@ -1,3 +1,4 @@
+import { withVisibleCharacters } from '../schema/clean-text.ts';
 import type { Json } from '../schema/resource.ts';
 import { areSameSpellings } from './confirmation.ts';
 import { isSetByRules, type Rules } from './rules.ts';
@@ -20,7 +21,6 @@ import {
   type TravelerChange,
   type TravelUser,
 } from './traveler.ts';
-import { withVisibleCharacters } from './values/clean-text.ts';
 import { isEqualJson } from './values/values.ts';
 
 /** A value that the bridge will own after the plan, and the SCIM value from which it was translated. */

@@ -1,5 +1,5 @@
 import { chooseReading } from '../schema/attribute-names.ts';
-import { filterTest } from '../schema/filter-match.ts';
+import { conditionTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
@@ -34,7 +34,7 @@ import { canonicalJson, type Reading } from './values/values.ts';
  * Part of the version of all rules. Increase it when a change of this code changes translations, or the sources of a
  * default rule, so that all identities are translated again.
  */
-export const EDITION = 7;
+export const EDITION = 8;
 
 /** The field of a traveler that a mapping rule sets. */
 export type Target =
@@ -246,7 +246,9 @@ function fileRule(
   const rule: Rule = {
     origin: 'file',
     input,
-    ...(filter ? { condition: { text: row.when ?? '', filter, holds: filterTest(userType, filter) } } : {}),
+    ...(filter
+      ? { condition: { text: row.when ?? '', filter, holds: conditionTest(userType, filter) } }
+      : {}),
     target,
     targetPath: jsonPath([...jsonPathOfRow, targetKey(target)]),
     text: ruleText(row),

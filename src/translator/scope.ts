@@ -1,4 +1,4 @@
-import { filterTest } from '../schema/filter-match.ts';
+import { conditionTest } from '../schema/filter-match.ts';
 import type { AttributeExpression, Filter } from '../schema/filter-parser.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
@@ -42,7 +42,7 @@ function toTest(filter: Filter): Test {
   if ('operands' in filter) return joinTests(filter.op, filter.operands.map(toTest));
   if ('operand' in filter) return negate(toTest(filter.operand));
   if (filter.op === 'ne') return negate(toTest({ ...filter, op: 'eq' }));
-  const holds = filterTest(userType, filter);
+  const holds = conditionTest(userType, filter);
   // Groups that come later only add memberships, so what holds already stays true.
   return (resource, isUnresolved) => holds(resource) || (isUnresolved(filter) ? undefined : false);
 }

@@ -44,13 +44,13 @@ export function toTravel(rules: Rules, desired: ScimResource, snapshot: Snapshot
 function readContextOf(
   { mapping }: Rules,
   country: Parameters<typeof isUnassigned>[0],
-  { lookups, references, applied = {} }: Snapshot,
+  { lookups, references, applied = {}, statedOn }: Snapshot,
 ): ReadContext {
   const reading = country === undefined || isUnassigned(country) ? undefined : readCountry(country);
   const { defaultCountry } = mapping.phone ?? {};
   const phoneCountries = reading && 'value' in reading ? [String(reading.value)] : [];
   if (defaultCountry !== undefined) phoneCountries.push(defaultCountry);
-  return { lookups, references, applied, phoneCountries };
+  return { lookups, references, applied, statedOn, phoneCountries };
 }
 
 /** Translates `active` to its opposite, `archived`. A user without `active` is active. */

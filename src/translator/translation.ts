@@ -28,6 +28,8 @@ export interface Snapshot {
   applied?: AppliedFields;
   /** The parts of references that count although others are there; none for a user who was never changed. */
   countedParts?: CountedParts | undefined;
+  /** The day of the last write of the user, as YYYY-MM-DD: nobody is born later. By default any day is accepted. */
+  statedOn?: string | undefined;
   /** True for a part of the scope that names by equality a group which has not been received; by default none does. */
   namesUnknownGroup?: ((expression: AttributeExpression) => boolean) | undefined;
 }
@@ -90,7 +92,7 @@ export const noLookups: Lookups = {
  */
 export type Reference = (
   | { travelId: string; inactive?: 'keep' | 'clear' }
-  | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' | 'replaced' }
+  | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' | 'replaced' | 'ambiguous' }
 ) & {
   /** The user of the manager, if there is one and it may be read. */
   user?: ScimResource;

@@ -215,17 +215,15 @@ export function recordWrite(
 }
 
 /**
- * Notes the DELETE of a person of nobody. The person counts as a leaver if the policy says so, or if the connection has found the person: each
- * check searches everybody by userName. Otherwise the traveler stays until an admin approves the DELETE.
+ * Notes the DELETE of a person of nobody. The person counts as a leaver if the policy says so. Otherwise the traveler stays until an admin
+ * approves the DELETE.
  */
 export function recordPurge(
   { policies, purged, purgedAsLeavers, uncertain }: HistoryRecord,
-  people: readonly Person[],
-  { traveler, userName }: { traveler: string; userName: string },
+  traveler: string,
 ): void {
   purged.add(traveler);
-  const isFound = people.some(({ lastWanted }) => lastWanted.userName === userName);
-  if (!isFound && policies.unclaimedDelete === 'hold') return;
+  if (policies.unclaimedDelete === 'hold') return;
   purgedAsLeavers.add(traveler);
   // Another person gets the traveler of a leaver without its values.
   if (policies.onReturn === 'revive') uncertain.add(traveler);

@@ -362,20 +362,26 @@ describe('a scope that names a group', () => {
   });
   const codesOf = ({ findings }: { findings: { code: string }[] }) => findings.map(({ code }) => code);
 
-  test('gives nobody a traveler before the group is there, and its members one as soon as they are members', () =>
-    withGroups(async ({ createUser, createGroup, add, follow, traveler, identity }) => {
-      const [ada, grace] = [await createUser('Ada'), await createUser('Grace')];
-      expect(await identity(ada)).toMatchObject({ state: 'pending', travelId: undefined });
-      expect(codesOf(await identity(ada))).toEqual(['scopeUnresolved']);
-      const staff = await createGroup('Staff', ada);
-      await follow();
-      expect(await traveler(ada)).toMatchObject({ archived: false });
-      expect(await identity(grace)).toMatchObject({ state: 'synced', travelId: undefined });
-      expect(codesOf(await identity(grace))).toEqual(['outOfScope']);
-      await add(staff, grace);
-      await follow();
-      expect(await traveler(grace)).toMatchObject({ archived: false });
-    }, scoped('keep')));
+  test.each([
+    ['', 'Staff'],
+    [' whose name has invisible characters and blanks at the ends', ' Staff\u00a0\u200b'],
+  ])(
+    'gives nobody a traveler before the group%s is there, and its members one as soon as they are members',
+    (_, name) =>
+      withGroups(async ({ createUser, createGroup, add, follow, traveler, identity }) => {
+        const [ada, grace] = [await createUser('Ada'), await createUser('Grace')];
+        expect(await identity(ada)).toMatchObject({ state: 'pending', travelId: undefined });
+        expect(codesOf(await identity(ada))).toEqual(['scopeUnresolved']);
+        const staff = await createGroup(name, ada);
+        await follow();
+        expect(await traveler(ada)).toMatchObject({ archived: false });
+        expect(await identity(grace)).toMatchObject({ state: 'synced', travelId: undefined });
+        expect(codesOf(await identity(grace))).toEqual(['outOfScope']);
+        await add(staff, grace);
+        await follow();
+        expect(await traveler(grace)).toMatchObject({ archived: false });
+      }, scoped('keep')),
+  );
 
   test('waits for a group that is renamed to the name', () =>
     withGroups(async ({ createUser, createGroup, changeGroup, follow, traveler, identity }) => {

@@ -152,7 +152,7 @@ test('a POST of a person who was imported reads the matches after a commit that 
     expect(steps.slice(attempted + 1, attempted + 4)).toEqual([
       'select identity',
       'select rules_in_force',
-      'select identity',
+      'update scim_group',
     ]);
   }));
 

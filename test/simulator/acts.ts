@@ -115,8 +115,7 @@ async function purge({ call, context }: ActContext, connection: Parameters<Call>
   for (const resource of listed?.body.Resources ?? []) {
     if (resource.externalId !== undefined) continue;
     const traveler = travelIdOf(resource);
-    const { userName } = resource;
-    if (traveler !== undefined) recordPurge(context.record, context.people, { traveler, userName });
+    if (traveler !== undefined) recordPurge(context.record, traveler);
     const answer = await call(connection, 'DELETE', `/Users/${resource.id}`);
     if (answer?.status === 403) context.record.refusedDeletes.add(resource.id);
     context.note(`  ${connection} deletes ${resource.userName}: ${answer?.status}`);

@@ -1,4 +1,29 @@
-import { readPhoneNumber } from '../../src/translator/values/readers.ts';
+import { noLookups } from '../../src/translator/translation.ts';
+import { namedResourceReader, readPhoneNumber } from '../../src/translator/values/readers.ts';
+
+describe('a resource that is named otherwise than it is spelled', () => {
+  const costCenters = [
+    { id: 'c1', name: 'Sales  North', archived: false },
+    { id: 'c2', name: 'Marketing', archived: false },
+    { id: 'c3', name: 'MARKETING', archived: false },
+  ];
+  const read = (value: unknown) =>
+    namedResourceReader({ field: 'costCenterId', noun: 'cost center', among: () => costCenters })(
+      JSON.parse(JSON.stringify(value)),
+      { lookups: noLookups, references: new Map(), applied: {}, phoneCountries: [] },
+    );
+
+  it('is found without regard to case and repeated blanks', () => {
+    expect(read(' sales NORTH')).toEqual({ value: 'c1' });
+    expect(read({ id: 'c1', name: 'SALES north' })).toEqual({ value: 'c1' });
+    expect(read('SalesNorth')).toMatchObject({ fault: { code: 'costCenterUnknown' } });
+  });
+
+  it('is the one with that very spelling, if there is one, and none if the name fits several', () => {
+    expect(read('MARKETING')).toEqual({ value: 'c3' });
+    expect(read('marketing')).toMatchObject({ fault: { code: 'costCenterAmbiguous' } });
+  });
+});
 
 describe('readPhoneNumber', () => {
   it('reads the same text by the countries that are given each time', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { filterTest } from '../../src/schema/filter-match.ts';
+import { conditionTest } from '../../src/schema/filter-match.ts';
 import { parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { userType } from '../../src/schema/resource-types.ts';
@@ -192,7 +192,7 @@ it('of several rules for one field, the first is used whose condition holds for 
 
 function matches(when: string, user: JsonObject): boolean {
   const filter = parseFilter(when);
-  return !('fault' in filter) && filterTest(userType, filter)(user);
+  return !('fault' in filter) && conditionTest(userType, filter)(user);
 }
 
 it('any JSON is read as a mapping or has faults', () => {

@@ -18,6 +18,7 @@ import { previewText } from '../../translator/preview.ts';
 import { compileRules } from '../../translator/rules.ts';
 import { toTravel } from '../../translator/to-travel.ts';
 import type { Finding, UserGroup } from '../../translator/translation.ts';
+import { dayOf } from '../../translator/values/dates.ts';
 import { parseCount } from '../arguments.ts';
 import type { CliCommand } from '../command.ts';
 import { findConnection, readAllSettings } from '../database.ts';
@@ -95,7 +96,8 @@ export function preview(shell: Shell, { json, ...options }: UserPreviewRequest):
     const rules = compileRules(mapping, lookups.value.scimUserMappings);
     for (const { user, groups } of users) {
       const relations = await readRelations(settings, connection, { rules, user });
-      const snapshot = { lookups: lookups.value, ...relations, ...(groups ? { groups } : {}) };
+      const read = { lookups: lookups.value, statedOn: dayOf(Date.now()), ...relations };
+      const snapshot = { ...read, ...(groups ? { groups } : {}) };
       const translation = toTravel(rules, user, snapshot);
       const userName = String(user['userName']);
       if (json) printJson(shell, { userName, ...translation });

@@ -17,7 +17,7 @@ export function addJoinCommand(people: CliCommand): void {
   people
     .command('join')
     .description(
-      'give a user the traveler of a leaver, because both are one person; a running server does the rest',
+      'give a user the traveler of a leaver, or one whom no identity provider has sent, because both are one person; a running server does the rest',
     )
     .argument('<leaver>', 'the inactive or deleted user: SCIM id, userName, email address or travel user id')
     .argument('<newcomer>', 'the active user of the same travel account, named in the same way')

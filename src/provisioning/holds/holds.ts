@@ -112,7 +112,7 @@ export const causeTexts = {
     approved: 'the traveler is linked to the person and changed as the IdP wants',
   },
   neverProvisioned: {
-    why: () => 'the identity provider has deleted a person whom it had never sent or searched',
+    why: () => 'the identity provider has deleted a person whom it had never sent',
     discarded: 'the traveler stays as it is, and the person is listed again',
     approved: 'the traveler is archived',
   },

@@ -1,12 +1,17 @@
 import { type Identity, isInactive, type Origin, predecessorOf } from '../identity.ts';
+import { addressKey } from '../reconcile/email/addresses.ts';
 import { isAdministrator } from '../reconcile/guard.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityChange } from '../store-ports.ts';
 import { releaseOf } from '../users/return-user.ts';
+import { comparedEmails } from '../users/takeover.ts';
 
 /** Two users of whom an admin says that they are one person. */
 export interface JoinedPeople {
-  /** The user who left, the unclaimed identity of an archived traveler, or such a traveler that the newcomer's judgement names. */
+  /**
+   * The user who left, the unclaimed identity of a traveler that is archived or has an address of the newcomer, or an archived traveler that
+   * the newcomer's judgement names.
+   */
   leaver: Identity | { travelId: string };
   newcomer: Identity;
 }
@@ -58,7 +63,7 @@ function refusalOf({ leaver, newcomer }: JoinedPeople, now: number): string | un
   );
   if (!newcomer.claimed || isInactive(newcomer))
     return 'The second person is not an active user of an identity provider.';
-  const fault = 'id' in leaver ? leaverFaultOf(leaver) : undefined;
+  const fault = 'id' in leaver ? leaverFaultOf(leaver, newcomer) : undefined;
   if (fault !== undefined) return fault;
   if (newcomer.findings.some(({ code }) => code === 'outOfScope' || code === 'scopeUnresolved'))
     return 'The second person is not in the scope of the mapping, or that is not known yet: the archived traveler would stay archived.';
@@ -67,12 +72,19 @@ function refusalOf({ leaver, newcomer }: JoinedPeople, now: number): string | un
   return isBusy ? 'One of the two is being changed just now; try again.' : undefined;
 }
 
-function leaverFaultOf(leaver: Identity): string | undefined {
+function leaverFaultOf(leaver: Identity, newcomer: Identity): string | undefined {
   if (leaver.travelId === undefined) return 'The first person has no traveler.';
   if (leaver.claimed && !isInactive(leaver))
     return 'The first person is active: deactivate that user in the identity provider first.';
-  const isInUse = !leaver.claimed && leaver.observed?.archived !== true;
-  return isInUse ? 'The first person is not archived in the travel service.' : undefined;
+  const { observed } = leaver;
+  if (leaver.claimed || observed?.archived === true) return undefined;
+  const isOwnAddress = comparedEmails(newcomer.desired).some(
+    (email) => observed !== undefined && addressKey(email) === addressKey(observed.email),
+  );
+  if (!observed || !isOwnAddress) return 'The first person is not archived in the travel service.';
+  return isAdministrator(observed)
+    ? 'The traveler of the first person administers the travel service.'
+    : undefined;
 }
 
 function joinChanges({ leaver, newcomer }: JoinedPeople, runtime: JoinDeps['runtime']): IdentityChange[] {

@@ -1,5 +1,6 @@
 import { findings } from '../findings.ts';
 import { type Identity, isInactive, predecessorOf, type Succession } from '../identity.ts';
+import { comparedEmails } from '../users/takeover.ts';
 import { archiveTraveler, findUnconfirmedTraveler } from './archive-traveler.ts';
 import {
   endInFailure,
@@ -33,7 +34,27 @@ export function* reconcileTraveler(context: ReconcileContext): Program<Reconcile
   const { identity } = context;
   const result = { ...step, draft: withUnconfirmedFindings(step.draft) };
   const isTold = !identity.claimed || result.draft.hold?.cause === 'return';
-  return isTold ? result : { ...result, draft: withSuccessionFindings(identity, result.draft) };
+  if (isTold) return result;
+  const told = withSuccessionFindings(identity, result.draft);
+  return { ...result, draft: yield* withFurtherTravelers(context, told) };
+}
+
+/** Adds a finding for each traveler whom no IdP has sent and who has a further address of the user: both may be one person. */
+function* withFurtherTravelers(context: ReconcileContext, draft: OutcomeDraft): Program<OutcomeDraft> {
+  const { identity, translation } = context;
+  const { connection, id, desired } = identity;
+  const emails = comparedEmails(desired);
+  // A user with one address has the traveler of that address, or a finding about it.
+  if (isInactive(identity) || translation.scope !== 'in' || emails.length < 2) return draft;
+  const further = new Set<string>();
+  for (const value of emails) {
+    const matches = yield* perform('findIdentities', connection, { by: 'travelEmail', value });
+    for (const { claimed, deletedAt, travelId } of matches)
+      if (!claimed && deletedAt === undefined && travelId !== undefined) further.add(travelId);
+  }
+  if (draft.travelId !== undefined) further.delete(draft.travelId);
+  const found = [...further].map((travelId) => findings.furtherTraveler(travelId, id));
+  return { ...draft, findings: [...draft.findings, ...found] };
 }
 
 function* takeStep(context: ReconcileContext): Program<ReconcileResult> {

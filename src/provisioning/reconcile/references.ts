@@ -101,21 +101,24 @@ function* resolveTarget({ identity, raw, rules, earlier }: RawReference): Progra
   const { connection } = identity;
   const sent = sentTravelIdFor(identity, raw);
   const former = earlier?.target;
-  const before =
-    former === undefined
-      ? yield* findLinkedIdentity(connection, sent)
-      : yield* perform('findIdentity', connection, former);
   const travelId = earlier?.travelId ?? sent;
+  const known = former === undefined ? undefined : yield* perform('findIdentity', connection, former);
+  // An unclaimed manager is gone once a POST has claimed the person under a new id, as an attempt that was running may not have seen.
+  const before = known ?? (yield* findLinkedIdentity(connection, travelId));
   const heir = before && (yield* findHeir(before, travelId));
-  const kept = heir ?? (before && isLive(before) ? before : undefined);
-  const found = kept ?? (yield* findTarget(connection, raw, rules));
+  const resolved = heir ?? (before && isLive(before) ? before : undefined);
+  const holders = yield* findActiveHolders(connection, raw, rules);
+  const isAmbiguous = holders.length > 1;
+  // The active holder of a number takes the place of an inactive one.
+  const kept = resolved && isInactive(resolved) && holders.length === 1 ? undefined : resolved;
+  const found = kept ?? (isAmbiguous ? undefined : yield* findTarget(connection, raw, rules));
   const isReplaced = kept
     ? isReplacedLeaver(kept)
     : found !== undefined &&
       (yield* isReplacementFor(found, { id: former, isKnown: before !== undefined, travelId }));
   const target = kept || !isReplaced ? found : undefined;
   const lost = target?.travelId === undefined ? travelId : undefined;
-  return { raw, target, lost, former: target ? undefined : former, isReplaced };
+  return { raw, target, lost, former: target ? undefined : former, isReplaced, isAmbiguous };
 }
 
 /**
@@ -157,21 +160,41 @@ function decodeSegment(segment: string): string {
 /** Finds the user that a value refers to as it was sent, else as it is stored (`toReferenceKey`). A URI has the id of a user. */
 function* findTarget(connection: string, raw: string, rules: Rules): Program<Identity | undefined> {
   const key = toReferenceKey(raw);
-  const { by } = rules.mapping.manager ?? {};
-  const named = by === undefined || userUri.test(raw) ? undefined : by;
+  const named = namingAttributeFor(raw, rules);
   if (named !== undefined && !isSearchedAttribute(named)) return yield* findByNaming(connection, key, rules);
   const matches = named === undefined ? anyAttribute : matchesOf[named];
   const found = yield* findByValue(connection, raw, matches);
   return found || key === raw ? found : yield* findByValue(connection, key, matches);
 }
 
-/** Finds the oldest user who has the value in the attribute that the mapping names. What is saved of a user may be older than the user. */
+/** Returns the attribute by which the mapping has a manager found; undefined if it names none, or if the value is a URI. */
+function namingAttributeFor(raw: string, { mapping }: Rules): string | undefined {
+  return userUri.test(raw) ? undefined : mapping.manager?.by;
+}
+
+/** Finds the active users with the employee number that a value is, if the mapping has managers found by it. */
+function* findActiveHolders(connection: string, raw: string, rules: Rules): Program<Identity[]> {
+  if (namingAttributeFor(raw, rules) !== 'employeeNumber') return [];
+  const match = { by: 'employeeNumber', value: toReferenceKey(raw) } as const;
+  return (yield* perform('findIdentities', connection, match)).filter((one) => !isInactive(one));
+}
+
+/**
+ * Chooses among users with one value, the newest first: an active one comes before those who have left, and then the oldest, so that the
+ * result does not change when another one is created.
+ */
+function chooseHolder(found: Identity[]): Identity | undefined {
+  const live = found.filter(isLive);
+  return live.filter((one) => !isInactive(one)).at(-1) ?? live.at(-1);
+}
+
+/** Finds the user who has the value in the attribute that the mapping names. What is saved of a user may be older than the user. */
 function* findByNaming(connection: string, value: string, rules: Rules): Program<Identity | undefined> {
   const attribute = rules.mapping.manager?.by ?? '';
   const found = yield* perform('findIdentities', connection, { by: 'naming', attribute, value });
   const hasValue = ({ desired }: Identity) =>
     namingValues(rules, desired).some((one) => foldCase(one) === foldCase(value));
-  return found.filter((one) => isLive(one) && hasValue(one)).at(-1);
+  return chooseHolder(found.filter(hasValue));
 }
 
 /** A match by one value. */
@@ -198,11 +221,8 @@ function* findByValue(
   matches: readonly PlainMatch['by'][],
 ): Program<Identity | undefined> {
   for (const by of matches) {
-    const found = (yield* findIdentitiesBy(connection, { by, value })).filter(isLive);
-    // If several users have the address, take the oldest, so that the result does not change when another one is
-    // created.
-    const oldest = found.at(-1);
-    if (oldest) return oldest;
+    const found = chooseHolder(yield* findIdentitiesBy(connection, { by, value }));
+    if (found) return found;
   }
   return undefined;
 }
@@ -215,13 +235,15 @@ function* findIdentitiesBy(connection: string, match: PlainMatch): Program<Ident
 
 function toReference(
   identity: Identity,
-  { target, lost, former, isReplaced }: FoundTarget,
+  { target, lost, former, isReplaced, isAmbiguous }: FoundTarget,
   { row, inactiveManager }: Pick<Policies, 'inactiveManager'> & { row: ReferenceRow | undefined },
 ): Reference {
   if (isReplaced) return { unresolved: 'replaced' };
+  if (!target && isAmbiguous) return { unresolved: 'ambiguous' };
   if (!target) return { unresolved: lost === undefined && former === undefined ? 'unknown' : 'gone' };
   const inactive = isInactive(target) ? { inactive: inactiveManager } : {};
   const user = inactive.inactive === 'clear' ? {} : { user: target.desired };
+  if (isAmbiguous) return { unresolved: 'ambiguous', ...user };
   if (target.id === identity.id) return { unresolved: 'self', user: identity.desired };
   if (target.travelId === undefined)
     return { unresolved: lost === undefined ? 'notLinked' : 'gone', ...user };

@@ -1,6 +1,7 @@
 import type { ScimResource } from '../../schema/resource.ts';
 import { toTravel } from '../../translator/to-travel.ts';
 import type { AppliedFields, Snapshot, Translation, UserGroup } from '../../translator/translation.ts';
+import { dayOf } from '../../translator/values/dates.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import type { CountedMembership } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
@@ -35,10 +36,10 @@ export interface NewUserTranslation {
 export function translateNewUser(
   rulesSnapshot: RulesSnapshot,
   desired: ScimResource,
-  { namesUnknownGroup }: Pick<Snapshot, 'namesUnknownGroup'> = {},
+  { namesUnknownGroup, statedOn }: Pick<Snapshot, 'namesUnknownGroup' | 'statedOn'> = {},
 ): NewUserTranslation {
   const { rules, lookups } = rulesSnapshot;
-  const snapshot = { lookups, references: new Map(), namesUnknownGroup };
+  const snapshot = { lookups, references: new Map(), namesUnknownGroup, statedOn };
   return { rulesSnapshot, translation: toTravel(rules, desired, snapshot) };
 }
 
@@ -99,10 +100,10 @@ export interface StoredRelations extends Pick<Snapshot, 'references' | 'namesUnk
 /** Translates the desired state of an identity, with a finding for each group that is deleted or emptied and still counts. */
 export function translateStored(
   { rules, lookups }: Pick<RulesSnapshot, 'rules' | 'lookups'>,
-  { desired, applied, origin: { countedParts } }: Identity,
+  identity: Identity,
   relations: StoredRelations,
 ): Translation {
-  const translation = toTravel(rules, desired, { lookups, ...relations, applied, countedParts });
+  const translation = toTravel(rules, identity.desired, { lookups, ...relations, ...partsOf(identity) });
   const unresolved = unresolvedGroupFindings(relations.groups);
   return unresolved.length === 0
     ? translation
@@ -112,8 +113,14 @@ export function translateStored(
 /** Translates the user as imported. It was in no group: only the IdP has groups. */
 export function translateBaseline(
   { rules, lookups }: Pick<RulesSnapshot, 'rules' | 'lookups'>,
-  { applied, origin: { baseline, countedParts } }: Identity,
+  identity: Identity,
   references: Snapshot['references'],
 ): WantedFields | undefined {
-  return baseline && toTravel(rules, baseline, { lookups, references, applied, countedParts }).fields;
+  const { baseline } = identity.origin;
+  return baseline && toTravel(rules, baseline, { lookups, references, ...partsOf(identity) }).fields;
+}
+
+/** Returns the parts of a snapshot that are stored with an identity. */
+function partsOf({ applied, origin: { countedParts }, lastModified }: Identity) {
+  return { applied, countedParts, statedOn: dayOf(lastModified) };
 }

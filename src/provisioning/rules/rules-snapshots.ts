@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldCase } from '../../schema/case-fold.ts';
+import { cleanValue } from '../../schema/clean-text.ts';
 import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
 import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
@@ -170,8 +171,9 @@ function toGroupRules({ inForce, snapshot }: LoadedRules): Omit<RulesForGroups, 
   const { generation } = inForce;
   const rules = snapshot?.rules ?? compileInForce(inForce);
   if (!rules) return { generation, test: () => true, isInScope: () => true };
-  const inScope = new Set(groupsOfScope(rules).map(foldCase));
-  return { generation, test: groupTest(rules), isInScope: (name) => inScope.has(foldCase(name)) };
+  const keyOf = (name: string) => foldCase(cleanValue(name));
+  const inScope = new Set(groupsOfScope(rules).map(keyOf));
+  return { generation, test: groupTest(rules), isInScope: (name) => inScope.has(keyOf(name)) };
 }
 
 function compileInForce(inForce: LoadedRules['inForce']): Rules | undefined {

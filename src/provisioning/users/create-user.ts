@@ -1,4 +1,5 @@
 import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../../schema/resource.ts';
+import { dayOf } from '../../translator/values/dates.ts';
 import type { Connection } from '../connection.ts';
 import type { Memberships } from '../groups/group-ports.ts';
 import { type Identity, isInactive, isLive } from '../identity.ts';
@@ -60,7 +61,7 @@ export async function createUser(
   if (claimed) return claimed;
   const { generation } = matches;
   const { identity, others } = takeLeaversPlace(posted);
-  const changes = [...deletionsOf(unclaimedOfSameUserName(matches)), ...others];
+  const changes = [...unclaimedOfSameUserName(matches).map((one) => deletionOf(one)), ...others];
   if (identity.travelId !== undefined || identity.creating !== undefined)
     return insertion(identity, { generation, others: changes });
   const isFree = email !== undefined && (await isAddressFree(deps, connection, matches));
@@ -88,7 +89,11 @@ async function translateAndMatch(deps: CreateUserDeps, connection: Connection, d
 
 /** The scope is unresolved while it names a group that has not been received. */
 async function translate(
-  { memberships, rulesSnapshots }: Pick<CreateUserDeps, 'memberships' | 'rulesSnapshots'>,
+  {
+    memberships,
+    rulesSnapshots,
+    runtime,
+  }: Pick<CreateUserDeps, 'memberships' | 'rulesSnapshots' | 'runtime'>,
   connection: Connection,
   { desired, generation }: { desired: ScimResource; generation?: number },
 ): Promise<NewUserTranslation> {
@@ -97,7 +102,10 @@ async function translate(
     findUnknownGroups(rulesSnapshot.rules),
     carriedOutBy({ findUnknownGroups: (names) => memberships.findUnknownNames(connection.id, names) }),
   );
-  return translateNewUser(rulesSnapshot, desired, { namesUnknownGroup });
+  return translateNewUser(rulesSnapshot, desired, {
+    namesUnknownGroup,
+    statedOn: dayOf(runtime.wallClock()),
+  });
 }
 
 function searchedValues(desired: ScimResource, email: string | undefined): NewUser {
@@ -137,8 +145,12 @@ function insertionIfNew(
 
 /** Returns the write of a user who is not in the scope of the mapping: it reserves no address and takes nobody's traveler. */
 function insertionWithoutTraveler(posted: PostedUser, newUser: NewUserTranslation): PendingWrite {
-  const { generation } = posted.matches;
-  const others = deletionsOf(unclaimedOfSameUserName(posted.matches));
+  const { matches, fresh } = posted;
+  const { generation } = matches;
+  const others = unclaimedOfSameUserName(matches).map((one) =>
+    // An archived traveler may be that of another person.
+    deletionOf(one, one.observed?.archived ? undefined : fresh),
+  );
   return insertion(awaitTravelerOfLeaver(posted), { generation, others, newUser });
 }
 
@@ -179,17 +191,17 @@ function isDeletedStranger({ claimed, deletedAt, travelId }: Identity): boolean 
   return !claimed && deletedAt !== undefined && travelId !== undefined;
 }
 
-function deletionsOf(unclaimed: Identity[]): IdentityChange[] {
-  return unclaimed.map(({ id }) => ({ kind: 'deleteUnclaimed', id }));
+function deletionOf({ id }: Identity, heir?: Identity): IdentityChange {
+  return { kind: 'deleteUnclaimed', id, heir };
 }
 
 /**
- * Turns an imported person into a user of the IdP. If the traveler is active, the SCIM id stays, because an IdP may
- * have read it. If the traveler is archived, or the IdP has deleted the person, the user gets a new id; an archived traveler only if it is
- * that of the same person. Returns undefined if there is no such person.
+ * Turns an imported person into a user of the IdP. The user has a new SCIM id: a client that lists people, creates one of them and then
+ * deletes whom it does not know in its list must not delete the new user. An archived traveler is claimed only if it is that of the same
+ * person. Returns undefined if there is no such person.
  */
 function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
-  const { connection, matches, fresh, runtime } = posted;
+  const { connection, matches, fresh } = posted;
   const { generation } = matches;
   const sameUserName = unclaimedOfSameUserName(matches);
   const unclaimed =
@@ -198,21 +210,14 @@ function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
     [...matches.travelEmail, ...matches.userName].find(isDeletedStranger);
   if (!unclaimed) return undefined;
   if (connection.policies.onExistingUser === 'refuse') throw conflictError();
-  const others = deletionsOf([unclaimed, ...sameUserName.filter(({ id }) => id !== unclaimed.id)]);
-  if (unclaimed.observed?.archived) {
-    const identity = takeArchivedTraveler(posted, unclaimed);
-    return identity && insertion(identity, { generation, others });
-  }
-  if (!isLive(unclaimed)) {
-    const { travelId, observed } = unclaimed;
-    return insertion({ ...fresh, travelId, observed }, { generation, others });
-  }
-  const identity: Identity = { ...withNextVersion(unclaimed, runtime), desired: fresh.desired };
-  const update: IdentityChange = { kind: 'update', identity, expected: unclaimed.version };
-  const deletions = others.filter(
-    (change) => change.kind !== 'deleteUnclaimed' || change.id !== unclaimed.id,
-  );
-  return { identity, before: unclaimed, changes: [...deletions, update], references: undefined, generation };
+  const { travelId, observed } = unclaimed;
+  const claimed = observed?.archived
+    ? takeArchivedTraveler(posted, unclaimed)
+    : { ...fresh, travelId, observed };
+  if (!claimed) return undefined;
+  // The others, who have the userName only, are other people.
+  const namesakes = sameUserName.filter(({ id }) => id !== unclaimed.id).map((one) => deletionOf(one));
+  return insertion(claimed, { generation, others: [deletionOf(unclaimed, claimed), ...namesakes] });
 }
 
 /** The message does not name the other user, who may belong to another connection. */

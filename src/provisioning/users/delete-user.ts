@@ -86,11 +86,11 @@ async function throwIfLinkedElsewhere(
 }
 
 /**
- * True for a person whom the connection has neither written nor found by a filter, and whose traveler therefore stays until an
- * admin decides. The tombstone stays unclaimed, so that other connections of the account still find the person.
+ * True for a person whom the connection has never written, and whose traveler therefore stays until an admin decides, also if a filter
+ * has found the person: clients look up whom they have listed, and then delete whom they do not know. The tombstone stays unclaimed, so that other connections of the account still find the person.
  */
-function isHeldStranger({ policies }: Connection, { claimed, origin }: Identity): boolean {
-  return policies.unclaimedDelete === 'hold' && !claimed && origin.found !== true;
+function isHeldStranger({ policies }: Connection, { claimed }: Identity): boolean {
+  return policies.unclaimedDelete === 'hold' && !claimed;
 }
 
 /**

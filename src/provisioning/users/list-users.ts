@@ -44,12 +44,11 @@ type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
 
 /** The dependencies for listing users. */
 export interface ListUsersDeps {
-  identities: Pick<Identities, 'find' | 'list' | 'findView' | 'markFound'>;
+  identities: Pick<Identities, 'find' | 'list' | 'findView'>;
   groups: Pick<Groups, 'groupsOf'>;
   existingUserFinder: ExistingUserFinder;
   scanQueue: ScanQueue;
   ownUsers: Pick<OwnUsers, 'lastKnown'>;
-  runtime: Pick<Runtime, 'log'>;
 }
 
 /** Returns one page of users. If a search for one person finds nothing, it asks the travel API once and searches again. */
@@ -60,8 +59,7 @@ export async function listUsers(
 ): Promise<ListPage<ListedUser>> {
   const known = await listStored(deps, connection, query);
   const isNew = known.total === 0 && (await findsExistingUser(deps, connection, query));
-  const { rows, ...rest } = isNew ? await listStored(deps, connection, query) : known;
-  const views = namesPerson(query.where, personFields) ? await markFound(deps, connection.id, rows) : rows;
+  const { rows: views, ...rest } = isNew ? await listStored(deps, connection, query) : known;
   return {
     ...rest,
     rows: await toUserViews(deps, connection.id, { views, withGroups: query.withGroups }),
@@ -87,24 +85,6 @@ async function hiddenPeople(
   const isNamed = namesPerson(where, ['id', ...personFields]);
   const travelId = await ownUsers.lastKnown(id);
   return { areUnclaimed: policies.existingPeople === 'match' && !isNamed, travelId };
-}
-
-/** Remembers that the connection knows these people: a DELETE of one of them is meant. */
-async function markFound(
-  { identities, runtime }: ListUsersDeps,
-  connection: string,
-  rows: ListedIdentity[],
-): Promise<ListedIdentity[]> {
-  const ids = rows.filter(({ isStranger }) => isStranger).map(({ id }) => id);
-  const views = rows.map(({ isStranger: _, ...view }) => view);
-  if (ids.length === 0) return views;
-  try {
-    await identities.markFound(connection, ids);
-  } catch (error) {
-    // A full disk must not make reads fail.
-    runtime.log.error({ err: error, connection }, 'it could not be saved that a filter has found a person');
-  }
-  return views;
 }
 
 /** Adds their groups to users; with `withGroups` false the groups stay empty and nothing is read. */

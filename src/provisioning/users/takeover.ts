@@ -29,13 +29,18 @@ export function personalValuesOf(desired: ScimResource, connection: string | und
   return {
     connection,
     userName: textOf(desired.userName),
-    emails: emailsOf(desired).slice(0, MAX_ADDRESSES),
+    emails: comparedEmails(desired),
     externalId: textOf(desired.externalId),
     employeeNumber: employeeNumberOf(desired),
     givenName: textOf(name.givenName),
     familyName: textOf(name.familyName),
     fullName: textOf(name.formatted) ?? textOf(desired.displayName),
   };
+}
+
+/** Returns the addresses of a user by which people are compared. */
+export function comparedEmails(desired: ScimResource): string[] {
+  return emailsOf(desired).slice(0, MAX_ADDRESSES);
 }
 
 function textOf(value: Json | undefined): string | undefined {

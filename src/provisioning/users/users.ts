@@ -8,7 +8,7 @@ import type { Identity } from '../identity.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { isKeptActive } from '../reconcile/guard.ts';
 import { statedPart } from '../reconcile/pause.ts';
-import { type PendingWrite, repeatWhileStale } from '../reconcile/run/commit.ts';
+import { inheritsMemberships, type PendingWrite, repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markDirty, markReferrersDirty, referenceValuesOf } from '../reconcile/run/notify-dependents.ts';
 import type { BudgetedAttempt, ReconcileWithinBudget } from '../reconcile/run/within-budget.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
@@ -104,7 +104,8 @@ async function create(
     const write = { ...withLeftOut(created, leftOut), requestId };
     const { identity } = write;
     const attempt = await deps.reconcileWithinBudget.commitAndAttempt(connection, write, async () => {
-      if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
+      if (identity.travelId !== undefined || inheritsMemberships(write))
+        await markReferrersDirty(deps, identity, identity);
       await wakeLeavers(deps, write);
     });
     if (attempt === 'stale') return 'stale';
@@ -117,7 +118,7 @@ async function create(
       });
       return readView(deps, connection.id, identity.id);
     }
-    return viewAfter(deps, identity, { attempt, inGroups: write.before !== undefined });
+    return viewAfter(deps, identity, { attempt, inGroups: inheritsMemberships(write) });
   });
 }
 

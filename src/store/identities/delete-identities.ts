@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
+import type { Identity } from '../../provisioning/identity.ts';
 import type { Retention } from '../../provisioning/store-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { countIdentities } from '../lists/list-counters.ts';
@@ -31,9 +32,72 @@ export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityConditi
   return erased.length;
 }
 
+/** An unclaimed identity that is about to be deleted, and the identity of the same person that takes its place. */
+interface Succession {
+  id: string;
+  heir: Pick<Identity, 'id'> & Partial<Pick<Identity, 'lastModified'>>;
+}
+
+/**
+ * Moves the memberships of an unclaimed identity, and the references to it, to the identity that takes its place. The groups get a new
+ * version, and `heir.lastModified` if a request has caused the move. Returns true if there was a membership.
+ */
+export async function moveToHeir(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { id, heir }: Succession,
+): Promise<boolean> {
+  const { lastModified } = heir;
+  const memberships = tx.selectFrom('group_member').select('group_id').where(inScope(scope));
+  // The groups first, like every writer of members.
+  const { numUpdatedRows } = await tx
+    .updateTable('scim_group')
+    .set((row) => ({
+      version: row('version', '+', 1),
+      ...(lastModified === undefined ? {} : { last_modified: lastModified }),
+    }))
+    .where(inScope(scope))
+    .where('id', 'in', memberships.where('value', '=', id))
+    .executeTakeFirst();
+  await moveMemberRows(tx, scope, { id, heir });
+  await tx
+    .updateTable('identity_reference')
+    .set({ target: heir.id })
+    .where(inScope(scope))
+    .where('target', '=', id)
+    .execute();
+  return numUpdatedRows > 0n;
+}
+
+/** Moves the present memberships, and the former ones that still count. Those that the heir has already stay. */
+async function moveMemberRows(tx: Kysely<Tables>, scope: Scope, { id, heir }: Succession): Promise<void> {
+  const ofHeir = tx.selectFrom('group_member').select('group_id').where(inScope(scope));
+  await tx
+    .updateTable('group_member')
+    .set({ value: heir.id })
+    .where(inScope(scope))
+    .where('value', '=', id)
+    .where('group_id', 'not in', ofHeir.where('value', '=', heir.id))
+    .execute();
+  await tx
+    .updateTable('former_member')
+    .set({ user_id: heir.id })
+    .where(inScope(scope))
+    .where('user_id', '=', id)
+    .where('group_id', 'not in', (of) =>
+      of
+        .selectFrom('former_member as own')
+        .select('own.group_id')
+        .where(inScope(scope, 'own'))
+        .where('own.user_id', '=', heir.id),
+    )
+    .execute();
+}
+
 /**
  * Deletes the unclaimed identities of a traveler that is about to be linked to the identity `keep`. Only one identity
- * in an account has a traveler, and other connections do not list it (docs/architecture.md, Connections).
+ * in an account has a traveler, and other connections do not list it (docs/architecture.md, Connections). That of the own connection leaves
+ * its memberships to `keep`, which is then dirty.
  */
 export async function deleteUnclaimedOf(
   tx: Kysely<Tables>,
@@ -41,6 +105,10 @@ export async function deleteUnclaimedOf(
 ): Promise<void> {
   const { rows } = await selectRivals(tx, { account, connection, travelId, keep });
   if (rows.length === 0) return;
+  const scope = { account, connection };
+  for (const { id } of rows.filter((row) => row.connection_id === connection))
+    if (await moveToHeir(tx, scope, { id, heir: { id: keep } }))
+      await updateToDue(tx).where(inScope(scope)).where('id', '=', keep).execute();
   const ids = rows.map(({ id }) => id);
   await deleteUnclaimed(tx, (row) =>
     row.and([row('account', '=', account), row('travel_id', '=', travelId), row('id', 'in', ids)]),
@@ -50,7 +118,7 @@ export async function deleteUnclaimedOf(
 const selectRivals = compiledQuery((db, { account, connection, travelId, keep }: LinkedTraveler) =>
   db
     .selectFrom('identity')
-    .select('id')
+    .select(['id', 'connection_id'])
     .where('account', '=', account)
     .where('travel_id', '=', travelId)
     .where('claimed', '=', sql.lit(0))
@@ -184,16 +252,19 @@ async function expireTombstones(
  */
 export async function markWaitersDirty(tx: Kysely<Tables>, account: string, keys: string[]): Promise<void> {
   if (keys.length === 0) return;
-  const waiting = tx
-    .updateTable('identity')
-    .set((row) => ({ state: 'dirty', next_attempt_at: 0, revision: row('revision', '+', 1) }))
-    .where('account', '=', account);
+  const waiting = updateToDue(tx).where('account', '=', account);
   await waiting.where('waiting_for', 'in', keys).execute();
   await waiting
     .where('waiting_for', 'is not', null)
     .where('travel_id', 'is', null)
     .where('user_name_key', 'in', keys)
     .execute();
+}
+
+function updateToDue(tx: Kysely<Tables>) {
+  return tx
+    .updateTable('identity')
+    .set((row) => ({ state: 'dirty', next_attempt_at: 0, revision: row('revision', '+', 1) }));
 }
 
 /**

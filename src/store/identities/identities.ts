@@ -1,5 +1,5 @@
 import { type Kysely, type QueryResult, sql } from 'kysely';
-import type { Identity, Origin } from '../../provisioning/identity.ts';
+import type { Identity } from '../../provisioning/identity.ts';
 import type { Identities, IdentityChange, IdentityMatch } from '../../provisioning/store-ports.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { employeeNumberKey, employeeNumberOf } from '../../schema/resource.ts';
@@ -14,7 +14,7 @@ import {
 import { listByUniqueValue } from '../lists/list-lookup.ts';
 import { listRows } from '../lists/list-query.ts';
 import type { Database } from '../sql/database.ts';
-import { batches, compiledQuery, parseJson, toJson } from '../sql/queries.ts';
+import { compiledQuery } from '../sql/queries.ts';
 import {
   attributeKey,
   caseFoldedKey,
@@ -24,7 +24,7 @@ import {
 } from '../sql/search-keys.ts';
 import { statisticsOfIdentities } from '../sql/table-statistics.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
-import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
+import { deleteLinkedElsewhere, deleteUnclaimed, moveToHeir } from './delete-identities.ts';
 import { replaceNamingKeys } from './email-keys.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import {
@@ -80,7 +80,6 @@ export function identities(database: Database): Identities {
       return result;
     },
     saveNamingValues: (...naming) => saveNamingValues(database, ...naming),
-    markFound: (connection, ids) => markFound(database, scopeOf(connection), ids),
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: (account, email, except) => isWaitedFor(db, { account, email, except }),
     findByEmployeeNumber: (account, number) => findByEmployeeNumber(db, account, number),
@@ -210,38 +209,6 @@ async function isWaitedFor(
   return waiter !== undefined;
 }
 
-/**
- * Marks unclaimed identities as found by a filter of the IdP. Reads first, because most are claimed or marked. The commit does not
- * wait for the disk: an identity that loses its mark is held once more than needed.
- */
-async function markFound({ db, transaction }: Database, scope: Scope, ids: string[]): Promise<void> {
-  for (const batch of batches(ids)) {
-    const rows = await db
-      .selectFrom('identity')
-      .select(['id', 'origin'])
-      .where(inScope(scope))
-      .where('id', 'in', batch)
-      .where('claimed', '=', sql.lit(0))
-      .execute();
-    const unmarked = rows.filter(({ origin }) => parseJson<Origin>(origin).found !== true);
-    if (unmarked.length === 0) continue;
-    await transaction(
-      async (tx) => {
-        for (const { id, origin } of unmarked)
-          await tx
-            .updateTable('identity')
-            .set({ origin: toJson({ ...parseJson<Origin>(origin), found: true }) })
-            .where(inScope(scope))
-            .where('id', '=', id)
-            .where('claimed', '=', 0)
-            .where('origin', '=', origin)
-            .execute();
-      },
-      { durable: false },
-    );
-  }
-}
-
 type CommitResult = Awaited<ReturnType<Identities['commit']>>;
 
 /**
@@ -305,6 +272,7 @@ async function applyChange(
     case 'unlink':
       return doneIf(await unlinkTraveler(tx, { ...scope, id: change.id }));
     case 'deleteUnclaimed': {
+      if (change.heir) await moveToHeir(tx, scope, { id: change.id, heir: change.heir });
       const deleted = await deleteUnclaimed(tx, (row) =>
         row.and([inScope(scope), row('id', '=', change.id)]),
       );

@@ -12,7 +12,7 @@ import { removeFromGroups } from '../identities/delete-identities.ts';
 import type { Database } from '../sql/database.ts';
 import { nextPosition } from '../sql/positions.ts';
 import { batches, compiledQuery, parseJson, toJson } from '../sql/queries.ts';
-import { attributeKey, caseFoldedKey, exactKey } from '../sql/search-keys.ts';
+import { attributeKey, caseFoldedKey, exactKey, ruleNameKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 import { readAllMembers, readMembers, readSmallGroups } from './group-members.ts';
 import { countGroups } from './list-counters.ts';
@@ -255,6 +255,7 @@ function attributeColumns(attributes: Group['attributes']) {
   return {
     attributes: toJson(attributes),
     display_name_key: attributeKey(attributes.displayName, caseFoldedKey),
+    rule_name_key: attributeKey(attributes.displayName, ruleNameKey),
     external_id: attributeKey(attributes.externalId, exactKey),
   };
 }

@@ -78,8 +78,7 @@ export const shownColumns = sql`desired, ${viewColumns}`;
 export const userList: ListDefinition<UserField, ListedIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
-  columns: sql`${viewColumns}, case when octet_length(desired) <= ${sql.lit(LARGE)} then desired end as desired,
-    case when claimed = 0 and origin = '{}' then 1 else 0 end as is_stranger`,
+  columns: sql`${viewColumns}, case when octet_length(desired) <= ${sql.lit(LARGE)} then desired end as desired`,
   toRow: (columns) => toListedIdentity(columns as ListedColumns), // The row has the columns of `columns`.
   fields: {
     id: { column: 'id', rank: 1, key: String },
@@ -158,7 +157,7 @@ export interface ShownColumns {
 }
 
 /** The columns of an identity in a list; `desired` is null if it is large. */
-type ListedColumns = Omit<ShownColumns, 'desired'> & { desired: string | null; is_stranger: 0 | 1 };
+type ListedColumns = Omit<ShownColumns, 'desired'> & { desired: string | null };
 
 /** Converts the columns of an identity in a response. */
 export function toShownIdentity(row: ShownColumns): IdentityView {
@@ -166,8 +165,7 @@ export function toShownIdentity(row: ShownColumns): IdentityView {
 }
 
 function toListedIdentity(row: ListedColumns): ListedIdentity {
-  const view = toView(row, row.desired ?? undefined);
-  return row.is_stranger === 1 ? { ...view, isStranger: true } : view;
+  return toView(row, row.desired ?? undefined);
 }
 
 function toView<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {

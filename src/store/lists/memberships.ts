@@ -4,7 +4,7 @@ import { inScope, type Scope } from '../connection-scopes.ts';
 import { dirtyColumns, markDirty } from '../queues/reconcile-queue.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, compiledQuery } from '../sql/queries.ts';
-import { caseFoldedKey, inRange, prefixRange } from '../sql/search-keys.ts';
+import { inRange, prefixRange, ruleNameKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 import { displayNameOf, membersWithGroups } from './groups.ts';
 
@@ -66,17 +66,17 @@ async function findUnknownNames(
   scope: Scope,
   names: readonly string[],
 ): Promise<string[]> {
-  const unknown = new Map(names.map((name) => [caseFoldedKey(name), name]));
-  for (const keys of batches([...unknown.keys()])) {
+  const known = new Set<string>();
+  for (const keys of batches([...new Set(names.map(ruleNameKey))])) {
     const rows = await db
       .selectFrom('scim_group')
-      .select('display_name_key as key')
+      .select('rule_name_key as key')
       .where(inScope(scope))
-      .where('display_name_key', 'in', keys)
+      .where('rule_name_key', 'in', keys)
       .execute();
-    for (const { key } of rows) if (key !== null) unknown.delete(key);
+    for (const { key } of rows) if (key !== null) known.add(key);
   }
-  return [...unknown.values()];
+  return names.filter((name) => !known.has(ruleNameKey(name)));
 }
 
 async function findNames(

@@ -8,6 +8,8 @@ export const groupTables = {
       /** The position in the stable order of lists. */
       position: 'bigint',
       display_name_key: 'ordered text?',
+      /** The name by which a mapping names the group: without case, invisible characters and blanks at the ends. */
+      rule_name_key: 'ordered text?',
       external_id: 'ordered text?',
       version: 'integer',
       created_at: 'bigint',
@@ -19,6 +21,7 @@ export const groupTables = {
       // Lists: the column that is compared or sorted, and the id.
       page: `${SCOPE}, position, id`,
       display_name_order: `${SCOPE}, display_name_key, id`,
+      rule_name: `${SCOPE}, rule_name_key`,
       external_id: `${SCOPE}, external_id, id`,
       created: `${SCOPE}, created_at, id`,
       last_modified: `${SCOPE}, last_modified, id`,

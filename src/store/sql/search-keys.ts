@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { displayNameOf } from '../../provisioning/people/people.ts';
 import { foldCase } from '../../schema/case-fold.ts';
+import { cleanValue } from '../../schema/clean-text.ts';
 import { employeeNumberKey, employeeNumberOf, isObject, type JsonObject } from '../../schema/resource.ts';
 
 /**
@@ -10,6 +11,11 @@ import { employeeNumberKey, employeeNumberOf, isObject, type JsonObject } from '
  */
 export function caseFoldedKey(text: string): string {
   return hashIfLong(foldCase(text));
+}
+
+/** Returns the key under which a mapping finds a group by its name. */
+export function ruleNameKey(name: string): string {
+  return caseFoldedKey(cleanValue(name));
 }
 
 /** Returns the key under which a text is found exactly. */

@@ -1,3 +1,4 @@
+import { MAX_VALUE_LENGTH } from '../../schema/clean-text.ts';
 import { pathReader } from '../../schema/filter-match.ts';
 import { isObject, type Json, type ScimResource } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
@@ -6,7 +7,7 @@ import { type ConditionalRule, fixedText, type Rule } from '../rules.ts';
 import type { AwaitedManager, Source, SourceUser } from '../sources.ts';
 import type { FieldKey, TraceEntry } from '../translation.ts';
 import { readText } from '../values/readers.ts';
-import { isUnassigned, MAX_VALUE_LENGTH, type Reading, toText } from '../values/values.ts';
+import { isUnassigned, type Reading, toText } from '../values/values.ts';
 import { isGroupPath, pathsOfTemplate, type RulePath, type TemplatePart } from './rule-syntax.ts';
 
 /** A source as the rules in force use it. */

@@ -1,9 +1,17 @@
-import { cleanText } from './clean-text.ts';
+import { cleanText } from '../../schema/clean-text.ts';
 
-/** The date of an ISO 8601 date or date-time; undefined if it is not in the calendar. */
+/**
+ * The date of an ISO 8601 date or date-time, or of a date of XML Schema with a time zone such as `1990-02-28-08:00`; undefined if it is not
+ * in the calendar. Times and zones are ignored.
+ */
 export function isoDate(text: string): string | undefined {
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?:$|[T ])/.exec(text) ?? [];
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?:$|[T ]|Z$|[+-]\d{2}:\d{2}$)/i.exec(text) ?? [];
   return calendarDate(year, month, day);
+}
+
+/** The day of a time by the wall clock, in UTC, as YYYY-MM-DD. */
+export function dayOf(epochMs: number): string {
+  return new Date(epochMs).toISOString().slice(0, 10);
 }
 
 /** The parts of a date format with two digits for the day and the month: what earlier versions read. */

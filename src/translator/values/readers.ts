@@ -5,9 +5,10 @@ import {
   type PhoneNumber,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js';
+import { foldCase } from '../../schema/case-fold.ts';
+import { lineBreaks, toLine } from '../../schema/clean-text.ts';
 import { isObject, type Json } from '../../schema/resource.ts';
 import type { AppliedField, Lookups, NamedResource, Reference } from '../translation.ts';
-import { lineBreaks, toLine } from './clean-text.ts';
 import { isoDate } from './dates.ts';
 import {
   type Fault,
@@ -30,6 +31,9 @@ const emailAddress = /^[^\s@<>()",:;\\[\]]+@[^\s@.,<>()":;\\[\]]+(?:\.[^\s@.,<>(
  */
 const tombstoneName = /^[\da-f]{32}[^@]/i;
 
+/** The userName that Entra ID gives a guest: the former address with `_` in place of `@`, in front of `#EXT#`. No mail reaches it. */
+const guestName = /#EXT#@/i;
+
 /** Reads an email address; its case is kept. */
 export function readEmail(raw: Json): Reading {
   const text = toText(raw);
@@ -38,6 +42,13 @@ export function readEmail(raw: Json): Reading {
       'emailOfDeletedUser',
       'This is the name that Entra ID gives a deleted user: 32 hexadecimal digits in front of the former name.',
       'Nothing needs to be done if the person has left; otherwise restore the user in Entra ID.',
+    );
+  }
+  if (text !== undefined && guestName.test(text)) {
+    return unusable(
+      'emailOfGuest',
+      'This is the name that Entra ID gives a guest, to which no mail can be sent.',
+      'Map the address of the guest (mail or otherMails) to emails in Entra ID.',
     );
   }
   if (text !== undefined && text.length <= 254 && emailAddress.test(text)) return { value: text };
@@ -127,8 +138,8 @@ export function readLanguage(raw: Json): Reading {
   );
 }
 
-/** Reads a date `YYYY-MM-DD`. If a time follows, it is ignored. */
-export function readDate(raw: Json): Reading {
+/** Reads a date `YYYY-MM-DD`. If a time or a time zone follows, it is ignored. */
+function readDate(raw: Json): Reading {
   const date = isoDate(toText(raw) ?? '');
   if (date) return { value: date };
   return unusable(
@@ -137,6 +148,22 @@ export function readDate(raw: Json): Reading {
     'Correct the date in the identity provider, e.g. 1990-02-28, or give the rule a date transform.',
   );
 }
+
+/** Nobody who travels was born earlier: such dates stand for an unknown one. */
+const EARLIEST_BIRTH = '1900-01-01';
+
+/** Reads a date of birth. It is not later than the last write of the user. */
+export const readDateOfBirth: Reader = (raw, { statedOn }) => {
+  const reading = readDate(raw);
+  if (!('value' in reading)) return reading;
+  const date = String(reading.value);
+  if (date >= EARLIEST_BIRTH && (statedOn === undefined || date <= statedOn)) return reading;
+  return unusable(
+    'dateOfBirthImplausible',
+    'Nobody has this date of birth: it is before 1900, or in the future.',
+    'Correct the date in the identity provider, or remove it if it is not known.',
+  );
+};
 
 const phoneRemedy = 'Correct the phone number in the identity provider, e.g. +33 612345678.';
 
@@ -227,6 +254,11 @@ const managerFaults = {
     'No user of this connection matches this manager.',
     'Provision the manager too, or correct the value; the manager is set by itself once that user is there.',
   ),
+  ambiguous: unresolved(
+    'managerAmbiguous',
+    'Several active users of this connection have this employee number.',
+    'Correct the number of all but one of them in the identity provider; the manager is set by itself then.',
+  ),
   notLinked: unresolved(
     'managerNotLinked',
     'The manager is known, but has no traveler yet.',
@@ -259,7 +291,7 @@ interface NamedResourceKind {
 }
 
 /**
- * Makes a reader that finds a resource by id or exact name and returns its id. If the source value is the same as for
+ * Makes a reader that finds a resource by id or name and returns its id. An exact name comes before one that differs in case or blanks. If the source value is the same as for
  * the applied id, that id stays as long as the resource exists: renaming a resource changes no traveler.
  */
 export function namedResourceReader({ field, noun, among }: NamedResourceKind): Reader {
@@ -288,7 +320,8 @@ function findResource(raw: Json, resources: NamedResource[], noun: string): Read
 }
 
 function findByName(name: string, resources: NamedResource[], noun: string): Reading {
-  const found = resources.filter((resource) => isNamed(resource, name));
+  const exact = resources.filter((resource) => toText(resource.name) === name);
+  const found = exact.length > 0 ? exact : resources.filter((resource) => isNamed(resource, name));
   const active = found.filter(({ archived }) => !archived);
   const [only] = active;
   if (only && active.length === 1) return { value: only.id };
@@ -309,9 +342,13 @@ function findByName(name: string, resources: NamedResource[], noun: string): Rea
   );
 }
 
-/** A name is compared without invisible characters. */
+/** A name is compared without invisible characters, case and repeated blanks. */
 function isNamed(resource: NamedResource, name: string): boolean {
-  return toText(resource.name) === name;
+  return nameKey(toText(resource.name) ?? '') === nameKey(name);
+}
+
+function nameKey(name: string): string {
+  return foldCase(name).replace(/\s+/g, ' ');
 }
 
 function unreadableResource(noun: string): Reading {

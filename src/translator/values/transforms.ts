@@ -1,12 +1,12 @@
 import { RE2JS } from 're2js';
+import { cleanText, MAX_VALUE_LENGTH } from '../../schema/clean-text.ts';
 import { patternSize } from '../../schema/pattern-size.ts';
 import { jsonPath } from '../mapping/mapping-faults.ts';
-import { cleanText } from './clean-text.ts';
 import { readCountry } from './countries.ts';
 import { dateParser, isoDate } from './dates.ts';
 import { readLanguage, readPhoneNumber } from './readers.ts';
 import { toTravelDocumentText } from './travel-document-text.ts';
-import { MAX_VALUE_LENGTH, type Reading, unusable, withMappingPath } from './values.ts';
+import { type Reading, unusable, withMappingPath } from './values.ts';
 
 /**
  * The result of a transform: a text, or why there is none. `mappingPath` is set if the text comes from the mapping

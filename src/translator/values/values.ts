@@ -1,9 +1,6 @@
+import { cleanText, MAX_VALUE_LENGTH } from '../../schema/clean-text.ts';
 import { isObject, type Json, type JsonObject, type ScimResource } from '../../schema/resource.ts';
 import type { AppliedFields, Lookups, Reference } from '../translation.ts';
-import { cleanText } from './clean-text.ts';
-
-/** The longest usable value, in characters. No travel field is longer, and matching long values takes too much time. */
-export const MAX_VALUE_LENGTH = 10_000;
 
 /**
  * Converts a string, number or boolean to trimmed text without invisible characters; undefined for any other value, for
@@ -93,6 +90,8 @@ export interface ReadContext {
   references: ReadonlyMap<string, Reference>;
   /** The fields sent before. While the source value of a resolved id is unchanged, the id stays. */
   applied: AppliedFields;
+  /** The day of the last write of the user, as YYYY-MM-DD; undefined if it is not known. */
+  statedOn?: string | undefined;
   /** The countries in which a national phone number is interpreted, the most likely first (ISO 3166-1 alpha-2). */
   phoneCountries: string[];
 }

@@ -266,6 +266,24 @@ export function describeIdentityChanges(open: OpenDatabase): void {
       expect((await identities.findPage('okta', 0, 0)).total).toBe(1);
     });
 
+    it('that takes the place of an unclaimed identity has its memberships, beside those of its own', async () => {
+      const { add, identities, groups } = await fixture(open);
+      await add(importedIdentity('listed', 't1'), person('b'));
+      await groups.insert(team('g'), [{ value: 'listed', display: 'Ada' }, { value: 'b' }]);
+      await groups.insert(team('h'), [{ value: 'new' }, { value: 'listed' }]);
+      const identity = person('new', { travelId: 't1', lastModified: NOW + 7 });
+      const deletion = { kind: 'deleteUnclaimed', id: 'listed', heir: identity } as const;
+      expect(await identities.commit('okta', [deletion, { kind: 'insert', identity }])).toBe('done');
+      const members = await groups.allMembers('okta', ['g', 'h']);
+      expect(members.get('g')).toEqual([
+        { value: 'new', display: 'Ada', names: 'User' },
+        { value: 'b', names: 'User' },
+      ]);
+      expect(members.get('h')).toEqual([{ value: 'new', names: 'User' }]);
+      expect(await groups.findById('okta', 'g')).toMatchObject({ version: 2, lastModified: NOW + 7 });
+      expect(await identities.findById('okta', 'listed')).toBeUndefined();
+    });
+
     it('that replaces an erased identity may have its userName', async () => {
       const { add, identities, read } = await fixture(open);
       await add(importedIdentity('a', 't1'));

@@ -222,6 +222,17 @@ export function describeMemberships(open: OpenDatabase): void {
     expect(await memberships.findUnknownNames('okta', [])).toEqual([]);
   });
 
+  it('the names that no group has are found without blanks at the ends and invisible characters', async () => {
+    const { groups, memberships } = await fixture(open);
+    const named = (displayName: string) => ({ attributes: { displayName } });
+    await groups.insert(team('g', named('Site\u00a0Paris \u200b')), []);
+    await groups.insert(team('h', named('Lyon')), []);
+    const change = { ...named(' Nice'), members: [] };
+    await groups.change(team('h', { version: 2 }), 1, change);
+    const names = [' site Paris', 'Site Paris', 'Nice', 'Lyon'];
+    expect(await memberships.findUnknownNames('okta', names)).toEqual(['Lyon']);
+  });
+
   it('the names of groups are found by their beginning, in their order', async () => {
     const { groups, memberships } = await fixture(open);
     for (const [index, displayName] of ['Site Paris', 'site Lyon', 'Élan', 'Everybody'].entries())

@@ -67,5 +67,20 @@ export function describeReferences(open: OpenDatabase): void {
       await references.save('okta', 'a', [row('boss')]);
       expect(await references.findRows('okta', 'a')).toEqual([]);
     });
+
+    it('of others to an unclaimed identity move to its heir, in the connection only', async () => {
+      const { add, identities, references } = await fixture(open);
+      await add(importedIdentity('listed', 't1'), person('a'), person('b', { connection: 'entra' }));
+      await references.save('okta', 'a', [row('x', 'other', 't2'), row('listed', 'listed', 't1')]);
+      await references.save('entra', 'b', [row('listed', 'listed', 't1')]);
+      await identities.commit('okta', [
+        { kind: 'deleteUnclaimed', id: 'listed', heir: { id: 'new', lastModified: 5 } },
+      ]);
+      expect(await references.findRows('okta', 'a')).toEqual([
+        row('x', 'other', 't2'),
+        row('listed', 'new', 't1'),
+      ]);
+      expect(await references.findRows('entra', 'b')).toEqual([row('listed', 'listed', 't1')]);
+    });
   });
 }

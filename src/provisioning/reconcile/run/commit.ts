@@ -121,13 +121,19 @@ export async function repeatWhileStale<T>(
   throw new ProvisioningError('unavailable', 'Too many writers change this user at once; try again.');
 }
 
+/** True if the identity gets the memberships of the unclaimed one whose place it takes. */
+export function inheritsMemberships({ changes }: Pick<PendingWrite, 'changes'>): boolean {
+  return changes.some((change) => change.kind === 'deleteUnclaimed' && change.heir !== undefined);
+}
+
 /**
  * False if another attempt holds the lease or died with it, if the identity becomes claimed, and if the commit takes its
- * traveler away.
+ * traveler away or gives it memberships, which the attempt must read after that.
  */
-export function canTakeLease({ before, changes }: PendingWrite): boolean {
+export function canTakeLease(write: PendingWrite): boolean {
+  const { before, changes } = write;
   const isFree = before === undefined || (before.claimed && before.leasedUntil === undefined);
-  return isFree && !changes.some(({ kind }) => kind === 'unlink');
+  return isFree && !changes.some(({ kind }) => kind === 'unlink') && !inheritsMemberships(write);
 }
 
 function withLease(

@@ -254,10 +254,12 @@ export async function markReferrersDirty(
     .concat([...now].filter((value) => !old.has(value)));
   const isDeleted = after.deletedAt !== undefined;
   const isNewOrRestored = before === after;
-  // The reports of a manager who becomes inactive get a finding, or lose the manager.
+  // The reports of a manager who becomes inactive get a finding, or lose the manager. Who is active also decides among several users whom a
+  // value names.
   const isActivityChanged = isInactive(before) !== isInactive(after);
   if (changed.length === 0 && !isDeleted && !isNewOrRestored && !isActivityChanged) return;
-  const values = isDeleted || isNewOrRestored ? [...new Set([...old, ...now])] : changed;
+  const isChosenAnew = isDeleted || isNewOrRestored || isActivityChanged;
+  const values = isChosenAnew ? [...new Set([...old, ...now])] : changed;
   const referrers = await deps.references.findReferrers(after.connection, after.id, values);
   await markDirty(deps, after.connection, referrers);
 }

@@ -1,4 +1,4 @@
-import { cleanText, toLine, withVisibleCharacters } from '../../src/translator/values/clean-text.ts';
+import { cleanText, toLine, withVisibleCharacters } from '../../src/schema/clean-text.ts';
 import { translate } from '../fixtures/translator.ts';
 
 test.each([

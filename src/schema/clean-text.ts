@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../schema/resource.ts';
+import { isObject, type Json } from './resource.ts';
 
 /**
  * Joiners between letters of these scripts change the word, as in Persian and Hindi names; everywhere else they are leftovers
@@ -27,6 +27,14 @@ const fullWidthDigits = /[０-９]/g;
  */
 export function cleanText(text: string): string {
   return text.replace(invisible, '').replace(otherSpaces, ' ').replace(fullWidthDigits, toAsciiDigit);
+}
+
+/** The longest usable value, in characters. No travel field is longer, and matching long values takes too much time. */
+export const MAX_VALUE_LENGTH = 10_000;
+
+/** Returns a text as rules compare it: `cleanText`, without blanks at both ends. A text that is too long to be used stays as it is. */
+export function cleanValue(text: string): string {
+  return text.length > MAX_VALUE_LENGTH ? text : cleanText(text).trim();
 }
 
 function toAsciiDigit(digit: string): string {
