@@ -242,7 +242,7 @@ function importConditions(facts: ConditionFacts, isNamed: boolean): Found[] {
         },
       isIncompleteImport(state) && {
         ...{ ...base, kind: 'importIncomplete', since: last?.at },
-        text: `The last import${of} listed too few of the known travelers to conclude that the others are gone.`,
+        text: incompleteText(last, of),
       },
       last?.maximum !== undefined && {
         ...{ ...base, kind: 'importMaximum', since: last.at, people: last.maximum },
@@ -250,6 +250,17 @@ function importConditions(facts: ConditionFacts, isNamed: boolean): Found[] {
       },
     ];
   });
+}
+
+function incompleteText(last: ReturnType<typeof lastImportOf>, of: string): string {
+  if (!last?.endedEarly)
+    return `The last import${of} listed too few of the known travelers to conclude that the others are gone.`;
+  const { total } = last.endedEarly;
+  const read =
+    total === undefined
+      ? countText(last.read, 'traveler', 'travelers')
+      : `${numberText(last.read)} of ${countText(total, 'traveler', 'travelers')}`;
+  return `The last import${of} read ${read} before its pages repeated or ended: nobody is taken for gone.`;
 }
 
 /** Findings that are a decision, a plan or a wait by themselves, or that another condition tells. */
