@@ -120,7 +120,7 @@ interface ImportDeps extends RecordDeps {
     Pick<ReconcileQueue, 'markUnresolvedDirty' | 'markAllEmailWaitersDirty' | 'countByState'>;
   rulesSnapshots: RulesSnapshots;
   tasks: Pick<BackgroundTasks, 'saveState' | 'listStates'>;
-  ownUsers: Pick<OwnUsers, 'read'>;
+  ownUsers: Pick<OwnUsers, 'read' | 'lastKnown'>;
 }
 
 export type Importer = ReturnType<typeof importer>;
@@ -307,8 +307,10 @@ async function deleteMissing(
   missing: MissingTraveler[],
 ): Promise<void> {
   const queue = missing.filter(({ claimed }) => !claimed);
+  const isOwnReadable = once(() => isOwnUserReadable(deps, context.connection));
   const worker = async (): Promise<void> => {
-    for (let next = queue.shift(); next; next = queue.shift()) await confirmMissing(deps, context, next);
+    for (let next = queue.shift(); next; next = queue.shift())
+      await confirmMissing(deps, { ...context, isOwnReadable }, next);
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   const { id, account } = context.connection;
@@ -319,17 +321,37 @@ async function deleteMissing(
     await deps.reconcileQueue.markAllEmailWaitersDirty(account, deps.runtime.now());
 }
 
-/** Reads a missing traveler by id. Marks it as listed, unless the travel API answers that it does not exist. */
+/**
+ * Reads a missing traveler by id. Marks it as listed, unless the travel API answers that it does not exist. A 404 that a gateway may have
+ * sent counts if the bridge's own user can be read by its id.
+ */
 async function confirmMissing(
   deps: ImportDeps,
-  context: ObservationContext,
+  context: ObservationContext & { isOwnReadable(): Promise<boolean> },
   { id, travelId }: MissingTraveler,
 ): Promise<void> {
-  const { connection, since } = context;
+  const { connection, since, isOwnReadable } = context;
   const answer = await connection.travel.read(travelId);
   if (answer.kind === 'notFound') return;
+  if (answer.kind === 'unavailable' && answer.bareStatus === 404 && (await isOwnReadable())) return;
   await deps.imports.markSeen(connection.id, [id], since);
   if (answer.kind === 'ok') await recordTravelers(deps, context, [answer.value]);
+}
+
+async function isOwnUserReadable({ ownUsers }: ImportDeps, connection: Connection): Promise<boolean> {
+  const own = await ownUsers.lastKnown(connection.id);
+  if (own === undefined) return false;
+  const read = await connection.travel.read(own);
+  return read.kind === 'ok' && read.value.id === own;
+}
+
+/** Returns a function that calls another one the first time, and returns its result each time. */
+function once<T>(call: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= call();
+    return result;
+  };
 }
 
 function warnOfUnreadable(
