@@ -171,6 +171,19 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     ],
   ],
   [
+    'groups that a mapping names in vain',
+    {
+      missingGroups: [
+        { connection: 'okta', count: 1 },
+        { connection: 'entra', count: 2 },
+      ],
+    },
+    [
+      'warning missingGroups: The mapping names 1 group that the identity provider has not sent, or has renamed or deleted.',
+      'warning missingGroups: The mapping names 2 groups that the identity provider has not sent, or has renamed or deleted.',
+    ],
+  ],
+  [
     'tokens that end within 30 days, and none that ends later or has ended',
     {
       tokens: [29, 31, -1].flatMap((days) => [
