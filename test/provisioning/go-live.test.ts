@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { createDataFolder } from '../fixtures/data-folder.ts';
+import { createDataFolder, isOnPostgres } from '../fixtures/data-folder.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { approve, report, toShadow } from '../fixtures/shadow.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
@@ -28,7 +28,7 @@ const failures: [string, (folder: string) => Promise<{ mend(): Promise<void> }>]
     (folder) =>
       afterUpdate(folder, {
         ...{ table: 'identity', when: 'new.decision <> old.decision' },
-        statement: "select raise(abort, 'stay')",
+        statement: isOnPostgres() ? "raise exception 'stay'" : "select raise(abort, 'stay')",
       }),
   ],
 ];
