@@ -30,8 +30,7 @@ export function travelUsers(client: TravelClient): TravelUsers {
       if (created.kind !== 'ok' || !archiving || !traveler.archived)
         return toCollectionAnswer(`POST ${path}`, created);
       const archived = await changeTraveler(created.value.id, { archived: true }, { deadline, cause });
-      // The traveler exists in any case. Its answer shows that it is not archived, and the reconciler archives it later.
-      return archived.kind === 'ok' ? archived : created;
+      return archived.kind === 'ok' ? archived : { ...created, notArchived: archived };
     },
     read: (id, cause) => call(id, { method: 'GET', operation: 'readTraveler', cause }, readTraveler),
     patch: (id, changes, cause) => changeTraveler(id, changes, { deadline: client.deadline(), cause }),

@@ -2,7 +2,9 @@ import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { Settings } from '../config/settings.ts';
 import { type FoundConditions, findConditions } from '../provisioning/conditions/conditions.ts';
 import { type StoredFacts, withoutConnection } from '../provisioning/conditions/facts.ts';
+import { type MissingGroups, missingGroupReader } from '../provisioning/rules/missing-groups.ts';
 import { conditionFactReader } from '../store/condition-facts.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 
 const nothing: StoredFacts = { summaries: [], modes: [], imports: [], counts: [], tokens: [], shared: [] };
@@ -18,7 +20,13 @@ export async function readConditions(
     ...withoutConnection(stored, DEMO_CONNECTION),
     now,
     local: [],
+    missingGroups: database ? await readMissingGroups(database) : [],
     certificate: tls?.certificate,
   };
   return { conditions: findConditions(facts), facts };
+}
+
+function readMissingGroups(database: Database): Promise<MissingGroups[]> {
+  const connections = database.scopes.ids().filter((id) => id !== DEMO_CONNECTION);
+  return missingGroupReader(provisioningStore(database))(connections);
 }

@@ -107,6 +107,11 @@ const conditionChecks: { check: string; kinds: readonly ConditionKind[]; otherwi
     otherwise: 'the last ones have ended well',
   },
   {
+    check: 'groups of mappings',
+    kinds: ['missingGroups'],
+    otherwise: 'all that the mappings in force name exist',
+  },
+  {
     check: 'people',
     kinds: ['notArchived', 'unclearAnswer', 'refusedPeople', 'findings'],
     otherwise: 'no fault concerns many of them',

@@ -223,7 +223,7 @@ async function checkTravel(settings: Settings, connection: ConnectionSettings): 
 
 /** Compares the error responses of the travel API with the setting `travelApi.errors`. */
 function errorFindings(
-  { id, travelApi: { errors } }: ConnectionSettings,
+  { id, travelApi: { errors, profile } }: ConnectionSettings,
   responses: ErrorResponses,
 ): Finding[] {
   const setting = `connections.${id}.travelApi.errors`;
@@ -234,18 +234,19 @@ function errorFindings(
         'Check what stands between this machine and the travel API, what the credential may read, and travelApi.paths.users.',
       ),
     ];
-  if (responses === 'unknown' || responses === errors) return [];
+  const expected = profile === 'generic-rest' ? 'bare' : errors;
+  if (responses === 'unknown' || responses === expected) return [];
   if (responses === 'coded')
     return [
       warning(
         `sends error codes, although ${setting} is "bare"`,
-        'Remove that setting: with "bare", the 404 of a gateway counts as a deleted traveler.',
+        'Remove that setting: with "bare", the 403 of a gateway counts as a refusal.',
       ),
     ];
   return [
     warning(
       'answers without an error code for a traveler that does not exist',
-      `If it never sends error codes, set ${setting} to "bare": until then a deleted traveler is believed after a minute, and a 403 is tried again.`,
+      `If it never sends error codes, set ${setting} to "bare": until then a 403 is tried again.`,
     ),
   ];
 }

@@ -246,7 +246,7 @@ async function importConnection(
 
 /** Explains why an import did not treat missing travelers as deleted; undefined if there is nothing to explain. */
 function incompleteText(
-  { incomplete, complete, maximum }: ImportResult,
+  { read, incomplete, complete, maximum, endedEarly }: ImportResult,
   { acceptMissing }: ImportFlags,
 ): string | undefined {
   if (incomplete) {
@@ -255,6 +255,10 @@ function incompleteText(
   }
   if (maximum !== undefined)
     return `the travel API lists more than ${maximum} travelers; the others were not touched, and nobody was taken for gone. Check the travel API, or raise import.maximum in the settings.`;
+  if (endedEarly) {
+    const of = endedEarly.total === undefined ? '' : ` of ${endedEarly.total}`;
+    return `the travel API repeated its pages or ended its list after ${read}${of} travelers, so nobody was taken for gone. Check how the travel API pages its list.`;
+  }
   if (!acceptMissing || complete) return undefined;
   return 'the list of travelers changed while it was read, so nobody was taken for gone. Run the same again.';
 }

@@ -1,8 +1,7 @@
 import { namesById } from '../provisioning/people/explain-fields.ts';
-import { type GoLiveResult, goLive } from '../provisioning/shadow/go-live.ts';
+import { type GoLiveResult, goLive, planningText } from '../provisioning/shadow/go-live.ts';
 import {
   fieldName,
-  type Shadow,
   type ShadowOutcome,
   type ShadowSums,
   shadowColumns,
@@ -10,6 +9,7 @@ import {
   shadowRowPages,
   summarizeShadow,
 } from '../provisioning/shadow/report.ts';
+import type { Shadow } from '../store/connection-modes.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import { refuseUnknownCommands } from './arguments.ts';
@@ -72,9 +72,8 @@ async function findShadows(
   chosen: string | undefined,
 ): Promise<Shadow[]> {
   const names = findConnections(database, chosen);
-  const shadows = (await store.modes.list()).flatMap(({ connection, mode, since = 0 }) =>
-    mode === 'shadow' && names.includes(connection) ? [{ connection, since }] : [],
-  );
+  const found = await Promise.all(names.map(store.modes.readShadow));
+  const shadows = found.filter((shadow) => shadow !== undefined);
   if (shadows.length > 0) return shadows;
   const which = chosen === undefined ? 'No connection is' : `The connection ${escapeLine(chosen)} is not`;
   throw new Refused(
@@ -114,10 +113,7 @@ async function printReport(
 ): Promise<void> {
   async function* pages() {
     for (const shadow of shadows)
-      yield* shadowRowPages(shadowPlans.findPage, {
-        ...shadow,
-        names: await readNames(rules, shadow.connection),
-      });
+      yield* shadowRowPages(shadowPlans.findPage, shadow, await readNames(rules, shadow.connection));
   }
   await printCsv(shell, shadowColumns, pages());
 }
@@ -131,7 +127,8 @@ const outcomeTexts: Record<ShadowOutcome, string> = {
   end: 'the traveler is archived or deleted',
   leftOut: 'left out, or an admin must decide',
   same: 'nothing changes',
-  unplanned: 'not planned yet',
+  unplanned: 'not planned yet under the rules in force',
+  notSent: 'not sent by the identity provider: stays as it is',
 };
 
 function printSums(
@@ -141,8 +138,9 @@ function printSums(
 ): void {
   shell.print(`${connection} is in shadow mode since ${formatMinute(since)} UTC. Going live would do this:`);
   const rows = shadowOutcomes.filter((outcome) => people[outcome] > 0);
-  if (rows.length === 0) shell.print('The identity provider has not sent anybody yet.');
-  else
+  if (rows.every((outcome) => outcome === 'notSent'))
+    shell.print('The identity provider has not sent anybody yet.');
+  if (rows.length > 0)
     printTable(
       shell,
       ['people', 'what happens'],
@@ -154,7 +152,7 @@ function printSums(
   if (changed.length > 0) shell.print(`Fields of existing travelers that change: ${changed.join(', ')}.`);
   if (people.unplanned > 0)
     shell.print(
-      `${countText(people.unplanned, 'person is', 'people are')} not planned yet: look again in a minute.`,
+      `Planning runs: ${countText(people.unplanned, 'person is', 'people are')} not planned yet. Look again in a minute.`,
     );
   shell.print(`Plan ${digest}. --csv lists everybody; npx jetbridge shadow go-live carries it out.`);
 }
@@ -189,6 +187,7 @@ function leaveShadow(shell: Shell, { connection: chosen, digest, yes, json }: Go
       await confirm(shell, 'Go live nevertheless?', { yes, declined });
       result = await live(result.changed);
     }
+    if (result.outcome === 'planning') throw new Refused(planningText(result.left));
     if (result.outcome !== 'live') throw new Refused(refusals[result.outcome](connection));
     if (json) printJson(shell, { connection, ...result });
     else shell.print(liveText(connection, result));
@@ -206,7 +205,10 @@ async function showPlan(
   return sums.digest;
 }
 
-const refusals: Record<Exclude<GoLiveResult['outcome'], 'live'>, (connection: string) => string> = {
+const refusals: Record<
+  Exclude<GoLiveResult['outcome'], 'live' | 'planning'>,
+  (connection: string) => string
+> = {
   changed: (connection) => `More plans of ${connection} have changed. Nothing was done; look again.`,
   notInShadow: (connection) => `The connection ${connection} is not in shadow mode any more.`,
   outdated: (connection) =>

@@ -15,6 +15,7 @@ import {
   withoutConnection,
 } from '../provisioning/conditions/facts.ts';
 import { MIN_PEOPLE } from '../provisioning/import/foreign-values.ts';
+import { missingGroupReader } from '../provisioning/rules/missing-groups.ts';
 import { conditionFactReader } from '../store/condition-facts.ts';
 import type { PeopleSummary } from '../store/identities/people-summaries.ts';
 import { readAtMostEvery } from '../store/sql/queries.ts';
@@ -25,10 +26,12 @@ import type { ServerDeps, StartOptions } from './open-store.ts';
 
 /** Interval of the readings for strangers, in milliseconds: each queries the database. */
 const PUBLIC_MS = 1_000;
+/** The same for the groups that mappings name: every check of the conditions reads them. */
+const GROUPS_MS = 1_000;
 
 export type ServedConditions = ReturnType<typeof servedConditions>;
 
-type Parts = Pick<ServerDeps, 'runtime' | 'database' | 'writes' | 'signIns' | 'http'>;
+type Parts = Pick<ServerDeps, 'runtime' | 'database' | 'store' | 'writes' | 'signIns' | 'http'>;
 
 /** Finds the conditions of a running server: from the database, from the facts of this process, and from those that other processes share. */
 export function servedConditions(
@@ -39,6 +42,10 @@ export function servedConditions(
 ) {
   const { now } = deps.runtime;
   const stored = conditionFactReader(deps.database, now, countMs);
+  const readGroups = missingGroupReader(deps.store);
+  const readMissingGroups = readAtMostEvery(GROUPS_MS, now, () =>
+    readGroups(opened.connections.map(({ connection: { id } }) => id).filter((id) => id !== DEMO_CONNECTION)),
+  );
   const read = async (summaries?: PeopleSummary[]): Promise<FoundConditions> => {
     // Nobody is woken by what the demo day has invented.
     const facts: ConditionFacts = {
@@ -48,6 +55,7 @@ export function servedConditions(
         now: now(),
         local: localFacts(deps, opened).filter(({ connection }) => connection !== DEMO_CONNECTION),
       },
+      missingGroups: await readMissingGroups(),
       ...{ storeFault: deps.writes.failure(), certificate: certificate() },
     };
     return { conditions: findConditions(facts), facts };

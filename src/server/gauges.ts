@@ -83,7 +83,7 @@ export function registerStoreGauges(
   });
   registerGauge(metrics, {
     name: 'jetbridge_import_incomplete',
-    help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone.',
+    help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone, or its list ended early.',
     labels: ['connection'],
     read: async () => {
       const imports = await tasks.listStates('import');

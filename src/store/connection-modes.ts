@@ -4,6 +4,7 @@ import { type PlannedCall, plannedCalls } from '../provisioning/findings.ts';
 import type { ConnectionMode } from '../provisioning/policies.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { observedColumns } from './identities/identity-row.ts';
+import { approvePlans, type PlanApproval } from './identities/shadow-plans.ts';
 import { dirtyColumns, isDirty } from './queues/reconcile-queue.ts';
 import type { Database } from './sql/database.ts';
 import { batches } from './sql/queries.ts';
@@ -51,12 +52,9 @@ export function connectionModes(database: Database) {
     const found = waiting.get(connection);
     return found?.mode === mode ? found.since : undefined;
   };
-  const change = async (
-    connection: string,
-    { from, to, now }: { from?: ConnectionMode; to: ConnectionMode; now: number },
-  ): Promise<boolean> => {
-    const isChanged = await changeMode(database, database.scopeOf(connection), { from, to, now });
-    await refresh(now);
+  const change = async (connection: string, mode: ModeChange): Promise<boolean> => {
+    const isChanged = await changeMode(database, database.scopeOf(connection), mode);
+    await refresh(mode.now);
     return isChanged;
   };
   return {
@@ -79,16 +77,50 @@ export function connectionModes(database: Database) {
     /** Lets a paused connection go on. Returns false if it is not paused. */
     resume: (connection: string, now: number): Promise<boolean> =>
       change(connection, { from: 'paused', to: 'live', now }),
-    /** Reads the time at which shadow mode began; undefined in the other modes. */
-    readShadowSince: async (connection: string): Promise<number | undefined> => {
-      const found = (await readWaiting(db)).find(({ id }) => id === connection);
-      return found?.mode === 'shadow' ? found.since : undefined;
+    /** Ends shadow mode with an approved plan. Unless the outcome is `live`, nothing is changed. */
+    goLive: async (connection: string, plan: ApprovedPlan): Promise<LiveResult> => {
+      const result = await endShadowMode(database, database.scopeOf(connection), plan);
+      await refresh(plan.now);
+      return result;
     },
+    /** Reads what is known of a connection in shadow mode; undefined in the other modes. */
+    readShadow: (connection: string): Promise<Shadow | undefined> => readShadow(database, connection),
     /** Returns the mode of each connection of the database. */
     list: (): Promise<ListedMode[]> => readModes(database),
     listPaused: (): Promise<PausedConnection[]> => listPaused(database),
   };
 }
+
+interface ModeChange {
+  /** The mode in which the connection must be. */
+  from?: ConnectionMode;
+  to: ConnectionMode;
+  now: number;
+}
+
+/** A connection in shadow mode. */
+export interface Shadow {
+  connection: string;
+  /** The time at which shadow mode began. */
+  since: number;
+  /** The generation of the rules in force. Somebody who was translated with earlier ones is not planned yet. */
+  generation: number;
+}
+
+/** The plan with which a connection goes live. */
+export interface ApprovedPlan extends Pick<Shadow, 'since' | 'generation'> {
+  /** What would count against a limit, and is approved. */
+  approvals: PlanApproval[];
+  /** True if the rules in force are approved, in case they were held before. */
+  areRulesApproved: boolean;
+  now: number;
+}
+
+/** `planning`: somebody is not planned yet under the rules in force. `notInShadow`: the connection is not in the shadow mode of the plan any more. */
+export type LiveResult =
+  | { outcome: 'live'; approved: number }
+  | { outcome: 'planning'; left: number }
+  | { outcome: 'notInShadow' };
 
 /** The mode of one connection, and the time at which it began; undefined while it is live. */
 export interface ListedMode {
@@ -145,11 +177,7 @@ async function readModes({ db, scopes }: Database): Promise<ListedMode[]> {
  * Changes the mode. Before a connection goes live, the observed travelers of the people in the queue are forgotten: an attempt that begins as
  * soon as it is live reads them. If the process ends in between, nothing is sent yet.
  */
-async function changeMode(
-  { db }: Database,
-  scope: Scope,
-  { from, to, now }: { from: ConnectionMode | undefined; to: ConnectionMode; now: number },
-): Promise<boolean> {
+async function changeMode({ db }: Database, scope: Scope, { from, to, now }: ModeChange): Promise<boolean> {
   const { account, connection } = scope;
   const current = db
     .selectFrom('connection')
@@ -168,6 +196,82 @@ async function changeMode(
     .executeTakeFirst();
   await planAgain(db, scope, now);
   return numUpdatedRows > 0n;
+}
+
+async function readShadow({ db, scopeOf }: Database, connection: string): Promise<Shadow | undefined> {
+  const found = (await readWaiting(db)).find(({ id }) => id === connection);
+  if (found?.mode !== 'shadow') return undefined;
+  const generation = await readGeneration(db, scopeOf(connection));
+  return { connection, since: found.since, generation };
+}
+
+/** As with a change of the mode, the observed travelers of the people in the queue are forgotten before. */
+async function endShadowMode(
+  { db, transaction }: Database,
+  scope: Scope,
+  plan: ApprovedPlan,
+): Promise<LiveResult> {
+  await forgetObserved(db, scope, plan.now);
+  return transaction((tx) => commitPlan(tx, scope, plan), {
+    commitIf: ({ outcome }) => outcome === 'live',
+  });
+}
+
+/**
+ * Puts a connection in shadow mode live, with the approvals of its plan. It is one transaction: without the mode, the approvals would
+ * let people pass the safety valve at a later end of shadow mode.
+ */
+async function commitPlan(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { since, generation, approvals, areRulesApproved, now }: ApprovedPlan,
+): Promise<LiveResult> {
+  const { account, connection } = scope;
+  const { numUpdatedRows } = await tx
+    .updateTable('connection')
+    .set({ mode: 'live', paused_at: null })
+    .where('account', '=', account)
+    .where('id', '=', connection)
+    .where('mode', '=', 'shadow')
+    .where('paused_at', '=', since)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return { outcome: 'notInShadow' };
+  const inForce = await readGeneration(tx, scope);
+  const left = await countUnplanned(tx, scope, inForce);
+  if (left > 0 || inForce !== generation) return { outcome: 'planning', left };
+  let approved = 0;
+  for (const approval of approvals) approved += await approvePlans(tx, scope, approval);
+  if (areRulesApproved) await approveRules(tx, scope, now);
+  await planAgain(tx, scope, now);
+  return { outcome: 'live', approved };
+}
+
+/** Returns the generation of the rules in force; 0 if there are none yet. */
+async function readGeneration(db: Kysely<Tables>, scope: Scope): Promise<number> {
+  const rules = db.selectFrom('rules_in_force').select('generation').where(inScope(scope));
+  return (await rules.executeTakeFirst())?.generation ?? 0;
+}
+
+/** Counts the people of the report who were translated with earlier rules than those in force, or never. */
+async function countUnplanned(db: Kysely<Tables>, scope: Scope, generation: number): Promise<number> {
+  const unplanned = db
+    .selectFrom('identity')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where(inScope(scope))
+    .where('claimed', '=', sql.lit(1))
+    .where('rules_generation', '<', generation)
+    .where((row) => row.or([row('deleted_at', 'is', null), row('state', '<>', sql.lit('synced'))]));
+  return Number((await unplanned.executeTakeFirst())?.count ?? 0);
+}
+
+/** Approves rules that were held when shadow mode began. Everybody is planned with them, so they hold nobody any more. */
+async function approveRules(tx: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
+  await tx
+    .updateTable('rules_change')
+    .set({ answer: 'approved', decided_at: now, decided_people: 0, first_approval: null, effect: null })
+    .where(inScope(scope))
+    .where('answer', 'is', null)
+    .execute();
 }
 
 async function forgetObserved(db: Kysely<Tables>, scope: Scope, now: number): Promise<void> {

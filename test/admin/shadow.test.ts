@@ -65,7 +65,7 @@ test('a new connection begins in the mode of the settings, and goes live with th
   ]);
   const { body: second } = await fixture.viewer(
     'GET',
-    `/connections/default/shadow/people?limit=1&after=${encodeURIComponent(page.next)}`,
+    `/connections/default/shadow/people?outcome=create&limit=1&after=${encodeURIComponent(page.next)}`,
   );
   expect(second.people).toMatchObject([
     { userName: 'bob@corp.example', findings: [{ field: 'phoneNumber' }] },

@@ -124,7 +124,7 @@ describe('a 404 without a code', () => {
     }));
 
   test.each(['deactivated', 'deleted'])(
-    'is believed after a minute: a %s person needs no traveler',
+    'is believed after a minute: a %s person needs no traveler, and stays linked in case it exists nevertheless',
     (change) =>
       withRemoteTravel(async (fixture, api) => {
         const { id, travelId } = await createAda(fixture);
@@ -136,7 +136,7 @@ describe('a 404 without a code', () => {
         expect(await fixture.identity(id, remote)).toMatchObject({ state: 'dirty', travelId });
         await fixture.reconcileAfter(15_000);
         const { state, travelId: linked, progress } = await fixture.identity(id, remote);
-        expect([state, linked]).toEqual(['synced', undefined]);
+        expect([state, linked]).toEqual(['synced', travelId]);
         expect(progress.missing ?? progress.bareSince).toBeUndefined();
       }),
   );
@@ -185,14 +185,18 @@ describe('a 404 without a code', () => {
 });
 
 describe('with `errors: bare`', () => {
-  test('a 404 ends the link at once', () =>
+  test('a 404 is believed after a minute, if the own user can be read', () =>
     withRemoteTravel(
       async (fixture, api) => {
         const { id, travelId } = await createAda(fixture);
         api.deleteTraveler(travelId);
         answerBareExceptForOwn(api);
-        await fixture.patch(id, { active: false }, remote);
-        expect(await fixture.identity(id, remote)).toMatchObject({ state: 'synced', travelId: undefined });
+        await fixture.patch(id, nameOf('Anna'), remote);
+        await fixture.reconcileAfter(2_000);
+        expect(await fixture.identity(id, remote)).toMatchObject({ state: 'dirty', travelId });
+        await fixture.reconcileAfter(MINUTE_MS);
+        expect(api.traveler('ada@corp.example')).toMatchObject({ firstName: 'Anna' });
+        expect((await fixture.identity(id, remote)).state).toBe('synced');
       },
       { errors: 'bare' },
     ));

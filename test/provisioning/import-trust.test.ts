@@ -1,5 +1,5 @@
 import { travelUsers } from '../../src/adapter/users.ts';
-import { importer } from '../../src/provisioning/import/import.ts';
+import { importer, isIncompleteImport, lastImportOf } from '../../src/provisioning/import/import.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
 import { ownUsers } from '../../src/provisioning/users/own-users.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
@@ -195,24 +195,24 @@ describe('an import that lists too few of the known travelers', () => {
     }));
 });
 
-describe('a travel API without totals', () => {
-  /** Serves the travelers of the fixture over HTTP, in responses that `answer` creates. */
-  async function serveTravelers(
-    fixture: ProvisioningFixture,
-    answer: (all: TravelUser[], url: URL) => unknown,
-  ) {
-    const server = await travelServer((request: Recorded, response) => {
-      const url = new URL(request.url, 'http://x');
-      const id = url.pathname.split('/')[3];
-      const all = [...fixture.travel.travelers.values()];
-      if (id === undefined) return json(response, 200, answer(all, url));
-      const found = all.find((traveler) => traveler.id === id);
-      return found ? json(response, 200, { data: found }) : json(response, 404, { code: 'notFound' });
-    });
-    const travel = travelUsers(server.client());
-    return { server, connection: { ...fixture.connection, travel } };
-  }
+/** Serves the travelers of the fixture over HTTP, in responses that `answer` creates. */
+async function serveTravelers(
+  fixture: ProvisioningFixture,
+  answer: (all: TravelUser[], url: URL) => unknown,
+) {
+  const server = await travelServer((request: Recorded, response) => {
+    const url = new URL(request.url, 'http://x');
+    const id = url.pathname.split('/')[3];
+    const all = [...fixture.travel.travelers.values()];
+    if (id === undefined) return json(response, 200, answer(all, url));
+    const found = all.find((traveler) => traveler.id === id);
+    return found ? json(response, 200, { data: found }) : json(response, 404, { code: 'notFound' });
+  });
+  const travel = travelUsers(server.client());
+  return { server, connection: { ...fixture.connection, travel } };
+}
 
+describe('a travel API without totals', () => {
   const pageOf = (all: TravelUser[], { searchParams }: URL) => {
     const offset = Number(searchParams.get('offset'));
     return { data: all.slice(offset, offset + Number(searchParams.get('limit'))) };
@@ -259,7 +259,7 @@ describe('a travel API without totals', () => {
       const { imported } = await importLater(fixture, connection);
       expect(server.requests.length).toBeLessThan(5);
       await server.close();
-      expect(imported).toEqual({ read: 100, complete: false });
+      expect(imported).toEqual({ read: 100, complete: false, endedEarly: {} });
       expect(await countUsers(fixture)).toBe(150);
     }));
 
@@ -273,6 +273,45 @@ describe('a travel API without totals', () => {
       const { imported } = await importLater(fixture, connection);
       await server.close();
       expect(imported).toEqual({ read: 131, complete: true });
+    }));
+});
+
+describe('a travel API whose list ends before its total', () => {
+  const repeated = (all: TravelUser[]) => ({ data: all.slice(0, 40), meta: { total: 130, limit: 40 } });
+  const empty = (all: TravelUser[], { searchParams }: URL) => {
+    const offset = Number(searchParams.get('offset'));
+    return { data: all.slice(offset, Math.max(offset, 40)), meta: { total: 130, limit: 40 } };
+  };
+
+  test.each([
+    ['because its pages repeat', repeated],
+    ['because a page is empty', empty],
+  ])('%s, is a condition that names both numbers, and no traveler is treated as deleted', (_, answer) =>
+    withFixture(async (fixture) => {
+      addTravelers(fixture, 60);
+      await fixture.importTravelers();
+      const { server, connection } = await serveTravelers(fixture, answer);
+      const { imported, logged } = await importLater(fixture, connection);
+      await server.close();
+      expect(imported).toEqual({ read: 40, complete: false, endedEarly: { total: 130 } });
+      expect(logged.filter(({ level }) => level === 'error')).toHaveLength(1);
+      expect(await countUsers(fixture)).toBe(60);
+      const [stored] = await fixture.store.tasks.listStates('import');
+      expect(isIncompleteImport(stored?.state)).toBe(true);
+      expect(lastImportOf(stored?.state)).toMatchObject({ read: 40, endedEarly: { total: 130 } });
+    }),
+  );
+
+  test('treats none as deleted although so few are known that every number would be enough', () =>
+    withFixture(async (fixture) => {
+      const [first] = addTravelers(fixture, 15);
+      await fixture.importTravelers();
+      const only = (all: TravelUser[]) => ({ data: all.slice(-4), meta: { total: 16, limit: 4 } });
+      const { server, connection } = await serveTravelers(fixture, only);
+      await importLater(fixture, connection);
+      await server.close();
+      expect(await idOf(fixture, first?.email ?? '')).toBeDefined();
+      expect(isIncompleteImport((await fixture.store.tasks.listStates('import'))[0]?.state)).toBe(true);
     }));
 });
 

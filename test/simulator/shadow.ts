@@ -61,7 +61,7 @@ export function delayShadowWatch({ since }: ShadowWatch, ms: number): void {
 export async function followRestoredModes({ store, time, shadowWatch: { since } }: World): Promise<void> {
   since.clear();
   for (const connection of connections)
-    if ((await store.modes.readShadowSince(connection)) !== undefined) since.set(connection, time.now());
+    if (await store.modes.readShadow(connection)) since.set(connection, time.now());
 }
 
 /** An admin puts a connection into shadow mode. */
@@ -75,13 +75,9 @@ export async function enterShadow(world: World, connection: ConnectionName): Pro
 /** An admin goes live with the plan of a report, if the connection is in shadow mode. Returns false if it is not. */
 export async function leaveShadow(world: World, connection: ConnectionName): Promise<boolean> {
   const { store, time, shadowWatch } = world;
-  const since = await store.modes.readShadowSince(connection);
-  if (since === undefined) return false;
-  const { digest, people } = await summarizeShadow(
-    store.shadowPlans.findPage,
-    { connection, since },
-    time.now(),
-  );
+  const shadow = await store.modes.readShadow(connection);
+  if (!shadow) return false;
+  const { digest, people } = await summarizeShadow(store.shadowPlans.findPage, shadow, time.now());
   const request = {
     connection,
     digest,

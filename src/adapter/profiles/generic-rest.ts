@@ -38,7 +38,8 @@ export function genericRestProfile(settings: ProfileSettings): TravelProfile {
       archiving: { archive: 'deactivate', restore: 'activate' },
       idempotencyHeader: 'Idempotency-Key',
     },
-    errors: { isOwn: () => true, readInvalidFields },
+    // A gateway may answer 404 in the same form.
+    errors: { isOwn: (status) => status === 403, readInvalidFields },
     lookups: { readCustomField, readNamed },
   };
 }

@@ -50,7 +50,7 @@ export function jetbridgeProfile(settings: ProfileSettings): TravelProfile {
         mediaTypes: [patchMediaType, ...mediaTypes.filter((type) => type !== patchMediaType)],
       },
     },
-    errors: { isOwn: errors === 'coded' ? hasErrorCode : () => true, readInvalidFields },
+    errors: { isOwn: errors === 'coded' ? hasErrorCode : (status) => status === 403, readInvalidFields },
     lookups: {
       readCustomField,
       options: { path: customFieldOptions, read: readOption },

@@ -7,7 +7,7 @@ import { count, findingMembers, limit, next, optionalText, time } from './schema
 const outcome = z
   .enum(shadowOutcomes)
   .describe(
-    'What going live does: create, link, change, reactivate or end (archive or delete) the traveler; leftOut: no traveler is made or changed, because a value is missing or an admin must decide; same: nothing; unplanned: no attempt has planned the person yet',
+    'What going live does: create, link, change, reactivate or end (archive or delete) the traveler; leftOut: no traveler is made or changed, because a value is missing or an admin must decide; same: nothing; unplanned: no attempt has planned the person yet under the rules in force; notSent: nothing, because the identity provider has never sent such a person',
   );
 
 const field = z.object({
@@ -78,7 +78,7 @@ export const shadowContract = {
   goLive: {
     ...{ method: 'post', path: '/connections/{id}/go-live', tag: 'Shadow', access: 'admin' },
     summary:
-      'Go live with the plan of a report. If plans have changed since, nothing is done, and they are returned',
+      'Go live with the plan of a report. If plans have changed since, nothing is done, and they are returned. While people are not planned yet under the rules in force, the request is refused',
     body: z.strictObject({
       digest,
       acceptedChanges: count

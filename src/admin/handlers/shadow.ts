@@ -1,6 +1,6 @@
 import { namesById, usedNames } from '../../provisioning/people/explain-fields.ts';
 import type { PersonPlace } from '../../provisioning/people/people.ts';
-import { goLive } from '../../provisioning/shadow/go-live.ts';
+import { goLive, planningText } from '../../provisioning/shadow/go-live.ts';
 import {
   type ShadowOutcome,
   type ShadowPerson,
@@ -8,6 +8,7 @@ import {
   summarizeShadow,
   toShadowPerson,
 } from '../../provisioning/shadow/report.ts';
+import type { Shadow } from '../../store/connection-modes.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { shadowContract } from '../contract/shadow.ts';
 import { type AdminDeps, findConnection } from '../deps.ts';
@@ -26,9 +27,9 @@ export function shadowHandlers(deps: AdminDeps): Handlers<typeof shadowContract,
       deps.provisioning.wake();
     },
     listShadowPeople: async ({ params: { id }, query: { outcome, after, limit } }) => {
-      const since = await shadowSince(deps, id);
+      const shadow = await readShadow(deps, id);
       const place = after === undefined ? undefined : parsePlace(after, [id]).after;
-      const { people, next } = await readPeople(deps, { id, since, outcome, place, limit });
+      const { people, next } = await readPeople(deps, shadow, { outcome, place, limit });
       const shown = people.map(({ fields }) => fields);
       return {
         people,
@@ -38,21 +39,20 @@ export function shadowHandlers(deps: AdminDeps): Handlers<typeof shadowContract,
     },
     summarizeShadow: ({ params: { id } }) => summarize(deps, id),
     downloadShadow: async ({ params: { id } }) => {
-      const since = await shadowSince(deps, id);
+      const shadow = await readShadow(deps, id);
       const lookups = (await deps.store.rules.find(id))?.lookups;
       const names = lookups ? namesById(lookups) : new Map<string, string>();
-      return shadowRowPages(deps.store.shadowPlans.findPage, { connection: id, since, names });
+      return shadowRowPages(deps.store.shadowPlans.findPage, shadow, names);
     },
     goLive: ({ params: { id }, body }, context) => leaveShadow(deps, { id, ...body }, context),
   };
 }
 
 async function summarize(deps: AdminDeps, id: string) {
-  const since = await shadowSince(deps, id);
-  const shadow = { connection: id, since };
+  const shadow = await readShadow(deps, id);
   const sums = await summarizeShadow(deps.store.shadowPlans.findPage, shadow, deps.runtime.now());
   const { fourEyes } = deps.settings;
-  return { since, fourEyes, ...sums, names: await readNames(deps, id, sums.fields) };
+  return { since: shadow.since, fourEyes, ...sums, names: await readNames(deps, id, sums.fields) };
 }
 
 async function leaveShadow(
@@ -68,6 +68,7 @@ async function leaveShadow(
   if (result.outcome === 'notInShadow') throw notInShadow();
   if (result.outcome === 'outdated')
     throw new AdminError('conflict', 'The digest is not one of a report of this time in shadow mode.');
+  if (result.outcome === 'planning') throw new AdminError('conflict', planningText(result.left));
   note({ result: result.outcome, approved: 'approved' in result ? result.approved : 0 });
   deps.provisioning.wake();
   return { approved: 0, examples: [], ...result };
@@ -83,16 +84,14 @@ function notInShadow(): AdminError {
   return new AdminError('conflict', 'The connection is not in shadow mode.');
 }
 
-async function shadowSince(deps: AdminDeps, id: string): Promise<number> {
+async function readShadow(deps: AdminDeps, id: string): Promise<Shadow> {
   findConnection(deps, id);
-  const since = await deps.store.modes.readShadowSince(id);
-  if (since === undefined) throw notInShadow();
-  return since;
+  const shadow = await deps.store.modes.readShadow(id);
+  if (!shadow) throw notInShadow();
+  return shadow;
 }
 
 interface PageRequest {
-  id: string;
-  since: number;
   outcome: ShadowOutcome | undefined;
   place: PersonPlace | undefined;
   limit: number;
@@ -103,13 +102,14 @@ const MAX_STEPS = 10;
 
 async function readPeople(
   { store }: AdminDeps,
-  { id, since, outcome, place, limit }: PageRequest,
+  shadow: Shadow,
+  { outcome, place, limit }: PageRequest,
 ): Promise<{ people: ShadowPerson[]; next: PersonPlace | undefined }> {
   const people: ShadowPerson[] = [];
   let after = place;
   for (let step = 0; step < MAX_STEPS && people.length < limit; step += 1) {
-    const page = await store.shadowPlans.findPage(id, after, limit - people.length);
-    const read = page.people.map((identity) => toShadowPerson(identity, since));
+    const page = await store.shadowPlans.findPage(shadow.connection, after, limit - people.length);
+    const read = page.people.map((identity) => toShadowPerson(identity, shadow));
     people.push(...read.filter((person) => outcome === undefined || person.outcome === outcome));
     after = page.next;
     if (!after) break;

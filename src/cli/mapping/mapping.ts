@@ -23,7 +23,7 @@ import { parseCount } from '../arguments.ts';
 import { withAuditEntry } from '../audit.ts';
 import { checkConnectionNames, warningText } from '../check.ts';
 import type { CliCommand } from '../command.ts';
-import { findConnection, readAllSettings, storeConnection } from '../database.ts';
+import { databaseTime, findConnection, readAllSettings, storeConnection } from '../database.ts';
 import { Refused, untilRefused } from '../exit-code.ts';
 import { confirm, printJson, type Shell, toIsoTime } from '../output.ts';
 import { currentUser } from '../terminal.ts';
@@ -364,9 +364,26 @@ function applyWithAudit(
     return result;
   };
   const isApplied = ({ outcome }: MappingChangeResult) => outcome !== 'conflict';
-  return withRules(subject, (rules, database) =>
-    withAuditEntry(database, entry, () => apply(rules), isApplied),
-  );
+  return withRules(subject, async (rules, database) => {
+    const result = await withAuditEntry(database, entry, () => apply(rules), isApplied);
+    if (result.outcome === 'applied') await planAgainInShadow(database, subject);
+    return result;
+  });
+}
+
+const BATCH = 500;
+
+/**
+ * Makes the people of a connection in shadow mode due, so that a running server plans them at once: it would see the new rules within a
+ * minute only. In the other modes the server first decides whether the change is held.
+ */
+async function planAgainInShadow(database: Database, { connection }: MappingSubject): Promise<void> {
+  const { modes, reconcileQueue } = provisioningStore(database);
+  const shadow = await modes.readShadow(connection.id);
+  if (!shadow) return;
+  const now = await databaseTime(database);
+  for (let marked = BATCH; marked === BATCH; )
+    marked = await reconcileQueue.markStaleDirty(connection.id, shadow.generation, BATCH, now);
 }
 
 function resultText(

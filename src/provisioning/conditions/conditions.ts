@@ -3,6 +3,7 @@ import { plannedCalls, shadowCalls } from '../findings.ts';
 import { type AlarmCount, alarmCauses } from '../holds/holds.ts';
 import type { HoldCause } from '../identity.ts';
 import { importFailedSince, isIncompleteImport, lastImportOf } from '../import/import.ts';
+import type { MissingGroups } from '../rules/missing-groups.ts';
 import {
   type ConditionFacts,
   type EndingToken,
@@ -33,6 +34,7 @@ export const conditionKinds = [
   'importFailed',
   'importIncomplete',
   'importMaximum',
+  'missingGroups',
   'refusedPeople',
   'findings',
   'certificateEnds',
@@ -52,7 +54,7 @@ export interface Condition {
   severity: 'failing' | 'warning';
   /** In epoch milliseconds. */
   since?: number | undefined;
-  /** The people whom it concerns; of a few kinds the travelers, attempts or places. */
+  /** The people whom it concerns; of a few kinds the travelers, attempts, places or groups. */
   people?: number | undefined;
   /** One sentence. Its times are ISO minutes. */
   text: string;
@@ -93,6 +95,7 @@ export function findConditions(facts: ConditionFacts): Condition[] {
     ...facts.counts.map((count) => countedCondition(count, isNamed)),
     ...facts.modes.map(pausedCondition),
     ...importConditions(facts, isNamed),
+    ...facts.missingGroups.map((missing) => groupCondition(missing, isNamed)),
     ...facts.summaries.flatMap((summary) => peopleConditions(summary, isNamed)),
     certificateCondition(facts),
     ...facts.tokens.map((token) => tokenCondition(token, facts.now)),
@@ -242,7 +245,7 @@ function importConditions(facts: ConditionFacts, isNamed: boolean): Found[] {
         },
       isIncompleteImport(state) && {
         ...{ ...base, kind: 'importIncomplete', since: last?.at },
-        text: `The last import${of} listed too few of the known travelers to conclude that the others are gone.`,
+        text: incompleteText(last, of),
       },
       last?.maximum !== undefined && {
         ...{ ...base, kind: 'importMaximum', since: last.at, people: last.maximum },
@@ -250,6 +253,28 @@ function importConditions(facts: ConditionFacts, isNamed: boolean): Found[] {
       },
     ];
   });
+}
+
+function incompleteText(last: ReturnType<typeof lastImportOf>, of: string): string {
+  if (!last?.endedEarly)
+    return `The last import${of} listed too few of the known travelers to conclude that the others are gone.`;
+  const { total } = last.endedEarly;
+  const read =
+    total === undefined
+      ? countText(last.read, 'traveler', 'travelers')
+      : `${numberText(last.read)} of ${countText(total, 'traveler', 'travelers')}`;
+  return `The last import${of} read ${read} before its pages repeated or ended: nobody is taken for gone.`;
+}
+
+/** Tells groups without their names, which may say more than everybody may know. */
+function groupCondition({ connection, count }: MissingGroups, isNamed: boolean): Condition {
+  const of = isNamed ? ` of ${connection}` : '';
+  return {
+    ...{ kind: 'missingGroups', connection, severity: 'warning', people: count },
+    text: `The mapping${of} names ${countText(count, 'group', 'groups')} that the identity provider has not sent, or has renamed or deleted.`,
+    path: `/mappings?connection=${encodeURIComponent(connection)}`,
+    command: 'npx jetbridge doctor',
+  };
 }
 
 /** Findings that are a decision, a plan or a wait by themselves, or that another condition tells. */

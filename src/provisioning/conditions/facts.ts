@@ -2,6 +2,7 @@ import type { ListedMode } from '../../store/connection-modes.ts';
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
 import type { PauseReason } from '../circuit-breaker.ts';
 import type { AlarmCount } from '../holds/holds.ts';
+import type { MissingGroups } from '../rules/missing-groups.ts';
 import type { TravelOutage } from '../travel-ports.ts';
 import { minuteText } from './texts.ts';
 
@@ -84,6 +85,8 @@ export interface ConditionFacts extends StoredFacts {
   now: number;
   /** The facts that only this process knows. A command has none. */
   local: LocalFact[];
+  /** Read from the rules in force and the groups in the database. */
+  missingGroups: MissingGroups[];
   /** The reason for which the database cannot be written. */
   storeFault?: string | undefined;
   certificate?: { validFrom: number; validTo: number } | undefined;

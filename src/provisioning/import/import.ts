@@ -38,6 +38,14 @@ export interface ImportResult {
   incomplete?: SeenShare;
   /** Set if the list has more travelers than an import reads: that number. The others are not touched. */
   maximum?: number;
+  /** Set if the list ended early. */
+  endedEarly?: EarlyEnd;
+}
+
+/** A list that repeated its pages, or ended before its total. Nothing is concluded from the absence of a traveler. */
+interface EarlyEnd {
+  /** Undefined if the travel API gives no total. */
+  total?: number;
 }
 
 /** The number of travelers known before an import, and how many of them the import has read. */
@@ -47,7 +55,8 @@ export interface SeenShare {
 }
 
 /** The result of an import that is saved for the metrics and the admin page of all replicas. */
-interface ImportState {
+interface ImportState extends Pick<ImportResult, 'endedEarly'> {
+  /** True if the travelers that are missing are not known to be deleted, although the list did not change meanwhile. */
   isIncomplete: boolean;
   /** The end of the import, in epoch milliseconds. */
   at: number;
@@ -63,8 +72,8 @@ interface ImportState {
 type FailedImports = Partial<ImportState> & { failedSince: number };
 
 /**
- * True if the last import listed so few of the known travelers that it did not treat the missing ones as deleted. `state`
- * is what the import has saved.
+ * True if the last import listed so few of the known travelers that it did not treat the missing ones as deleted, or if its list ended
+ * early. `state` is what the import has saved.
  */
 export function isIncompleteImport(state: unknown): boolean {
   return (state as ImportState | undefined)?.isIncomplete === true; // Only imports write the state.
@@ -111,7 +120,7 @@ interface ImportDeps extends RecordDeps {
     Pick<ReconcileQueue, 'markUnresolvedDirty' | 'markAllEmailWaitersDirty' | 'countByState'>;
   rulesSnapshots: RulesSnapshots;
   tasks: Pick<BackgroundTasks, 'saveState' | 'listStates'>;
-  ownUsers: Pick<OwnUsers, 'read'>;
+  ownUsers: Pick<OwnUsers, 'read' | 'lastKnown'>;
 }
 
 export type Importer = ReturnType<typeof importer>;
@@ -139,14 +148,21 @@ export function importer(deps: ImportDeps) {
       const imported = await endImport(deps, context, { result, maximum, acceptMissing });
       await deps.reconcileQueue.markUnresolvedDirty(connection.id, deps.runtime.now());
       deps.wake();
-      const state: ImportState = {
-        ...{ isIncomplete: imported.incomplete !== undefined, at: deps.runtime.wallClock() },
-        ms: deps.runtime.now() - began,
-        ...{ read: imported.read, ...(imported.maximum === undefined ? {} : { maximum }) },
-      };
-      await deps.tasks.saveState(connection.id, 'import', state);
+      const times = { at: deps.runtime.wallClock(), ms: deps.runtime.now() - began };
+      await deps.tasks.saveState(connection.id, 'import', toState(imported, times));
       return imported;
     },
+  };
+}
+
+function toState(
+  { read, incomplete, maximum, endedEarly }: ImportResult,
+  times: Pick<ImportState, 'at' | 'ms'>,
+): ImportState {
+  return {
+    ...{ isIncomplete: incomplete !== undefined || endedEarly !== undefined, ...times, read },
+    ...(maximum === undefined ? {} : { maximum }),
+    ...(endedEarly === undefined ? {} : { endedEarly }),
   };
 }
 
@@ -164,6 +180,10 @@ async function endImport(
   if (isAtMaximum) {
     logMaximum(deps, connection, maximum);
     return { ...imported, complete: false, maximum };
+  }
+  if (imported.endedEarly) {
+    logEarlyEnd(deps, connection, imported);
+    return imported;
   }
   const missing = await findMissing(deps, context, listed);
   const share = { known: seen + missing.length, seen };
@@ -206,6 +226,7 @@ interface ReadResult {
   unreadable: (string | undefined)[];
   /** True if the list has more travelers than the import may read. */
   isAtMaximum: boolean;
+  endedEarly?: EarlyEnd;
 }
 
 async function readAllPages(
@@ -240,7 +261,8 @@ async function readAllPages(
       result.complete = isWhole && (!isTotalGiven || total === listed);
       // A travel API that ignores the offset would return the same page for ever.
       const isRepeated = seen.size === before && idsOf(page).length > 0;
-      if (isRepeated) return result;
+      if (isRepeated || (isLast && isTotalGiven && listed < total))
+        return { ...result, complete: false, endedEarly: isTotalGiven ? { total } : {} };
     }
     // Leaving the loop ends the reading.
     if (pages.length < batch.length) return { ...result, isAtMaximum: true };
@@ -285,8 +307,10 @@ async function deleteMissing(
   missing: MissingTraveler[],
 ): Promise<void> {
   const queue = missing.filter(({ claimed }) => !claimed);
+  const isOwnReadable = once(() => isOwnUserReadable(deps, context.connection));
   const worker = async (): Promise<void> => {
-    for (let next = queue.shift(); next; next = queue.shift()) await confirmMissing(deps, context, next);
+    for (let next = queue.shift(); next; next = queue.shift())
+      await confirmMissing(deps, { ...context, isOwnReadable }, next);
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   const { id, account } = context.connection;
@@ -297,17 +321,37 @@ async function deleteMissing(
     await deps.reconcileQueue.markAllEmailWaitersDirty(account, deps.runtime.now());
 }
 
-/** Reads a missing traveler by id. Marks it as listed, unless the travel API answers that it does not exist. */
+/**
+ * Reads a missing traveler by id. Marks it as listed, unless the travel API answers that it does not exist. A 404 that a gateway may have
+ * sent counts if the bridge's own user can be read by its id.
+ */
 async function confirmMissing(
   deps: ImportDeps,
-  context: ObservationContext,
+  context: ObservationContext & { isOwnReadable(): Promise<boolean> },
   { id, travelId }: MissingTraveler,
 ): Promise<void> {
-  const { connection, since } = context;
+  const { connection, since, isOwnReadable } = context;
   const answer = await connection.travel.read(travelId);
   if (answer.kind === 'notFound') return;
+  if (answer.kind === 'unavailable' && answer.bareStatus === 404 && (await isOwnReadable())) return;
   await deps.imports.markSeen(connection.id, [id], since);
   if (answer.kind === 'ok') await recordTravelers(deps, context, [answer.value]);
+}
+
+async function isOwnUserReadable({ ownUsers }: ImportDeps, connection: Connection): Promise<boolean> {
+  const own = await ownUsers.lastKnown(connection.id);
+  if (own === undefined) return false;
+  const read = await connection.travel.read(own);
+  return read.kind === 'ok' && read.value.id === own;
+}
+
+/** Returns a function that calls another one the first time, and returns its result each time. */
+function once<T>(call: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= call();
+    return result;
+  };
 }
 
 function warnOfUnreadable(
@@ -330,6 +374,17 @@ function logMaximum({ runtime }: ImportDeps, { id }: Connection, maximum: number
   runtime.log.error(
     { connection: id, maximum },
     'the travel API lists more travelers than an import reads; the others are not touched, and none is treated as deleted: check the travel API, or raise import.maximum in the settings',
+  );
+}
+
+function logEarlyEnd(
+  { runtime }: ImportDeps,
+  { id }: Connection,
+  { read, endedEarly }: Pick<ImportResult, 'read' | 'endedEarly'>,
+): void {
+  runtime.log.error(
+    { connection: id, read, ...endedEarly },
+    'the travel API repeated its pages or ended its list early; none of the other travelers is treated as deleted: check how the travel API pages its list',
   );
 }
 

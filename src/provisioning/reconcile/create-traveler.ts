@@ -5,7 +5,7 @@ import type { TravelerChange } from '../../translator/traveler.ts';
 import { toNewTraveler } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
 import { type Identity, predecessorOf } from '../identity.ts';
-import type { TravelFailure } from '../travel-ports.ts';
+import type { CreateAnswer, TravelFailure } from '../travel-ports.ts';
 import { canBeTakenOver, canGiveEmailUp } from '../users/takeover.ts';
 import {
   endInFailure,
@@ -125,11 +125,7 @@ function* createTraveler(
   if (announcement === 'lost') return endInFailure(addressed, leaseLostFailure);
   const traveler = toNewTraveler(next);
   const answer = yield* perform('createTraveler', traveler, create.reservation.key);
-  if (answer.kind === 'ok') {
-    const linked = withLinkedTraveler(announced, answer.value, toAppliedFields({}, next, answer.value));
-    const checked = withAnsweredValues(context, linked, { plan: next, before: {} });
-    return yield* updateTraveler(context, checked, { isFresh: true });
-  }
+  if (answer.kind === 'ok') return yield* continueCreated(context, announced, next, answer);
   return yield* handleCreateFailure(context, announced, {
     create,
     wanted,
@@ -139,6 +135,28 @@ function* createTraveler(
     traveler,
     begunAt,
   });
+}
+
+/** Links the new traveler. If the request failed that should have archived it, the attempt ends, and the next one sends it again. */
+function* continueCreated(
+  context: ReconcileContext,
+  announced: OutcomeDraft,
+  next: Plan,
+  { value, notArchived }: Extract<CreateAnswer, { kind: 'ok' }>,
+): Program<ReconcileResult | TravelerGone> {
+  const applied = toAppliedFields({}, next, value);
+  if (!notArchived) {
+    const linked = withLinkedTraveler(announced, value, applied);
+    const checked = withAnsweredValues(context, linked, { plan: next, before: {} });
+    return yield* updateTraveler(context, checked, { isFresh: true });
+  }
+  const { archived: _, ...set } = next.set;
+  const open = applied['archived'] && { archived: { ...applied['archived'], unsure: true as const } };
+  const linked = withLinkedTraveler(announced, value, { ...applied, ...open });
+  return endInFailure(
+    withAnsweredValues(context, linked, { plan: { ...next, set }, before: {} }),
+    notArchived,
+  );
 }
 
 /**

@@ -12,7 +12,7 @@ import type {
   IdentityMatch,
   ReferenceRow,
 } from '../store-ports.ts';
-import type { TravelAnswer, TravelFailure } from '../travel-ports.ts';
+import type { CreateAnswer, TravelAnswer, TravelFailure } from '../travel-ports.ts';
 
 /**
  * Everything that a reconciliation asks of its surroundings, with what it gets. It concerns the identity that is reconciled, its
@@ -47,7 +47,7 @@ export interface Effects {
   findTravelers(emails: string[]): TravelAnswer<TravelUser[]>;
   readTraveler(id: string): TravelAnswer<TravelUser>;
   /** The key is equal if the same create is repeated. A profile whose travel API knows such keys sends it, and the others do not. */
-  createTraveler(traveler: TravelerChange, key: string): TravelAnswer<TravelUser>;
+  createTraveler(traveler: TravelerChange, key: string): CreateAnswer;
   /** Sends the change. It commits nothing: `announceAndPatch` does so before. */
   patchTraveler(id: string, change: TravelerChange): TravelAnswer<TravelUser>;
   removeTraveler(id: string): TravelAnswer<unknown>;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AnnouncedFields } from '../../translator/announced.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
-import { type Identity, isInactive, type ShadowCall, type ShadowPlan } from '../identity.ts';
+import type { Identity, ShadowCall, ShadowPlan } from '../identity.ts';
 import type { Announcement } from '../store-ports.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
@@ -45,7 +45,7 @@ export function* reconcileInShadow(
   const end = yield* planFirstCall(context, reconcile(context));
   if ('planned' in end) return endPlanned(context, facts, end.planned);
   const { result, isWaitSkipped } = end;
-  if (result.end.kind !== 'state') return { ...result, draft: asStored(context) };
+  if (result.end.kind !== 'state') return { ...result, draft: withoutOldPlan(context, asStored(context)) };
   const { draft } = result;
   if (isFirstLink(context.identity, draft)) return endPlanned(context, facts, { call: 'link', fields: {} });
   const isChangedLater = facts.awaitedManager !== undefined && draft.travelId !== undefined;
@@ -64,6 +64,12 @@ function asStored(context: ReconcileContext): OutcomeDraft {
   // A change of rules is approved with the plan.
   const kept = hold?.cause === 'rules' ? undefined : hold;
   return withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold: kept });
+}
+
+/** After a failure the plan stays as it is known, unless the rules have changed since. */
+function withoutOldPlan({ identity, rulesSnapshot }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const isOld = identity.rulesGeneration < rulesSnapshot.generation;
+  return isOld ? withProgress(draft, { shadow: undefined }) : draft;
 }
 
 function endPlanned(
@@ -153,7 +159,7 @@ function* answerInShadow(context: ReconcileContext, course: Course, effect: Effe
       return answerChange(context, course, effect.values[0]);
     case 'removeTraveler':
       return effect.values[0] === course.travelId
-        ? toEnd(context, course, 'end')
+        ? toEnd(course, 'end')
         : { value: { kind: 'ok', value: undefined } };
     default:
       return { value: yield effect };
@@ -173,12 +179,16 @@ function* answerAnnouncement(context: ReconcileContext, announcement: Announceme
     : { value: 'done', course: { fields, creating } };
 }
 
-/** True if an earlier user of the connection would get a traveler with the address. */
-function* isPlannedFor({ connection, identity }: ReconcileContext, email: string): Program<boolean> {
+/** True if an earlier user of the connection would get a traveler with the address, by a plan under the same rules. */
+function* isPlannedFor(
+  { connection, identity, rulesSnapshot }: ReconcileContext,
+  email: string,
+): Program<boolean> {
   const others = yield* perform('findIdentities', connection.id, { by: 'email', value: email });
   return others.some(
-    ({ id, createdAt, progress: { shadow } }) =>
+    ({ id, createdAt, rulesGeneration, progress: { shadow } }) =>
       id !== identity.id &&
+      rulesGeneration >= rulesSnapshot.generation &&
       shadow?.call === 'create' &&
       shadow.email !== undefined &&
       addressKey(shadow.email) === addressKey(email) &&
@@ -191,7 +201,7 @@ function* answerCreate(context: ReconcileContext, course: Course): Program<Answe
   const found = yield* perform('findTravelers', course.creating === undefined ? [] : [course.creating]);
   if (found.kind !== 'ok') return failed(context, course, found);
   const isTaken = found.value.some(({ id }) => !course.freed.has(id));
-  return isTaken ? { value: { kind: 'conflict' } } : toEnd(context, course, 'create');
+  return isTaken ? { value: { kind: 'conflict' } } : toEnd(course, 'create');
 }
 
 function failed(context: ReconcileContext, { isWaitSkipped }: Course, failure: TravelFailure): Answer {
@@ -203,7 +213,7 @@ function failed(context: ReconcileContext, { isWaitSkipped }: Course, failure: T
 function answerChange(context: ReconcileContext, course: Course, travelId: string): Answer {
   if (travelId !== course.travelId)
     return { value: { kind: 'notFound' }, course: { freed: new Set([...course.freed, travelId]) } };
-  return toEnd(context, course, callOf(context, course));
+  return toEnd(course, callOf(context, course));
 }
 
 function callOf({ identity }: ReconcileContext, { fields, isLinking }: Course): ShadowCall {
@@ -212,13 +222,13 @@ function callOf({ identity }: ReconcileContext, { fields, isLinking }: Course): 
   return isLinking || Object.keys(identity.applied).length === 0 ? 'link' : 'change';
 }
 
-function toEnd({ identity }: ReconcileContext, course: Course, call: ShadowCall): Answer {
+function toEnd(course: Course, call: ShadowCall): Answer {
   const changed = Object.entries(course.fields).flatMap(([key, { value: after, before }]) => {
     const isImplied = call === 'create' && key === 'archived' && after === false;
     return isImplied || isEqualJson(before, after) ? [] : [[key, { before, after }] as const];
   });
   const { creating, isDeparture } = course;
-  const isCounted = isDeparture && call === 'end' && isInactive(identity);
+  const isCounted = isDeparture && call === 'end';
   const planned = {
     ...{ call, fields: Object.fromEntries(changed) },
     ...(call === 'create' && creating !== undefined ? { email: creating } : {}),

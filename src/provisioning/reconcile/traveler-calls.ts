@@ -3,6 +3,7 @@ import { type Plan, toAppliedFields } from '../../translator/plan.ts';
 import type { CustomFieldValue, TravelerChange, TravelUser } from '../../translator/traveler.ts';
 import { toTravelerChange } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
+import { isInactive } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
   endInFailure,
@@ -211,9 +212,19 @@ export function* confirmMissing(
   const before = draft.progress.missing;
   const since = before?.travelId === travelId ? Math.min(before.since, now) : now;
   const confirmAt = since + CONFIRM_MS;
-  if (now >= confirmAt) return 'gone';
+  if (now >= confirmAt) return needsTraveler(context) ? 'gone' : endWithDoubt(draft);
   const waiting = withProgress(draft, { missing: { travelId, since } });
   return endInFailure(waiting, { ...failure, retryAfterMs: confirmAt - now }, confirmAt);
+}
+
+/** An active person in scope gets another traveler; one that exists nevertheless is then found by its address. */
+function needsTraveler({ identity, translation }: ReconcileContext): boolean {
+  return !isInactive(identity) && translation.scope !== 'out';
+}
+
+/** Ends with the link, so that an import that sees the traveler has it read again and its access ended. */
+function endWithDoubt(draft: OutcomeDraft): ReconcileResult {
+  return endInState({ ...withoutAnnouncedCall(draft), observed: undefined, creating: undefined }, 'synced');
 }
 
 /** True if the travel API itself, and not only a gateway, answers requests for travelers by their ids. */

@@ -1,3 +1,4 @@
+import type { LiveResult, Shadow } from '../../store/connection-modes.ts';
 import type { PlannedCreate } from '../../store/identities/shadow-plans.ts';
 import type { ProvisioningStore } from '../../store/provisioning-store.ts';
 import type { Identity } from '../identity.ts';
@@ -11,7 +12,7 @@ import {
   toShadowPerson,
 } from './report.ts';
 
-type GoLiveStore = Pick<ProvisioningStore, 'shadowPlans' | 'modes' | 'holds' | 'reconcileQueue'>;
+type GoLiveStore = Pick<ProvisioningStore, 'shadowPlans' | 'modes' | 'reconcileQueue'>;
 
 /** The plan that an admin approves. */
 export interface GoLiveRequest {
@@ -30,14 +31,21 @@ export interface GoLiveRequest {
 
 /**
  * `live`: the connection is live, and what the safety valve and the limit of changes of groups would have held is approved as planned.
- * `changed`: nothing is done, because plans have changed since the report. `notInShadow`: it is in another mode. `outdated`: the digest is of
- * an earlier time in shadow mode, or none.
+ * `changed`: nothing is done, because plans have changed since the report. `planning`: nothing is done, because so many people are not
+ * planned yet under the rules in force. `notInShadow`: it is in another mode. `outdated`: the digest is of an earlier time in shadow mode,
+ * or none.
  */
 export type GoLiveResult =
   | { outcome: 'live'; approved: number; changed: number }
+  | Exclude<LiveResult, { outcome: 'live' }>
   | { outcome: 'changed'; changed: number; examples: ShadowPerson[] }
-  | { outcome: 'notInShadow' }
   | { outcome: 'outdated' };
+
+/** Says why a connection does not go live yet. */
+export function planningText(left: number): string {
+  const people = left === 1 ? '1 person is' : `${left} people are`;
+  return `${people} not planned yet under the rules in force. Nothing was done; look again in a minute.`;
+}
 
 const EXAMPLES = 20;
 /** An attempt takes the time of its plan a moment before it is stored. */
@@ -45,46 +53,43 @@ const STORING_MS = 5_000;
 
 /** Ends shadow mode with the plan of a report. People whose plan has changed since are treated as in any live connection. */
 export async function goLive(store: GoLiveStore, request: GoLiveRequest): Promise<GoLiveResult> {
-  const { connection, digest, acceptedChanges = 0, by, now } = request;
-  const since = await store.modes.readShadowSince(connection);
-  if (since === undefined) return { outcome: 'notInShadow' };
+  const { connection, digest, acceptedChanges = 0, by, fourEyes, now } = request;
+  const shadow = await store.modes.readShadow(connection);
+  if (!shadow) return { outcome: 'notInShadow' };
   const shownAt = timeOfDigest(digest);
-  if (shownAt === undefined || shownAt < since) return { outcome: 'outdated' };
-  const review = await reviewPlans(store, connection, { since, digest, shownAt });
-  const { changed, examples } = review;
+  if (shownAt === undefined || shownAt < shadow.since) return { outcome: 'outdated' };
+  const review = await reviewPlans(store, shadow, { digest, shownAt });
+  const { changed, examples, stale } = review;
+  if (stale > 0) return { outcome: 'planning', left: stale };
   if (!review.isSame && (changed > acceptedChanges || request.acceptedChanges === undefined))
     return { outcome: 'changed', changed, examples };
-  let approved = 0;
-  for (const cause of request.fourEyes ? [] : (['safetyValve', 'groups'] as const))
-    approved += await store.shadowPlans.approve(connection, {
-      cause,
-      people: review.limited[cause],
-      now,
-      by,
-    });
-  const held = request.fourEyes ? undefined : await store.holds.findHeldRules(connection);
-  if (held && held.answer === undefined)
-    await store.holds.decideRulesChange(connection, { generation: held.generation }, 'approved', now, by);
   // Otherwise the first attempt would get an address that several users have, whoever had it in the plan.
   for await (const people of planPages(store.shadowPlans.findPage, connection))
     await store.shadowPlans.reserve(
       connection,
-      people.flatMap((identity) => toPlannedCreate(identity, since)),
+      people.flatMap((identity) => toPlannedCreate(identity, shadow)),
     );
-  await store.modes.change(connection, { from: 'shadow', to: 'live', now });
+  const causes = fourEyes ? [] : (['safetyValve', 'groups'] as const);
+  const result = await store.modes.goLive(connection, {
+    ...shadow,
+    approvals: causes.map((cause) => ({ cause, people: review.limited[cause], now, by })),
+    areRulesApproved: !fourEyes,
+    now,
+  });
+  if (result.outcome !== 'live') return result;
   // In shadow mode nobody was woken by an address that became free.
   await store.reconcileQueue.markUnresolvedDirty(connection, now);
-  return { outcome: 'live', approved, changed: review.isSame ? 0 : changed };
+  return { ...result, changed: review.isSame ? 0 : changed };
 }
 
 /** True for a person whom no attempt has planned yet. */
-function isUnplanned({ state }: Identity): boolean {
-  return state === 'dirty';
+function isUnplanned({ claimed, state }: Identity): boolean {
+  return claimed && state === 'dirty';
 }
 
-function toPlannedCreate(identity: Identity, since: number): PlannedCreate[] {
+function toPlannedCreate(identity: Identity, shadow: Shadow): PlannedCreate[] {
   const { id, version } = identity;
-  const { call, email } = planOf(identity, since) ?? {};
+  const { call, email } = planOf(identity, shadow) ?? {};
   return call === 'create' && email !== undefined ? [{ id, version, email }] : [];
 }
 
@@ -93,14 +98,16 @@ interface Review {
   isSame: boolean;
   changed: number;
   examples: ShadowPerson[];
+  /** The number of people who are not planned yet under the rules in force. */
+  stale: number;
   /** The people whose plan is as in the report and would count against a limit. */
   limited: Record<'safetyValve' | 'groups', { id: string; version: number }[]>;
 }
 
 async function reviewPlans(
-  { shadowPlans }: GoLiveStore,
-  connection: string,
-  { since, digest, shownAt }: { since: number; digest: string; shownAt: number },
+  { shadowPlans }: Pick<GoLiveStore, 'shadowPlans'>,
+  shadow: Shadow,
+  { digest, shownAt }: { digest: string; shownAt: number },
 ): Promise<Review> {
   const summary = shadowSummary(shownAt);
   const recent: Identity[] = [];
@@ -109,12 +116,13 @@ async function reviewPlans(
     cause: 'safetyValve' | 'groups';
     at: number;
   }[] = [];
-  let changed = 0;
-  for await (const people of planPages(shadowPlans.findPage, connection))
+  let [changed, stale] = [0, 0];
+  for await (const people of planPages(shadowPlans.findPage, shadow.connection))
     for (const identity of people) {
-      summary.add(toShadowPerson(identity, since));
-      const plan = planOf(identity, since);
+      summary.add(toShadowPerson(identity, shadow));
+      const plan = planOf(identity, shadow);
       const { id, version } = identity;
+      if (identity.claimed && identity.rulesGeneration < shadow.generation) stale += 1;
       if (plan?.limit) limited.push({ person: { id, version }, cause: plan.limit, at: plan.at });
       const isNew = plan ? plan.at > shownAt - STORING_MS : isUnplanned(identity);
       if (!isNew) continue;
@@ -127,7 +135,7 @@ async function reviewPlans(
       .filter((one) => one.cause === cause && (isSame || one.at <= shownAt - STORING_MS))
       .map(({ person }) => person);
   return {
-    ...{ isSame, changed, examples: recent.map((identity) => toShadowPerson(identity, since)) },
+    ...{ isSame, changed, stale, examples: recent.map((identity) => toShadowPerson(identity, shadow)) },
     limited: { safetyValve: of('safetyValve'), groups: of('groups') },
   };
 }

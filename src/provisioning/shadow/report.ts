@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../schema/resource.ts';
 import { isActive } from '../../schema/resource.ts';
+import type { Shadow } from '../../store/connection-modes.ts';
 import type { PlannedPage } from '../../store/identities/shadow-plans.ts';
 import type { FieldKey, Finding } from '../../translator/translation.ts';
 import { shadowCalls } from '../findings.ts';
@@ -18,8 +19,10 @@ export const shadowOutcomes = [
   'leftOut',
   /** Nothing: the traveler is as wanted, or the person has left and has none. */
   'same',
-  /** No attempt has planned the person yet. */
+  /** No attempt has planned the person yet under the rules in force. */
   'unplanned',
+  /** Nothing: the travel service has the traveler, and the IdP has never sent such a person. */
+  'notSent',
 ] as const;
 
 export type ShadowOutcome = (typeof shadowOutcomes)[number];
@@ -62,16 +65,19 @@ export async function* planPages(read: ReadPlans, connection: string): AsyncGene
   } while (next);
 }
 
-/** Returns the plan of an identity; undefined if it is of an earlier time in shadow mode. */
-export function planOf({ progress }: Identity, since: number): ShadowPlan | undefined {
-  return progress.shadow?.since === since ? progress.shadow : undefined;
+/** Returns the plan of an identity; undefined if it is of an earlier time in shadow mode, or of rules that are no longer in force. */
+export function planOf(
+  { progress: { shadow: plan }, rulesGeneration }: Identity,
+  { since, generation }: Shadow,
+): ShadowPlan | undefined {
+  return plan?.since === since && rulesGeneration >= generation ? plan : undefined;
 }
 
-/** Returns a person of the report. `since` is the time at which shadow mode began. */
-export function toShadowPerson(identity: Identity, since: number): ShadowPerson {
+/** Returns a person of the report. */
+export function toShadowPerson(identity: Identity, shadow: Shadow): ShadowPerson {
   const { connection, id, desired, travelId } = identity;
-  const plan = planOf(identity, since);
-  const outcome = outcomeOf(identity, plan);
+  const plan = planOf(identity, shadow);
+  const outcome = outcomeOf(identity, plan, shadow);
   const fields = Object.entries(plan?.fields ?? {}).map(([field, values]) => ({ field, ...values }));
   return {
     ...{ connection, id, userName: userNameOf(identity), name: displayNameOf(desired) },
@@ -83,8 +89,10 @@ export function toShadowPerson(identity: Identity, since: number): ShadowPerson 
 
 const planCodes = new Set<string>(Object.values(shadowCalls).map(({ code }) => code));
 
-function outcomeOf(identity: Identity, plan: ShadowPlan | undefined): ShadowOutcome {
-  const { state, travelId, desired } = identity;
+function outcomeOf(identity: Identity, plan: ShadowPlan | undefined, { generation }: Shadow): ShadowOutcome {
+  const { claimed, state, travelId, desired, rulesGeneration } = identity;
+  if (!claimed) return 'notSent';
+  if (rulesGeneration < generation) return 'unplanned';
   if (state === 'dirty') {
     if (!plan) return 'unplanned';
     return plan.call === 'none' ? 'leftOut' : plan.call;
@@ -103,22 +111,16 @@ export interface ShadowSums {
   digest: string;
 }
 
-/** A connection in shadow mode, and the time at which that began. */
-export interface Shadow {
-  connection: string;
-  since: number;
-}
-
 /** Sums up the report of a connection as it is at a time. `see` gets the people, page by page. */
 export async function summarizeShadow(
   read: ReadPlans,
-  { connection, since }: Shadow,
+  shadow: Shadow,
   shownAt: number,
   see: (people: ShadowPerson[]) => void = () => {},
 ): Promise<ShadowSums> {
   const summary = shadowSummary(shownAt);
-  for await (const identities of planPages(read, connection)) {
-    const people = identities.map((identity) => toShadowPerson(identity, since));
+  for await (const identities of planPages(read, shadow.connection)) {
+    const people = identities.map((identity) => toShadowPerson(identity, shadow));
     for (const person of people) summary.add(person);
     see(people);
   }
@@ -135,7 +137,8 @@ export function shadowSummary(shownAt: number) {
       people[outcome] += 1;
       if (outcome !== 'create')
         for (const { field } of changed) fields.set(field, (fields.get(field) ?? 0) + 1);
-      hash.update(`${JSON.stringify([id, outcome, changed])}\n`);
+      // An import may find more travelers at any time: they are in no plan.
+      if (outcome !== 'notSent') hash.update(`${JSON.stringify([id, outcome, changed])}\n`);
     },
     end: (): ShadowSums => {
       const sorted = [...fields].toSorted(([, one], [, other]) => other - one);
@@ -184,10 +187,11 @@ function shadowRows({ fields, findings, ...person }: ShadowPerson, names: Names)
 /** Yields the rows of everybody in a connection, page by page. */
 export async function* shadowRowPages(
   read: ReadPlans,
-  { connection, since, names }: Shadow & { names: Names },
+  shadow: Shadow,
+  names: Names,
 ): AsyncGenerator<ShadowRow[]> {
-  for await (const people of planPages(read, connection))
-    yield people.flatMap((identity) => shadowRows(toShadowPerson(identity, since), names));
+  for await (const people of planPages(read, shadow.connection))
+    yield people.flatMap((identity) => shadowRows(toShadowPerson(identity, shadow), names));
 }
 
 /** The columns of the report as a table. */

@@ -9,7 +9,7 @@ import { creatingColumns, toIdentity } from './identity-row.ts';
 
 const PAGE = 500;
 
-/** Some of the people whom the IdP has written, and the place to continue from; undefined at the end. */
+/** Some of the people whom the IdP has written and of the travelers whom it has not, and the place to continue from; undefined at the end. */
 export interface PlannedPage {
   people: Identity[];
   next: PersonPlace | undefined;
@@ -35,7 +35,10 @@ export interface PlanApproval {
 export function shadowPlans(database: Database) {
   const { db, scopeOf, transaction } = database;
   return {
-    /** Returns the people after a place in the order of their userNames; of the deleted ones those for whom work remains. */
+    /**
+     * Returns the people after a place in the order of their userNames; of the deleted ones those for whom work remains. A traveler whom
+     * the IdP has never sent is a person without a claim.
+     */
     findPage: async (
       connection: string,
       after: PersonPlace | undefined,
@@ -53,20 +56,23 @@ export function shadowPlans(database: Database) {
       transaction(async (tx) => {
         for (const planned of people) await reserveAddress(tx, scopeOf(connection), planned);
       }),
-    /**
-     * Saves the decision of an admin that these people may be changed, however many they are. People of whom the IdP has written since are
-     * left out, and so are those about whom there is a decision. Returns their number.
-     */
-    approve: async (connection: string, { people, ...approval }: PlanApproval): Promise<number> => {
-      let approved = 0;
-      for (const [version, ids] of groupByVersion(people))
-        for (const batch of batches(ids))
-          approved += await transaction((tx) =>
-            saveApproval(tx, scopeOf(connection), { ...approval, version, ids: batch }),
-          );
-      return approved;
-    },
   };
+}
+
+/**
+ * Saves the decision of an admin that these people may be changed, however many they are. People of whom the IdP has written since are
+ * left out, and so are those about whom there is a decision. Returns their number.
+ */
+export async function approvePlans(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { people, ...approval }: PlanApproval,
+): Promise<number> {
+  let approved = 0;
+  for (const [version, ids] of groupByVersion(people))
+    for (const batch of batches(ids))
+      approved += await saveApproval(tx, scope, { ...approval, version, ids: batch });
+  return approved;
 }
 
 async function readPage(
@@ -75,8 +81,8 @@ async function readPage(
 ): Promise<PlannedPage> {
   const place = after ? sql`and (user_name_key, id) > (${after.key}, ${after.id})` : sql``;
   const { rows } = await sql<IdentityTable>`
-    select * from identity where ${inScope(scope)} and claimed = 1
-      and (deleted_at is null or state <> 'synced') ${place}
+    select * from identity where ${inScope(scope)}
+      and (claimed = 0 or deleted_at is null or state <> 'synced') ${place}
     order by user_name_key, id limit ${sql.lit(limit)}`.execute(db);
   const last = rows.length === limit ? rows.at(-1) : undefined;
   return { people: rows.map(toIdentity), next: last && { key: last.user_name_key ?? '', id: last.id } };

@@ -15,6 +15,7 @@ import { connectionSettingsColumns } from './0012-stored-connections.ts';
 import { addReportedConditions } from './0013-reported-conditions.ts';
 import { addPersonSearch } from './0014-person-search.ts';
 import { changedScopeTables } from './0015-changed-scope.ts';
+import { indexStalePeople } from './0016-stale-people.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { addColumns, createTables } from './columns.ts';
 
@@ -43,6 +44,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0013-reported-conditions': addReportedConditions(types),
     '0014-person-search': addPersonSearch,
     '0015-changed-scope': createTables(changedScopeTables, types),
+    '0016-stale-people': indexStalePeople,
   };
   return Object.fromEntries(
     Object.entries(steps).map(([name, step]): [string, Migration] => [

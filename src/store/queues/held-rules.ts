@@ -8,7 +8,6 @@ import type { Database } from '../sql/database.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 import { approvalOfRules } from './first-approvals.ts';
-import { isDirty } from './reconcile-queue.ts';
 
 /** Returns the store of held changes of rules, and of the people whom they may affect. */
 export function heldRules(database: Database) {
@@ -134,25 +133,19 @@ async function findTranslatedEarlier(
   return rows.map(toIdentity);
 }
 
-/** Uses one query for settled and one for dirty identities, which are in different indexes. */
 async function countTranslatedEarlier(
   db: Kysely<Tables>,
   scope: Scope,
   { generation, limit }: { generation: number; limit: number },
 ): Promise<number> {
-  const claimed = db
+  const earlier = await db
     .selectFrom('identity')
     .select('id')
     .where(inScope(scope))
     .where('claimed', '=', sql.lit(1))
     .where('rules_generation', '>', 0)
-    .where('rules_generation', '<', generation);
-  const searches = [
-    claimed.where('state', '<>', sql.lit('dirty')),
-    claimed.where(isDirty).where('next_attempt_at', '>=', 0),
-  ];
-  let found = 0;
-  for (const search of searches)
-    if (found < limit) found += (await search.limit(limit - found).execute()).length;
-  return found;
+    .where('rules_generation', '<', generation)
+    .limit(limit)
+    .execute();
+  return earlier.length;
 }

@@ -234,8 +234,8 @@ function isSearchOver(row: ExpressionBuilder<Tables, 'identity'>) {
 }
 
 /**
- * Marks identities dirty that were translated with earlier rules. Dirty ones are excluded: their next attempt uses the
- * current rules anyway.
+ * Marks identities dirty that were translated with earlier rules. Dirty ones are excluded, because their next attempt uses the
+ * current rules anyway, except for plans that wait for another mode of the connection.
  */
 async function markStaleDirty(
   db: Kysely<Tables>,
@@ -246,8 +246,13 @@ async function markStaleDirty(
     .select('id')
     .where(inScope(scope))
     .where('claimed', '=', sql.lit(1))
-    .where('state', '<>', sql.lit('dirty'))
     .where('rules_generation', '<', generation)
+    .where((row) =>
+      row.or([
+        row('state', '<>', sql.lit('dirty')),
+        row.and([row('attempts', '=', 0), row('next_attempt_at', '>', now)]),
+      ]),
+    )
     .limit(limit)
     .execute();
   await markDirty(db, scope, { ids: stale.map(({ id }) => id), now });

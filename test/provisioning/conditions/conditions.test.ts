@@ -159,11 +159,28 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
       imports: [
         { connection: 'okta', state: { isIncomplete: true, at: NOW, read: 3 } },
         { connection: 'entra', state: { isIncomplete: false, at: NOW, read: 500, maximum: 500 } },
+        { connection: 'ping', state: { isIncomplete: true, at: NOW, read: 40, endedEarly: { total: 130 } } },
+        { connection: 'one', state: { isIncomplete: true, at: NOW, read: 1_000, endedEarly: {} } },
       ],
     },
     [
       'warning importIncomplete: The last import listed too few of the known travelers to conclude that the others are gone.',
       'warning importMaximum: The last import has ended at its maximum of 500 travelers.',
+      'warning importIncomplete: The last import read 40 of 130 travelers before its pages repeated or ended: nobody is taken for gone.',
+      'warning importIncomplete: The last import read 1,000 travelers before its pages repeated or ended: nobody is taken for gone.',
+    ],
+  ],
+  [
+    'groups that a mapping names in vain',
+    {
+      missingGroups: [
+        { connection: 'okta', count: 1 },
+        { connection: 'entra', count: 2 },
+      ],
+    },
+    [
+      'warning missingGroups: The mapping names 1 group that the identity provider has not sent, or has renamed or deleted.',
+      'warning missingGroups: The mapping names 2 groups that the identity provider has not sent, or has renamed or deleted.',
     ],
   ],
   [

@@ -29,7 +29,7 @@ type SummaryChange = Partial<Omit<Summary, 'states' | 'connection'>> & {
 
 /** The facts of a service of one connection in which nothing is wrong. */
 export const soundFacts: ConditionFacts = {
-  ...{ now: NOW, local: [], shared: [], tokens: [], counts: [], imports: [] },
+  ...{ now: NOW, local: [], shared: [], tokens: [], counts: [], imports: [], missingGroups: [] },
   modes: [{ connection: 'okta', mode: 'live', since: undefined }],
   summaries: [summaryOf('okta')],
 };

@@ -301,14 +301,17 @@ export function describeReconcileQueue(open: OpenDatabase): void {
         person('newer', { ...synced, rulesGeneration: 3 }),
         person('dead', { ...synced, rulesGeneration: 1, deletedAt: NOW }),
         person('current', { ...synced, rulesGeneration: 2 }),
+        // A plan waits for another mode of the connection; a failed attempt is repeated anyway.
+        person('planned', { rulesGeneration: 1, nextAttemptAt: NOW + 9 }),
+        person('failed', { rulesGeneration: 1, nextAttemptAt: NOW + 9, attempts: 1 }),
         person('elsewhere', { ...synced, connection: 'entra' }),
         importedIdentity('unclaimed', 't1', { rulesGeneration: 1 }),
       );
       expect(await reconcileQueue.markStaleDirty('okta', 2, 2, NOW)).toBe(2);
-      expect(await reconcileQueue.markStaleDirty('okta', 2, 2, NOW)).toBe(1);
+      expect(await reconcileQueue.markStaleDirty('okta', 2, 2, NOW)).toBe(2);
       expect(await reconcileQueue.markStaleDirty('okta', 2, 2, NOW)).toBe(0);
       const due = await reconcileQueue.findDue(NOW, 10, ['okta', 'entra']);
-      expect(due.map(({ id }) => id).sort()).toEqual(['dead', 'none', 'older']);
+      expect(due.map(({ id }) => id).sort()).toEqual(['dead', 'none', 'older', 'planned']);
       expect((await read('none')).revision).toBe(2);
     });
   });

@@ -71,6 +71,24 @@ export async function notifyDependents(
 }
 
 /**
+ * Makes the other users of an address dirty if the plan in shadow mode gives it to this user, or no longer: whether an earlier user gets it
+ * decides what is planned for the later ones, whose waits are not stored.
+ */
+export async function notifyOfPlannedEmail(
+  deps: NotifyDeps,
+  before: Identity,
+  after: Outcome,
+): Promise<void> {
+  const [former, planned] = [before.progress.shadow?.email, after.progress.shadow?.email];
+  if (former === planned) return;
+  for (const value of [former, planned].filter((one) => one !== undefined)) {
+    const holders = await deps.identities.find(before.connection, { by: 'email', value });
+    const others = holders.filter(({ id }) => id !== before.id).map(({ id }) => id);
+    if (others.length > 0) await markDirty(deps, before.connection, others);
+  }
+}
+
+/**
  * Makes the leaver dirty who has given its address up for this user, once a new version of the user has neither a traveler nor waits for an
  * address: the scope leaves the user out, or the user has left. The leaver takes its address back if the user wants it no more.
  */

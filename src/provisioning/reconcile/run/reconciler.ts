@@ -17,7 +17,12 @@ import {
 } from './commit.ts';
 import { type InterpreterDeps, interpreter, type RunningAttempt } from './interpreter.ts';
 import { LeaseHolders, leaseDuration } from './lease.ts';
-import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
+import {
+  notifyDependents,
+  notifyLeftOutOfCycle,
+  notifyOfPlannedEmail,
+  notifySuccessor,
+} from './notify-dependents.ts';
 import { isRefusal, logResult, toOutcome } from './outcome.ts';
 
 /**
@@ -260,6 +265,7 @@ async function reconcileUnderLease(
   await notifyDependents(deps, connection, {
     ...{ before: identity, after: outcome, former, awaited: awaitedEmails },
   });
+  await notifyOfPlannedEmail(deps, identity, outcome);
   if (!('kind' in translated))
     await notifyLeftOutOfCycle(deps, { identity, before: translated.resolved.before, after: outcome });
   if (result.end.kind !== 'state') return { result: 'failed', outcome };

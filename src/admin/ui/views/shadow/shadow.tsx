@@ -8,7 +8,7 @@ import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/fi
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { Dim, personHref, StateBadge, Time, ViewLink } from '../../components/text.tsx';
-import { numberText } from '../../components/texts.ts';
+import { countText, numberText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { Panel } from '../overview/panel.tsx';
@@ -108,36 +108,43 @@ const outcomes = Object.keys(outcomeMarks) as ShadowPerson['outcome'][]; // The 
 function SumPanels({ sums: { people, fields, names }, connection }: { sums: Sums; connection: string }) {
   const changed = Object.entries(fields);
   return (
-    <SimpleGrid cols={{ base: 1, md: 2 }} mb="md">
-      <Panel title="People">
-        <Table aria-label="People by what happens" withRowBorders={false} verticalSpacing={2}>
-          <Table.Tbody>
-            {outcomes.map(
-              (outcome) =>
-                Boolean(people[outcome]) && (
-                  <Table.Tr key={outcome}>
-                    <Table.Td w={80} ta="right">
-                      <ViewLink href={`/${encodeURIComponent(connection)}?outcome=${outcome}`}>
-                        {numberText(people[outcome])}
-                      </ViewLink>
-                    </Table.Td>
-                    <Table.Td>{outcomeMarks[outcome].text}</Table.Td>
-                  </Table.Tr>
-                ),
-            )}
-          </Table.Tbody>
-        </Table>
-      </Panel>
-      <Panel title="Fields of travelers that exist">
-        {changed.length === 0 && <Text>None of them changes.</Text>}
-        {changed.map(([field, count]) => (
-          <Group key={field} justify="space-between">
-            <Text>{fieldName(field, names)}</Text>
-            <Text>{numberText(count)}</Text>
-          </Group>
-        ))}
-      </Panel>
-    </SimpleGrid>
+    <>
+      {people.unplanned > 0 && (
+        <Alert color="yellow" role="status" mb="md">
+          Planning runs: {countText(people.unplanned, 'person is', 'people are')} not planned yet.
+        </Alert>
+      )}
+      <SimpleGrid cols={{ base: 1, md: 2 }} mb="md">
+        <Panel title="People">
+          <Table aria-label="People by what happens" withRowBorders={false} verticalSpacing={2}>
+            <Table.Tbody>
+              {outcomes.map(
+                (outcome) =>
+                  Boolean(people[outcome]) && (
+                    <Table.Tr key={outcome}>
+                      <Table.Td w={80} ta="right">
+                        <ViewLink href={`/${encodeURIComponent(connection)}?outcome=${outcome}`}>
+                          {numberText(people[outcome])}
+                        </ViewLink>
+                      </Table.Td>
+                      <Table.Td>{outcomeMarks[outcome].text}</Table.Td>
+                    </Table.Tr>
+                  ),
+              )}
+            </Table.Tbody>
+          </Table>
+        </Panel>
+        <Panel title="Fields of travelers that exist">
+          {changed.length === 0 && <Text>None of them changes.</Text>}
+          {changed.map(([field, count]) => (
+            <Group key={field} justify="space-between">
+              <Text>{fieldName(field, names)}</Text>
+              <Text>{numberText(count)}</Text>
+            </Group>
+          ))}
+        </Panel>
+      </SimpleGrid>
+    </>
   );
 }
 

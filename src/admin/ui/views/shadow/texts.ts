@@ -29,6 +29,12 @@ export const outcomeMarks: Record<Outcome, Mark & { text: string }> = {
     color: 'gray',
     text: 'Not planned yet: look again in a minute.',
   },
+  notSent: {
+    symbol: '–',
+    label: 'not sent',
+    color: 'gray',
+    text: 'Not sent by the identity provider: stays as it is.',
+  },
 };
 
 export type Mode = ConnectionHealth['mode'];

@@ -1,0 +1,42 @@
+import type { RulesStore } from '../../store/queues/rules-in-force.ts';
+import { findNamedGroups } from '../../translator/mapping/named-groups.ts';
+import type { Memberships } from '../groups/group-ports.ts';
+import { mappingOf } from './mapping-versions.ts';
+
+interface MissingGroupsDeps {
+  rules: Pick<RulesStore, 'findHead' | 'find'>;
+  memberships: Pick<Memberships, 'findUnknownNames'>;
+}
+
+/** The number of groups that the mapping in force of a connection names, and that do not exist. */
+export interface MissingGroups {
+  connection: string;
+  count: number;
+}
+
+/**
+ * Returns a function that counts the groups which mappings in force name in vain, for the connections that have such. The names are read once
+ * for each version of the rules.
+ */
+export function missingGroupReader({ rules, memberships }: MissingGroupsDeps) {
+  const known = new Map<string, { generation: number; names: string[] }>();
+  const namesOf = async (connection: string): Promise<string[]> => {
+    const generation = (await rules.findHead(connection, 0))?.generation;
+    const before = known.get(connection);
+    if (generation === undefined || before?.generation === generation) return before?.names ?? [];
+    const inForce = await rules.find(connection);
+    const mapping = inForce && mappingOf(inForce);
+    const names = mapping ? findNamedGroups(mapping).map(({ name }) => name) : [];
+    known.set(connection, { generation, names });
+    return names;
+  };
+  return async (connections: readonly string[]): Promise<MissingGroups[]> => {
+    const found: MissingGroups[] = [];
+    for (const connection of connections) {
+      const names = await namesOf(connection);
+      const missing = names.length === 0 ? [] : await memberships.findUnknownNames(connection, names);
+      if (missing.length > 0) found.push({ connection, count: missing.length });
+    }
+    return found;
+  };
+}

@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs';
+import { applyMapping } from '../../src/provisioning/rules/mapping-versions.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import { startAdmin } from '../fixtures/admin.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import type { RunningService } from '../fixtures/service.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
+
+const people = [
+  ['ada', 'Employee'],
+  ['bob', 'Employee'],
+  ['carl', 'Contractor'],
+  ['dora', 'Contractor'],
+] as const;
+
+const scoped = { scope: 'userType eq "Employee"' };
+
+const refusal =
+  '4 people are not planned yet under the rules in force. Nothing was done; look again in a minute.';
+
+test('while a change of rules is being planned, going live is refused; then it does what the report says of each person', async () => {
+  const settings = writeSettingsFile({}, { default: { mode: 'shadow' } });
+  const { service, admin, viewer, close } = await startAdmin({ JETBRIDGE_CONFIG: settings.path });
+  const command = (...words: string[]) =>
+    runCommandLine(words, { JETBRIDGE_DATA: service.data, JETBRIDGE_CONFIG: settings.path });
+  const travelers = async () => {
+    const all = await travelAdmin(service.url, service.travelApiKey).travelers();
+    return all.map(({ email }) => email).toSorted();
+  };
+  try {
+    await createPeople(service);
+    const { body: before } = await viewer('GET', '/connections/default/shadow');
+    expect(before.people).toMatchObject({ create: 4, unplanned: 0 });
+    await applyUnnoticed(service);
+    const { body: report } = await viewer('GET', '/connections/default/shadow');
+    expect(report.people).toMatchObject({ create: 0, unplanned: 4 });
+    const body = { digest: before.digest, acceptedChanges: 4 };
+    const refused = await admin('POST', '/connections/default/go-live', { body });
+    expect(refused).toMatchObject({ status: 409, body: { message: refusal } });
+    const live = await command('shadow', 'go-live', '--yes');
+    expect(live).toMatchObject({ code: 1 });
+    expect(live.err).toContain('Planning runs: 4 people are not planned yet. Look again in a minute.');
+    expect(live.err).toContain(refusal);
+
+    const path = `${settings.path}.mapping`;
+    writeFileSync(path, JSON.stringify({ ...scoped, outOfScope: 'archive' }));
+    expect(await command('mapping', 'apply', path, '--yes')).toMatchObject({ code: 0 });
+    await eventually(async () => {
+      const { people: sums } = (await viewer('GET', '/connections/default/shadow')).body;
+      expect(sums).toMatchObject({ unplanned: 0, create: 2, leftOut: 2 });
+    });
+    const lines = (await command('shadow', 'report', '--json')).out.trim().split('\n');
+    const listed: { userName: string; outcome?: string }[] = lines.map((line) => JSON.parse(line));
+    const planned = (outcome: string) =>
+      listed.filter((one) => one.outcome === outcome).map(({ userName }) => userName);
+    expect(planned('notSent').toSorted()).toEqual(await travelers());
+    expect(await command('shadow', 'go-live', '--yes')).toMatchObject({ code: 0 });
+    const wanted = [...planned('notSent'), ...planned('create')].toSorted();
+    await eventually(async () => expect(await travelers()).toEqual(wanted));
+  } finally {
+    await close();
+    settings.remove();
+  }
+});
+
+async function createPeople({ url, scimToken }: RunningService): Promise<void> {
+  const { send } = scimClient(url, scimToken);
+  for (const [name, userType] of people) {
+    const user = { userName: `${name}@corp.example`, userType, name: { familyName: name } };
+    const { status } = await send('POST', '/Users', user);
+    if (status !== 201) throw new Error(`${name} was answered ${status}`);
+  }
+}
+
+/** Puts a mapping in force beside the running server, which reads the rules once a minute. */
+async function applyUnnoticed({ data }: RunningService): Promise<void> {
+  const database = await openTestDatabase(data);
+  const { rules } = provisioningStore(database);
+  const [version] = await rules.listMappings('default', 1);
+  await applyMapping(rules, {
+    ...{ connection: 'default', mapping: { scimUserMapping: [], ...scoped } },
+    ...{ expected: version?.generation ?? 0, source: 'command', author: 'Ada', now: Date.now() },
+  });
+  await database.close();
+}
