@@ -51,7 +51,7 @@ export const idpQuirks: readonly IdpQuirk[] = [
     name: 'values of another JSON type',
     sentBy: ['Entra ID (older dialect)', 'OneLogin'],
     rfc: 'JSON types are strict (7643 §2.3)',
-    here: '`"False"`, `"true"`, numbers instead of strings, and one-element lists instead of single values are converted to the type that the schema declares; of a longer list in a POST or PUT of a user, the first usable value counts, with a finding',
+    here: '`"False"`, `"true"`, numbers instead of strings, and one-element lists instead of single values are converted to the type that the schema declares; of a longer list in a POST or PUT of a user, the first usable value counts, with a finding, except for `userName`, of which several values are 400; a cost center, organization, division or department may be an object with `value` or `name`',
     example: patchOfAda({ op: 'Replace', path: 'active', value: 'False' }, { active: false }),
     recording: 'entra-patch-active-string-false.json',
     handledBy: normalizeValue,
