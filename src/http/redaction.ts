@@ -1,3 +1,5 @@
+import { isTextNestedTooDeep } from '../schema/json-depth.ts';
+
 /**
  * Redacts and truncates a body for a log, in this order, because a secret cannot be recognized in a truncated text.
  * `cut` tells whether it was longer.
@@ -34,10 +36,11 @@ const LEFT_OUT = '(left out: it cannot be read as JSON, and may hold a secret)';
 /** Redacts the secret members of a JSON text at any depth. Most texts have none and are returned unchanged. */
 export function redactSecrets(text: string): string {
   if (!MAY_HOLD_SECRET.test(text) && !mayHoldQuery(text) && !USER_INFO.test(text)) return text;
+  // Brackets alone take long to be parsed.
+  if (isTextNestedTooDeep(text)) return LEFT_OUT;
   try {
     return JSON.stringify(JSON.parse(text), redactMember);
   } catch {
-    // The JSON is malformed, or too deep to be serialized again.
     return LEFT_OUT;
   }
 }

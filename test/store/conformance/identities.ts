@@ -40,6 +40,27 @@ export function describeIdentities(open: OpenDatabase): void {
       expect(await identities.findById('okta', 'ada')).toEqual(full);
     });
 
+    it('have at most 16 KB of findings, whoever made them', async () => {
+      const { add, identities } = await fixture(open);
+      const large = 'é'.repeat(9_000);
+      const findings = Array.from({ length: 1_000 }, (_, n) => ({
+        ...{
+          field: `f${n}`,
+          code: `c${n}`,
+          value: n % 2 === 0 ? large : [large],
+          reason: large,
+          remedy: 'm',
+        },
+      }));
+      await add(person('ada', { findings }));
+      const stored = (await identities.findById('okta', 'ada'))?.findings ?? [];
+      expect(Buffer.byteLength(JSON.stringify(stored))).toBeLessThanOrEqual(16_384);
+      expect(stored.length).toBeGreaterThan(5);
+      expect(stored.map(({ code }) => code)).toEqual(
+        findings.slice(0, stored.length).map(({ code }) => code),
+      );
+    });
+
     it('preserve any text and JSON', async () => {
       const { identities } = await fixture(open);
       let count = 0;
