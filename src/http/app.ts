@@ -99,7 +99,7 @@ function addRequestScope({
     const area = routeGroupOf(path);
     const isQuery = request.url.includes('?');
     const { address } = scope;
-    const span = beginRequestSpan(tracing, request, area);
+    const span = beginRequestSpan(tracing, request, { scope, area });
     // "close" is emitted once: after the response, or when the client disconnects before it.
     response.on('close', () => {
       const ms = now() - began;
