@@ -17,7 +17,11 @@ export interface HttpResponse {
   etag: string | undefined;
 }
 
-/** Maximum length of a text of the travel API in a finding, in characters; longer texts are cut. */
+/** The most fields of a refusal that are read: with what is stored about them, one person must not fill a page of the list of people. */
+const MAX_INVALID_FIELDS = 20;
+/** Maximum length of the name and of the code of a field, in characters; longer ones are cut. */
+const MAX_NAME_LENGTH = 100;
+/** Maximum length of the messages about all fields together, in characters; what is beyond is cut. */
 const MAX_MESSAGE_LENGTH = 300;
 /** The maximum Retry-After in seconds, some 30 years; longer ones are cut. */
 const MAX_RETRY_AFTER = 1_000_000_000;
@@ -98,8 +102,13 @@ function readInvalidFields(
   { readInvalidFields: read }: ErrorForm,
   body: JsonRecord | undefined,
 ): InvalidField[] {
-  const named = body ? read(body) : [];
-  return named.map(({ message, ...field }) => ({ ...field, message: message.slice(0, MAX_MESSAGE_LENGTH) }));
+  const named = body ? read(body).slice(0, MAX_INVALID_FIELDS) : [];
+  let left = MAX_MESSAGE_LENGTH;
+  return named.map(({ field, code, message }) => {
+    const kept = message.slice(0, left);
+    left -= kept.length;
+    return { field: field.slice(0, MAX_NAME_LENGTH), code: code.slice(0, MAX_NAME_LENGTH), message: kept };
+  });
 }
 
 /**

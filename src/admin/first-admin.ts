@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { adminAccounts } from '../store/credentials/admins.ts';
 import type { Database } from '../store/sql/database.ts';
-import { findPasswordWeakness } from './password-rules.ts';
+import { findPasswordWeakness, findPatternWeakness } from './password-rules.ts';
 import { hashPassword, newPassword, type PasswordCosts, verifyPassword } from './passwords.ts';
 
 /** The name of the account that the first start creates, and whose password ADMIN_PASSWORD sets. */
@@ -60,7 +60,8 @@ export async function adminPasswordWeakness({
   adminPassword,
 }: Pick<Settings, 'adminPassword'>): Promise<string | undefined> {
   if (adminPassword === undefined) return undefined;
-  return (await findPasswordWeakness(adminPassword)) ?? secretWeakness(adminPassword);
+  const known = (await findPasswordWeakness(adminPassword)) ?? secretWeakness(adminPassword);
+  return known ?? findPatternWeakness(adminPassword, FIRST_ADMIN);
 }
 
 /** Logs a warning if ADMIN_PASSWORD is easy to guess. It is not refused, because an upgrade must not prevent a start. */

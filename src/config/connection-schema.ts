@@ -181,8 +181,13 @@ export const connectionSchema = z.strictObject({
   policies: policiesSchema.prefault({}).describe('Decisions about existing, leaving and returning people.'),
 });
 
-/** A connection that is stored in the database. Only the settings file can name a file, and a variable with a SCIM token. */
-export const storedConnectionSchema = connectionSchema.omit({ mapping: true, scimTokenEnv: true });
+/**
+ * A connection that is stored in the database. Only the settings file can name a file, a variable with a SCIM token, and paths of a travel
+ * API: an admin of the page must not choose what the credential opens.
+ */
+export const storedConnectionSchema = connectionSchema.omit({ mapping: true, scimTokenEnv: true }).extend({
+  travelApi: travelApiSchema.extend({ paths: z.strictObject({}).default({}) }).prefault({}),
+});
 
 /** The name of a connection. */
 export const connectionId = z

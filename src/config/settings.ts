@@ -104,8 +104,8 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   const connections = Object.entries(written?.connections ?? {}).flatMap(([id, connection]) =>
     toConnectionSettings({ id, connection, file, present, url, faults, source: 'file' }),
   );
-  if (!data.TRAVEL_API_INSECURE && !faulty.includes('TRAVEL_API_INSECURE'))
-    faults.push(...plainTravelFaults(url, written?.connections ?? {}, displayPath(file)));
+  const plain = plainTravelFaults(url, written?.connections ?? {}, displayPath(file));
+  if (!data.TRAVEL_API_INSECURE && !faulty.includes('TRAVEL_API_INSECURE')) faults.push(...plain);
   faults.push(...credentialFaults(connections.map(({ credentials }) => credentials)));
   const context = { file: displayPath(file), present, faults };
   const alerts = written && alertSettings(written.alerts, context);
@@ -114,6 +114,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   const publicUrl = faulty.includes('PUBLIC_URL') ? '' : data.PUBLIC_URL;
   const adminOpenid = openid && adminOpenidSettings(openid, publicUrl, context);
   if (faults.length > 0 || !written || !alerts) throw new SettingsFault(faults);
+  const ofFile = fileSettings(written);
   return {
     port: data.PORT,
     host: data.HOST,
@@ -128,7 +129,8 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     connections: connections.map(({ settings }) => settings),
     environment: present,
     ...{ alerts, adminOpenid, ...transport },
-    ...fileSettings(written),
+    ...ofFile,
+    warnings: [...ofFile.warnings, ...plain.map(({ path, problem }) => `${path} ${problem}`)],
   };
 }
 

@@ -33,6 +33,8 @@ export function readStoredConnection(
     return { settings: undefined, faults: faults.map((fault) => ({ ...fault, file: DATABASE })) };
   }
   const { TRAVEL_API_URL: url, TRAVEL_API_INSECURE: isPlainAllowed } = environmentSchema.parse(environment);
+  const undeclared = variableFaults(id, parsed.data.travelApi.keyEnv, { environment, connections });
+  if (undeclared.length > 0) return { settings: undefined, faults: undeclared };
   const faults: Fault[] = [];
   const input = { id, connection: parsed.data, file: DATABASE, present: environment, url, faults };
   const [read] = toConnectionSettings({ ...input, source: 'database' });
@@ -43,6 +45,31 @@ export function readStoredConnection(
       ...addressFaults(read, { environment, connections }),
     );
   return { settings: read?.settings, faults };
+}
+
+/**
+ * The variable must be declared as the credential of a travel API: by a connection of the settings file, or by a variable with its URL.
+ * Faults about any other variable would tell an admin of the page whether it is set, and how its value is made.
+ */
+function variableFaults(
+  id: string,
+  keyEnv: string,
+  { environment, connections }: Pick<Settings, 'environment' | 'connections'>,
+): Fault[] {
+  const variable = `${keyEnv}_URL`;
+  const isOfFile = connections.some(
+    ({ source, travelApi }) => source === 'file' && travelApi.keyEnv === keyEnv,
+  );
+  const isOwn =
+    Object.hasOwn(environmentSchema.shape, variable) || Object.hasOwn(environmentSchema.shape, keyEnv);
+  if (keyEnv === 'TRAVEL_API_KEY' || isOfFile || (environment[variable] !== undefined && !isOwn)) return [];
+  return [
+    {
+      ...{ file: DATABASE, path: `connections.${id}.travelApi.keyEnv` },
+      problem: `names ${keyEnv}, which is not declared as the credential of a travel API`,
+      remedy: `Name a variable of a connection of the settings file, or set ${variable} to the URL that its credential belongs to where Jetbridge runs.`,
+    },
+  ];
 }
 
 /**

@@ -89,6 +89,7 @@ function addRequestScope({
   return (request, response, next) => {
     const began = now();
     request.url = mergeDoubledSlashes(request.url);
+    spellUtf8(request);
     const id = acceptableRequestId(request.headers['x-request-id']) ?? newId();
     const scope = new RequestScope({ id, address: clientAddress(request, isTrusted) }, log);
     response.locals['scope'] = scope;
@@ -98,7 +99,7 @@ function addRequestScope({
     const area = routeGroupOf(path);
     const isQuery = request.url.includes('?');
     const { address } = scope;
-    const span = beginRequestSpan(tracing, request, area);
+    const span = beginRequestSpan(tracing, request, { scope, area });
     // "close" is emitted once: after the response, or when the client disconnects before it.
     response.on('close', () => {
       const ms = now() - began;
@@ -145,6 +146,28 @@ function mergeDoubledSlashes(url: string): string {
   if (!path.startsWith('/') || !path.includes('//')) return url;
   const merged = path.replace(/\/{2,}/g, '/');
   return /^\/([Ss][Cc][Ii][Mm]\/|oauth\/token\b)/.test(merged) ? `${merged}${url.slice(path.length)}` : url;
+}
+
+/**
+ * Spells a charset of UTF-8 such as `utf8` as "utf-8", the only label of it that express accepts for JSON. JSON is always UTF-8,
+ * and "no "charset" parameter is defined" for it (RFC 8259 §8.1, §11).
+ */
+function spellUtf8({ headers }: Request): void {
+  const type = headers['content-type'];
+  if (type === undefined || !/charset/i.test(type)) return;
+  headers['content-type'] = type.replace(
+    /(;\s*charset\s*=\s*)("?)([\w.:-]+)\2/i,
+    (written, name, quote, label) => (isUtf8Label(label) ? `${name}${quote}utf-8${quote}` : written),
+  );
+}
+
+/** True for the labels of UTF-8 in the Encoding Standard of the WHATWG (§4.2). */
+function isUtf8Label(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding === 'utf-8';
+  } catch {
+    return false;
+  }
 }
 
 /**

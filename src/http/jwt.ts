@@ -42,6 +42,9 @@ export async function verifyToken(
     clockTolerance: CLOCK_TOLERANCE_S,
     currentDate: new Date(now),
   });
+  // A token that is issued in the future was made by a wrong clock, or to outlive its time.
+  if (payload.iat !== undefined && !isIssued(payload.iat, now))
+    throw new Error('the token is issued in the future');
   if (isNestedTooDeep(payload)) throw new Error(`the token ${nestedTooDeepText()}`);
   const { typ } = protectedHeader;
   const type =
@@ -51,6 +54,11 @@ export async function verifyToken(
           .toLowerCase()
           .replace(/^application\//, '');
   return { claims: payload, type };
+}
+
+/** False for the time of issue of a token, in epoch seconds, that is further ahead than clocks differ, and for one that is no number. */
+export function isIssued(iat: number, now: number): boolean {
+  return iat <= now / 1000 + CLOCK_TOLERANCE_S;
 }
 
 /** Returns the `sub` claim of a token without verifying the token; undefined if the token cannot be parsed. */

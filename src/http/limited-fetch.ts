@@ -1,6 +1,6 @@
 import http, { type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
+import { isTextNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { guardedLookup, type Resolve } from './address-guard.ts';
 
 /** Size limit of a response, in bytes. */
@@ -59,15 +59,6 @@ async function readLimited(
     chunks.push(chunk);
   }
   const whole = Buffer.concat(chunks);
-  if (isDeepJson(whole)) throw new Error(`the answer of ${url} ${nestedTooDeepText()}`);
+  if (isTextNestedTooDeep(whole.toString())) throw new Error(`the answer of ${url} ${nestedTooDeepText()}`);
   return bytes > 0 ? whole : null;
-}
-
-function isDeepJson(body: Buffer): boolean {
-  try {
-    return isNestedTooDeep(JSON.parse(body.toString()));
-  } catch {
-    // The caller refuses what is not JSON.
-    return false;
-  }
 }

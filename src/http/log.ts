@@ -162,6 +162,8 @@ export class RequestScope {
    * for all requests of a service, so that a request needs no closure and no second listener.
    */
   onEnd: ((request: Request, response: Response, ended: { ms: number; status: number }) => void) | undefined;
+  /** Called once, when the request is known to have a valid credential. */
+  onCredential: (() => void) | undefined;
   readonly #parent: Logger;
   #log: Logger | undefined;
 
@@ -187,7 +189,11 @@ export function markRoutine(response: Response): void {
 /** Adds fields to the log line of a request. Does nothing outside of an `httpApp`. */
 export function addRequestNotes(response: Response, notes: RequestNotes): void {
   const scope: RequestScope | undefined = response.locals['scope'];
-  if (scope) Object.assign(scope.notes, notes);
+  if (!scope) return;
+  Object.assign(scope.notes, notes);
+  if (scope.notes.credential === undefined || scope.notes.reason !== undefined) return;
+  scope.onCredential?.();
+  scope.onCredential = undefined;
 }
 
 /** Returns the scope that `httpApp` created for the request. */

@@ -42,8 +42,13 @@ export class MinuteQuota<Key> {
       this.#all += 1;
       return true;
     }
-    this.#counted.set(key, (this.#counted.get(key) ?? 0) + 1);
+    this.count(key);
     return false;
+  }
+
+  /** Counts an entry that is not kept. */
+  count(key: Key): void {
+    this.#counted.set(key, (this.#counted.get(key) ?? 0) + 1);
   }
 
   /** Begins the next minute. Returns the number of entries that were only counted, by key. */

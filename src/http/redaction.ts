@@ -1,3 +1,5 @@
+import { isTextNestedTooDeep } from '../schema/json-depth.ts';
+
 /**
  * Redacts and truncates a body for a log, in this order, because a secret cannot be recognized in a truncated text.
  * `cut` tells whether it was longer.
@@ -34,10 +36,11 @@ const LEFT_OUT = '(left out: it cannot be read as JSON, and may hold a secret)';
 /** Redacts the secret members of a JSON text at any depth. Most texts have none and are returned unchanged. */
 export function redactSecrets(text: string): string {
   if (!MAY_HOLD_SECRET.test(text) && !mayHoldQuery(text) && !USER_INFO.test(text)) return text;
+  // Brackets alone take long to be parsed.
+  if (isTextNestedTooDeep(text)) return LEFT_OUT;
   try {
     return JSON.stringify(JSON.parse(text), redactMember);
   } catch {
-    // The JSON is malformed, or too deep to be serialized again.
     return LEFT_OUT;
   }
 }
@@ -51,16 +54,16 @@ export function redactQuery(url: string): string {
 }
 
 /**
- * Redacts what may be a secret in the URL of a webhook: user name and password, query and fragment. Other texts are redacted as a
- * whole, because a refused value may hold a secret anywhere.
+ * Redacts what may be a secret in the URL of a webhook: user name and password, path, query and fragment. Receivers such as Slack have
+ * their secret in the path. Other texts are redacted as a whole, because a refused value may hold a secret anywhere.
  */
 export function redactWebhookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return REDACTED;
-  const { username, password, search, hash } = url;
-  if (username + password + search + hash === '') return text;
+  const { username, password, pathname, search, hash } = url;
   if (username + password !== '') Object.assign(url, { username: REDACTED, password: '' });
-  if (search + hash !== '') Object.assign(url, { search: REDACTED, hash: '' });
+  if (pathname + search + hash !== '/')
+    Object.assign(url, { pathname: `/${REDACTED}`, search: '', hash: '' });
   return url.href;
 }
 
@@ -76,16 +79,20 @@ function redactMember(name: string, value: unknown): unknown {
 
 /** A field named `url` counts even if its value is no URL: a refused value is recorded too. */
 function mayHoldQuery(text: string): boolean {
-  return QUERY_START.test(text) && (URL_START.test(text) || text.includes('"url"'));
+  return text.includes('"url"') || (QUERY_START.test(text) && URL_START.test(text));
 }
 
 /**
  * Redacts user names and passwords of URLs, and everything after the path of the first URL in a text, because the end of the URL
- * cannot be determined.
+ * cannot be determined. A member `url` is the address of a webhook, whose path may be its secret.
  */
 function redactUrl(name: string, given: string): string {
   const text = given.replace(new RegExp(USER_INFO, 'g'), `//${REDACTED}@`);
-  const begin = name === 'url' ? 0 : text.search(URL_START);
+  if (name === 'url') {
+    const [origin = ''] = /^(?:[a-z][\w+.-]*:)?\/{0,2}[^/?#]*/i.exec(text) ?? [];
+    return text.length - origin.length > 1 ? `${origin}/${REDACTED}` : text;
+  }
+  const begin = text.search(URL_START);
   const query = begin < 0 ? -1 : text.slice(begin).search(QUERY_START);
   return query < 0 ? text : `${text.slice(0, begin + query + 1)}${REDACTED}`;
 }

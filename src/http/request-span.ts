@@ -1,17 +1,23 @@
 import type { Request } from 'express';
 import type { Span, Tracing } from '../tracing/tracing.ts';
+import type { RequestScope } from './log.ts';
 
 /** The areas that monitoring asks all day, whose requests have no spans. */
 const untracedAreas = ['healthz', 'readyz', 'metrics'];
 
-/** Begins the span of a request, as a child of the caller's span if the request names one; undefined if the request has none. */
+/**
+ * Begins the span of a request; undefined if the request has none. It becomes a child of the caller's span once the request is known to have a
+ * valid credential: a stranger could otherwise decide what is sampled, and join traces of others.
+ */
 export function beginRequestSpan(
   tracing: Tracing | undefined,
   { headers }: Pick<Request, 'headers'>,
-  area: string,
+  { scope, area }: { scope: RequestScope; area: string },
 ): Span | undefined {
   if (!tracing || untracedAreas.includes(area)) return undefined;
-  return tracing.startSpan({ name: area, kind: 'server', parent: headers });
+  const span = tracing.startSpan({ name: area, kind: 'server', isRoot: true });
+  scope.onCredential = () => span.joinCaller(headers);
+  return span;
 }
 
 /** The facts of a request that its span shows. None of them contains personal data. */

@@ -1,9 +1,10 @@
-import { everyMinute, MinuteQuota } from '../http/minute-quota.ts';
+import { everyMinute } from '../http/minute-quota.ts';
 import type { Log } from '../provisioning/runtime-ports.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
-import type { ExchangeDirection, ExchangeRecorder, NewExchange } from './exchange.ts';
+import type { ExchangeRecorder, NewExchange } from './exchange.ts';
 import type { ExchangeStore } from './exchange-store.ts';
 import { isOfStranger, toStored } from './stored-exchange.ts';
+import { StrangerEntries } from './stranger-entries.ts';
 
 /** The longest time that an exchange waits to be written, in milliseconds. */
 const WAIT_MS = 500;
@@ -23,11 +24,6 @@ const DELETE_EVERY_MS = 60_000;
 const DELETE_BATCH = 1_000;
 /** Pause between two batches of deletions, so that other work can use the database. */
 const PAUSE_MS = 20;
-/**
- * The requests without a valid credential that are kept in a minute: those of one address, and all. The others are summed up, so that
- * they cannot fill the disk.
- */
-const UNAUTHENTICATED = { ofAddress: 200, all: 400 };
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Dependencies of the recorder. */
@@ -81,7 +77,7 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRe
     if (buffer.isBatchFull && !full.signal.aborted) full.abort('full');
     writing ??= write();
   };
-  const strangers = new MinuteQuota<`${ExchangeDirection} ${number}`>(UNAUTHENTICATED);
+  const strangers = new StrangerEntries(deps.keep);
   let windows = new Map<string, number>();
   const loops = [
     followWindows(deps, end.signal, (read) => {
@@ -89,14 +85,14 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRe
     }),
     deleteOldExchanges(deps, end.signal),
     everyMinute(clock, end.signal, () => {
-      for (const [key, count] of strangers.next()) add({ exchange: summaryOf(key, count), at: clock.now() });
+      const at = clock.now();
+      for (const exchange of strangers.sumUp(at)) add({ exchange, at });
     }),
   ];
   return {
     record: (exchange) => {
-      const { address = '', direction, status = 0, ms } = exchange;
-      if (isOfStranger(exchange) && !strangers.admits(address, `${direction} ${status}`)) return;
-      add({ exchange, at: Math.round(clock.now() - ms) });
+      if (isOfStranger(exchange) && !strangers.admits(exchange, clock.now())) return;
+      add({ exchange, at: Math.round(clock.now() - exchange.ms) });
     },
     keepsReadBodies: (connection) => {
       const until = windows.get(connection);
@@ -107,17 +103,6 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRe
       await Promise.all(loops);
       await writing;
     },
-  };
-}
-
-/** Stands for the requests of a minute without a valid credential that were not kept. */
-function summaryOf(key: `${ExchangeDirection} ${number}`, count: number): NewExchange {
-  const [direction, status] = key.split(' ') as [ExchangeDirection, string]; // The type of the key says so.
-  const credential = direction === 'api' ? 'credential' : 'valid token';
-  return {
-    ...{ direction, ms: 0, connection: undefined, person: undefined, requestId: undefined, method: '-' },
-    ...{ path: `(${count} more requests without a ${credential})`, status: Number(status), error: undefined },
-    ...{ requestHeaders: {}, responseHeaders: {} },
   };
 }
 

@@ -57,6 +57,12 @@ export function describeTravelFailure(failure: TravelFailure): string {
   }
 }
 
+/** Returns the messages of a refusal as one text for an admin. */
+export function refusalReason({ fields }: { fields: InvalidField[] }): string {
+  const messages = fields.map(({ message }) => message).filter((message) => message !== '');
+  return [...new Set(messages)].join('; ');
+}
+
 /** A travel API that gives no usable answers: its last answer, and the time of the first failure since the last usable one. */
 export interface TravelOutage {
   /** Undefined if the last call was not answered. */

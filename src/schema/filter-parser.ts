@@ -58,8 +58,9 @@ const comparisons: readonly string[] = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge'
 /** The form in which the values of a filter may be written. */
 interface ValueSyntax {
   /**
-   * True if a word without quotes after `eq` is a text, as some clients write it: `userName eq ada@corp.example`. The filters
-   * of a mapping file are strict, because there it is a mistake of an admin.
+   * True if texts need no quotes, as some clients write them: words after `eq`, `sw`, `co` and `ew` (`userName eq
+   * ada@corp.example`), numbers and dates after `gt`, `ge`, `lt` and `le` too (`meta.created gt 2026-01-31T08:00:00Z`). The
+   * filters of a mapping file are strict, because there it is a mistake of an admin.
    */
   bareWords: boolean;
 }
@@ -203,7 +204,7 @@ class FilterParser {
     if (word === 'true' || word === 'false') return word === 'true';
     if (word === 'null') return null;
     if (jsonNumber.test(word)) return parseNumber(word, token.at);
-    if (this.#syntax.bareWords && op === 'eq' && isBareWord(token.text)) return token.text;
+    if (this.#syntax.bareWords && isBareText(op, token.text)) return token.text;
     throw new SyntaxFault(`"${shorten(token.text)}" is no value; strings need double quotes`, token.at);
   }
 
@@ -225,10 +226,16 @@ class FilterParser {
   }
 }
 
-/** Tells whether a word can be a text without quotes. An operator in its place means that the value is missing. */
-function isBareWord(word: string): boolean {
-  return /^[\w.@+-]+$/.test(word) && !['and', 'or', 'not'].includes(word.toLowerCase());
+/** Tells whether a word can be a text without quotes after an operator. Another operator in its place means that the value is missing. */
+function isBareText(op: Comparison, word: string): boolean {
+  const isWord = /^[\w.@+-]+$/.test(word) && !['and', 'or', 'not'].includes(word.toLowerCase());
+  if (isWord && wordOperators.includes(op)) return true;
+  return op !== 'ne' && (/^[+-]?\d+(\.\d+)?$/.test(word) || dateOrTime.test(word));
 }
+
+const wordOperators: readonly Comparison[] = ['eq', 'sw', 'co', 'ew'];
+
+const dateOrTime = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /** A number in the syntax of JSON (RFC 7644 §3.4.2.2, compValue; RFC 8259 §6). */
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;

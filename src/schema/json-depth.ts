@@ -14,11 +14,38 @@ export function isNestedTooDeep(json: unknown, levels = MAX_JSON_DEPTH): boolean
   return someInner(json, (value, depth) => depth > levels && isContainer(value));
 }
 
+/**
+ * True if a JSON text opens more than 64 objects and arrays at once. A few megabytes of brackets take more than a second to parse, and
+ * this stops at the 65th. A text that is no JSON has no meaningful depth.
+ */
+export function isTextNestedTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === openBracket || code === openBrace) depth += 1;
+    else if (code === closeBracket || code === closeBrace) depth -= 1;
+    if (depth > MAX_JSON_DEPTH) return true;
+  }
+  return false;
+}
+
+// Character codes: a comparison of one-character texts takes several times as long.
+const [quote, backslash] = [0x22, 0x5c];
+const [openBracket, closeBracket] = [0x5b, 0x5d];
+const [openBrace, closeBrace] = [0x7b, 0x7d];
+
+/** Returns the position of the quotation mark that closes a string, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text.charCodeAt(at) !== quote) at += text.charCodeAt(at) === backslash ? 2 : 1;
+  return at;
+}
+
 /** Parses JSON from outside. Returns undefined for a text that is none, or that is nested too deep. */
 export function parseJson(text: string): unknown {
   try {
-    const json: unknown = JSON.parse(text);
-    return isNestedTooDeep(json) ? undefined : json;
+    return isTextNestedTooDeep(text) ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }

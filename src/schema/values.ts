@@ -38,7 +38,7 @@ export function normalizeSubAttributes(
   if (!isObject(unwrapped)) return new Map(textAsValue(attribute, unwrapped));
   const parts = new Map<string, Json | undefined>();
   for (const [name, inner] of Object.entries(unwrapped)) {
-    const part = findAttribute(attribute.subAttributes, name);
+    const part = findAttribute(attribute.subAttributes, name) ?? partOfValue(attribute, name);
     if (!part) continue;
     const where = { attribute: `${attribute.name}.${part.name}`, value: inner };
     const fitting = tolerate(tolerance, where, () =>
@@ -126,6 +126,10 @@ function normalizeSingle(
   if (isUnassigned(unwrapped)) return undefined;
   if (attribute.type === 'complex') return normalizeComplex(attribute, unwrapped, tolerance);
   if (attribute.type === 'boolean') return toBoolean(attribute, unwrapped);
+  if (isObject(unwrapped) && namingAttributes.includes(attribute.name)) {
+    const named = simpleValueIn(attribute, unwrapped);
+    if (named !== undefined && !isObject(named)) return normalizeSingle(attribute, named, tolerance);
+  }
   if (typeof unwrapped === 'number') return String(checkNumber(unwrapped, attribute.name));
   if (typeof unwrapped !== 'string') throw wrongTypeFault(attribute, 'a string');
   if (unwrapped === '' && attribute.type !== 'string') return undefined;
@@ -140,8 +144,21 @@ function unwrapSingleElement(attribute: Attribute, value: Json, tolerance: Toler
   if (!Array.isArray(value) || value.length === 0) return value;
   const only = value.length === 1 ? value[0] : firstUsable(attribute, value, tolerance);
   if (only === undefined || Array.isArray(only)) throw wrongTypeFault(attribute, 'a single value');
-  return attribute.type !== 'complex' && isObject(only) ? (ownValue(only, 'value') ?? null) : only;
+  return attribute.type !== 'complex' && isObject(only) ? (simpleValueIn(attribute, only) ?? null) : only;
 }
+
+/** Returns the value that an object in place of a simple value holds, as in `{"value": "Sales"}`. */
+function simpleValueIn({ name }: Attribute, object: JsonObject): Json | undefined {
+  return (
+    ownValue(object, 'value') ?? (namingAttributes.includes(name) ? ownValue(object, 'name') : undefined)
+  );
+}
+
+/**
+ * Texts of the enterprise extension that name a unit of the organization (RFC 7643 §4.3). Clients that keep units as records send
+ * `{"value": "Sales"}` or `{"name": "Sales"}`.
+ */
+const namingAttributes = ['costCenter', 'organization', 'division', 'department'];
 
 /** Returns the first value of a list that the attribute can have, and reports that the others are left out. */
 function firstUsable(
@@ -150,6 +167,8 @@ function firstUsable(
   tolerance: Tolerance | undefined,
 ): Json | undefined {
   if (!tolerance || tolerance.leavesOut === 'nothing' || values.length > MAX_ELEMENTS) return undefined;
+  // A person must not be known by one of several names at random.
+  if (attribute.name === 'userName') return undefined;
   const usable = values.find((element) => isUsable(attribute, element));
   const fault = wrongTypeFault(attribute, 'a single value').message;
   if (usable !== undefined)
@@ -184,10 +203,16 @@ function normalizeComplex(
   return isAssigned ? assigned : undefined;
 }
 
+/** `value` means the name of a reference that has no such part, e.g. `{"value": "Sales"}` as a cost center. */
+function partOfValue({ subAttributes }: Attribute, name: string): Attribute | undefined {
+  const isReference = findAttribute(subAttributes, 'id') !== undefined;
+  return isReference && name.toLowerCase() === 'value' ? findAttribute(subAttributes, 'name') : undefined;
+}
+
 /** Text in place of a complex value means its `value`: `"manager": "26118915"`, `"emails": "ada@corp.example"`. */
 function textAsValue(attribute: Attribute, text: Json): [string, Json | undefined][] {
   if (text === '' || text === null) return [];
-  const part = findAttribute(attribute.subAttributes, 'value');
+  const part = findAttribute(attribute.subAttributes, 'value') ?? partOfValue(attribute, 'value');
   if (!part) throw wrongTypeFault(attribute, 'an object');
   return [[part.name, normalizeValue(part, text)]];
 }

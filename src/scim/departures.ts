@@ -4,6 +4,7 @@ import { type Normalized, normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { applyPatch, isPatchValueFault, type PatchOperation } from './patch.ts';
+import { withoutStaleParts } from './stale-parts.ts';
 
 /** The normalized body of a POST or PUT, and the values of it that were left out. */
 export interface ParsedUser extends Normalized {
@@ -58,7 +59,7 @@ export function patchOfUser(operations: PatchOperation[]): UserChange {
       const tolerance = { leavesOut: 'nothing', report: strict.report } as const;
       const patched = applyPatch(userType, current, operations, tolerance);
       report?.(strict.values);
-      return patched;
+      return withoutStaleParts(current, patched, operations);
     } catch (error) {
       if (!isPatchValueFault(error)) throw error;
       // Without its present value, `active` shows what the PATCH sets.

@@ -3,7 +3,7 @@ import type { Attribute, Schema } from '../schema/attributes.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import { groupType, type ResourceType, resourceSchemas, userType } from '../schema/resource-types.ts';
 import { discoverySchemas } from './discovery-schemas.ts';
-import type { ScimContext } from './endpoint.ts';
+import { parseQuery, type ScimContext } from './endpoint.ts';
 import { ScimError } from './errors.ts';
 import { listResponseUrn } from './list-response.ts';
 import { MAX_COUNT } from './pagination.ts';
@@ -21,7 +21,8 @@ export function discoveryRoutes(contextOf: (request: Request) => ScimContext): R
     (send: (response: Response, base: string, id: string) => void) =>
     (request: Request, response: Response) => {
       // Refuse a filter: "If a "filter" is provided, the service provider SHOULD respond with … 403" (RFC 7644 §4).
-      if ('filter' in request.query) throw new ScimError(403, undefined, 'Discovery cannot be filtered.');
+      if ('filter' in parseQuery(request.query))
+        throw new ScimError(403, undefined, 'Discovery cannot be filtered.');
       const { id } = request.params;
       send(response, contextOf(request).base, typeof id === 'string' ? id : '');
     };

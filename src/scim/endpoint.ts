@@ -40,8 +40,28 @@ export interface ScimContext {
   now(): number;
 }
 
-/** Query parameters before validation; a parameter that is given twice is an array. */
+/** Query parameters before validation, in the spelling of the RFCs; a parameter that is given twice is an array. */
 export type Query = Record<string, unknown>;
+
+/** The query parameters of RFC 7644 §3.4.2 and §3.9, and of RFC 9865 §2. */
+const parameterNames = [
+  ...['attributes', 'excludedAttributes', 'filter', 'sortBy', 'sortOrder'],
+  ...['startIndex', 'count', 'cursor'],
+];
+
+/**
+ * Spells the names of parameters as the RFCs do. Attribute names have no case (RFC 7643 §2.1), and some clients write
+ * parameters in the same way; a `FILTER` that is ignored would list everybody.
+ */
+export function parseQuery(parameters: Record<string, unknown>): Query {
+  const query: Query = {};
+  for (const [written, value] of Object.entries(parameters)) {
+    const folded = written.toLowerCase();
+    const name = parameterNames.find((known) => known.toLowerCase() === folded);
+    if (name !== undefined) query[name] = name in query ? [query[name], value].flat() : value;
+  }
+  return query;
+}
 
 /** The body, query and conditions of a PUT or PATCH. */
 export interface ResourceRequest {

@@ -35,7 +35,7 @@ const MAX_NAMES = 1000;
 /** The "minimum set of resource attributes", which no parameter removes (RFC 7643 §7, returned). */
 const alwaysReturned = ['schemas', 'id'];
 
-/** Parses `attributes` and `excludedAttributes`. Unknown names are ignored. */
+/** Parses `attributes` and `excludedAttributes`. Unknown names are ignored, and a parameter without a name counts as absent. */
 export function parseProjection(type: ResourceType, { attributes, excludedAttributes }: Query): Projection {
   const [included, excluded] = [parseNames(attributes), parseNames(excludedAttributes)];
   // `attributes` and `excludedAttributes` are "mutually exclusive" (RFC 7644 §3.9).
@@ -72,7 +72,7 @@ function parseNames(parameter: unknown): string[] | undefined {
   const names = new Set(text.split(',').map((name) => name.trim()));
   names.delete('');
   if (names.size > MAX_NAMES) throw badRequest('invalidValue', 'Too many attributes are named.');
-  return [...names];
+  return names.size === 0 ? undefined : [...names];
 }
 
 /** Attribute names in lower case, as a tree; `true` selects an attribute with all sub-attributes. */

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import SCIMMY from 'scimmy';
-import type { Query } from './endpoint.ts';
+import { parseQuery, type Query } from './endpoint.ts';
 import { type JsonText, sendScim } from './responses.ts';
 
 /**
@@ -17,10 +17,10 @@ export class UnparsedResource extends Resource {
   protected readonly id: string | undefined;
   protected readonly query: Query;
 
-  constructor(...[id, query]: [id?: string | Query, query?: Query]) {
+  constructor(...[id, query]: [id?: string | Parameters, query?: Parameters]) {
     super();
     this.id = typeof id === 'string' ? id : undefined;
-    this.query = (typeof id === 'string' ? query : id) ?? {};
+    this.query = parseQuery((typeof id === 'string' ? query : id) ?? {});
   }
 
   /** SCIMMYRouters sets the base path on every request, but for the whole process. The request context has the base URL. */
@@ -28,6 +28,9 @@ export class UnparsedResource extends Resource {
     return undefined;
   }
 }
+
+/** The parameters of a URL as the client has written them. */
+type Parameters = Record<string, unknown>;
 
 /**
  * Replaces `response.send`, which SCIMMYRouters calls. The `send` of express would add a charset to the media type, and an ETag

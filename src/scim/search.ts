@@ -3,7 +3,7 @@ import { includesUrn } from '../schema/normalize.ts';
 import { type Json, type JsonObject, ownValue } from '../schema/resource.ts';
 import { groupType, userType } from '../schema/resource-types.ts';
 import { isUnassigned } from '../schema/values.ts';
-import type { Query, ScimContext } from './endpoint.ts';
+import { parseQuery, type Query, type ScimContext } from './endpoint.ts';
 import { badRequest } from './errors.ts';
 import { groupsEndpoint } from './groups.ts';
 import { listResponse, type Page, type PageResource } from './list-response.ts';
@@ -26,7 +26,7 @@ export function searchRoutes(contextOf: (request: Request) => ScimContext): Rout
   return Router()
     .get(
       '/',
-      respondWith(listUsersAndGroups, ({ query }) => query),
+      respondWith(listUsersAndGroups, ({ query }) => parseQuery(query)),
     )
     .post('/.search', respondWith(listUsersAndGroups, queryOfBody))
     .post('/Users/.search', respondWith(usersEndpoint.list, queryOfBody))

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { hrTime, setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
@@ -77,19 +77,28 @@ const setter = {
 function createTracing(provider: BasicTracerProvider): Tracing {
   const tracer = provider.getTracer('jetbridge');
   // The span in which code runs, through all that it awaits.
-  const current = new AsyncLocalStorage<Context>();
+  const current = new AsyncLocalStorage<{ context: Context }>();
   return {
     runOutside: (work) => current.exit(work),
-    startSpan: ({ name, kind, attributes = {}, parent, isRoot = false }) => {
-      const surrounding = isRoot ? ROOT_CONTEXT : (current.getStore() ?? ROOT_CONTEXT);
-      const context = parent ? propagator.extract(ROOT_CONTEXT, parent, getter) : surrounding;
-      const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, context);
-      const own = trace.setSpan(context, span);
+    startSpan: ({ name, kind, attributes = {}, isRoot = false }) => {
+      const surrounding = isRoot ? ROOT_CONTEXT : (current.getStore()?.context ?? ROOT_CONTEXT);
+      const startTime = hrTime();
+      const begin = (context: Context) => {
+        const begun = tracer.startSpan(name, { kind: kinds[kind], attributes, startTime }, context);
+        return { begun, context: trace.setSpan(context, begun) };
+      };
+      let { begun: span, context } = begin(surrounding);
+      const place = { context };
       return {
-        run: (work) => current.run(own, work),
+        run: (work) => current.run(place, work),
+        joinCaller: (headers) => {
+          // A span cannot change its parent, and one that is not ended is never sent.
+          ({ begun: span, context } = begin(propagator.extract(ROOT_CONTEXT, headers, getter)));
+          place.context = context;
+        },
         headers: () => {
           const headers: Record<string, string> = {};
-          propagator.inject(own, headers, setter);
+          propagator.inject(context, headers, setter);
           return headers;
         },
         end: (end) => {

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
  * (docs/decisions/0058-spans-are-made-by-hand.md).
  */
 export interface Tracing {
-  /** Begins a span. Its parent is the span in which the caller runs, unless the span has a parent of its own or is a root. */
+  /** Begins a span. Its parent is the span in which the caller runs, unless the span is a root. */
   startSpan(span: NewSpan): Span;
   /** Runs work in no span. */
   runOutside(work: () => void): void;
@@ -19,8 +19,6 @@ export interface NewSpan {
   name: string;
   kind: 'server' | 'client' | 'internal';
   attributes?: Attributes;
-  /** `traceparent` and `tracestate` of the request that the span answers; they name the parent. */
-  parent?: IncomingHttpHeaders;
   /** True: the span begins a trace, whatever has started the work. */
   isRoot?: boolean;
 }
@@ -29,6 +27,11 @@ export interface NewSpan {
 export interface Span {
   /** Runs work whose spans are children of this one, also those that it begins after it has returned a promise. */
   run<T>(work: () => T): T;
+  /**
+   * Makes the span that `traceparent` and `tracestate` of a request name the parent. What has begun inside before stays in the trace that the
+   * span had.
+   */
+  joinCaller(headers: IncomingHttpHeaders): void;
   /** Returns the headers that name the span as the parent in a request to another service (W3C Trace Context). */
   headers(): Record<string, string>;
   end(end: { name?: string; attributes: Attributes; isFailed: boolean }): void;

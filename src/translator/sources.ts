@@ -89,8 +89,11 @@ function extensionAttribute(urn: string, names: string[]): Source {
       const value = valueAt(resource, urn, ...names);
       const counted = countedParts[key];
       if (counted === undefined) return toValues(value);
-      if (parts.length === 0)
-        return toValues(isObject(value) ? { [counted]: value[counted] ?? null } : value);
+      if (parts.length === 0) {
+        if (!isObject(value)) return toValues(value);
+        // The part that counts may be an attribute beside this one, such as costCenterId.
+        return Object.hasOwn(value, counted) ? toValues({ [counted]: value[counted] ?? null }) : noValues;
+      }
       return parts[0] === counted ? toValues(value) : noValues;
     },
   };

@@ -90,6 +90,22 @@ const rows: Row[] = [
     meaning: { kind: 'invalid', fields: invalidFields },
   },
   {
+    title:
+      'of a 422 with very many long fields, 20 names of 100 characters and 300 characters of messages are read',
+    answer: (response) => {
+      const fields = Array.from({ length: 5_000 }, (_, n) => `${n}`.padEnd(200, 'x'));
+      json(response, 422, { invalid: fields.map((field) => ({ field, code: field, message: field })) });
+    },
+    meaning: {
+      kind: 'invalid',
+      fields: Array.from({ length: 20 }, (_, n) => {
+        const name = `${n}`.padEnd(100, 'x');
+        const message = [`0${'x'.repeat(199)}`, `1${'x'.repeat(99)}`][n] ?? '';
+        return { field: name, code: name, message };
+      }),
+    },
+  },
+  {
     title: '422 without a body is invalid with no field named',
     answer: (response) => response.writeHead(422).end(),
     meaning: { kind: 'invalid', fields: [] },

@@ -8,7 +8,7 @@ let fixture: AdminFixture;
 beforeAll(async () => {
   fixture = await startAdmin({
     ...{ OTHER_KEY: key, OTHER_KEY_URL: 'http://127.0.0.1:1', NOT_SET_URL: 'https://travel.example.com' },
-    ...{ PLAIN_KEY: key, PLAIN_KEY_URL: 'http://travel.example.com' },
+    ...{ PLAIN_KEY: key, PLAIN_KEY_URL: 'http://travel.example.com', UNDECLARED: 'abcabcabcabc' },
   });
 });
 afterAll(() => fixture.close());
@@ -125,6 +125,13 @@ test.each([
     'travelApi.keyEnv',
     /names NOT_SET, which is not set/,
   ],
+  // Whether it is set, and that it repeats itself, is not told: it is no credential of a travel API.
+  ...['UNDECLARED', 'JETBRIDGE_KEY', 'PUBLIC'].map((keyEnv): [object, string, RegExp] => [
+    { travelApi: { url: 'embedded', keyEnv } },
+    'travelApi.keyEnv',
+    /^names \w+, which is not declared as the credential of a travel API\. /,
+  ]),
+  [{ travelApi: { ...embedded, paths: { users: '/internal' } } }, 'travelApi.paths.users', /./],
   [{ travelApi: { url: 'http://travel.example.com', keyEnv: 'PLAIN_KEY' } }, 'travelApi.url', /plain HTTP/],
   [
     { travelApi: { url: 'https://collector.example.com', keyEnv: 'OTHER_KEY' } },

@@ -105,7 +105,7 @@ test('a webhook is created with a secret that is shown once, changed and deleted
     ...{ id: webhook.id, createdAt: webhook.createdAt, url: sent.url, disabled: true },
   });
   const listed = await viewer('GET', '/travel/webhooks');
-  expect(listed.body.webhooks).toContainEqual(changed.body);
+  expect(listed.body.webhooks).toContainEqual({ ...changed.body, url: 'https://expenses.example.com/*' });
   expect((await admin('DELETE', path)).status).toBe(204);
   expect((await admin('DELETE', path)).status).toBe(404);
   expect((await admin('PATCH', path, { body: { disabled: false } })).status).toBe(404);
@@ -114,7 +114,9 @@ test('a webhook is created with a secret that is shown once, changed and deleted
     ...['webhook.deleted', 'webhook.updated', 'webhook.created'],
   ]);
   const audit = await viewer('GET', '/audit?action=createTravelWebhook');
-  expect(audit.body.entries[0].details).toEqual({ ...sent, id: webhook.id });
+  expect(audit.body.entries[0].details).toEqual({
+    ...{ ...sent, id: webhook.id, url: 'https://expenses.example.com/*' },
+  });
   expect(JSON.stringify([listed.body, audit.body])).not.toContain(secret);
 });
 
@@ -134,13 +136,13 @@ test('the audit log has the URL of a webhook without what may be a secret, also 
   const entries = async (action: string): Promise<{ details: object }[]> =>
     (await viewer('GET', `/audit?action=${action}&limit=5`)).body.entries;
   const [updated, created] = [await entries('updateTravelWebhook'), await entries('createTravelWebhook')];
-  expect(updated[0]?.details).toMatchObject({ url: 'https://127.0.0.1:9/out?*' });
+  expect(updated[0]?.details).toMatchObject({ url: 'https://127.0.0.1:9/*' });
   expect(created.map(({ details }) => details)).toEqual([
     { url: '*', disabled: true },
     { url: '*', disabled: true },
     { url: 'http://*@127.0.0.1:9/', disabled: true },
-    { url: 'https://*@127.0.0.1:9/in', disabled: true },
-    { url: 'https://127.0.0.1:9/in?*', disabled: true, id: webhook.id },
+    { url: 'https://*@127.0.0.1:9/*', disabled: true },
+    { url: 'https://127.0.0.1:9/*', disabled: true, id: webhook.id },
   ]);
   // The URL itself is what an admin has given.
   const listed = (await admin('GET', '/travel/webhooks')).body.webhooks;
@@ -150,15 +152,15 @@ test('the audit log has the URL of a webhook without what may be a secret, also 
 
 test('a viewer sees the URL of a webhook without what may be a secret, also in its events', async () => {
   const { admin, viewer } = fixture;
-  const body = { url: 'https://127.0.0.1:9/in?token=HUSH', disabled: true };
+  const body = { url: 'https://127.0.0.1:9/HUSH/in?token=HUSH', disabled: true };
   const { webhook } = (await admin('POST', '/travel/webhooks', { body })).body;
   const path = `/travel/webhooks/${webhook.id}`;
   await admin('PATCH', path, { body: { url: 'https://127.0.0.1:9/out?HUSH' } });
   const [listed, events] = [await viewer('GET', '/travel/webhooks'), await viewer('GET', '/travel/events')];
-  expect(listed.body.webhooks).toContainEqual({ ...webhook, url: 'https://127.0.0.1:9/out?*' });
+  expect(listed.body.webhooks).toContainEqual({ ...webhook, url: 'https://127.0.0.1:9/*' });
   expect(events.body.events[0]).toMatchObject({
-    data: { id: webhook.id, url: 'https://127.0.0.1:9/out?*' },
-    previousAttributes: { url: 'https://127.0.0.1:9/in?*' },
+    data: { id: webhook.id, url: 'https://127.0.0.1:9/*' },
+    previousAttributes: { url: 'https://127.0.0.1:9/*' },
   });
   expect(JSON.stringify([listed.body, events.body])).not.toContain('HUSH');
   expect(JSON.stringify((await admin('GET', '/travel/events')).body)).toContain('in?token=HUSH');
@@ -185,7 +187,7 @@ test('an entry of an earlier version is shown without the secrets of its URL', a
   const { listAuditEntries } = auditHandlers({ audit, nameOf: async () => undefined });
   const context = { caller: undefined, address: '', response: Object(undefined), note: () => {} };
   const { entries } = await listAuditEntries({ params: {}, query: { limit: 10 }, body: {} }, context);
-  expect(entries[0]?.details).toEqual({ id: 'w1', url: 'https://hooks.example.com/in?*' });
+  expect(entries[0]?.details).toEqual({ id: 'w1', url: 'https://hooks.example.com/*' });
 });
 
 test.each([

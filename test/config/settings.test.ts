@@ -103,6 +103,16 @@ describe('settings without a fault', () => {
     expect(faultsOf({ files: one({ travelApi: { url } }), environment })).toEqual([]);
   });
 
+  it('a travel API by plain HTTP on another machine is warned of where it is allowed', () => {
+    const environment = { TRAVEL_API_KEY: secret, TRAVEL_API_INSECURE: 'true' };
+    const warningsOf = (TRAVEL_API_URL: string) =>
+      readSettings({ ...environment, TRAVEL_API_URL }, home).warnings;
+    expect(warningsOf('http://travel.example.com')).toEqual([
+      'TRAVEL_API_URL is plain HTTP to another machine, so the credential can be read on the way',
+    ]);
+    expect(warningsOf('http://127.0.0.1:8081')).toEqual([]);
+  });
+
   it('no variable needs to be set', () => {
     const settings = readSettings({}, home);
     expect(settings).toMatchObject({ port: 8080, host: '127.0.0.1', data: './data', writeBudgetMs: 800 });

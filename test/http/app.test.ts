@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import express from 'express';
 import { pino } from 'pino';
 import { httpApp, redactLoggedPath, redactParameterNames, routeGroupOf } from '../../src/http/app.ts';
 import { markRoutine, requestScopeOf } from '../../src/http/log.ts';
@@ -28,6 +29,9 @@ beforeEach(async () => {
     });
     app.get('/full', () => {
       throw new StoreUnavailable('the disk is full', { cause: new Error('database or disk is full') });
+    });
+    app.post('/json', express.json(), ({ body }, response) => {
+      response.json(body);
     });
     app.get('/slow', (_request, response) => {
       response.write('begun');
@@ -151,6 +155,19 @@ test('route groups are a closed list', () => {
     'other',
     'other',
   ]);
+});
+
+// Labels of UTF-8 in the Encoding Standard of the WHATWG (§4.2); JSON has no other encoding (RFC 8259 §8.1).
+test.each([
+  ['charset=utf8', 200],
+  ['Charset = "UTF8"; q=1', 200],
+  ['charset=unicode-1-1-utf-8', 200],
+  ['charset=latin1', 415],
+  ['charset=utf-9', 415],
+])('JSON with the parameter %s is answered with %d', async (parameter, status) => {
+  const headers = { 'Content-Type': `application/json; ${parameter}` };
+  const url = `http://127.0.0.1:${fixture.port}/json`;
+  expect((await fetch(url, { method: 'POST', headers, body: '{"a":"é"}' })).status).toBe(status);
 });
 
 test('a logged path contains the names of endpoints, and ids only if the request succeeded', () => {

@@ -113,15 +113,19 @@ test('no user name and password of a URL survive, also in a URL that was refused
       expect(redactSecrets(text)).not.toContain(SECRET);
       expect(redactSecrets(text.replaceAll('/', '\\/'))).not.toContain(SECRET);
     }
-  expect(redactSecrets('{"url":"https://me:pass@h.example/a@b"}')).toBe('{"url":"https://*@h.example/a@b"}');
+  expect(redactSecrets('{"url":"https://me:pass@h.example/a@b"}')).toBe('{"url":"https://*@h.example/*"}');
   const harmless = '{"email":"ada@corp.example","location":"https://h.example/Users/ada@corp.example"}';
   expect(redactSecrets(harmless)).toBe(harmless);
 });
 
-test('the part of a URL before its query is kept, and other texts completely', () => {
+test('of the URL of a webhook the host is kept, of another one the part before its query, and other texts completely', () => {
   const url = 'https://hooks.example.com/a/b?sig=1&x=2#y';
+  expect(redactSecrets('{"url":"https://hooks.example.com/services/T0/B0/x"}')).toBe(
+    '{"url":"https://hooks.example.com/*"}',
+  );
+  expect(redactSecrets('{"link":"https://h/a/b?c"}')).toBe('{"link":"https://h/a/b?*"}');
   expect(redactSecrets(JSON.stringify({ url, name: 'Why? #1', list: ['https://h/a', 7] }))).toBe(
-    '{"url":"https://hooks.example.com/a/b?*","name":"Why? #1","list":["https://h/a",7]}',
+    '{"url":"https://hooks.example.com/*","name":"Why? #1","list":["https://h/a",7]}',
   );
 });
 

@@ -27,14 +27,14 @@ function fakeStore() {
   return { store, written, batches, deletions, state };
 }
 
-function open(time: Clock, store: ExchangeStore) {
+function open(time: Clock, store: ExchangeStore, keepEntries = 2_000_000) {
   const errors: object[] = [];
   const lost: number[] = [];
   const recorder = exchangeRecorder({
     store,
     clock: time,
     log: { info: () => {}, warn: () => {}, error: (fields) => errors.push(fields) },
-    keep: { keepDays: 14, keepEntries: 2_000_000 },
+    keep: { keepDays: 14, keepEntries },
     onLoss: (count) => lost.push(count),
   });
   return { recorder, errors, lost };
@@ -198,6 +198,35 @@ describe('requests without a valid credential', () => {
     expect(paths).toHaveLength(400 + 2);
     expect(paths).toContain('(99600 more requests without a credential)');
   });
+});
+
+test('requests without a valid credential fill a tenth of the kept entries, and push out no others', async () => {
+  const time = clock();
+  const { store, written } = fakeStore();
+  const { recorder } = open(time, store, 14_000);
+  const stranger = read({ connection: undefined, status: 401 });
+  for (let minute = 0; minute < 20; minute += 1) {
+    for (let number = 0; number < 30; number += 1)
+      recorder.record({ ...stranger, address: `10.0.${minute}.${number}` });
+    recorder.record(read());
+    time.advance(60_000);
+    await settle();
+  }
+  const ofStrangers = () => written.filter(({ connection }) => connection === undefined);
+  expect(ofStrangers()).toHaveLength(100);
+  expect(written.length - ofStrangers().length).toBe(20);
+  time.advance(DAY_MS);
+  await settle();
+  time.advance(500);
+  await settle();
+  expect(
+    ofStrangers()
+      .map(({ path }) => path)
+      .at(-1),
+  ).toBe('(500 more requests without a valid token)');
+  recorder.record({ ...stranger, address: '10.0.0.1' });
+  await recorder.close();
+  expect(ofStrangers()).toHaveLength(102);
 });
 
 test('of a request without a valid token, each text is cut to 200 characters', async () => {

@@ -102,6 +102,7 @@ describe('an assertion is refused', () => {
     ['without an end', () => ({ exp: undefined })],
     ['that has ended', () => ({ exp: Math.floor(fixture.now() / 1000) - 61 })],
     ['that has not begun', () => ({ nbf: Math.floor(fixture.now() / 1000) + 61 })],
+    ['that is issued more than a minute ahead', () => ({ iat: Math.floor(fixture.now() / 1000) + 61 })],
     ['for more than a day', () => ({ exp: Math.floor(fixture.now() / 1000) + 86_500 })],
     ['without a subject', () => ({ sub: undefined })],
     ['with an unknown subject', () => ({ sub: 'somebody', iss: 'somebody' })],
@@ -115,7 +116,8 @@ describe('an assertion is refused', () => {
     const { id } = await register();
     const seconds = Math.floor(fixture.now() / 1000);
     expect(await statusOf(await signed(claimsOf(id, { exp: seconds - 50 })))).toBe(200);
-    expect(await statusOf(await signed(claimsOf(id, { nbf: seconds + 50, jti: 'b' })))).toBe(200);
+    const ahead = { nbf: seconds + 50, iat: seconds + 50, jti: 'b' };
+    expect(await statusOf(await signed(claimsOf(id, ahead)))).toBe(200);
   });
 
   it('signed with another key', async () => {

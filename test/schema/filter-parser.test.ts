@@ -182,8 +182,33 @@ describe('a word after eq that is neither true, false, null nor a number is a te
     expect(parsePath(`emails[value eq ${word}].type`, syntax)).toMatchObject({ filter: { value } });
   });
 
+  test.each(['sw', 'co', 'EW'])('after %s too', (op) => {
+    expect(parseFilter(`userName ${op} ada@corp.example`, { bareWords: true })).toMatchObject({
+      op: op.toLowerCase(),
+      value: 'ada@corp.example',
+    });
+  });
+
+  const ordered: [string, unknown][] = [
+    ['42', 42],
+    ['0042', '0042'],
+    ['+5', '+5'],
+    ['2026-01-31', '2026-01-31'],
+    ['2026-01-31T08:00:00Z', '2026-01-31T08:00:00Z'],
+    ['2026-01-31T08:00:00.123-02:00', '2026-01-31T08:00:00.123-02:00'],
+  ];
+  test.each(ordered)('after gt, ge, lt and le, and after eq, a number or a date: %s', (word, value) => {
+    for (const op of ['gt', 'ge', 'lt', 'le', 'eq'])
+      expect(parseFilter(`externalId ${op} ${word}`, { bareWords: true })).toMatchObject({ op, value });
+  });
+
   test.each([
-    'sw ada',
+    'gt ada',
+    'le 2026-01-31x',
+    'ge 12:30',
+    'sw and',
+    'co OR',
+    "ew 'ada'",
     'ne ada',
     'eq and',
     'eq OR',

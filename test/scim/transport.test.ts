@@ -120,7 +120,13 @@ describe('bodies', () => {
     ['application/json', 201],
     ['application/scim+json;charset=utf-8', 201],
     ['APPLICATION/SCIM+JSON; charset="UTF-8"', 201],
+    // Labels of UTF-8 (WHATWG Encoding Standard §4.2); JSON has no other encoding (RFC 8259 §8.1).
+    ['application/scim+json;charset=utf8', 201],
+    ['application/json; charset="UTF8"; q=1', 201],
+    ['application/json;charset=unicode-1-1-utf-8', 201],
     ['application/scim+json; charset=latin1', 415],
+    ['application/scim+json; charset=utf-16', 415],
+    ['application/scim+json; charset=utf-9', 415],
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],
   ])('of the type %s are %d', async (type, status) => {

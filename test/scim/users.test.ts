@@ -58,6 +58,19 @@ test('a userName that is taken is 409 uniqueness, whatever its case', async () =
   });
 });
 
+test('several values for userName are 400 in a POST and a PUT, and leave the userName as it is in a PUT that deactivates', async () => {
+  const userName = ['ada', 'bob'];
+  expect(await fixture.send('POST', '/Users', { ...ada, userName })).toMatchObject({
+    status: 400,
+    body: { scimType: 'invalidValue', detail: 'The value of userName must be a single value.' },
+  });
+  await fixture.send('POST', '/Users', { ...ada, userName: ['ada'] });
+  const values = [{ value: 'bob' }, { value: 'cem' }];
+  expect((await fixture.send('PUT', '/Users/u1', { ...ada, userName: values })).status).toBe(400);
+  const left = await fixture.send('PUT', '/Users/u1', { ...ada, userName, active: false });
+  expect([left.status, left.body.userName, left.body.active]).toEqual([200, 'ada', false]);
+});
+
 test('PUT replaces the user, keeps active if the body lacks it, and answers 200 with the user', async () => {
   await fixture.send('POST', '/Users', { ...ada, title: 'T', active: false });
   const { status, body } = await fixture.send('PUT', '/Users/u1', { ...ada, id: 'other', nickName: 'A' });

@@ -47,7 +47,11 @@ describe('a service that sends traces', () => {
       expect(people.filter(({ state }) => state !== 'synced')).toEqual([]);
     });
     for (const path of ['/healthz', '/metrics', '/scim/v2/Users/eve@corp.example'])
-      await (await fetch(`${bridge.url}${path}`)).text();
+      await (
+        await fetch(`${bridge.url}${path}`, {
+          headers: { traceparent: `00-${caller.traceId}-${caller.spanId}-00`, tracestate: 'stranger=1' },
+        })
+      ).text();
     ids.push(...(await bridge.people('default')).flatMap(({ travelId }) => travelId ?? []));
     // The spans that are left are sent now, and not after their usual delay.
     await bridge.close();
@@ -112,9 +116,14 @@ describe('a service that sends traces', () => {
   test('makes no span of a health check, of /metrics or of a poll, and one of a request that is refused', () => {
     const names = new Set(receiver.spans().map(({ name }) => name));
     expect([...names].filter((name) => /healthz|metrics|readEvents/.test(name))).toEqual([]);
-    expect(named('GET /scim/v2/Users/:id')).toMatchObject([
-      { isFailed: false, attributes: { 'http.response.status_code': 401 } },
-    ]);
+    // Its traceparent does not count: it would decide that nothing is sampled, and join the trace of another request.
+    const [refused, ...others] = named('GET /scim/v2/Users/:id');
+    expect(others).toEqual([]);
+    expect(refused).toMatchObject({
+      ...{ isFailed: false, parentSpanId: undefined },
+      attributes: { 'http.response.status_code': 401 },
+    });
+    expect(refused?.traceId).not.toBe(caller.traceId);
   });
 
   test('sends no personal data: no names, addresses, ids, paths or texts of errors', () => {
@@ -145,7 +154,7 @@ test('work runs in a span with all that it awaits, and outside of it if it goes 
   const { tracing, close } = openTelemetry({ url: `${receiver.url}/v1/traces` }, deps);
   const endSpan = (name: string) =>
     tracing.startSpan({ name, kind: 'internal' }).end({ attributes: {}, isFailed: false });
-  const request = tracing.startSpan({ name: 'request', kind: 'server', parent: {} });
+  const request = tracing.startSpan({ name: 'request', kind: 'server', isRoot: true });
   await request.run(async () => {
     await Promise.resolve();
     endSpan('child');

@@ -2,9 +2,10 @@ import { findFormerNames } from '../../log/erasure.ts';
 import type { LogKeys } from '../../log/keys.ts';
 import { elementValues, nonEmptyTexts, travelAddresses } from '../../provisioning/people/identity-names.ts';
 import { foldCase } from '../../schema/case-fold.ts';
-import { isObject, type Json } from '../../schema/resource.ts';
+import { employeeNumberOf, isObject, type Json } from '../../schema/resource.ts';
 import {
   findLinkedTravelers,
+  findNamesInReferences,
   findPeople,
   findSharedNames,
   type IdentityInAccount,
@@ -136,8 +137,14 @@ async function namesOf(database: Database, person: Person, former: string[]): Pr
   const namesInOwn = (connection: string) =>
     all.filter((name) => (isAddress(name) ? isOwn(name) : !shared.get(name)?.has(connection)));
   const names = new Map(identities.map(({ connection }) => [connection, namesInOwn(connection)]));
+  const named = await findNamesInReferences(database, person);
   const unique = [...addresses, ...travelIds, ...ids];
-  const found = new Map([...names].map(([id, whole]) => [id, nameMatcher({ unique, whole })]));
+  const found = new Map(
+    [...names].map(([id, whole]) => [
+      id,
+      nameMatcher({ unique, whole: [...whole, ...(named.get(id) ?? [])] }),
+    ]),
+  );
   const foundElsewhere = nameMatcher({ unique: [...elsewhere, ...travelIds], whole: [] });
   const userNames = nonEmptyTexts(...identities.map(({ desired }) => desired.userName));
   return {
@@ -183,12 +190,13 @@ function travelerTexts({ doc }: StoredResource): string[] {
   return nonEmptyTexts(doc['email'], fullName(doc['firstName'], doc['lastName']));
 }
 
-/** Returns userName, externalId, names, addresses and phone numbers: desired, imported, sent and observed ones. */
+/** Returns userName, externalId, employee number, names, addresses and phone numbers: desired, imported, sent and observed ones. */
 function identityTexts(identity: IdentityInAccount): string[] {
   const { desired, origin, observed } = identity;
   const resources = [desired, origin.baseline ?? {}];
   const all = [
     ...resources.flatMap(({ userName, externalId, displayName }) => [userName, externalId, displayName]),
+    ...resources.map(employeeNumberOf),
     ...resources.flatMap(({ name }) =>
       isObject(name) ? [name.formatted, fullName(name.givenName, name.familyName)] : [],
     ),

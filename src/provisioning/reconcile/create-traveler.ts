@@ -5,7 +5,7 @@ import type { TravelerChange } from '../../translator/traveler.ts';
 import { toNewTraveler } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
 import { type Identity, predecessorOf } from '../identity.ts';
-import type { CreateAnswer, TravelFailure } from '../travel-ports.ts';
+import { type CreateAnswer, refusalReason, type TravelFailure } from '../travel-ports.ts';
 import { canBeTakenOver, canGiveEmailUp } from '../users/takeover.ts';
 import {
   endInFailure,
@@ -332,7 +332,7 @@ function* handleCreateFailure(
         tried.plan,
         tried.traveler,
       );
-      const reason = failure.fields.map(({ message }) => message).join('; ');
+      const reason = refusalReason(failure);
       if (named.length === 0) {
         const noted = withFinding(draft, findings.refused('*', undefined, reason || 'no field was named'));
         return endInState({ ...noted, creating: undefined }, 'pending');

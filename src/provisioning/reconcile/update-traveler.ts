@@ -4,7 +4,7 @@ import type { FieldKey, RefusedFields } from '../../translator/translation.ts';
 import type { CustomFieldValue, TravelerChange } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';
-import type { TravelFailure } from '../travel-ports.ts';
+import { refusalReason, type TravelFailure } from '../travel-ports.ts';
 import {
   endInFailure,
   endInState,
@@ -341,7 +341,7 @@ function* handlePatchFailure(
         tried,
         change,
       );
-      const reason = failure.fields.map(({ message }) => message).join('; ');
+      const reason = refusalReason(failure);
       return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, keys, reason));
     }
     case 'unauthorized':

@@ -1,12 +1,13 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
+import { employeeNumberKey } from '../../schema/resource.ts';
 import { equalInScope, inScope } from '../connection-scopes.ts';
 import { deleteErasedTravelers } from '../identities/erased-travelers.ts';
 import { toIdentity } from '../identities/identity-row.ts';
 import { unlinkTraveler } from '../identities/traveler-links.ts';
 import type { Database } from '../sql/database.ts';
 import { batches } from '../sql/queries.ts';
-import { caseFoldedKey, exactKey } from '../sql/search-keys.ts';
+import { caseFoldedKey, exactKey, numberSearchKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 
 type Row = Selectable<Tables['identity']>;
@@ -198,7 +199,7 @@ export async function readConnectionIds(db: Kysely<Tables>, account: string): Pr
 }
 
 /**
- * Returns the names that another person in the account has too, as userName, externalId, display name or email address.
+ * Returns the names that another person in the account has too, as userName, externalId, display name, employee number or email address.
  * Each name is returned with the connections in which the other person has it.
  */
 export async function findSharedNames(
@@ -217,12 +218,38 @@ export async function findSharedNames(
   return shared;
 }
 
+/**
+ * Returns the texts by which others name the person, by connection: those that were resolved to the person. A mapping may have managers
+ * named by any attribute.
+ */
+export async function findNamesInReferences(
+  { db }: Database,
+  { account, ids, travelIds }: { account: string; ids: readonly string[]; travelIds: readonly string[] },
+): Promise<Map<string, string[]>> {
+  const names = new Map<string, string[]>();
+  for (const [column, values] of [['target', ids] as const, ['travel_id', travelIds] as const]) {
+    for (const batch of batches([...values])) {
+      const rows = await db
+        .selectFrom('identity_reference')
+        .select(['connection_id', 'raw'])
+        .distinct()
+        .where('account', '=', account)
+        .where(column, 'in', batch)
+        .execute();
+      for (const { connection_id, raw } of rows)
+        names.set(connection_id, [...(names.get(connection_id) ?? []), raw]);
+    }
+  }
+  return names;
+}
+
 const nameColumns = [
   ['user_name_key', caseFoldedKey],
   ['display_name_key', caseFoldedKey],
   ['travel_email_key', caseFoldedKey],
   ['external_id', exactKey],
   ['email_key', caseFoldedKey],
+  ['email_key', (name: string) => numberSearchKey(employeeNumberKey(name) ?? '')],
 ] as const;
 
 /** Selects the identities of an account with one of their names. */

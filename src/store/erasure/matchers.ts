@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../schema/resource.ts';
 export interface PersonNames {
   /** Email addresses and ids. They name the person wherever they occur in a text. */
   unique: readonly string[];
-  /** UserName, externalId, full name and phone number. They name the person only if they are the whole value. */
+  /** UserName, externalId, employee number, full name and phone number. They name the person only if they are the whole value. */
   whole: readonly string[];
 }
 

@@ -189,11 +189,43 @@ export function outcomeColumns(outcome: Outcome) {
   } satisfies Partial<IdentityTable>;
 }
 
-/** Returns the columns of the findings about a user. */
+/** The largest JSON of the findings about one user, in bytes: a page of the list of people has a thousand of them. */
+const MAX_FINDINGS_BYTES = 16_384;
+
+/** Returns the columns of the findings about a user. Findings that do not fit into the limit are left out, the last ones first. */
 export function findingsColumns(findings: Finding[]): Pick<IdentityTable, 'findings' | 'finding_codes'> {
   if (findings.length === 0) return { findings: '[]', finding_codes: '' };
-  const codes = new Set(findings.map(({ code }) => code));
-  return { findings: toJson(findings), finding_codes: [...codes].sort().join(' ') };
+  const whole = toJson(findings);
+  const isSmall = Buffer.byteLength(whole) <= MAX_FINDINGS_BYTES;
+  const kept = isSmall ? findings : fittingFindings(findings);
+  const codes = new Set(kept.map(({ code }) => code));
+  return { findings: isSmall ? whole : toJson(kept), finding_codes: [...codes].sort().join(' ') };
+}
+
+/** The longest text of a finding when all of them are too large, in characters. */
+const MAX_FINDING_TEXT = 500;
+
+function fittingFindings(findings: Finding[]): Finding[] {
+  const kept: Finding[] = [];
+  // The brackets of the list.
+  let left = MAX_FINDINGS_BYTES - 2;
+  for (const finding of findings.map(shortenFinding)) {
+    const bytes = Buffer.byteLength(toJson(finding)) + 1;
+    if (bytes > left) continue;
+    left -= bytes;
+    kept.push(finding);
+  }
+  return kept;
+}
+
+function shortenFinding({ field, value, reason, ...others }: Finding): Finding {
+  const text = typeof value === 'string' ? value : value === undefined ? '' : toJson(value);
+  const isShort = text.length <= MAX_FINDING_TEXT;
+  return {
+    ...others,
+    ...{ field: field.slice(0, MAX_FINDING_TEXT), reason: reason.slice(0, MAX_FINDING_TEXT) },
+    ...(value === undefined ? {} : { value: isShort ? value : text.slice(0, MAX_FINDING_TEXT) }),
+  };
 }
 
 /**

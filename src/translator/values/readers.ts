@@ -309,14 +309,18 @@ export function namedResourceReader({ field, noun, among }: NamedResourceKind): 
 function findResource(raw: Json, resources: NamedResource[], noun: string): Reading {
   const { id, name } = isObject(raw)
     ? { id: toText(raw.id), name: toText(raw.name) }
-    : { id: toText(raw), name: undefined };
+    : { id: undefined, name: toText(raw) };
   if (id === undefined)
-    return name === undefined ? unreadableResource(noun) : findByName(name, resources, noun);
+    return name === undefined ? unreadableResource(noun) : findByIdOrName(name, resources, noun);
   const found = resources.find((resource) => resource.id === id);
-  // A value that is not an object may be an id or a name.
-  if (!found) return isObject(raw) ? unknownResource(noun) : findByName(id, resources, noun);
+  if (!found) return unknownResource(noun);
   if (name === undefined || isNamed(found, name)) return { value: id };
   return { value: id, note: contradiction(noun, found) };
+}
+
+/** Finds a resource by a text that may be its id. */
+function findByIdOrName(text: string, resources: NamedResource[], noun: string): Reading {
+  return resources.some(({ id }) => id === text) ? { value: text } : findByName(text, resources, noun);
 }
 
 function findByName(name: string, resources: NamedResource[], noun: string): Reading {

@@ -7,15 +7,17 @@ interface ReferenceAttribute {
   urn: string;
   name: string;
   parts: readonly string[];
+  /** Another attribute of the same extension that names the resource, too. */
+  besides?: string;
 }
 
 const named = ['id', 'name'];
 
 const referenceAttributes: readonly ReferenceAttribute[] = [
   { urn: urns.travel, name: 'manager', parts: ['id', 'email'] },
-  { urn: urns.travel, name: 'costCenter', parts: named },
-  { urn: urns.travel, name: 'billingProfile', parts: named },
-  { urn: urns.travel, name: 'travelPolicy', parts: named },
+  { urn: urns.travel, name: 'costCenter', parts: named, besides: 'costCenterId' },
+  { urn: urns.travel, name: 'billingProfile', parts: named, besides: 'billingProfileId' },
+  { urn: urns.travel, name: 'travelPolicy', parts: named, besides: 'travelPolicyId' },
   { urn: urns.enterprise, name: 'manager', parts: ['value', '$ref'] },
 ];
 
@@ -42,14 +44,16 @@ export function countChangedParts(
 }
 
 function countedPartOf(
-  { urn, name, parts }: ReferenceAttribute,
+  { urn, name, parts, besides }: ReferenceAttribute,
   { before, after, counted }: { before: ScimResource; after: ScimResource; counted: CountedParts },
 ): string | undefined {
-  const [old, now] = [valueAt(before, urn, name), valueAt(after, urn, name)];
-  if (!isObject(now)) return undefined;
-  const assigned = parts.filter((part) => !isUnassigned(now[part]));
+  if (!isObject(valueAt(after, urn, name))) return undefined;
+  const valueIn = (resource: ScimResource, part: string) =>
+    part === besides ? valueAt(resource, urn, besides) : valueAt(resource, urn, name, part);
+  const all = besides === undefined ? parts : [...parts, besides];
+  const assigned = all.filter((part) => !isUnassigned(valueIn(after, part)));
   if (assigned.length < 2) return undefined;
-  const changed = assigned.filter((part) => !isEqualJson(isObject(old) ? old[part] : undefined, now[part]));
+  const changed = assigned.filter((part) => !isEqualJson(valueIn(before, part), valueIn(after, part)));
   if (changed.length === 0) return counted[referenceKey(urn, name)];
   return changed.length < assigned.length ? changed[0] : undefined;
 }

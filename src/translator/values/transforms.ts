@@ -5,6 +5,7 @@ import { jsonPath } from '../mapping/mapping-faults.ts';
 import { readCountry } from './countries.ts';
 import { dateParser, isoDate } from './dates.ts';
 import { readLanguage, readPhoneNumber } from './readers.ts';
+import { lowercase, titlecase } from './titlecase.ts';
 import { toTravelDocumentText } from './travel-document-text.ts';
 import { type Reading, unusable, withMappingPath } from './values.ts';
 
@@ -321,21 +322,6 @@ function replaceStep({ pattern, with: replacement }: OptionTransforms['replace']
 function asciiStep(text: string): State {
   const { ascii, unknown } = toTravelDocumentText(text);
   return unknown === undefined ? textState(ascii) : { problem: `${unknown} is not a Latin letter` };
-}
-
-/** The lower case of İ is i with a combining dot above, which mail systems and the travel service do not expect: i is used. */
-function lowercase(text: string): string {
-  return text.replace(/\u0130|I\u0307/g, 'i').toLowerCase();
-}
-
-function titlecase(text: string): string {
-  return text.replace(/[^\s\-'’]+/gu, (word) => {
-    const [first = ''] = word;
-    // A capital that begins the word is not lower-cased first, so that İ keeps its dot there.
-    return /\p{L}/u.test(first)
-      ? `${first.toUpperCase()}${lowercase(word.slice(first.length))}`
-      : lowercase(word);
-  });
 }
 
 /**

@@ -40,6 +40,44 @@ export function describeIdentities(open: OpenDatabase): void {
       expect(await identities.findById('okta', 'ada')).toEqual(full);
     });
 
+    it('have at most 16 KB of findings, whoever made them', async () => {
+      const { add, identities } = await fixture(open);
+      const large = 'é'.repeat(9_000);
+      const findings = Array.from({ length: 1_000 }, (_, n) => ({
+        ...{
+          field: `f${n}`,
+          code: `c${n}`,
+          value: n % 2 === 0 ? large : [large],
+          reason: large,
+          remedy: 'm',
+        },
+      }));
+      await add(person('ada', { findings }));
+      const stored = (await identities.findById('okta', 'ada'))?.findings ?? [];
+      expect(Buffer.byteLength(JSON.stringify(stored))).toBeLessThanOrEqual(16_384);
+      expect(stored.length).toBeGreaterThan(5);
+      expect(stored.map(({ code }) => code)).toEqual(
+        findings.slice(0, stored.length).map(({ code }) => code),
+      );
+    });
+
+    it('preserve any text and JSON', async () => {
+      const { identities } = await fixture(open);
+      let count = 0;
+      const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0'));
+      await fc.assert(
+        fc.asyncProperty(text, fc.jsonValue({ noUnicodeString: false }), async (title, extra) => {
+          count += 1;
+          const before = person(`p${count}`);
+          const json = JSON.parse(JSON.stringify(extra).replaceAll('\\u0000', ''));
+          const identity = { ...before, desired: { ...before.desired, title, extra: json } };
+          await identities.commit('okta', [{ kind: 'insert', identity }]);
+          expect((await identities.findById('okta', identity.id))?.desired).toEqual(identity.desired);
+        }),
+        runs(60),
+      );
+    });
+
     it('preserve applied fields, whichever of their values are equal', async () => {
       const { add, identities } = await fixture(open);
       const values: Json[] = ['a', 'b', null, false, 7, [], [{ data: 'x' }], [{ data: 'y' }], { id: 'x' }];
