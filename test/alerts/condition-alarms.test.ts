@@ -225,6 +225,14 @@ test('the alert of an end says what has ended, of which connection, and since wh
   ]);
 });
 
+test('an import that fails is told after five minutes, as most such failures end by themselves', async () => {
+  more = { imports: [{ connection: 'default', state: { failedSince: time.now() } }] };
+  await advance(4 * MINUTE_MS);
+  expect(alerts).toEqual([]);
+  await advance(2 * MINUTE_MS);
+  expect(sentTypes()).toEqual(['importFailed.opened']);
+});
+
 test('a failing store is logged once, and the alarms continue when it recovers', async () => {
   failure = new Error('the disk is gone');
   await advance(MINUTE_MS);
