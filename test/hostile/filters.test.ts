@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { runs } from '../fixtures/runs.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
+import { anyCharacter } from '../fixtures/unicode.ts';
 import { expectDocumented } from './documented.ts';
 import { request, TOKEN } from './request.ts';
 import { openWire, type Wire } from './wire.ts';
@@ -92,7 +93,7 @@ const readable = fc.letrec<{ filter: string }>((tie) => ({
 
 /** Filters with one character changed. */
 const twisted = fc
-  .tuple(readable, fc.nat(), fc.string({ unit: 'binary', maxLength: 2 }))
+  .tuple(readable, fc.nat(), fc.string({ unit: anyCharacter, maxLength: 2 }))
   .map(
     ([text, at, other]) =>
       text.slice(0, at % (text.length + 1)) + other + text.slice((at % (text.length + 1)) + 1),
@@ -102,7 +103,7 @@ test.each([
   ['of any tokens', wild],
   ['that can be read', readable],
   ['that are nearly right', twisted],
-  ['of any text', fc.string({ unit: 'binary', maxLength: 60 })],
+  ['of any text', fc.string({ unit: anyCharacter, maxLength: 60 })],
 ])('filters %s are answered, or 400 invalidFilter', async (_title, filter) => {
   await fc.assert(
     fc.asyncProperty(filter, fc.constantFrom('/Users', '/Groups'), async (text, path) => {

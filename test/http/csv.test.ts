@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { type CsvColumns, csvText } from '../../src/http/csv.ts';
+import { anyCharacter } from '../fixtures/unicode.ts';
 
 /** Formats rows of texts as the lines below the names. */
 async function format(rows: string[][]): Promise<string> {
@@ -59,7 +60,9 @@ test('the columns have names, and numbers, truths, times and missing values are 
 });
 
 const anyText = fc
-  .array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', ',', '\r', '\n', '\t', ' ', '=', '@')))
+  .array(
+    fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom('"', ',', '\r', '\n', '\t', ' ', '=', '@')),
+  )
   .map((parts) => parts.join(''));
 const anyRows = fc
   .integer({ min: 1, max: 4 })

@@ -154,27 +154,6 @@ describe('shadow mode', () => {
       expect(travel.writes()).toEqual([]);
     }));
 
-  test('a change of rules for everybody is not held, and follows with the plan', () =>
-    withFixture(async (fixture) => {
-      const { bridge, travel, store } = fixture;
-      const ids: string[] = [];
-      for (let number = 0; number < 110; number += 1)
-        ids.push((await bridge.users.create(users, person(`P${number}`))).id);
-      await toShadow(fixture);
-      travel.lookupData = {
-        ...travel.lookupData,
-        scimUserMappings: [{ scimAttribute: 'name.familyName', userAttribute: 'firstName' }],
-      };
-      await bridge.startBackground().stop();
-      await bridge.reconcileDue();
-      const { digest, sums } = await report(fixture);
-      expect(sums).toMatchObject({ change: 110 });
-      expect(await store.holds.countHolds()).toEqual([]);
-      await approve(fixture, digest);
-      expect(await fixture.traveler(ids[0] ?? '')).toMatchObject({ firstName: 'Smith' });
-      expect(await store.holds.countHolds()).toEqual([]);
-    }));
-
   test('a connection goes back to shadow mode, and people who need nothing are the same', () =>
     withFixture(async (fixture) => {
       const { bridge, travel } = fixture;
@@ -225,7 +204,8 @@ describe('shadow mode', () => {
 
 test('the report of a first cycle equals what going live then does, person by person', () =>
   withFixture(async (fixture) => {
-    const { planned, done } = await playFirstCycle(fixture, 70);
+    // Each kind of user meets each kind of traveler once.
+    const { planned, done } = await playFirstCycle(fixture, 35);
     expect(done).toEqual(planned);
   }));
 

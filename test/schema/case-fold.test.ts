@@ -4,7 +4,7 @@ import { filterTest } from '../../src/schema/filter-match.ts';
 import { parseFilter } from '../../src/schema/filter-parser.ts';
 import { userType } from '../../src/schema/resource-types.ts';
 import { runs } from '../fixtures/runs.ts';
-import { areSameWithoutCase, specialWord, wordPairs } from '../fixtures/unicode.ts';
+import { anyCharacter, areSameWithoutCase, specialWord, wordPairs } from '../fixtures/unicode.ts';
 
 test.each([
   ['ADA@Corp.Example', 'ada@corp.example'],
@@ -45,7 +45,7 @@ test('two texts fold to the same form exactly if their NFC in lower case is the 
 
 test('composed and decomposed forms of a text fold to the same', () => {
   fc.assert(
-    fc.property(fc.oneof(specialWord, fc.string({ unit: 'binary' })), (text) => {
+    fc.property(fc.oneof(specialWord, fc.string({ unit: anyCharacter })), (text) => {
       expect(foldCase(text.normalize('NFD'))).toBe(foldCase(text.normalize('NFC')));
     }),
     runs(2_000),

@@ -5,6 +5,7 @@ import { fullProjection } from '../../src/scim/projection.ts';
 import { serializeUser, toUserResource } from '../../src/scim/serialize.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';
+import { anyCharacter } from '../fixtures/unicode.ts';
 
 const base = 'https://bridge.example/scim/v2';
 const names = fc.constantFrom('userName', 'title', 'emails', urns.enterprise, urns.travel, 'urn:x:y:User');
@@ -15,7 +16,7 @@ const views = fc
     resource: fc.dictionary(
       names,
       fc.oneof(
-        fc.string({ unit: 'binary' }),
+        fc.string({ unit: anyCharacter }),
         fc.record({ a: fc.string() }),
         fc.constant({}),
         fc.constant({ travelUserId: 'mine' }),
@@ -24,7 +25,7 @@ const views = fc
     ),
     isKnown: fc.boolean(),
     travelUserId: fc.option(fc.string(), { nil: undefined }),
-    groups: fc.array(fc.record({ value: fc.uuid(), display: fc.string({ unit: 'binary' }) })),
+    groups: fc.array(fc.record({ value: fc.uuid(), display: fc.string({ unit: anyCharacter }) })),
     version: fc.nat(),
     createdAt: fc.nat({ max: 8.64e15 - 1 }),
   })
