@@ -219,12 +219,15 @@ function archivedViolations(state: ObservedState, isChecked: (person: Person) =>
 
 function duplicateViolations(state: ObservedState): string[] {
   const { people, links, travelers, record, decided } = state;
-  const linked = people.flatMap(({ index, current }) => {
+  const linked = people.flatMap((person) => {
+    const { index, current } = person;
     const id = links.get(index);
     if (id === undefined || !current) return [];
+    // A 404 without a code may be that of a gateway: who needs no traveler stays linked (docs/operations/a-gateway-answers.md).
+    const isNeeded = current.wanted.active !== false && !scopesSince(person, record).includes('out');
     const other = people.find((one) => one.index < index && links.get(one.index) === id);
     return [
-      ...(travelers.some((one) => one.id === id) || decided.withoutRules.has(index)
+      ...(travelers.some((one) => one.id === id) || !isNeeded || decided.withoutRules.has(index)
         ? []
         : [`p${index}: is linked to ${id}, which is not there`]),
       ...(other ? [`p${index}: shares the traveler ${id} with p${other.index}`] : []),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { goLive } from '../../src/provisioning/shadow/go-live.ts';
+import { type GoLiveResult, goLive } from '../../src/provisioning/shadow/go-live.ts';
 import { summarizeShadow } from '../../src/provisioning/shadow/report.ts';
 import type { ProvisioningStore } from '../../src/store/provisioning-store.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
@@ -72,11 +72,14 @@ export async function enterShadow(world: World, connection: ConnectionName): Pro
   world.story.tell(`connection ${connection} is in shadow mode`);
 }
 
-/** An admin goes live with the plan of a report, if the connection is in shadow mode. Returns false if it is not. */
-export async function leaveShadow(world: World, connection: ConnectionName): Promise<boolean> {
+/** An admin goes live with the plan of a report, if the connection is in shadow mode. Returns the outcome; undefined if it is not. */
+export async function leaveShadow(
+  world: World,
+  connection: ConnectionName,
+): Promise<GoLiveResult['outcome'] | undefined> {
   const { store, time, shadowWatch } = world;
   const shadow = await store.modes.readShadow(connection);
-  if (!shadow) return false;
+  if (!shadow) return undefined;
   const { digest, people } = await summarizeShadow(store.shadowPlans.findPage, shadow, time.now());
   const request = {
     connection,
@@ -86,17 +89,23 @@ export async function leaveShadow(world: World, connection: ConnectionName): Pro
     fourEyes: false,
   };
   const result = await goLive(store, { ...request, now: time.now() });
-  shadowWatch.since.delete(connection);
+  if (result.outcome === 'live') shadowWatch.since.delete(connection);
   world.story.tell(`connection ${connection} goes live: ${JSON.stringify([people, result.outcome])}`);
   for (const { service } of world.replicas()) service.wake();
-  return true;
+  return result.outcome;
 }
+
+/** Planning under new rules begins within a minute. */
+const PLANNING_MS = 90_000;
 
 /** An admin goes live with all connections. Returns what was sent in shadow mode. */
 export async function endShadow(world: World): Promise<string[]> {
-  const left: boolean[] = [];
-  for (const connection of connections) left.push(await leaveShadow(world, connection));
-  if (left.includes(true)) await world.time.run(MODES_MS);
+  for (const connection of connections) {
+    const outcome = await leaveShadow(world, connection);
+    if (outcome === undefined) continue;
+    await world.time.run(outcome === 'planning' ? PLANNING_MS : MODES_MS);
+    if (outcome === 'planning') await leaveShadow(world, connection);
+  }
   const { sent } = world.shadowWatch;
   return sent.splice(0).map((line) => `${line} in shadow mode [${promises.shadowHolds}]`);
 }
