@@ -23,7 +23,6 @@ import type { RunningService } from '../fixtures/service.ts';
 // Each test sends some hundred requests: to the whole service only where a traveler takes part.
 let scim: ScimClient;
 let close: () => Promise<void>;
-afterEach(() => close());
 
 async function useScimOnly(): Promise<void> {
   const fixture = await scimFixture();
@@ -50,7 +49,6 @@ describe.each(['User', 'Group'] as const)('the published schema of %s', (name) =
   let type: PublishedType;
   let uniqueAttribute: PublishedAttribute;
   let names: number;
-  let service: RunningService;
   /** Members with all sub-attributes, as responses have them. The service computes all but `value` from the user. */
   let members: Record<string, JsonObject>;
   const prepare = async () => {
@@ -82,25 +80,32 @@ describe.each(['User', 'Group'] as const)('the published schema of %s', (name) =
     return status === 200 ? body.totalResults : body.scimType;
   };
   /** Creates a resource with all attributes; a user also has a group and a traveler. */
-  const createComplete = async (): Promise<JsonObject> => {
+  const createComplete = async (service: RunningService): Promise<JsonObject> => {
+    const { id } = await create();
+    await service.people('default');
+    return (await scim.send('GET', `${type.endpoint}/${String(id)}`)).body;
+  };
+  /** Creates a resource with all attributes that clients may write; a user also has a group. */
+  const create = async (): Promise<JsonObject> => {
     const { status, body } = await post(fullBody(type, 'one'));
     expect({ status, body }).toMatchObject({ status: 201 });
     if (name === 'User')
       await scim.send('POST', '/Groups', { displayName: 'Crew-Aa', members: [{ value: body.id }] });
-    await service.people('default');
     return (await scim.send('GET', `${type.endpoint}/${body.id}`)).body;
   };
 
   describe('of a resource with all attributes', () => {
-    beforeEach(async () => {
+    let resource: JsonObject;
+    beforeAll(async () => {
       const whole = await scimService();
-      ({ service, close } = whole);
+      ({ close } = whole);
       scim = whole;
       await prepare();
+      resource = await createComplete(whole.service);
     });
+    afterAll(() => close());
 
     test('lists every attribute of a response, and a response has every listed attribute', async () => {
-      const resource = await createComplete();
       const common = ['schemas', 'id', 'externalId', 'meta', ...type.extensions];
       const publishedPaths = type.attributes.map(({ path }) => path);
       const pathsOf = (container: JsonObject, prefix: string): string[] =>
@@ -119,8 +124,51 @@ describe.each(['User', 'Group'] as const)('the published schema of %s', (name) =
       expect(absent.map(({ path }) => path)).toEqual([]);
     });
 
+    test('returned: default attributes are returned unless the request excludes them, never ones are not', async () => {
+      const { id } = resource;
+      const read = async (query: string) =>
+        (await scim.send('GET', `${type.endpoint}/${String(id)}${query}`)).body;
+      const [plain, other] = [await read(''), await read('?attributes=id')];
+      const observed = await observeEach(type.attributes, async (attribute) => ({
+        plain: readValue(attribute, plain) !== undefined,
+        asked: readValue(attribute, await read(`?attributes=${attribute.path}`)) !== undefined,
+        excluded: readValue(attribute, await read(`?excludedAttributes=${attribute.path}`)) !== undefined,
+        other: readValue(attribute, other) !== undefined,
+      }));
+      const published = tableByPath(type.attributes, ({ definition }) => ({
+        plain: definition.returned !== 'never',
+        asked: definition.returned !== 'never',
+        excluded: definition.returned === 'always',
+        other: definition.returned === 'always',
+      }));
+      expect(observed).toEqual(published);
+    });
+
+    test('caseExact: a filter finds a value in another case only if caseExact is false', async () => {
+      const texts = type.attributes.filter(({ definition }) => isText(definition));
+      const observed = await observeEach(texts, async (attribute) => {
+        const value = readValue(attribute, resource);
+        const exact = await count(`${attribute.path} eq ${JSON.stringify(value ?? 'x')}`);
+        const swapped = await count(`${attribute.path} eq ${JSON.stringify(swapCase(String(value)))}`);
+        return [exact, swapped];
+      });
+      const published = tableByPath(texts, ({ definition }) => {
+        if (definition.returned === 'never') return ['invalidFilter', 'invalidFilter'];
+        return [1, definition.caseExact ? 0 : 1];
+      });
+      expect(observed).toEqual(published);
+    });
+  });
+
+  describe('of what clients send', () => {
+    beforeEach(async () => {
+      await useScimOnly();
+      await prepare();
+    });
+    afterEach(() => close());
+
     test('mutability in PATCH: readWrite attributes change, immutable ones are 400 mutability, readOnly and writeOnly ones are ignored', async () => {
-      let before = await createComplete();
+      let before = await create();
       const path = `${type.endpoint}/${String(before['id'])}`;
       const observed = await observeEach(type.attributes, async (attribute) => {
         const { definition, parent } = attribute;
@@ -153,49 +201,6 @@ describe.each(['User', 'Group'] as const)('the published schema of %s', (name) =
           : expected[attribute.definition.mutability];
       });
       expect(observed).toEqual(published);
-    });
-
-    test('returned: default attributes are returned unless the request excludes them, never ones are not', async () => {
-      const { id } = await createComplete();
-      const read = async (query: string) =>
-        (await scim.send('GET', `${type.endpoint}/${String(id)}${query}`)).body;
-      const [plain, other] = [await read(''), await read('?attributes=id')];
-      const observed = await observeEach(type.attributes, async (attribute) => ({
-        plain: readValue(attribute, plain) !== undefined,
-        asked: readValue(attribute, await read(`?attributes=${attribute.path}`)) !== undefined,
-        excluded: readValue(attribute, await read(`?excludedAttributes=${attribute.path}`)) !== undefined,
-        other: readValue(attribute, other) !== undefined,
-      }));
-      const published = tableByPath(type.attributes, ({ definition }) => ({
-        plain: definition.returned !== 'never',
-        asked: definition.returned !== 'never',
-        excluded: definition.returned === 'always',
-        other: definition.returned === 'always',
-      }));
-      expect(observed).toEqual(published);
-    });
-
-    test('caseExact: a filter finds a value in another case only if caseExact is false', async () => {
-      const resource = await createComplete();
-      const texts = type.attributes.filter(({ definition }) => isText(definition));
-      const observed = await observeEach(texts, async (attribute) => {
-        const value = readValue(attribute, resource);
-        const exact = await count(`${attribute.path} eq ${JSON.stringify(value ?? 'x')}`);
-        const swapped = await count(`${attribute.path} eq ${JSON.stringify(swapCase(String(value)))}`);
-        return [exact, swapped];
-      });
-      const published = tableByPath(texts, ({ definition }) => {
-        if (definition.returned === 'never') return ['invalidFilter', 'invalidFilter'];
-        return [1, definition.caseExact ? 0 : 1];
-      });
-      expect(observed).toEqual(published);
-    });
-  });
-
-  describe('of what clients send', () => {
-    beforeEach(async () => {
-      await useScimOnly();
-      await prepare();
     });
 
     test('mutability: readWrite and immutable attributes are kept as sent, readOnly and writeOnly ones are not', async () => {
@@ -282,6 +287,7 @@ test('type: a member is text or an object whose value is text, numbers become te
     expect((await create(member)).body.members).toMatchObject([{ value: '7' }]);
   for (const member of [true, {}, { nope: 1 }, { value: true }, { value: '' }, [], ['u', 'v']])
     expect(await create(member)).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+  await close();
 });
 
 /** A PATCH path of the first element of an attribute, selected by one of its texts: `emails[value eq "…"].display`. */
