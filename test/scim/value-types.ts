@@ -97,10 +97,12 @@ function expectedConversion(definition: Definition, value: Json): Json {
   }
   if (type === 'complex') {
     if (typeof value === 'object') return 'nothing';
-    const part = subAttributes?.find(({ name }) => name === 'value');
+    const named = (wanted: string) => subAttributes?.find(({ name }) => name === wanted);
+    // A text in place of a reference such as a cost center is its name.
+    const part = named('value') ?? (named('id') && named('name'));
     if (!part) return 'invalidValue';
     const text = expectedConversion(part, value);
-    return text === 'invalidValue' ? text : { value: text };
+    return text === 'invalidValue' ? text : { [part.name]: text };
   }
   if (type === 'boolean') return value === true ? true : value === 'False' ? false : 'invalidValue';
   return typeof value === 'string' || typeof value === 'number' ? String(value) : 'invalidValue';

@@ -76,7 +76,7 @@ test('55. a malformed or unsupported filter is 400 invalidFilter', async () => {
     'x',
     'userName',
     'userName eq',
-    'userName sw ada',
+    'userName gt ada',
     "userName eq 'ada'",
     'userName is "ada"',
     '(userName pr',
