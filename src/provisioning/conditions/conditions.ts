@@ -142,6 +142,12 @@ function localCondition(fact: LocalFact, facts: ConditionFacts, isNamed: boolean
         text: suspicionText(count, of),
         command: 'npx jetbridge restored',
       };
+    case 'fileDescriptors':
+      return {
+        ...{ ...base, kind, connection: undefined, severity: 'failing' },
+        text: `A server has few file descriptors left (${detail}) and soon accepts no connection: raise its limit (ulimit -n).`,
+        command: 'npx jetbridge doctor',
+      };
     case 'signIns':
       return {
         ...{ ...base, kind, connection: undefined, people: count, path: '/audit' },

@@ -134,6 +134,13 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     ],
   ],
   [
+    'few file descriptors',
+    { local: [{ kind: 'fileDescriptors', connection: '', since: NOW, detail: '940 of 1,024 are open' }] },
+    [
+      'failing fileDescriptors: A server has few file descriptors left (940 of 1,024 are open) and soon accepts no connection: raise its limit (ulimit -n).',
+    ],
+  ],
+  [
     'an import that fails',
     { imports: [{ connection: 'okta', state: { failedSince: NOW - 28 * MINUTE } }] },
     [
