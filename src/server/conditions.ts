@@ -157,7 +157,7 @@ export function tellEvents(
 ): void {
   restoreWatch.onRestored((paused) => {
     for (const connection of paused) {
-      const text = `The database was restored from a backup; the connection ${connection} is paused.`;
+      const text = `The database was restored from a backup, and the connection ${connection} is paused: nothing is sent for people whom the identity provider does not send again. Start a full synchronization there, look at who is left, and let the connection go on.`;
       send({ type: 'restore.detected', text, data: { connection }, path: '/overview' });
     }
   });

@@ -229,8 +229,8 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     },
     [
       'warning signIns: 57 sign-ins to the admin page were refused within ten minutes.',
-      'warning restoreSuspected: The travelers of 3 people had values that were never sent, after a time without a server. If the database was restored, old values may be sent: pause all connections now. Otherwise somebody has entered them in the travel service.',
-      'warning pausedConnection: The connection okta is paused, by an admin or after a restore: only people whom the identity provider sends since then are changed. After a restore, start a full synchronization there before it goes on.',
+      'warning restoreSuspected: The travelers of 3 people had values that were never sent, after a time without a server: if the database was restored, pause all connections now, before old values are sent; otherwise somebody has entered these values in the travel service.',
+      'warning pausedConnection: The connection okta is paused, by an admin or after a restore: only people whom the identity provider has sent since then are changed; after a restore, start a full synchronization there before it goes on.',
     ],
   ],
 ])('%s', (_name, facts, expected) => {
