@@ -148,7 +148,7 @@ export function EffectWarning({ preview }: { preview: MappingPreview }) {
 interface ApplyProps {
   connection: string;
   text: string;
-  /** The version that the text was edited from. */
+  /** The generation of the version that the text was edited from. */
   generation: number;
   /** A version of the history that is to be in force again; undefined: the text is applied. */
   version?: number | undefined;
@@ -168,7 +168,7 @@ export function ApplyDialog({ connection, text, generation, version, onClose, on
       ? call('applyMapping', { connection, text, generation })
       : call('restoreMappingVersion', { connection, version, generation, values });
   const change = useChange(apply, {
-    onDone: ({ outcome, generation: now }) =>
+    onDone: ({ outcome, version: now }) =>
       onApplied(outcome === 'applied' ? { version: now, people: effect.data?.people ?? 0 } : undefined),
   });
   const what = version === undefined ? 'this mapping' : `version ${version}`;
