@@ -172,7 +172,7 @@ module.exports = {
     builtin('(alerts|demo-day)/', 'crypto'),
     builtin('demo-day/', 'path'),
     builtin('checks/', 'crypto|fs|http|util'),
-    builtin('server/', 'crypto|events|http|https|util'),
+    builtin('server/', 'crypto|events|fs/promises|http|https|util'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
   ],

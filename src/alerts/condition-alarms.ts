@@ -46,6 +46,7 @@ const announcements: Record<ConditionKind, Announcement> = {
   mappingFaults: { ended: 'The travel service knows all names of the mapping again.' },
   staleLookups: { ended: 'All lists of the travel API can be read again.', isDelayed: true },
   restoreSuspected: { ended: 'No restore is suspected any more.', toldElsewhere: 'all' },
+  fileDescriptors: { ended: 'Every server has enough file descriptors.' },
   signIns: { ended: 'No burst of refused sign-ins in the last hour.', toldElsewhere: 'opening' },
   hold: {
     ended: 'No changes are held for this cause any more.',

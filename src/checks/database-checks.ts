@@ -41,7 +41,7 @@ async function checkKey({ settings, database, now }: DatabaseCheckContext): Prom
   const findings: Finding[] = [];
   const count = await countUnreadableSecrets(db, encryption(key), now);
   if (count > 0) {
-    const text = `decrypts not all stored secrets of webhooks: ${count} were encrypted with another key`;
+    const text = `decrypts not all stored secrets of webhooks: ${count} ${count === 1 ? 'was' : 'were'} encrypted with another key`;
     const remedy =
       'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
     findings.push(fault(text, remedy));

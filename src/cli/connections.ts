@@ -251,13 +251,16 @@ function incompleteText(
 ): string | undefined {
   if (incomplete) {
     const { seen, known } = incomplete;
-    return `only ${seen} of ${known} known travelers were seen, so nobody was taken for gone. Check the address and the key of the travel API. If the others are gone indeed, run: npx jetbridge import --accept-missing`;
+    return `only ${seen} of ${countText(known, 'known traveler')} ${seen === 1 ? 'was' : 'were'} seen, so nobody was taken for gone. Check the address and the key of the travel API. If the others are gone indeed, run: npx jetbridge import --accept-missing`;
   }
   if (maximum !== undefined)
-    return `the travel API lists more than ${maximum} travelers; the others were not touched, and nobody was taken for gone. Check the travel API, or raise import.maximum in the settings.`;
+    return `the travel API lists more than ${countText(maximum, 'traveler')}; the others were not touched, and nobody was taken for gone. Check the travel API, or raise import.maximum in the settings.`;
   if (endedEarly) {
-    const of = endedEarly.total === undefined ? '' : ` of ${endedEarly.total}`;
-    return `the travel API repeated its pages or ended its list after ${read}${of} travelers, so nobody was taken for gone. Check how the travel API pages its list.`;
+    const travelers =
+      endedEarly.total === undefined
+        ? countText(read, 'traveler')
+        : `${read} of ${countText(endedEarly.total, 'traveler')}`;
+    return `the travel API repeated its pages or ended its list after ${travelers}, so nobody was taken for gone. Check how the travel API pages its list.`;
   }
   if (!acceptMissing || complete) return undefined;
   return 'the list of travelers changed while it was read, so nobody was taken for gone. Run the same again.';

@@ -8,7 +8,7 @@ interface MappingFilesDeps {
   applyMapping(
     connection: string,
     mapping: Mapping,
-  ): Promise<{ outcome: keyof typeof outcomeTexts; generation: number }>;
+  ): Promise<{ outcome: keyof typeof outcomeTexts; version: number }>;
   log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
@@ -37,8 +37,8 @@ async function reloadMappingFile(
     return;
   }
   try {
-    const { outcome, generation } = await applyMapping(id, mapping);
-    log.info({ ...about, generation }, outcomeTexts[outcome]);
+    const { outcome, version } = await applyMapping(id, mapping);
+    log.info({ ...about, version }, outcomeTexts[outcome]);
   } catch (err) {
     log.error({ ...about, err }, 'the mapping file could not be applied; send SIGHUP again');
   }

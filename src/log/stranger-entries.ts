@@ -58,10 +58,15 @@ export class StrangerEntries {
 
 function summaryOf(key: Key, count: number): NewExchange {
   const [direction, status] = key.split(' ') as [ExchangeDirection, string]; // The type of the key says so.
+  const requests = count === 1 ? 'request' : 'requests';
   const credential = direction === 'api' ? 'credential' : 'valid token';
   return {
     ...{ direction, ms: 0, connection: undefined, person: undefined, requestId: undefined, method: '-' },
-    ...{ path: `(${count} more requests without a ${credential})`, status: Number(status), error: undefined },
+    ...{
+      path: `(${count} more ${requests} without a ${credential})`,
+      status: Number(status),
+      error: undefined,
+    },
     ...{ requestHeaders: {}, responseHeaders: {} },
   };
 }

@@ -1,3 +1,4 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { SignInBurst } from '../admin/refused-sign-ins.ts';
 import type { Alert } from '../alerts/channel.ts';
@@ -14,6 +15,7 @@ import {
   outageFact,
   withoutConnection,
 } from '../provisioning/conditions/facts.ts';
+import { numberText } from '../provisioning/conditions/texts.ts';
 import { MIN_PEOPLE } from '../provisioning/import/foreign-values.ts';
 import { missingGroupReader } from '../provisioning/rules/missing-groups.ts';
 import { conditionFactReader } from '../store/condition-facts.ts';
@@ -26,8 +28,10 @@ import type { ServerDeps, StartOptions } from './open-store.ts';
 
 /** Interval of the readings for strangers, in milliseconds: each queries the database. */
 const PUBLIC_MS = 1_000;
-/** The same for the groups that mappings name: every check of the conditions reads them. */
-const GROUPS_MS = 1_000;
+/** The same for the groups that mappings name and for file descriptors: every check of the conditions reads them. */
+const CHECK_MS = 1_000;
+/** With this share of its file descriptors open, a server needs more. */
+const MANY_DESCRIPTORS = 0.9;
 
 export type ServedConditions = ReturnType<typeof servedConditions>;
 
@@ -43,9 +47,10 @@ export function servedConditions(
   const { now } = deps.runtime;
   const stored = conditionFactReader(deps.database, now, countMs);
   const readGroups = missingGroupReader(deps.store);
-  const readMissingGroups = readAtMostEvery(GROUPS_MS, now, () =>
+  const readMissingGroups = readAtMostEvery(CHECK_MS, now, () =>
     readGroups(opened.connections.map(({ connection: { id } }) => id).filter((id) => id !== DEMO_CONNECTION)),
   );
+  const readDescriptors = readAtMostEvery(CHECK_MS, now, () => readDescriptorFacts(now()));
   const read = async (summaries?: PeopleSummary[]): Promise<FoundConditions> => {
     // Nobody is woken by what the demo day has invented.
     const facts: ConditionFacts = {
@@ -53,7 +58,10 @@ export function servedConditions(
       ...(summaries && { summaries }),
       ...{
         now: now(),
-        local: localFacts(deps, opened).filter(({ connection }) => connection !== DEMO_CONNECTION),
+        local: [
+          ...localFacts(deps, opened).filter(({ connection }) => connection !== DEMO_CONNECTION),
+          ...(await readDescriptors()),
+        ],
       },
       missingGroups: await readMissingGroups(),
       ...{ storeFault: deps.writes.failure(), certificate: certificate() },
@@ -105,6 +113,28 @@ function signInFact({ at, attempts }: SignInBurst): LocalFact {
   return { kind: 'signIns', connection: '', since: at, count: attempts };
 }
 
+/**
+ * Tells that this process has few file descriptors left, where there is /proc. Node does not tell by itself: it accepts a connection for which
+ * there is no descriptor, and closes it.
+ */
+async function readDescriptorFacts(now: number): Promise<LocalFact[]> {
+  const fact = (detail: string): LocalFact[] => [
+    { kind: 'fileDescriptors', connection: '', since: now, detail },
+  ];
+  try {
+    const [limits, open] = await Promise.all([
+      readFile('/proc/self/limits', 'utf8'),
+      readdir('/proc/self/fd'),
+    ]);
+    const limit = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+    const isShort = open.length >= MANY_DESCRIPTORS * limit;
+    return isShort ? fact(`${numberText(open.length)} of ${numberText(limit)} are open`) : [];
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    return code === 'EMFILE' || code === 'ENFILE' ? fact(code) : [];
+  }
+}
+
 /** The open conditions for everybody: without subjects, which may be names that admins chose. */
 export async function readPublicConditions({
   readForStrangers,
@@ -127,7 +157,7 @@ export function tellEvents(
 ): void {
   restoreWatch.onRestored((paused) => {
     for (const connection of paused) {
-      const text = `The database was restored from a backup; the connection ${connection} is paused.`;
+      const text = `The database was restored from a backup, and the connection ${connection} is paused: nothing is sent for people whom the identity provider does not send again. Start a full synchronization there, look at who is left, and let the connection go on.`;
       send({ type: 'restore.detected', text, data: { connection }, path: '/overview' });
     }
   });

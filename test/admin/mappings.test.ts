@@ -165,22 +165,22 @@ test('an admin applies a mapping under the own name, and restores the one before
   await eventually(async () =>
     expect((await viewer('GET', `${path}/progress`)).body).toEqual({ state: 'done', left: 0 }),
   );
-  const versions = (await viewer('GET', `${path}/versions`)).body.versions;
-  expect(versions[1].generation).toBe(first);
-  const read = await viewer('GET', `${path}/versions/${versions[0].generation}`);
+  const versions: { number: number; generation: number }[] = (await viewer('GET', `${path}/versions`)).body
+    .versions;
+  expect(versions.map(({ number }) => number)).toEqual(versions.map((_, index) => versions.length - index));
+  expect(versions[1]?.generation).toBe(first);
+  const newest = versions.length;
+  expect(applied.body.version).toBe(newest);
+  const read = await viewer('GET', `${path}/versions/${newest}`);
   expect(read.body.difference.addedRules).toEqual([{ scimAttribute: 'title', userAttribute: 'firstName' }]);
   const restored = await admin('POST', `${path}/restore`, {
-    body: { version: first, generation: body.version.generation },
+    body: { version: newest - 1, generation: body.version.generation },
   });
   expect([restored.status, restored.body.outcome]).toEqual([200, 'applied']);
   expect((await viewer('GET', `${path}/versions/nosuch`)).status).toBe(404);
   const { entries } = (await viewer('GET', '/audit?action=restoreMappingVersion')).body;
-  const inForce = (await viewer('GET', path)).body.version.generation;
-  expect(entries[0].details).toMatchObject({
-    restored: first,
-    version: inForce,
-    before: body.version.generation,
-  });
+  expect((await viewer('GET', path)).body.version.number).toBe(newest + 1);
+  expect(entries[0].details).toMatchObject({ restored: newest - 1, version: newest + 1, before: newest });
 });
 
 test('of two admins who apply at once the second is told who was first and what changed', async () => {

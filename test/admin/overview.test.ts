@@ -95,7 +95,12 @@ describe('with the embedded travel service', () => {
 
   test('a paused connection is shown with what waits, and an admin lets it go on', async () => {
     const { service, admin, viewer } = fixture;
-    expect(await pauseConnections(await recordedShell({ JETBRIDGE_DATA: service.data }))).toBe(0);
+    const shell = await recordedShell({ JETBRIDGE_DATA: service.data });
+    expect(await pauseConnections(shell)).toBe(0);
+    expect(shell.out).toEqual([expect.stringContaining('default is paused since')]);
+    expect(shell.err.at(-1)).toMatch(
+      /sends nothing for people whom .* does not send again\.\n1\. Start a full sync/,
+    );
     const read = async () => (await viewer('GET', '/overview')).body;
     await eventually(async () => expect((await read()).connections[0].paused?.isImported).toBe(true));
     const { state, sentence, connections } = await read();

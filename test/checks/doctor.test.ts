@@ -227,7 +227,7 @@ test('secrets of webhooks that another key encrypted are a fault', async () => {
   const { code, lines } = await examine({ ...keys, JETBRIDGE_KEY: randomBytes(32).toString('hex') });
   expect(code).toBe(1);
   expect(lineOf(lines, 'encryption key')).toMatch(
-    /^fault {4}encryption key: decrypts not all .*: 1 were encrypted with another key\. Set JETBRIDGE_KEY_PREVIOUS/,
+    /^fault {4}encryption key: decrypts not all .*: 1 was encrypted with another key\. Set JETBRIDGE_KEY_PREVIOUS/,
   );
 });
 

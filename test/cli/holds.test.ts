@@ -315,6 +315,12 @@ test('a held change of rules is shown with its causes, fields, values and exampl
   expect(shell.err.at(-1)).toBe('No change of rules is held.');
 });
 
+test('a change of rules that affects one person says so', async () => {
+  await holdChange({ looked: 1, people: 1 });
+  await showChanges(shell, {});
+  expect(shell.out[0]).toContain('okta: a change of rules would change 1 person.');
+});
+
 test('a change whose people are still being counted says how many were looked at', async () => {
   await holdChange();
   await showChanges(shell, {});

@@ -109,7 +109,7 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   expect(applied).toMatchObject({ code: 0 });
   expect(applied.out).not.toContain('Nothing was written');
   expect(applied.out).toMatch(
-    /In force for connection default, as version \d+\. A running server .* within a minute\.\n.*\n$/,
+    /In force for connection default, as version 2\. A running server .* within a minute\.\n.*\n$/,
   );
   await changeTitle();
   await eventually(async () => expect(await firstNames()).toEqual(['Addie']));
@@ -123,12 +123,21 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   expect(others).toContainEqual(expect.objectContaining({ field: 'firstName', use: 'replaced' }));
 
   const history = (await mapping('history', '--json')).out.trim().split('\n');
-  const versions = history.map((line) => JSON.parse(line) as { generation: number });
+  const versions = history.map((line) => JSON.parse(line) as { number: number });
   expect(versions).toEqual([
-    expect.objectContaining({ connection: 'default', source: 'command', author: expect.any(String) }),
-    expect.objectContaining({ generation: 1, source: 'default' }),
+    expect.objectContaining({
+      number: 2,
+      connection: 'default',
+      source: 'command',
+      author: expect.any(String),
+    }),
+    expect.objectContaining({ number: 1, source: 'default' }),
   ]);
   expect((await mapping('history')).out).toMatch(/│ 1 +│ [\d: -]+│ default +│ - +│ \w+ +│ 0 +│/);
+  expect(JSON.parse((await mapping('show', '1')).out)).toEqual({ scimUserMapping: [] });
+  expect(await mapping('show', '3')).toMatchObject({
+    ...{ code: 1, err: expect.stringContaining('The mapping has no version 3') },
+  });
   expect(await mapping('restore', '1', '--yes')).toMatchObject({
     code: 0,
     out: expect.stringContaining('firstName: "Addie" → "Ada"'),

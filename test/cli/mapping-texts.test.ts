@@ -33,7 +33,7 @@ test('a plan says that a change of more than 100 people waits for approval, and 
 
 test('a conflict names the source if no command was run, and each member that differs', () => {
   const version: MappingVersion = {
-    ...{ generation: 4, edition: 4, digest: 'd', mapping: {}, author: undefined },
+    ...{ number: 4, generation: 9, edition: 4, digest: 'd', mapping: {}, author: undefined },
     source: 'file',
     appliedAt: Date.UTC(2026, 0, 2, 3, 4),
   };

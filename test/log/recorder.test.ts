@@ -184,7 +184,7 @@ describe('requests without a valid credential', () => {
     const paths = pathsOf(written);
     expect(paths).toHaveLength(200 + 1 + 2 + 1);
     expect(paths).toContain('(500 more requests without a valid token)');
-    expect(paths).toContain('(1 more requests without a valid token)');
+    expect(paths).toContain('(1 more request without a valid token)');
   });
 
   test('are kept up to 400 a minute from all addresses together', async () => {

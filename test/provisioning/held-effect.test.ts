@@ -144,7 +144,7 @@ test('a held mapping is named by its version and admin, beside lookups that were
     await loseCenters(fixture);
     const { causes, fields } = await describedEffect(fixture);
     expect(causes).toEqual([
-      `mapping version ${applied.outcome === 'applied' && applied.generation} by ada`,
+      `mapping version ${applied.outcome === 'applied' && applied.version} by ada`,
       'cost centers: Berlin, Paris are gone',
     ]);
     expect(fields.map(({ field, people }) => [field, people])).toEqual([

@@ -22,8 +22,18 @@ function apply({ store, clock }: ProvisioningFixture, mapping: Mapping, expected
 test('a mapping comes into force with its author, and is listed first', () =>
   withFixture(async (fixture) => {
     const { rules } = fixture.store;
-    expect(await apply(fixture, mappingA, 0)).toEqual({ outcome: 'applied', generation: 1 });
-    expect(await apply(fixture, mappingB, 1)).toEqual({ outcome: 'applied', generation: 2 });
+    expect(await apply(fixture, mappingA, 0)).toEqual({
+      outcome: 'applied',
+      generation: 1,
+      version: 1,
+      before: 0,
+    });
+    expect(await apply(fixture, mappingB, 1)).toEqual({
+      outcome: 'applied',
+      generation: 2,
+      version: 2,
+      before: 1,
+    });
     const versions = await listVersions(rules, 'default');
     expect(versions.map(({ generation, source, author }) => [generation, source, author])).toEqual([
       [2, 'page', 'ada'],
@@ -38,7 +48,12 @@ test('a mapping comes into force with its author, and is listed first', () =>
 test('the mapping in force is not applied again, and keeps its generation', () =>
   withFixture(async (fixture) => {
     await apply(fixture, mappingA, 0);
-    expect(await apply(fixture, mappingA, 1)).toEqual({ outcome: 'unchanged', generation: 1 });
+    expect(await apply(fixture, mappingA, 1)).toEqual({
+      outcome: 'unchanged',
+      generation: 1,
+      version: 1,
+      before: 1,
+    });
     expect(await listVersions(fixture.store.rules, 'default')).toHaveLength(1);
   }));
 
@@ -48,7 +63,12 @@ test('a version keeps its number when only values are put back', () =>
     await apply(fixture, mappingA, 0);
     const again = { source: 'page', author: 'ada', now: clock.now(), putBackSince: 1 } as const;
     const change = { connection: 'default', mapping: mappingA, expected: 1, ...again };
-    expect(await applyMapping(store.rules, change)).toEqual({ outcome: 'applied', generation: 1 });
+    expect(await applyMapping(store.rules, change)).toEqual({
+      outcome: 'applied',
+      generation: 1,
+      version: 1,
+      before: 1,
+    });
     expect((await store.rules.find('default'))?.generation).toBe(2);
     expect(await store.rules.findMappingNumber('default', 2)).toBe(1);
   }));
@@ -84,7 +104,9 @@ test('new lookups are no conflict, and stay in force with the new mapping', () =
     if (!inForce) throw new Error('no rules are in force');
     const lookups = fixture.travel.lookupData;
     await rules.replace('default', { ...inForce, generation: 2, lookups }, fixture.clock.now());
-    expect(await apply(fixture, mappingB, 1)).toEqual({ outcome: 'applied', generation: 3 });
+    expect(await apply(fixture, mappingB, 1)).toEqual({
+      ...{ outcome: 'applied', generation: 3, version: 2, before: 1 },
+    });
     expect((await rules.find('default'))?.lookups).toEqual(lookups);
   }));
 

@@ -108,14 +108,14 @@ describe('the mapping file of a replica', () => {
       await replica.refresh(connection);
       expect(await replica.applyFile(connection, mappingOf(fileY))).toEqual({
         outcome: 'applied',
-        generation: 3,
+        version: 2,
       });
       addCostCenter(fixture, 'R&D');
       await replica.refresh(connection);
       // The list has raised the generation of the rules, and not the number of the mapping.
       expect(await replica.applyFile(connection, mappingOf(fileY))).toEqual({
         outcome: 'unchanged',
-        generation: 3,
+        version: 2,
       });
       const versions = await listVersions(fixture.store.rules, 'default');
       expect(versions.map(({ generation, source, author }) => [generation, source, author])).toEqual([
@@ -183,8 +183,8 @@ describe('a mapping file that is read again', () => {
       const replica = replicaOf(fixture, fileX);
       expect(await refresh(replica)).toBe('3 nickName');
       const reread = (file: JsonObject) => replica.applyFile(replica.connection, mappingOf(file));
-      expect(await reread(fileX)).toEqual({ outcome: 'unchanged', generation: 3 });
-      expect(await reread(fileY)).toEqual({ outcome: 'applied', generation: 4 });
+      expect(await reread(fileX)).toEqual({ outcome: 'unchanged', version: 2 });
+      expect(await reread(fileY)).toEqual({ outcome: 'applied', version: 3 });
       fixture.clock.advance(6 * MINUTE_MS);
       expect(await refresh(replica)).toBe('4 title');
     }));
@@ -195,9 +195,9 @@ describe('a mapping file that is read again', () => {
       await refresh(replica);
       await applyByCommand(fixture, fileY);
       const reread = (file: JsonObject) => replica.applyFile(replica.connection, mappingOf(file));
-      expect(await reread(fileX)).toEqual({ outcome: 'replaced', generation: 3 });
+      expect(await reread(fileX)).toEqual({ outcome: 'replaced', version: 2 });
       expect(await refresh(replica)).toBe('3 title');
-      expect(await reread(fileZ)).toEqual({ outcome: 'applied', generation: 4 });
+      expect(await reread(fileZ)).toEqual({ outcome: 'applied', version: 3 });
     }));
 });
 

@@ -6,7 +6,13 @@ import type { ErrorCode } from '../errors.ts';
 import type { Contract } from './operation.ts';
 import { findingMembers, id, limit, optionalInteger, optionalText, ruleMembers, time } from './schemas.ts';
 
-const generation = z.int().min(0).describe('The number of a version; 0 if no mapping was ever in force');
+const number = z.int().min(1).describe('The place of a version in the history: 1 for the first mapping');
+const generation = z
+  .int()
+  .min(0)
+  .describe(
+    'The state of the rules with which a version came into force; 0 if no mapping was ever in force. A change names the one that it was compared with',
+  );
 
 /** A mapping file can be longer than what is accepted here. */
 const storedText = z.string().describe('The mapping as JSON text, as in a mapping file');
@@ -29,6 +35,7 @@ const names = z
 
 const version = z
   .object({
+    number,
     generation,
     appliedAt: time,
     source: z
@@ -125,7 +132,7 @@ const preview = z
   .meta({ id: 'MappingPreview', description: 'The changes that a mapping would make for all people' });
 export type MappingPreview = z.input<typeof preview>;
 
-const change = z.object({ outcome: z.enum(['applied', 'unchanged']), generation });
+const change = z.object({ outcome: z.enum(['applied', 'unchanged']), version: number, generation });
 
 /** The errors of operations that compute with a mapping. */
 const computing = ['busy', 'tooCostly'] satisfies ErrorCode[];
@@ -224,9 +231,7 @@ export const mappingsContract = {
     body: z.strictObject({
       text,
       examples: z.int().min(0).max(100).default(10),
-      valuesSince: z
-        .int()
-        .min(1)
+      valuesSince: number
         .optional()
         .describe(
           'A version of the history: the values that the versions after it have replaced are put back where the mapping does not set their fields',
@@ -277,7 +282,7 @@ export const mappingsContract = {
     ...{ method: 'post', path: '/mappings/{connection}/restore', tag: 'Mappings', access: 'admin' },
     summary: 'Put a mapping of the history in force again, unless another one than the expected is in force',
     body: z.strictObject({
-      version: z.int().min(1),
+      version: number,
       generation,
       values: z
         .boolean()

@@ -91,11 +91,11 @@ async function readProgress({ id }: Connection, { store: { rules, holds }, runti
 }
 
 /** Reads a mapping of the history, and what it has changed. */
-async function readVersion({ id }: Connection, generation: string, { store }: AdminDeps) {
+async function readVersion({ id }: Connection, number: string, { store }: AdminDeps) {
   const versions = await listVersions(store.rules, id);
-  const index = versions.findIndex((one) => String(one.generation) === generation);
+  const index = versions.findIndex((one) => String(one.number) === number);
   const [version, before] = [versions[index], versions[index + 1]];
-  if (!version) throw noSuchVersion(generation);
+  if (!version) throw noSuchVersion(number);
   const difference = compareMappings(before?.mapping ?? defaultMapping, version.mapping);
   return { version: toVersion(version), text: textOf(version.mapping), difference };
 }
@@ -104,7 +104,7 @@ async function readVersion({ id }: Connection, generation: string, { store }: Ad
 async function restoreVersion(
   connection: Connection,
   {
-    version: generation,
+    version: number,
     generation: expected,
     values,
   }: HandlerRequest<(typeof mappingsContract)['restoreMappingVersion']>['body'],
@@ -112,10 +112,10 @@ async function restoreVersion(
   context: AdminContext,
 ) {
   const { rules } = deps.store;
-  const version = await findVersion(rules, connection.id, generation);
-  if (!version) throw noSuchVersion(generation);
-  context.note({ restored: generation, values });
-  const putBackSince = values ? await findReplacedSince(rules, connection.id, generation) : undefined;
+  const version = await findVersion(rules, connection.id, number);
+  if (!version) throw noSuchVersion(number);
+  context.note({ restored: number, values });
+  const putBackSince = values ? await findReplacedSince(rules, connection.id, number) : undefined;
   return applyText(connection, { text: textOf(version.mapping), expected, putBackSince }, deps, context);
 }
 
@@ -314,8 +314,9 @@ async function applyText(
     now: deps.runtime.wallClock(),
   });
   if (result.outcome === 'conflict') throw conflict(result);
-  context.note({ version: result.generation, before: version.expected });
-  return result;
+  const { before, ...change } = result;
+  context.note({ version: change.version, before });
+  return change;
 }
 
 /** The difference is told like faults: each rule and member that the other admin has changed. */
@@ -326,7 +327,7 @@ function conflict({
   version: MappingVersion;
   difference: MappingDifference;
 }): AdminError {
-  const { generation, appliedAt } = version;
+  const { number, appliedAt } = version;
   const by = authorOf(version).replace(
     /^(a|the) /,
     (article) => `${article.charAt(0).toUpperCase()}${article.slice(1)}`,
@@ -345,6 +346,6 @@ function conflict({
       message: `changed from ${JSON.stringify(before)} to ${JSON.stringify(after)}`,
     })),
   ];
-  const message = `${by} has put another mapping in force at ${at} (version ${generation}). Nothing was applied: add that change to yours and apply again.`;
+  const message = `${by} has put another mapping in force at ${at} (version ${number}). Nothing was applied: add that change to yours and apply again.`;
   return new AdminError('conflict', message, { faults });
 }

@@ -8,11 +8,16 @@ export function affectedText({ people, effect }: HeldRules): string {
   return people > 100 && !effect?.isComplete ? 'more than 100' : String(people);
 }
 
+/** The same with its noun. */
+export function affectedPeopleText(held: HeldRules): string {
+  return `${affectedText(held)} ${held.people === 1 ? 'person' : 'people'}`;
+}
+
 /** Says whom a held change of rules affects and what has caused it, with its fields and their most frequent values. */
 export function changeText(held: HeldRules, causedBy: string): string {
   const { connection, effect, firstApproval } = held;
   return [
-    `${connection}: a change of rules would change ${affectedText(held)} people.`,
+    `${connection}: a change of rules would change ${affectedPeopleText(held)}.`,
     `  caused by    ${escapeLine(causedBy)}`,
     ...(effect?.isComplete ? [] : [`  counting     ${progressText(effect)}`]),
     ...(firstApproval ? [`  approved     ${approvalText(firstApproval)}`] : []),

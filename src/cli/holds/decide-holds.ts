@@ -23,7 +23,7 @@ import { Refused } from '../exit-code.ts';
 import { fieldName } from '../mapping/preview.ts';
 import { confirm, countText, escapeLine, printJson, type Shell } from '../output.ts';
 import { currentUser } from '../terminal.ts';
-import { affectedText } from './change-text.ts';
+import { affectedPeopleText } from './change-text.ts';
 import { ALL, findIdentities, type HoldFilter, policiesOf, selectedConnections } from './held-people.ts';
 
 /** An admin's decision, and the people or the cause that it applies to. */
@@ -217,7 +217,7 @@ function decisionText({ people, rules }: HeldItems, answer: Decision['answer'], 
   parts.push(
     ...rules.map(
       (held) =>
-        `${affectedText(held)} people of connection ${held.connection} ${change} the rules and lookups${fieldsText(held)}`,
+        `${affectedPeopleText(held)} of connection ${held.connection} ${change} the rules and lookups${fieldsText(held)}`,
     ),
   );
   return parts.filter((part) => part !== '').join(', ');

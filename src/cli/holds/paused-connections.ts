@@ -26,9 +26,20 @@ export function pauseConnections(shell: Shell, { json }: { json?: true } = {}): 
     await pauseAfterRestore(database, settings, await databaseTime(database));
     const paused = await store.modes.listPaused();
     if (json) printJson(shell, ...paused);
-    else for (const one of paused) shell.print(pausedText(one));
+    else {
+      for (const one of paused) shell.print(pausedText(one));
+      shell.printError(nextStepsText);
+    }
   });
 }
+
+/** Says what happens after a restore, and what the operator does. */
+const nextStepsText = [
+  'A running server reads all travelers now and counts what would be sent; it sends nothing for people whom the identity provider does not send again.',
+  '1. Start a full synchronization in the identity provider.',
+  '2. Look at who is left: npx jetbridge connections list',
+  '3. Let each connection go on: npx jetbridge connections resume NAME',
+].join('\n');
 
 /** The flags of commands that change a connection after a confirmation. */
 export interface ChangeFlags {

@@ -94,17 +94,13 @@ function approvalText(connection: string): string {
   ].join('\n');
 }
 
-/** Explains the numbers of the history. */
-export const generationsText =
-  'The versions have numbers with gaps, because changed custom fields, cost centers … of the travel service take numbers as well.';
-
 /** Says that a mapping is in force, and when people follow. `isHeld`: the change of people waits for approval. */
-export function appliedText(connection: string, generation: number, isHeld: boolean): string {
+export function appliedText(connection: string, version: number, isHeld: boolean): string {
   const effect = isHeld
     ? 'People follow within a minute after the approval.'
     : 'A running server brings all people up to date; it begins within a minute.';
   return [
-    `In force for connection ${connection}, as version ${generation}. ${effect}`,
+    `In force for connection ${connection}, as version ${version}. ${effect}`,
     `Go back with "npx jetbridge mapping history" and "npx jetbridge mapping restore".`,
   ].join('\n');
 }
@@ -113,7 +109,7 @@ export function appliedText(connection: string, generation: number, isHeld: bool
 export function historyTable(versions: MappingVersion[], columns?: number): string {
   const head = ['version', 'since (UTC)', 'source', 'by', 'digest', 'rules'];
   const rows = versions.map((version) => [
-    String(version.generation),
+    String(version.number),
     formatMinute(version.appliedAt),
     version.source,
     version.author ?? '-',
@@ -125,7 +121,7 @@ export function historyTable(versions: MappingVersion[], columns?: number): stri
 
 /** Explains that another change of the mapping came first: by whom, when, and what it changed. */
 export function conflictText(
-  { generation, appliedAt, ...origin }: MappingVersion,
+  { number, appliedAt, ...origin }: MappingVersion,
   { addedRules, removedRules, members }: MappingDifference,
 ): string {
   const by = escapeLine(authorOf(origin));
@@ -135,7 +131,7 @@ export function conflictText(
     ...members.map(({ name, before, after }) => `  ${name}: ${jsonText(before)} → ${jsonText(after)}`),
   ];
   return [
-    `Nothing was applied: the mapping was changed meanwhile, by ${by} at ${formatMinute(appliedAt)} (UTC), version ${generation}:`,
+    `Nothing was applied: the mapping was changed meanwhile, by ${by} at ${formatMinute(appliedAt)} (UTC), version ${number}:`,
     ...(lines.length > 0 ? lines : ['  the order of the rules']),
     'Look at it with "npx jetbridge mapping show", add its changes to yours, and apply again.',
   ].join('\n');

@@ -31,7 +31,6 @@ import {
   allRulesText,
   appliedText,
   conflictText,
-  generationsText,
   historyTable,
   leftValuesText,
   planText,
@@ -44,7 +43,6 @@ interface MappingFlags {
 }
 
 interface ShowFlags extends MappingFlags {
-  generation?: number;
   all?: true;
 }
 
@@ -62,13 +60,13 @@ export function addMappingCommands(program: CliCommand): void {
     .command('mapping')
     .description('the mapping in force: show it, change it, restore an earlier one');
   withCommonOptions(mapping.command('show'))
-    .description('print the mapping in force as JSON')
-    .option('--generation <number>', 'a version of the history', parseCount)
+    .description('print the mapping in force, or one of the history, as JSON')
+    .argument('[version]', 'its number in the history; default: the one in force', parseCount)
     .option(
       '--all',
       'every rule in force as text: those of the mapping, then those of the travel service and the default rules, as a mapping file could have them',
     )
-    .examples('mapping show > my-mapping.json', 'mapping show --generation 2', 'mapping show --all')
+    .examples('mapping show > my-mapping.json', 'mapping show 2', 'mapping show --all')
     .runs(showMapping);
   withCommonOptions(mapping.command('check'))
     .description(
@@ -155,9 +153,9 @@ function withRules<R>(
 }
 
 /** Prints the mapping in force, or one of the history, in the form of a mapping file; with `all`, every rule that is in force with it. */
-function showMapping(shell: Shell, { generation, all, ...flags }: ShowFlags): Promise<0 | 1> {
+function showMapping(shell: Shell, number: number | undefined, { all, ...flags }: ShowFlags): Promise<0 | 1> {
   return withSubject(shell, flags, async (subject) => {
-    const version = await readVersion(subject, generation);
+    const version = await readVersion(subject, number);
     if (all) {
       const { mapping, others } = await readAllRules(subject, version);
       if (flags.json) printJson(shell, { ...versionJson(subject, version), others });
@@ -180,13 +178,13 @@ async function readAllRules(
 }
 
 /** Reads a mapping of the history, or the one in force. Throws if there is none. */
-async function readVersion(subject: MappingSubject, generation?: number): Promise<MappingVersion> {
+async function readVersion(subject: MappingSubject, number?: number): Promise<MappingVersion> {
   const { id } = subject.connection;
-  const version = await withRules(subject, (rules) => findVersion(rules, id, generation));
+  const version = await withRules(subject, (rules) => findVersion(rules, id, number));
   if (version) return version;
-  throw generation === undefined
+  throw number === undefined
     ? neverInForce(subject)
-    : new Refused(`The mapping has no version ${generation}; "npx jetbridge mapping history" lists them.`);
+    : new Refused(`The mapping has no version ${number}; "npx jetbridge mapping history" lists them.`);
 }
 
 function neverInForce({ connection }: MappingSubject): Refused {
@@ -203,10 +201,7 @@ function listHistory(shell: Shell, flags: MappingFlags): Promise<0 | 1> {
     const versions = await withRules(subject, (rules) => listVersions(rules, subject.connection.id));
     if (versions.length === 0) throw neverInForce(subject);
     if (flags.json) printJson(shell, ...versions.map((version) => versionJson(subject, version)));
-    else {
-      shell.print(historyTable(versions, shell.columns));
-      shell.printError(generationsText);
-    }
+    else shell.print(historyTable(versions, shell.columns));
   });
 }
 
@@ -285,18 +280,14 @@ export function applyFile(shell: Shell, file: string, flags: ChangeFlags): Promi
 }
 
 /** Puts a mapping of the history in force again. With `--values`, puts back what later mappings have replaced. */
-function restoreMapping(
-  shell: Shell,
-  generation: number,
-  { values, ...flags }: RestoreFlags,
-): Promise<0 | 1> {
+function restoreMapping(shell: Shell, number: number, { values, ...flags }: RestoreFlags): Promise<0 | 1> {
   return withSubject(shell, flags, async (subject) => {
-    const version = await readVersion(subject, generation);
-    const name = `version ${generation}`;
+    const version = await readVersion(subject, number);
+    const name = `version ${number}`;
     const parsed = parseMapping(version.mapping);
     if ('faults' in parsed) throw new SettingsFault(parsed.faults.map((fault) => ({ ...fault, file: name })));
     const putBackSince = values
-      ? await withRules(subject, (rules) => findReplacedSince(rules, subject.connection.id, generation))
+      ? await withRules(subject, (rules) => findReplacedSince(rules, subject.connection.id, number))
       : undefined;
     const restored = { isRestore: true, putBackSince } as const;
     await changeMapping(shell, subject, { ...flags, mapping: parsed.mapping, name, ...restored });
@@ -360,7 +351,7 @@ function applyWithAudit(
     const by = { source: 'command', author: currentUser(), now: Date.now() } as const;
     const result = await applyMapping(rules, { ...change, ...by });
     if (result.outcome !== 'conflict')
-      Object.assign(entry.details, { version: result.generation, before: change.expected });
+      Object.assign(entry.details, { version: result.version, before: result.before });
     return result;
   };
   const isApplied = ({ outcome }: MappingChangeResult) => outcome !== 'conflict';
@@ -388,10 +379,10 @@ async function planAgainInShadow(database: Database, { connection }: MappingSubj
 
 function resultText(
   connection: string,
-  { outcome, generation }: Exclude<MappingChangeResult, { outcome: 'conflict' }>,
+  { outcome, version }: Exclude<MappingChangeResult, { outcome: 'conflict' }>,
   isHeld: boolean,
 ): string {
   return outcome === 'unchanged'
-    ? `This mapping is in force already, as version ${generation}.`
-    : appliedText(connection, generation, isHeld);
+    ? `This mapping is in force already, as version ${version}.`
+    : appliedText(connection, version, isHeld);
 }

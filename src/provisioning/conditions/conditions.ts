@@ -142,6 +142,12 @@ function localCondition(fact: LocalFact, facts: ConditionFacts, isNamed: boolean
         text: suspicionText(count, of),
         command: 'npx jetbridge restored',
       };
+    case 'fileDescriptors':
+      return {
+        ...{ ...base, kind, connection: undefined, severity: 'failing' },
+        text: `A server has few file descriptors left (${detail}) and soon accepts no connection: raise its limit (ulimit -n).`,
+        command: 'npx jetbridge doctor',
+      };
     case 'signIns':
       return {
         ...{ ...base, kind, connection: undefined, people: count, path: '/audit' },
@@ -153,7 +159,7 @@ function localCondition(fact: LocalFact, facts: ConditionFacts, isNamed: boolean
 
 /** Tells that a database may have been restored. `of` names the connection. */
 export function suspicionText(people: number, of: string): string {
-  return `The travelers of ${peopleText(people)}${of} had values that were never sent, after a time without a server: the database may have been restored.`;
+  return `The travelers of ${peopleText(people)}${of} had values that were never sent, after a time without a server: if the database was restored, pause all connections now, before old values are sent; otherwise somebody has entered these values in the travel service.`;
 }
 
 /** Tells a burst of refused sign-ins. */
@@ -225,7 +231,7 @@ function pausedCondition({ connection, mode, since }: ConditionFacts['modes'][nu
   return (
     mode === 'paused' && {
       ...{ kind: 'pausedConnection', connection, severity: 'warning', since, path: '/overview' },
-      text: `The connection ${connection} is paused, by an admin or after a restore: its changes wait.`,
+      text: `The connection ${connection} is paused, by an admin or after a restore: only people whom the identity provider has sent since then are changed; after a restore, start a full synchronization there before it goes on.`,
       command: `npx jetbridge connections resume ${connection}`,
     }
   );

@@ -13,6 +13,7 @@ export const localKinds = [
   'mappingFaults',
   'staleLookups',
   'restoreSuspected',
+  'fileDescriptors',
   'signIns',
 ] as const;
 
@@ -29,7 +30,7 @@ export interface LocalFact {
   count?: number | undefined;
   /** Only of a travel API that cannot be used. */
   status?: number | undefined;
-  /** The reason for which a call had no usable answer, or the lists that cannot be read. */
+  /** The reason for which a call had no usable answer, the lists that cannot be read, or the share of descriptors that are open. */
   detail?: string | undefined;
   /** Set while the calls of the connection pause. */
   pause?: PauseReason | undefined;

@@ -1,4 +1,5 @@
 import { isActive } from '../../schema/resource.ts';
+import { countText } from '../conditions/texts.ts';
 import type { Decision, Hold, HoldCause, Identity } from '../identity.ts';
 import type { Policies } from '../policies.ts';
 import type { RulesEffect } from './rules-effect.ts';
@@ -139,7 +140,7 @@ function safetyValveText(valve: Policies['safetyValve']): string {
   if (!valve) return 'too many people left at once; the safety valve is switched off by now';
   const { share, minimum, windowMs } = valve;
   const percent = Math.round(share * 1_000) / 10;
-  return `more people left within ${windowMs / 60_000} minutes than ${minimum} or ${percent} % of the active ones`;
+  return `more people left within ${countText(windowMs / 60_000, 'minute', 'minutes')} than ${minimum} or ${percent} % of the active ones`;
 }
 
 /** Returns the change that the IdP requested for a held person. */

@@ -44,14 +44,14 @@ export function listVersions(rules: Versions, connection: string, limit = ALL): 
   return rules.listMappings(connection, limit);
 }
 
-/** Finds the mapping that came into force with this generation; without a generation, the one in force. */
+/** Finds the mapping with this number in the history; without a number, the one in force. */
 export async function findVersion(
   rules: Versions,
   connection: string,
-  generation?: number,
+  number?: number,
 ): Promise<MappingVersion | undefined> {
-  if (generation === undefined) return (await rules.listMappings(connection, 1))[0];
-  return (await rules.listMappings(connection, ALL)).find((version) => version.generation === generation);
+  if (number === undefined) return (await rules.listMappings(connection, 1))[0];
+  return (await rules.listMappings(connection, ALL)).find((version) => version.number === number);
 }
 
 /**
@@ -61,10 +61,9 @@ export async function findVersion(
 export async function findReplacedSince(
   rules: Versions,
   connection: string,
-  generation: number,
+  number: number,
 ): Promise<number | undefined> {
-  const versions = await rules.listMappings(connection, ALL);
-  return versions.findLast((version) => version.generation > generation)?.generation;
+  return (await findVersion(rules, connection, number + 1))?.generation;
 }
 
 /** A mapping to put in force. */
@@ -80,11 +79,20 @@ export interface MappingChange {
   putBackSince?: number | undefined;
 }
 
+/** The mapping in force after a change. */
+interface InForce {
+  /** As in `MappingVersion`. */
+  generation: number;
+  /** Its number in the history, and that of the mapping before the change; 0 if there was none. */
+  version: number;
+  before: number;
+}
+
 /** The result of a change of mapping. */
 export type MappingChangeResult =
-  | { outcome: 'applied'; generation: number }
+  | ({ outcome: 'applied' } & InForce)
   /** The same mapping is in force already. */
-  | { outcome: 'unchanged'; generation: number }
+  | ({ outcome: 'unchanged' } & InForce)
   /** Another admin or a file has replaced the version that the admin compared with. Nothing was changed. */
   | { outcome: 'conflict'; version: MappingVersion; difference: MappingDifference };
 
@@ -102,16 +110,25 @@ export async function applyMapping(rules: RulesStore, change: MappingChange): Pr
     if (version && version.generation !== expected)
       return { outcome: 'conflict', version, difference: await differenceSince(rules, change, version) };
     const isPutBack = putBackSince === undefined || putBackSince === inForce?.putBackSince;
+    const before = version?.number ?? 0;
     if (inForce?.digest === digest && isPutBack)
-      return { outcome: 'unchanged', generation: version?.generation ?? inForce.generation };
+      return {
+        outcome: 'unchanged',
+        generation: version?.generation ?? inForce.generation,
+        version: before,
+        before,
+      };
     // The history has the mapping in force already if only values are put back.
-    const known = inForce?.digest === digest ? version?.generation : undefined;
+    const known = inForce?.digest === digest ? version : undefined;
     const next: RulesInForce = {
       ...{ edition: EDITION, digest, mapping, source, lookups: inForce?.lookups, putBackSince },
       generation: (inForce?.generation ?? 0) + 1,
     };
     if (await rules.replace(connection, next, now, author))
-      return { outcome: 'applied', generation: known ?? next.generation };
+      return {
+        ...{ outcome: 'applied', generation: known?.generation ?? next.generation },
+        ...{ version: known?.number ?? before + 1, before },
+      };
   }
 }
 
@@ -126,7 +143,8 @@ async function differenceSince(
   { connection, expected }: MappingChange,
   { mapping }: MappingVersion,
 ): Promise<MappingDifference> {
-  const before = await findVersion(rules, connection, expected);
+  const versions = await rules.listMappings(connection, ALL);
+  const before = versions.find(({ generation }) => generation === expected);
   return compareMappings(before?.mapping ?? defaultMapping, mapping);
 }
 

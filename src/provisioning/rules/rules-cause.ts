@@ -27,12 +27,12 @@ export function describeCauses({ followed, generation, lookups, versions }: Comp
 }
 
 function mappingText(version: MappingVersion, before: MappingVersion | undefined): string {
-  const { generation, source, author, mapping, edition } = version;
+  const { number, source, author, mapping, edition } = version;
   if (before && before.edition !== edition && isDeepStrictEqual(before.mapping, mapping))
     return 'another version of Jetbridge, which translates otherwise';
-  if (source === 'default') return `the default mapping (version ${generation})`;
+  if (source === 'default') return `the default mapping (version ${number})`;
   const by = source === 'file' ? 'from the mapping file' : `by ${author ?? 'an admin'}`;
-  return `mapping version ${generation} ${by}`;
+  return `mapping version ${number} ${by}`;
 }
 
 /** An entry of a list: its name, and its content. */

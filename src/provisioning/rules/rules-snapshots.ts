@@ -34,8 +34,8 @@ const FILE_RECORD_MS = 2 * 60_000;
 export interface MappingFileResult {
   /** `replaced`: the file has not changed, and another mapping has replaced it since. */
   outcome: 'applied' | 'unchanged' | 'replaced';
-  /** The number of the mapping in force, as in its history. */
-  generation: number;
+  /** The number of the mapping in force in its history. */
+  version: number;
 }
 
 interface RulesSnapshotsDeps {
@@ -287,17 +287,16 @@ async function applyFile(state: State, connection: Connection, mapping: Mapping)
   const isSame = before !== undefined && digestOf(before) === digestOf(mapping);
   for (;;) {
     const { inForce } = await loadRules(state, connection);
-    const generation = (await rules.findMappingNumber(id, inForce.generation)) ?? inForce.generation;
-    if (inForce.digest === digestOf(mapping))
-      return { outcome: isSame ? 'unchanged' : 'applied', generation };
-    if (isSame) return { outcome: 'replaced', generation };
+    const version = (await rules.findMappingNumber(id, inForce.generation)) ?? 0;
+    if (inForce.digest === digestOf(mapping)) return { outcome: isSame ? 'unchanged' : 'applied', version };
+    if (isSame) return { outcome: 'replaced', version };
     const next: RulesInForce = {
       ...{ ...inForce, ...contentOf(mapping), source: 'file' },
       ...{ generation: inForce.generation + 1, putBackSince: undefined },
     };
     if (await rules.replace(id, next, runtime.now(), connection.mappingFile)) {
       useRules(state, connection, next);
-      return { outcome: 'applied', generation: next.generation };
+      return { outcome: 'applied', version: version + 1 };
     }
   }
 }
@@ -321,7 +320,7 @@ async function comesIntoForce(
   if (head.source === 'file' && head.fileAgeMs >= FILE_ABSENT_MS) return true;
   if (!known.isReported)
     runtime.log.warn(
-      { connection: id, generation: await rules.findMappingNumber(id, head.generation) },
+      { connection: id, version: await rules.findMappingNumber(id, head.generation) },
       'the mapping file was in force before and has been replaced since; using the mapping in force',
     );
   known.isReported = true;

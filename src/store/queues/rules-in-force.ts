@@ -41,6 +41,8 @@ export interface FollowedRules {
 
 /** A mapping that was or is in force. */
 export interface MappingVersion {
+  /** Its place in the history of the connection: 1 for the first mapping. */
+  number: number;
   /** The generation with which it came into force. */
   generation: number;
   edition: number;
@@ -95,16 +97,11 @@ export function rulesStore(database: Database) {
       return (await known.limit(1).executeTakeFirst()) !== undefined;
     },
     /** Returns the history of the mapping, the newest first. */
-    listMappings: async (connection: string, limit: number): Promise<MappingVersion[]> => {
-      const newest = mappingsOf(db, scopeOf(connection)).selectAll().orderBy('generation', 'desc');
-      return (await newest.limit(limit).execute()).map(toMappingVersion);
-    },
-    /** Returns the number of the mapping that was in force with these rules: the generation with which it came into force. */
-    findMappingNumber: async (connection: string, generation: number): Promise<number | undefined> => {
-      const before = mappingsOf(db, scopeOf(connection)).where('generation', '<=', generation);
-      const row = await before.select('generation').orderBy('generation', 'desc').limit(1).executeTakeFirst();
-      return row?.generation;
-    },
+    listMappings: (connection: string, limit: number): Promise<MappingVersion[]> =>
+      listMappings(db, scopeOf(connection), limit),
+    /** Returns the number of the mapping that was in force with these rules; undefined if there was none. */
+    findMappingNumber: (connection: string, generation: number): Promise<number | undefined> =>
+      findMappingNumber(db, scopeOf(connection), generation),
     /** Records that a replica has a mapping file with the content in force, or uses it without a file. */
     recordFile: async (connection: string, digest: string, now: number): Promise<void> => {
       await db
@@ -121,13 +118,48 @@ export function rulesStore(database: Database) {
   };
 }
 
+async function listMappings(db: Kysely<Tables>, scope: Scope, limit: number): Promise<MappingVersion[]> {
+  const newest = mappingsOf(db, scope)
+    .selectAll()
+    .select((row) =>
+      row.fn
+        .agg<number>('row_number')
+        .over((rows) => rows.orderBy('generation'))
+        .as('number'),
+    )
+    .orderBy('generation', 'desc');
+  return (await newest.limit(limit).execute()).map(toMappingVersion);
+}
+
+async function findMappingNumber(
+  db: Kysely<Tables>,
+  scope: Scope,
+  generation: number,
+): Promise<number | undefined> {
+  const before = mappingsOf(db, scope).where('generation', '<=', generation);
+  const { count } = await before
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count) || undefined;
+}
+
 function mappingsOf(db: Kysely<Tables>, scope: Scope) {
   return db.selectFrom('mapping_version').where(inScope(scope));
 }
 
-function toMappingVersion(row: Tables['mapping_version']): MappingVersion {
+function toMappingVersion({
+  number,
+  ...row
+}: Tables['mapping_version'] & { number: number }): MappingVersion {
   const { generation, edition, digest, source, applied_at, author, mapping } = row;
-  const columns = { generation, edition, digest, source, author: author ?? undefined };
+  const columns = {
+    number: Number(number),
+    generation,
+    edition,
+    digest,
+    source,
+    author: author ?? undefined,
+  };
   return { ...columns, appliedAt: applied_at, mapping: parseJson<unknown>(mapping) };
 }
 

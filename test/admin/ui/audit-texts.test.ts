@@ -45,8 +45,6 @@ test('one person who is gone is linked by the userName', () => {
 
 test.each([
   ['applyMapping', { version: 3, before: 1 }],
-  // An entry of an earlier version of Jetbridge.
-  ['applyMapping', { generation: 3, before: 1 }],
   ['restoreMappingVersion', { restored: 1, version: 3, before: 2 }],
 ])('%s with %j leads to the change of that version', (action, details) => {
   const entry = { action, details: { connection: 'okta', ...details }, people: [] };

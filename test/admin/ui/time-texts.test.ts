@@ -1,4 +1,4 @@
-import { deadlineText, timeText, withLocalTimes } from '../../../src/admin/ui/components/texts.ts';
+import { deadlineText, sinceText, timeText, withLocalTimes } from '../../../src/admin/ui/components/texts.ts';
 
 const now = Date.parse('2026-11-23T08:00:00Z');
 
@@ -20,4 +20,12 @@ test('the times of a sentence are local ones, those of today without the day', (
   const today = local('2026-11-23T07:02Z', { timeStyle: 'short' });
   const before = local('2026-11-20T07:02Z', { dateStyle: 'medium', timeStyle: 'short' });
   expect(withLocalTimes(text, now)).toBe(`It answers 503 since ${today}; before, since ${before}.`);
+});
+
+test('the beginning of something is told by the time of day, not by its age, and before today with the day', () => {
+  const local = (style: Intl.DateTimeFormatOptions) => (at: number) =>
+    new Intl.DateTimeFormat(undefined, style).format(at);
+  const [begun, before] = [now - 7_000, now - 50 * 3_600_000];
+  expect(sinceText(begun, now)).toBe(local({ timeStyle: 'short' })(begun));
+  expect(sinceText(before, now)).toBe(local({ dateStyle: 'medium', timeStyle: 'short' })(before));
 });

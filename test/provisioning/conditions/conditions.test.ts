@@ -134,6 +134,13 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     ],
   ],
   [
+    'few file descriptors',
+    { local: [{ kind: 'fileDescriptors', connection: '', since: NOW, detail: '940 of 1,024 are open' }] },
+    [
+      'failing fileDescriptors: A server has few file descriptors left (940 of 1,024 are open) and soon accepts no connection: raise its limit (ulimit -n).',
+    ],
+  ],
+  [
     'an import that fails',
     { imports: [{ connection: 'okta', state: { failedSince: NOW - 28 * MINUTE } }] },
     [
@@ -222,8 +229,8 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     },
     [
       'warning signIns: 57 sign-ins to the admin page were refused within ten minutes.',
-      'warning restoreSuspected: The travelers of 3 people had values that were never sent, after a time without a server: the database may have been restored.',
-      'warning pausedConnection: The connection okta is paused, by an admin or after a restore: its changes wait.',
+      'warning restoreSuspected: The travelers of 3 people had values that were never sent, after a time without a server: if the database was restored, pause all connections now, before old values are sent; otherwise somebody has entered these values in the travel service.',
+      'warning pausedConnection: The connection okta is paused, by an admin or after a restore: only people whom the identity provider has sent since then are changed; after a restore, start a full synchronization there before it goes on.',
     ],
   ],
 ])('%s', (_name, facts, expected) => {

@@ -48,13 +48,16 @@ export function describeRulesInForce(open: OpenDatabase): void {
       const { mapping } = ruleSet(1, 'a');
       const version = { edition: 4, digest: 'a', mapping, source: 'file' };
       expect(await rules.listMappings('okta', 9)).toEqual([
-        { ...version, generation: 4, appliedAt: NOW + 3 },
+        { ...version, number: 3, generation: 4, appliedAt: NOW + 3 },
         expect.objectContaining({
-          ...{ generation: 3, digest: 'b', source: 'command', appliedAt: NOW + 2, author: 'ada' },
+          ...{ number: 2, generation: 3, digest: 'b', source: 'command', appliedAt: NOW + 2, author: 'ada' },
         }),
-        { ...version, generation: 1, appliedAt: NOW },
+        { ...version, number: 1, generation: 1, appliedAt: NOW },
       ]);
-      expect(await rules.listMappings('okta', 1)).toHaveLength(1);
+      // The numbers have no gaps, although changed lookups take generations.
+      expect(await rules.listMappings('okta', 1)).toEqual([expect.objectContaining({ number: 3 })]);
+      const numbers = [0, 1, 2, 3, 4, 5].map((generation) => rules.findMappingNumber('okta', generation));
+      expect(await Promise.all(numbers)).toEqual([undefined, 1, 1, 2, 3, 3]);
       expect([await rules.wasInForce('okta', 'b'), await rules.wasInForce('entra', 'b')]).toEqual([
         true,
         false,

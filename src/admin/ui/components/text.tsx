@@ -1,7 +1,7 @@
 import { Anchor, type AnchorProps, Badge, Box, Code, Text, Title, Tooltip } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { deadlineText, type Mark, prettyBody, timeText } from './texts.ts';
+import { type Mark, prettyBody, timeText } from './texts.ts';
 
 /** A muted part of a line. */
 export function Dim(props: { size?: 'xs'; children: ReactNode }) {
@@ -126,15 +126,16 @@ export function StateBadge({ mark }: { mark: Mark }) {
 
 interface TimeProps {
   at: string | undefined;
-  isDeadline?: boolean;
+  /** Returns the text of a moment, both in epoch milliseconds. */
+  format?: (at: number, now: number) => string;
   none?: string;
 }
 
 /**
- * A moment: relative below a day, else in local time; the exact UTC moment appears on hover. A deadline that has passed, such as that of
- * the next attempt, is "due". `none` stands for a moment that there is not.
+ * A moment: relative below a day, else in local time, unless `format` is another one, such as `sinceText` after "since"; the exact UTC
+ * moment appears on hover. `none` stands for a moment that there is not.
  */
-export function Time({ at, isDeadline = false, none = '–' }: TimeProps) {
+export function Time({ at, format = timeText, none = '–' }: TimeProps) {
   if (at === undefined) return none;
   return (
     <Tooltip
@@ -142,7 +143,7 @@ export function Time({ at, isDeadline = false, none = '–' }: TimeProps) {
       events={{ hover: true, focus: false, touch: true }}
     >
       <time dateTime={at} style={{ whiteSpace: 'nowrap' }}>
-        {(isDeadline ? deadlineText : timeText)(new Date(at).getTime(), Date.now())}
+        {format(new Date(at).getTime(), Date.now())}
       </time>
     </Tooltip>
   );

@@ -68,13 +68,15 @@ export function deadlineText(at: number, now: number): string {
   return at <= now ? 'due' : timeText(at, now);
 }
 
+/** Returns the text of a moment after "since", both in epoch milliseconds: the time of day, and the day unless it is today. */
+export function sinceText(at: number, now: number): string {
+  const isToday = new Date(at).toDateString() === new Date(now).toDateString();
+  return (isToday ? clock : local).format(at);
+}
+
 /** Replaces the times of a sentence of the server, such as `2026-11-20T14:02Z`, by local ones: those of today by the time of day alone. */
 export function withLocalTimes(text: string, now: number): string {
-  const today = new Date(now).toDateString();
-  return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\dZ/g, (time) => {
-    const at = new Date(time);
-    return (at.toDateString() === today ? clock : local).format(at);
-  });
+  return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\dZ/g, (time) => sinceText(Date.parse(time), now));
 }
 
 /** The URNs that tables of rules abbreviate, by their short names. */

@@ -39,12 +39,10 @@ export function linksOf({ action, details, people }: Facts): PageLink[] {
 }
 
 /** A mapping that came into force leads to the difference between it and the one before. */
-function mappingLink(connection: string, { generation, version }: Facts['details']): PageLink {
+function mappingLink(connection: string, { version }: Facts['details']): PageLink {
   const mapping = `/mappings?connection=${encodeURIComponent(connection)}`;
-  // Entries of earlier versions of Jetbridge have the number as `generation`.
-  const number = generation ?? version;
-  return typeof number === 'number'
-    ? { href: `${mapping}&version=${number}`, label: `the change of version ${number}` }
+  return typeof version === 'number'
+    ? { href: `${mapping}&version=${version}`, label: `the change of version ${version}` }
     : { href: mapping, label: `mapping of ${connection}` };
 }
 

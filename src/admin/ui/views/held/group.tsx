@@ -4,7 +4,7 @@ import type { HeldPerson, HoldGroup } from '../../../contract/holds.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { personHref, Time, ViewLink } from '../../components/text.tsx';
-import { countText } from '../../components/texts.ts';
+import { countText, sinceText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
@@ -53,7 +53,7 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
         title={`${causeNames[cause]}, ${connection}`}
         actions={<DownloadButton operation="downloadHeldPeople" input={{ connection, cause }} />}
       >
-        Held since <Time at={since} />: {why}.
+        Held since <Time at={since} format={sinceText} />: {why}.
       </ViewHead>
       <Group justify="space-between" mb="xs" mih={32}>
         <SelectAll all={all} selected={selected} onChange={toggle} />
@@ -131,7 +131,7 @@ function columnsOf(
     },
     { label: 'The identity provider', cell: ({ wants }) => wishes[wants] },
     { label: 'If approved', cell: ({ effect }) => `the traveler will be ${effect}` },
-    { label: 'Held since', cell: ({ since }) => <Time at={since} /> },
+    { label: 'Held since', cell: ({ since }) => <Time at={since} format={sinceText} /> },
     { label: 'Approved by', cell: ({ firstApproval }) => firstApproval?.by ?? '–' },
   ];
 }

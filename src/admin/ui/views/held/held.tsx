@@ -5,7 +5,7 @@ import type { HoldGroup, OpenDecision } from '../../../contract/holds.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Time, ViewLink } from '../../components/text.tsx';
-import { countText } from '../../components/texts.ts';
+import { countText, sinceText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useIsAdmin } from '../../session.ts';
 import { ChangeEffect, ConfirmDecision, type PlannedDecision } from './decision.tsx';
@@ -96,7 +96,7 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
             </Badge>
           </Group>
           <Text>
-            Held since <Time at={since} />: {why}.
+            Held since <Time at={since} format={sinceText} />: {why}.
           </Text>
           <Text c="dimmed">
             Caused by {causedBy}. If approved: {consequenceText('approved', { effects, isMore })}

@@ -17,10 +17,9 @@ import { call, RequestFailure } from '../../api.ts';
 import { Dialog } from '../../components/dialogs.tsx';
 import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { countText, numberText } from '../../components/texts.ts';
 import { useChange, useRead } from '../../queries.ts';
 import type { Applied } from './progress.tsx';
-import { fieldLabel, valueText } from './texts.ts';
+import { effectSentence, effectTexts, fieldLabel, valueText } from './texts.ts';
 
 /**
  * Reads the changes that a mapping would make for all people. `isEnabled` is false while the text has faults; `valuesSince` is the version whose
@@ -38,31 +37,6 @@ export function useEffectOfMapping(
   );
 }
 
-/** One sentence, e.g. "This would change 214 of 1,204 people: 200 firstName, 14 costCenterId." */
-export function effectSentence(preview: MappingPreview): string {
-  const { changed, created, pending, outOfScope, people, fields, names, isCut } = preview;
-  const total = `${isCut ? 'the first ' : ''}${countText(people, 'person', 'people')}`;
-  const counted = (count: number, text: string) => (count > 0 ? [`${numberText(count)}${text}`] : []);
-  const parts = fields.map(({ field, set, cleared, again, released }) => {
-    const kinds = [
-      ...counted(set + again, ''),
-      ...counted(cleared, ' removed'),
-      ...counted(released, ' no longer set'),
-    ];
-    return `${kinds.join(' + ')} ${fieldLabel(field, names)}`;
-  });
-  const others = [
-    ...counted(created, ' would get a traveler at last.'),
-    ...counted(pending, ' would get no traveler any more.'),
-    ...counted(outOfScope, ' would be out of scope, and nothing is sent for them.'),
-  ];
-  const change =
-    changed === 0 && parts.length === 0
-      ? `This would change nobody of ${total}.`
-      : `This would change ${numberText(changed)} of ${total}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`;
-  return [change, ...others].join(' ');
-}
-
 interface EffectLineProps {
   preview: MappingPreview;
   isReading: boolean;
@@ -72,7 +46,6 @@ interface EffectLineProps {
 /** The effect on everybody: the sentence, removals apart, and examples on demand. */
 export function EffectLine({ preview, isReading, onPerson }: EffectLineProps) {
   const [isOpen, setOpen] = useState(false);
-  const removals = preview.fields.filter(({ cleared }) => cleared > 0);
   return (
     <Stack gap={4} aria-live="polite" opacity={isReading ? 0.6 : 1}>
       <Group gap="xs">
@@ -84,25 +57,28 @@ export function EffectLine({ preview, isReading, onPerson }: EffectLineProps) {
         )}
         {preview.needsApproval && <Badge color="yellow">‖ would be held for approval</Badge>}
       </Group>
-      {removals.length > 0 && (
-        <Text c="var(--mantine-color-error)">
-          ⚠ Removes the value of{' '}
-          {removals
-            .map(({ field, cleared }) => `${fieldLabel(field, preview.names)} for ${numberText(cleared)}`)
-            .join(', ')}
-          .
-        </Text>
-      )}
+      <EffectDetails preview={preview} />
+      <Collapse expanded={isOpen}>
+        <Examples preview={preview} onPerson={onPerson} />
+      </Collapse>
+    </Stack>
+  );
+}
+
+/** What a mapping removes and gives up, and whether there are more people than were looked at. */
+function EffectDetails({ preview }: { preview: MappingPreview }) {
+  const { removed, released } = effectTexts(preview);
+  return (
+    <>
+      {removed && <Text c="var(--mantine-color-error)">⚠ {removed}</Text>}
+      {released && <Text c="dimmed">{released}</Text>}
       {preview.isCut && (
         <Text c="dimmed">
           There are more people than could be looked at in 5 seconds.{' '}
           <Code>npx jetbridge mapping preview</Code> looks at everybody.
         </Text>
       )}
-      <Collapse expanded={isOpen}>
-        <Examples preview={preview} onPerson={onPerson} />
-      </Collapse>
-    </Stack>
+    </>
   );
 }
 
@@ -158,6 +134,7 @@ export function EffectWarning({ preview }: { preview: MappingPreview }) {
   return (
     <>
       <Text size="md">{effectSentence(preview)}</Text>
+      <EffectDetails preview={preview} />
       {preview.needsApproval && (
         <Alert color="yellow" title="It will be held">
           More than 100 people would change. The mapping comes into force, but nothing is sent for them until
@@ -171,7 +148,7 @@ export function EffectWarning({ preview }: { preview: MappingPreview }) {
 interface ApplyProps {
   connection: string;
   text: string;
-  /** The version that the text was edited from. */
+  /** The generation of the version that the text was edited from. */
   generation: number;
   /** A version of the history that is to be in force again; undefined: the text is applied. */
   version?: number | undefined;
@@ -191,7 +168,7 @@ export function ApplyDialog({ connection, text, generation, version, onClose, on
       ? call('applyMapping', { connection, text, generation })
       : call('restoreMappingVersion', { connection, version, generation, values });
   const change = useChange(apply, {
-    onDone: ({ outcome, generation: now }) =>
+    onDone: ({ outcome, version: now }) =>
       onApplied(outcome === 'applied' ? { version: now, people: effect.data?.people ?? 0 } : undefined),
   });
   const what = version === undefined ? 'this mapping' : `version ${version}`;

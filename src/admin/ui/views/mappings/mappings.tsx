@@ -246,8 +246,7 @@ function Head(props: HeadProps) {
       >
         {version ? (
           <>
-            Version {version.generation} of {connection}, by {originOf(version)},{' '}
-            <Time at={version.appliedAt} />.
+            Version {version.number} of {connection}, by {originOf(version)}, <Time at={version.appliedAt} />.
           </>
         ) : (
           `The default rules are in force for ${connection}.`
@@ -311,11 +310,11 @@ function OthersChange({ connection, version, onRebase }: OthersChangeProps) {
       color="yellow"
       mb="md"
       role="alert"
-      title={`⚠ ${authorOf(version)} has put version ${version.generation} in force since you began`}
+      title={`⚠ ${authorOf(version)} has put version ${version.number} in force since you began`}
     >
       <Text>
         Look at that change and add it to your text. Then continue: your text is compared with version{' '}
-        {version.generation} from then on, and applying it replaces that version.
+        {version.number} from then on, and applying it replaces that version.
       </Text>
       <Group mt="xs" gap="sm">
         <Anchor component="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>

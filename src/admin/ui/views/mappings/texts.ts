@@ -1,3 +1,6 @@
+import type { MappingPreview } from '../../../contract/mappings.ts';
+import { countText, numberText } from '../../components/texts.ts';
+
 /** The names of ids, as the API sends them. */
 type Names = Partial<Record<string, string>>;
 
@@ -19,4 +22,41 @@ function customFieldData(value: unknown, names: Names): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { data, customFieldOptionId: option } = Object(value);
   return data ?? (typeof option === 'string' ? (names[option] ?? option) : value);
+}
+
+/** One sentence, e.g. "This would change 214 of 1,204 people: 200 firstName, 14 costCenterId." */
+export function effectSentence(preview: MappingPreview): string {
+  const { changed, created, pending, outOfScope, people, fields, names, isCut } = preview;
+  const total = `${isCut ? 'the first ' : ''}${countText(people, 'person', 'people')}`;
+  const counted = (count: number, text: string) => (count > 0 ? [`${numberText(count)}${text}`] : []);
+  const parts = fields.map(({ field, set, cleared, again, released }) => {
+    const kinds = [
+      ...counted(set + again, ''),
+      ...counted(cleared, ' removed'),
+      ...counted(released, ' no longer set'),
+    ];
+    return `${kinds.join(' + ')} ${fieldLabel(field, names)}`;
+  });
+  const others = [
+    ...counted(created, ' would get a traveler at last.'),
+    ...counted(pending, ' would get no traveler any more.'),
+    ...counted(outOfScope, ' would be out of scope, and nothing is sent for them.'),
+  ];
+  const changes = changed === 0 ? 'nobody' : numberText(changed);
+  const change = `This would change ${changes} of ${total}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`;
+  return [change, ...others].join(' ');
+}
+
+/** Names the fields whose values a mapping removes, and those that it gives up; undefined if there are none. */
+export function effectTexts({ fields, names }: Pick<MappingPreview, 'fields' | 'names'>) {
+  const list = (kind: 'cleared' | 'released', begin: string) => {
+    const parts = fields
+      .filter((field) => field[kind] > 0)
+      .map((field) => `${fieldLabel(field.field, names)} for ${countText(field[kind], 'person', 'people')}`);
+    return parts.length > 0 ? `${begin} ${parts.join(', ')}.` : undefined;
+  };
+  return {
+    removed: list('cleared', 'Removes the value of'),
+    released: list('released', 'Gives up the field, whose value then stays in the travel service:'),
+  };
 }

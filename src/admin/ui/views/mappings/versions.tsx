@@ -55,21 +55,21 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
           <Rows
             label="Versions"
             rows={data.versions}
-            keyOf={({ generation }) => String(generation)}
+            keyOf={({ number }) => String(number)}
             empty="No mapping has been in force yet."
             columns={[
               {
                 label: 'Version',
-                cell: ({ generation }) => (
+                cell: ({ number }) => (
                   <Group gap="xs" wrap="nowrap">
                     <Anchor
                       component="button"
-                      aria-expanded={open === generation}
-                      onClick={() => setOpen(open === generation ? undefined : generation)}
+                      aria-expanded={open === number}
+                      onClick={() => setOpen(open === number ? undefined : number)}
                     >
-                      {generation}
+                      {number}
                     </Anchor>
-                    {generation === data.versions[0]?.generation && (
+                    {number === data.versions[0]?.number && (
                       <Badge variant="light" style={{ flexShrink: 0 }}>
                         in force
                       </Badge>
@@ -83,9 +83,9 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
                   <>
                     by {originOf(version)}, <Time at={version.appliedAt} /> ·{' '}
                     {countText(version.rules, 'rule')}
-                    {open === version.generation && (
+                    {open === version.number && (
                       <VersionDetails
-                        {...{ connection, generation: version.generation }}
+                        {...{ connection, number: version.number }}
                         onRestore={canRestore && version !== data.versions[0] ? restore : undefined}
                       />
                     )}
@@ -102,20 +102,20 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
 
 interface VersionDetailsProps {
   connection: string;
-  generation: number;
+  number: number;
   onRestore: Restore | undefined;
 }
 
-function VersionDetails({ connection, generation, onRestore }: VersionDetailsProps) {
-  const version = useRead('readMappingVersion', { connection, version: String(generation) });
+function VersionDetails({ connection, number, onRestore }: VersionDetailsProps) {
+  const version = useRead('readMappingVersion', { connection, version: String(number) });
   return (
     <Loaded query={version}>
       {({ text, difference }) => (
         <Stack gap="xs" mt="xs">
           <Difference difference={difference} />
           {onRestore && (
-            <Button aria-haspopup="dialog" onClick={() => onRestore(generation, text)} w="fit-content">
-              Restore version {generation}…
+            <Button aria-haspopup="dialog" onClick={() => onRestore(number, text)} w="fit-content">
+              Restore version {number}…
             </Button>
           )}
         </Stack>

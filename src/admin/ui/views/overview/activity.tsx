@@ -4,7 +4,7 @@ import type { ActivityCounts } from '../../../contract/overview.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/text.tsx';
-import { clockText, countText, numberText, toChoices } from '../../components/texts.ts';
+import { clockText, countText, numberText, sinceText, toChoices } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 import { Panel } from './panel.tsx';
 import { READ_EVERY_MS } from './state.ts';
@@ -69,7 +69,7 @@ function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSin
       <Text>{totalsText(spans)}</Text>
       {isPartial(spans, completeSince) && (
         <Text size="xs" c="dimmed" component="div">
-          The log is still being counted: complete since <Time at={completeSince} />.
+          The log is still being counted: complete since <Time at={completeSince} format={sinceText} />.
         </Text>
       )}
       <VisuallyHidden>

@@ -6,7 +6,7 @@ import { call } from '../../api.ts';
 import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Dim, Time, ViewLink } from '../../components/text.tsx';
-import { countText, numberText, toWords, withLocalTimes } from '../../components/texts.ts';
+import { countText, numberText, sinceText, toWords, withLocalTimes } from '../../components/texts.ts';
 import { HelpLink } from '../../components/view-head.tsx';
 import { useIsAdmin } from '../../session.ts';
 import { causeNames } from '../held/texts.ts';
@@ -69,7 +69,7 @@ function ShadowNotice({ id, since }: { id: string; since: string | undefined }) 
       {since && (
         <>
           {' '}
-          since <Time at={since} />
+          since <Time at={since} format={sinceText} />
         </>
       )}
       ; leavers keep their access.{' '}
@@ -172,7 +172,7 @@ function Held({ held }: { held: Overview['held'] }) {
             <>
               {causeNames[cause]}{' '}
               <Dim>
-                since <Time at={since} />
+                since <Time at={since} format={sinceText} />
               </Dim>
             </>
           }

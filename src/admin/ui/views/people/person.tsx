@@ -5,7 +5,7 @@ import { Copyable } from '../../components/buttons.tsx';
 import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Dim, Fact, Section, StateBadge, Time, ViewLink } from '../../components/text.tsx';
-import { toWords } from '../../components/texts.ts';
+import { deadlineText, sinceText, toWords } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
@@ -72,12 +72,12 @@ function Head({ person }: { person: PersonExplanation }) {
         <Text>{reasonText(person)}</Text>
         {verdict.since && (
           <Text>
-            Since <Time at={verdict.since} />.
+            Since <Time at={verdict.since} format={sinceText} />.
           </Text>
         )}
         {verdict.until && (
           <Text>
-            Next attempt <Time at={verdict.until} isDeadline />.
+            Next attempt <Time at={verdict.until} format={deadlineText} />.
           </Text>
         )}
         {verdict.status === 'held' && (

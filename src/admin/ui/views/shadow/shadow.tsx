@@ -8,7 +8,7 @@ import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/fi
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { Dim, personHref, StateBadge, Time, ViewLink } from '../../components/text.tsx';
-import { countText, numberText } from '../../components/texts.ts';
+import { countText, numberText, sinceText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { Panel } from '../overview/panel.tsx';
@@ -47,7 +47,7 @@ function Modes() {
                   {since && (
                     <>
                       {' '}
-                      since <Time at={since} />
+                      since <Time at={since} format={sinceText} />
                     </>
                   )}
                   : {modeTexts[mode].does}
@@ -93,7 +93,8 @@ function Report({ connection }: { connection: string }) {
       >
         {sums.data && (
           <>
-            In shadow mode since <Time at={sums.data.since} />. Nothing is sent to the travel API.
+            In shadow mode since <Time at={sums.data.since} format={sinceText} />. Nothing is sent to the
+            travel API.
           </>
         )}
       </ViewHead>

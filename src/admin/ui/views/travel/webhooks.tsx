@@ -24,6 +24,7 @@ import {
 import { Failure, Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows, Rows } from '../../components/rows.tsx';
 import { StateBadge, Time, ViewLink } from '../../components/text.tsx';
+import { deadlineText } from '../../components/texts.ts';
 import { useChange, usePages, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { PartHead } from './resource.tsx';
@@ -208,7 +209,7 @@ const deliveryColumns: Column<TravelDelivery>[] = [
       return last ? <Code>{`attempt ${attempts.length}: ${attemptText(last)}`}</Code> : 'none yet';
     },
   },
-  { label: 'Next attempt', cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} isDeadline /> },
+  { label: 'Next attempt', cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} format={deadlineText} /> },
 ];
 
 function redeliverColumn(onRedeliver: (id: string) => void): Column<TravelDelivery> {
