@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../fixtures/eventually.ts';
 import { faultyProxy } from '../fixtures/faulty-proxy.ts';
-import { limitFileSize } from '../fixtures/process-limits.ts';
 import { runJetbridge } from '../fixtures/jetbridge.ts';
 import { kill } from '../fixtures/process.ts';
+import { limitFileSize } from '../fixtures/process-limits.ts';
 import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
