@@ -29,7 +29,7 @@ const postgresProcesses = {
   displayName: 'processes on PostgreSQL',
   testMatch: [
     '**/test/process/{feed,import}.slow.test.ts',
-    '**/test/cli/{connections,erase}.slow.test.ts',
+    '**/test/cli/connections.slow.test.ts',
     '**/test/scim/group-concurrency.slow.test.ts',
     '**/test/store/{restored,volume}.slow.test.ts',
     '**/test/travel/webhooks/model.slow.test.ts',

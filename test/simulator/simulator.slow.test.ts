@@ -3,23 +3,12 @@ import { historyOf, play } from './play.ts';
 import { setupOf } from './setup.ts';
 import { simulate } from './simulate.ts';
 
-/** Samples that take about 50 s of one core together; `simulator.release.test.ts` plays more. */
-const samples: [string, string][] = [
-  ['two operations with one fault of any kind at any of their effects', '--sequences 2 --step 23'],
-  ['a call that is carried out late, before or after any other write', '--sequences 2 --late --step 7'],
-  ['a sample of two operations with two faults', '--sequences 2 --step 17 --faults 2 --fault-step 1201'],
-  [
-    'a sample of operations with other policies, habits of the travel API and beginnings',
-    '--sequences 2 --varied --step 211 --fault-step 37',
-  ],
-];
-
-it.each(samples)(
-  'every promise is kept: %s',
-  async (_, options) =>
-    expect(await simulate(...options.split(' '))).toMatch(/^\d+ of \d+ small worlds, 0 failed/),
-  1_200_000,
-);
+it('two operations with one fault of any kind at any of their effects keep every promise, in a sample', async () => {
+  // `simulator.release.test.ts` plays all of them, and other kinds of small worlds.
+  expect(await simulate(...'--sequences 2 --step 97'.split(' '))).toMatch(
+    /^\d+ of \d+ small worlds, 0 failed/,
+  );
+}, 1_200_000);
 
 it('the same seed gives the same history, to the last call', async () => {
   const database = await openSimulator();
