@@ -7,7 +7,7 @@ import { build } from 'vite';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What is not bundled: the addon of SQLite, and what pg and debug use if an operator has installed it. */
+/** Packages that stay outside of the bundle: the addon of SQLite, and those that pg and debug use if an operator has installed them. */
 const external = ['@photostructure/sqlite', 'pg-native', 'supports-color'];
 
 /** Programs, the entry `jetbridge/replay`, and modules that tests of processes and benchmarks import. */
