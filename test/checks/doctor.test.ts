@@ -15,21 +15,13 @@ import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { addStoredConnection } from '../../src/store/stored-connections.ts';
 import { type Answerer, json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
-import { createDatabaseIn } from '../fixtures/data-folder.ts';
-import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { folderForEachTest } from '../fixtures/folder-for-each-test.ts';
 import { startService } from '../fixtures/service.ts';
 import { recordedShell } from '../fixtures/shell.ts';
 import { NOW, person } from '../fixtures/store.ts';
 import { describeOnSqlite } from '../fixtures/test-database.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
-let data: { JETBRIDGE_DATA: string };
-beforeEach(() => {
-  folder = temporaryFolder();
-  data = { JETBRIDGE_DATA: join(folder.path, 'data') };
-  createDatabaseIn(data.JETBRIDGE_DATA);
-});
-afterEach(() => folder.remove());
+const { data } = folderForEachTest();
 
 /** Runs the doctor and returns its lines, and its exit code. */
 async function examine(environment: Record<string, string> = {}) {

@@ -1,30 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { certificateFiles } from '../fixtures/certificate.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
-import { createDatabaseIn } from '../fixtures/data-folder.ts';
-import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { folderForEachTest } from '../fixtures/folder-for-each-test.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
 const home = join(__dirname, '..', '..');
 const example = join(home, 'config/jetbridge.example.json');
 
-/** An empty data folder for each test, and files in it. */
-let folder: ReturnType<typeof temporaryFolder>;
-let data: { JETBRIDGE_DATA: string };
-beforeEach(() => {
-  folder = temporaryFolder();
-  data = { JETBRIDGE_DATA: join(folder.path, 'data') };
-  createDatabaseIn(data.JETBRIDGE_DATA);
-});
-afterEach(() => folder.remove());
-
-function file(name: string, content: unknown): string {
-  const path = join(folder.path, name);
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
+const { folder, data, file } = folderForEachTest();
 
 /** The example settings with a travel API and an OpenID provider that do not answer; check would look up the names of its mappings there. */
 function unreachable(): string {

@@ -1,26 +1,10 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommandLine } from '../fixtures/command-line.ts';
-import { createDatabaseIn } from '../fixtures/data-folder.ts';
-import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { folderForEachTest } from '../fixtures/folder-for-each-test.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
-/** An empty data folder for each test, and files in it. */
-let folder: ReturnType<typeof temporaryFolder>;
-let data: { JETBRIDGE_DATA: string };
-beforeEach(() => {
-  folder = temporaryFolder();
-  data = { JETBRIDGE_DATA: join(folder.path, 'data') };
-  createDatabaseIn(data.JETBRIDGE_DATA);
-});
-afterEach(() => folder.remove());
-
-function file(name: string, content: unknown): string {
-  const path = join(folder.path, name);
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
+const { folder, data, file } = folderForEachTest();
 
 /** The address of a travel API that does not answer. */
 const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-will-ask-for-it' };

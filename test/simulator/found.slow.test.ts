@@ -1,20 +1,11 @@
 import { defaultPolicies } from '../../src/provisioning/policies.ts';
 import { seeds } from '../fixtures/runs.ts';
 import type { Event } from './events.ts';
-import { type MemoryDatabase, openSimulator } from './memory-database.ts';
-import type { Setup } from './setup.ts';
-import { expectHistoryKept } from './short-histories.ts';
+import { expectKeptInFile } from './short-histories.ts';
 
 /** Further histories that the simulator has found and shrunk, each with the fault that it showed. */
 
-let database: MemoryDatabase;
-beforeAll(async () => {
-  database = await openSimulator();
-});
-afterAll(() => database.close());
-
-const expectKept = (events: Event[], setup: Partial<Setup> = {}, seed = 1) =>
-  expectHistoryKept(database, { events, setup, seeds: [seed] });
+const expectKept = expectKeptInFile();
 
 it('a leaver who gives up an address while another one has the own new one gets that as soon as it is free', () =>
   expectKept(

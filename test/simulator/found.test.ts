@@ -1,19 +1,9 @@
 import { seeds } from '../fixtures/runs.ts';
-import type { Event } from './events.ts';
-import { type MemoryDatabase, openSimulator } from './memory-database.ts';
-import type { Setup } from './setup.ts';
-import { expectHistoryKept } from './short-histories.ts';
+import { expectKeptInFile } from './short-histories.ts';
 
 /** Histories that the simulator has found and shrunk, each with the fault that it showed. `found.slow.test.ts` has more of them. */
 
-let database: MemoryDatabase;
-beforeAll(async () => {
-  database = await openSimulator();
-});
-afterAll(() => database.close());
-
-const expectKept = (events: Event[], setup: Partial<Setup> = {}, seed = 1) =>
-  expectHistoryKept(database, { events, setup, seeds: [seed] });
+const expectKept = expectKeptInFile();
 
 it('a leaver takes the own address back if the person who needed it wants another one before it is given up', () =>
   expectKept([

@@ -1,6 +1,6 @@
 import type { Policies } from '../../src/provisioning/policies.ts';
 import type { Event } from './events.ts';
-import type { MemoryDatabase } from './memory-database.ts';
+import { type MemoryDatabase, openSimulator } from './memory-database.ts';
 import { play } from './play.ts';
 import { plainSetup, type Setup } from './setup.ts';
 
@@ -30,6 +30,17 @@ export async function expectHistoryKept(
     });
     expect(broken).toEqual([]);
   }
+}
+
+/** Opens a simulator for the tests of a file. Returns a function that expects that events break no promise. */
+export function expectKeptInFile() {
+  let database: MemoryDatabase;
+  beforeAll(async () => {
+    database = await openSimulator();
+  });
+  afterAll(() => database.close());
+  return (events: Event[], setup: Partial<Setup> = {}, seed = 1): Promise<void> =>
+    expectHistoryKept(database, { events, setup, seeds: [seed] });
 }
 
 export const join = (who: number, as: 'same' | 'other' = 'same') =>
