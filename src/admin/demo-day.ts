@@ -1,4 +1,4 @@
-import type { DemoDayState } from './contract/overview.ts';
+import type { DemoDayState } from '../operations/overview.ts';
 
 /** The connection of the demo day, which no settings have. Nothing that it does concerns the people of other connections. */
 export const DEMO_CONNECTION = 'demo';

@@ -1,4 +1,4 @@
-import { auditColumns, auditPages, readableDetails } from '../admin/audit-entries.ts';
+import { auditColumns, auditPages, readableDetails } from '../operations/audit-entries.ts';
 import { type AuditEntry, auditLog, type EntryFilter } from '../store/credentials/audit-log.ts';
 import type { Database } from '../store/sql/database.ts';
 import { parseCount, parseTime } from './arguments.ts';

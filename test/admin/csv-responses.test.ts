@@ -1,6 +1,6 @@
 import { get, type IncomingMessage, request } from 'node:http';
-import type { Contract } from '../../src/admin/contract/operation.ts';
 import { contractRouter, type RouterDeps } from '../../src/admin/router.ts';
+import type { Declarations } from '../../src/operations/operation.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type HttpFixture, httpFixture } from '../fixtures/http.ts';
 
@@ -13,7 +13,7 @@ const contract = {
     ...{ method: 'get', path: '/numbers.csv', tag: 'Numbers', access: 'anyone', summary: 'Download numbers' },
     csv: { number: ({ number }: Row) => number },
   },
-} as const satisfies Contract;
+} as const satisfies Declarations;
 
 /** The rows of the next download. */
 let pages: AsyncIterable<Row[]>;

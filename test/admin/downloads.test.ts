@@ -1,5 +1,5 @@
-import type { AdminDeps } from '../../src/admin/deps.ts';
-import { peopleHandlers } from '../../src/admin/handlers/people.ts';
+import type { AdminDeps } from '../../src/operations/deps.ts';
+import { peopleHandlers } from '../../src/operations/people.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { auditHandlers } from '../../src/admin/handlers/audit.ts';
+import { auditHandlers } from '../../src/operations/audit.ts';
 import type { AuditLog } from '../../src/store/credentials/audit-log.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';

@@ -1,5 +1,5 @@
 import type { TripProject } from '../travel/resources/trip-project.ts';
-import type { TravelTripDetails } from './contract/travel-data.ts';
+import type { TravelTripDetails } from './travel-data.ts';
 
 type Booking = NonNullable<TripProject['bookings']>[number];
 type Part = TravelTripDetails['parts'][number];
