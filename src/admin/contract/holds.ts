@@ -16,8 +16,6 @@ const effects = z
   .meta({ id: 'HoldEffects', description: 'The number of travelers by what an approval does to them' });
 export type HoldEffects = z.input<typeof effects>;
 
-const approval = { by: z.string().describe('The admin'), at: time };
-
 const heldPerson = z
   .object({
     id,
@@ -28,7 +26,6 @@ const heldPerson = z
       .enum(['change', 'deactivate', 'delete'])
       .describe('The change that the identity provider requested'),
     effect: z.enum(['archived', 'deleted', 'changed']).describe('The effect of an approval on the traveler'),
-    firstApproval: z.object(approval).optional().describe('The approval that needs a second admin'),
   })
   .meta({ id: 'HeldPerson' });
 export type HeldPerson = z.input<typeof heldPerson>;
@@ -86,9 +83,6 @@ const group = z
     effect: rulesEffect
       .optional()
       .describe('Of a change of rules that waits for a decision: its effect, once it is being computed'),
-    approvals: z
-      .array(z.object({ ...approval, people: count }))
-      .describe('The approvals that need a second admin'),
   })
   .meta({ id: 'HoldGroup', description: 'The people of a connection who are held for one cause' });
 export type HoldGroup = z.input<typeof group>;
@@ -101,7 +95,6 @@ export const holdsContract = {
     result: z.object({
       people: count,
       groups: z.array(group),
-      fourEyes: z.boolean().describe('True if an approval needs two admins'),
       decisions: z.array(openDecision).describe('The decisions of the last day that are being carried out'),
     }),
   },
@@ -163,8 +156,7 @@ export const holdsContract = {
       }),
     result: z.object({
       decided: count.describe('The number of people whom the decision concerned'),
-      decision: decision.optional().describe('The number of the decision; absent if it concerned nobody yet'),
-      requested: count.describe('The number of people for whom a second admin must approve the same'),
+      decision,
       skipped: count.describe(
         'The number of people that were left out, because another admin has decided or the identity provider has written',
       ),

@@ -63,9 +63,6 @@ export const shadowContract = {
         .describe('The number of existing travelers of whom each field changes'),
       names,
       digest,
-      fourEyes: z
-        .boolean()
-        .describe('True if an approval needs two admins: going live then approves nothing'),
     }),
     errors: ['notFound', 'conflict'],
   },

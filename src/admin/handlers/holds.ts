@@ -1,7 +1,6 @@
 import { countText } from '../../provisioning/conditions/texts.ts';
 import { causedBy } from '../../provisioning/holds/caused-by.ts';
 import {
-  approvedAlreadyText,
   type DecisionSubject,
   decide,
   resultDetails,
@@ -9,7 +8,6 @@ import {
 } from '../../provisioning/holds/decide.ts';
 import { heldPeoplePages } from '../../provisioning/holds/held-people.ts';
 import {
-  type ApprovalCount,
   answerTo,
   approvalText,
   causeTexts,
@@ -41,14 +39,12 @@ export function holdHandlers(deps: AdminDeps): Handlers<typeof holdsContract, Ad
         await deps.store.holds.countHolds(),
         await deps.store.holds.countRequestedChanges(),
       ];
-      const approvals = await deps.store.holds.countApprovals();
-      const groups = await Promise.all(counts.map((count) => toGroup(count, { requested, approvals }, deps)));
-      const { audit, now, settings } = deps;
+      const groups = await Promise.all(counts.map((count) => toGroup(count, requested, deps)));
+      const { audit, now } = deps;
       const source = { audit, holds: deps.store.holds, now: now() };
       return {
         people: counts.reduce((sum, { count }) => sum + count, 0),
         groups: groups.sort((one, other) => one.since - other.since),
-        fourEyes: settings.fourEyes,
         decisions: await listOpenDecisions(source, deps.connectionIds()),
       };
     },
@@ -61,18 +57,12 @@ export function holdHandlers(deps: AdminDeps): Handlers<typeof holdsContract, Ad
   };
 }
 
-async function toGroup(
-  hold: HoldCount,
-  { requested, approvals }: { requested: RequestedChanges[]; approvals: ApprovalCount[] },
-  deps: AdminDeps,
-) {
+async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: AdminDeps) {
   const { connection, cause, count, since } = hold;
   const policies = findPolicies(connection, deps);
   const change = cause === 'rules' ? await findWaitingChange(connection, deps) : undefined;
   const examples = await deps.store.holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
-  const isOfGroup = (one: { connection: string; cause: HoldCause }) =>
-    one.connection === connection && one.cause === cause;
-  const wanted = requested.find(isOfGroup);
+  const wanted = requested.find((one) => one.connection === connection && one.cause === cause);
   const people = Math.max(count, change?.effect?.people ?? 0);
   return {
     ...{ connection, cause, people, since },
@@ -82,7 +72,6 @@ async function toGroup(
     ifDiscarded: causeTexts[cause].discarded,
     effects: !change && wanted ? effectsOf(wanted, policies) : allChanged(people),
     examples: examples.map((person) => toPerson(person, policies)),
-    approvals: change?.firstApproval ? [{ ...change.firstApproval, people }] : approvals.filter(isOfGroup),
     generation: change?.generation,
     effect: change?.effect,
   };
@@ -103,9 +92,9 @@ function allChanged(changed: number) {
 }
 
 function toPerson(person: HeldPerson, policies: Policies | undefined) {
-  const { id, userName, hold, version, firstApproval } = person;
+  const { id, userName, hold, version } = person;
   return {
-    ...{ id, userName, version, since: hold.since, firstApproval },
+    ...{ id, userName, version, since: hold.since },
     wants: requestedChange(person),
     effect: travelerEnd(person, policies) ?? ('changed' as const),
   };
@@ -155,7 +144,6 @@ async function explainHold({ connection, id }: { connection: string; id: string 
     ...{ connection, cause },
     why: causeTexts[cause].why(policies),
     causedBy: await causedBy({ connection, cause }, deps.store),
-    firstApproval: await deps.store.holds.findApproval(connection, id),
     ifApproved: approvalText(person, policies),
     ifDiscarded: causeTexts[cause].discarded,
     answer: answerTo(identity),
@@ -182,26 +170,24 @@ async function readDecision(
 
 type Decided = HandlerRequest<(typeof holdsContract)['decideHolds']>['body'];
 
-/** Carries out the decision of an admin, or records it where a second admin is needed. */
+/** Carries out the decision of an admin. */
 async function decideHolds(
   body: Decided,
   { note, caller }: Pick<AdminContext, 'note' | 'caller'>,
-  { store: { holds }, settings, now, ...deps }: AdminDeps,
+  { store: { holds }, now, ...deps }: AdminDeps,
 ) {
   const { connection, cause, answer } = body;
   note({ connection, cause, answer, asked: body.people?.length ?? body.count });
   findConnection(deps, connection);
   const subject = await toSubject(body, holds);
   note(subjectDetails(subject));
-  const { shownName: by = '', approver = '' } = caller ?? {};
-  const admin = { answer, by, approver, now: now(), fourEyes: settings.fourEyes, mayReverse: false };
+  const admin = { answer, by: caller?.shownName ?? '', now: now(), mayReverse: false };
   const result = await decide(holds, subject, admin);
   const details = resultDetails(result, admin);
   note(details);
-  if (result.decided + result.requested === 0)
-    throw new AdminError('conflict', result.repeated > 0 ? approvedAlreadyText(approver) : NOBODY_LEFT);
+  if (result.decided === 0) throw new AdminError('conflict', NOBODY_LEFT);
   deps.provisioning.wake();
-  return details;
+  return { ...details, decision: admin.now };
 }
 
 const NOBODY_LEFT =

@@ -51,8 +51,7 @@ export function shadowHandlers(deps: AdminDeps): Handlers<typeof shadowContract,
 async function summarize(deps: AdminDeps, id: string) {
   const shadow = await readShadow(deps, id);
   const sums = await summarizeShadow(deps.store.shadowPlans.findPage, shadow, deps.runtime.now());
-  const { fourEyes } = deps.settings;
-  return { since: shadow.since, fourEyes, ...sums, names: await readNames(deps, id, sums.fields) };
+  return { since: shadow.since, ...sums, names: await readNames(deps, id, sums.fields) };
 }
 
 async function leaveShadow(
@@ -62,9 +61,8 @@ async function leaveShadow(
 ) {
   note({ connection: id, digest: body.digest });
   findConnection(deps, id);
-  const { store, runtime, settings } = deps;
-  const admin = { by: caller?.shownName, fourEyes: settings.fourEyes };
-  const result = await goLive(store, { connection: id, ...body, ...admin, now: runtime.now() });
+  const { store, runtime } = deps;
+  const result = await goLive(store, { connection: id, ...body, by: caller?.shownName, now: runtime.now() });
   if (result.outcome === 'notInShadow') throw notInShadow();
   if (result.outcome === 'outdated')
     throw new AdminError('conflict', 'The digest is not one of a report of this time in shadow mode.');
