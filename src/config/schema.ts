@@ -246,15 +246,6 @@ const alerts = z.strictObject({
   email: emailAlerts.optional(),
 });
 
-const holds = z.strictObject({
-  fourEyes: z
-    .boolean()
-    .default(false)
-    .describe(
-      'If true, the approval of a held change needs two admins, and is carried out when the second one approves. A discard needs one.',
-    ),
-});
-
 /** The settings file. */
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -292,7 +283,6 @@ export const settingsSchema = z.strictObject({
   alerts: alerts
     .prefault({})
     .describe('Alerts about conditions that need an operator. See docs/operations/alerts.md.'),
-  holds: holds.prefault({}).describe('Decisions about held changes. See docs/operations/held-changes.md.'),
   adminPage: adminPage.prefault({}).describe('The admin page.'),
   oauthClients: oauthClients.prefault({}),
   travelService: travelService.prefault({}).describe('The embedded travel service.'),

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import type { DemoDayState } from '../admin/demo-day.ts';
 import { DEMO_CONNECTION, type DemoDay } from '../admin/demo-day.ts';
 import { type Fault, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readMapping } from '../config/settings.ts';
 import { OperationError } from '../operations/errors.ts';
-import type { DemoDayState } from '../operations/overview.ts';
 import { readScenarios, type Scenario } from '../replay/scenario.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { hasRecords } from '../store/demo-day.ts';

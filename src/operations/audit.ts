@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AuditEntry } from '../store/credentials/audit-log.ts';
-import { auditColumns, auditPages, readableDetails } from './audit-entries.ts';
+import { auditColumns, auditPages } from './audit-entries.ts';
 import type { OperationDeps } from './deps.ts';
 import { type Operations, operation } from './operation.ts';
 import { peopleOperations } from './people.ts';
@@ -80,7 +80,6 @@ async function listAuditEntries({ limit, ...query }: z.output<typeof pageQuery>,
   const readName = nameReader(userNames(deps), MAX_NAMES);
   const toListed = async (entry: AuditEntry) => ({
     ...entry,
-    details: readableDetails(entry),
     people: await Promise.all(
       peopleOf(entry).map(async ({ connection, id }) => ({ id, name: await readName(connection, id) })),
     ),

@@ -105,8 +105,6 @@ const demoDayState = z
   })
   .meta({ id: 'DemoDay' });
 
-export type DemoDayState = z.input<typeof demoDayState>;
-
 /** The state of the whole service. */
 export const overviewOperations = {
   readOverview: serviceOperation(

@@ -17,12 +17,10 @@ import { billingProfile } from '../travel/resources/lookups.ts';
 import { type TripProject, tripProject } from '../travel/resources/trip-project.ts';
 import { user } from '../travel/resources/user.ts';
 import { requireEmbedded, type ServiceDeps } from './deps.ts';
-import { describeTrip, partsOfTrip } from './describe-trip.ts';
+import { describeTrip, money, partsOfTrip, tripPart, tripStates } from './describe-trip.ts';
 import { type Operations, serviceOperation } from './operation.ts';
 import { id, next, optionalText, time, travelPage } from './schemas.ts';
 import { listNewest, newestFirst, targetOf } from './travel-service.ts';
-
-const money = z.object({ total: z.number(), currency: z.string() });
 
 const traveler = z
   .object({
@@ -46,7 +44,7 @@ const tripMembers = {
       'The origin and the destination; if there are none, the place of the stay or the kind of the search',
     ),
   startsAt: optionalText.describe('Local time of the place, without zone'),
-  state: z.enum(['notBooked', 'booked', 'canceled', 'failed']),
+  state: z.enum(tripStates),
   approvalStatus: optionalText,
   travelers: z.array(traveler),
   prices: z.array(money).describe('The costs of the trip, one sum for each currency'),
@@ -62,20 +60,7 @@ const resource = z.record(z.string(), z.unknown());
 const travelTripDetails = z
   .object({
     ...tripMembers,
-    parts: z.array(
-      z.object({
-        key: z.string(),
-        kind: z.string().describe('E.g. `flight`, `rail`, `hotel` or `car`'),
-        from: z.string(),
-        to: optionalText,
-        startsAt: z.string(),
-        endsAt: z.string(),
-        number: optionalText.describe('Of the flight or train'),
-        reference: optionalText.describe('Of the booking'),
-        state: z.enum(['notBooked', 'booked', 'canceled', 'exchanged', 'failed']),
-        price: money.optional(),
-      }),
-    ),
+    parts: z.array(tripPart),
     resource,
   })
   .meta({ id: 'TravelTripDetails' });

@@ -152,10 +152,7 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     alter table connection drop column paused_at;
     alter table rules_in_force drop column put_back_since;
     drop index identity_decided_at;
-    drop index identity_first_approval;
-    alter table identity drop column first_approval;
     alter table identity drop column decided_at;
-    alter table rules_change drop column first_approval;
     alter table rules_change drop column decided_at;
     alter table rules_change drop column decided_people;
     alter table rules_change drop column effect;

@@ -19,14 +19,12 @@ export interface PlannedDecision {
 
 interface ConfirmDecisionProps {
   planned: PlannedDecision;
-  /** True if an approval needs two admins. */
-  fourEyes: boolean;
   onClose: () => void;
   onDecided: (outcome: Outcome) => void;
 }
 
 /** States the consequence of a decision in numbers, and carries it out when the admin confirms it. */
-export function ConfirmDecision({ planned, fourEyes, onClose, onDecided }: ConfirmDecisionProps) {
+export function ConfirmDecision({ planned, onClose, onDecided }: ConfirmDecisionProps) {
   const { answer, group, people } = planned;
   const who = people ? countText(people.length, 'person', 'people') : peopleText(group);
   const action = `${answer === 'approved' ? 'Approve' : 'Discard'} for ${who}`;
@@ -46,16 +44,6 @@ export function ConfirmDecision({ planned, fourEyes, onClose, onDecided }: Confi
     >
       <Text size="md">{consequenceText(answer, factsOf(planned))}</Text>
       {group.effect && <ChangeEffect effect={group.effect} connection={group.connection} />}
-      {fourEyes && answer === 'approved' && (
-        <Text size="md">
-          This needs the approval of two admins, and is carried out with the second one.{' '}
-          {group.approvals.map(({ by, people: count }) => (
-            <span key={by}>
-              {by} has approved it for {countText(count, 'person', 'people')}.{' '}
-            </span>
-          ))}
-        </Text>
-      )}
       <Text c="dimmed">
         {answer === 'approved'
           ? `The change comes from ${group.causedBy}.`

@@ -132,6 +132,5 @@ function columnsOf(
     { label: 'The identity provider', cell: ({ wants }) => wishes[wants] },
     { label: 'If approved', cell: ({ effect }) => `the traveler will be ${effect}` },
     { label: 'Held since', cell: ({ since }) => <Time at={since} format={sinceText} /> },
-    { label: 'Approved by', cell: ({ firstApproval }) => firstApproval?.by ?? '–' },
   ];
 }
