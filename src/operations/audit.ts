@@ -3,7 +3,7 @@ import type { AuditEntry } from '../store/credentials/audit-log.ts';
 import { auditColumns, auditPages } from './audit-entries.ts';
 import type { OperationDeps } from './deps.ts';
 import { type Operations, operation } from './operation.ts';
-import { peopleOperations } from './people.ts';
+import { personOperations } from './person.ts';
 import { limit, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
 import { nameReader, userNames } from './user-names.ts';
 
@@ -96,7 +96,7 @@ interface PersonKey {
 function peopleOf({ action, details }: AuditEntry): PersonKey[] {
   const { connection, people, person, id } = details;
   if (typeof connection !== 'string') return [];
-  const ids = [people, person, action in peopleOperations ? id : undefined].flat();
+  const ids = [people, person, action in personOperations ? id : undefined].flat();
   return ids.flatMap((one) => (typeof one === 'string' ? [{ connection, id: one }] : []));
 }
 
