@@ -19,6 +19,13 @@ test.each(pages)('no table in %s is wider than 160 characters', (file) => {
   expect(wide).toEqual([]);
 });
 
+test.each(documents)('no table in %s has spaces that align its columns', (file) => {
+  const padded = linesOf(readDocument(file), 'table').filter(({ line }) =>
+    / {3}|[^|] {2}| {2}[^|]|-{4}/.test(line.replaceAll(/`[^`]*`/g, '`')),
+  );
+  expect(padded).toEqual([]);
+});
+
 test.each(['operations', 'mappings'])('docs/%s.md has a link to every page of its folder', (name) => {
   const index = readDocument(`docs/${name}.md`);
   const below = documentsBelow(`docs/${name}`).filter(
