@@ -29,7 +29,7 @@ test('every transform is explained, and has tested cases', () => {
   const explained = itemsUnder(readDocument('docs/mappings/transforms.md'), 'Transforms').flatMap(
     leadingCodes,
   );
-  const cases = readDocument('docs/mappings/cases/transforms.md');
+  const cases = readDocument('test/translator/cases/transforms.json');
   for (const name of known) {
     expect(explained.filter((code) => code.includes(`"${name}"`))).not.toEqual([]);
     expect(cases).toContain(`"${name}"`);
