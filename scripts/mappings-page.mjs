@@ -1,4 +1,5 @@
-// Writes the tables of the pages in docs/mappings from the program's own tables and from the cases that the tests run. With --check it only reports whether the pages are up to date.
+// Writes the tables of the pages in docs/mappings from the program's own tables and from the cases that the tests run. With --check it
+// only reports whether the pages are up to date.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,17 +8,11 @@ import { urns } from '../src/schema/resource.ts';
 import { enterpriseSchema, userSchema } from '../src/schema/scim-schemas.ts';
 import { fields } from '../src/translator/fields.ts';
 import { otherRules } from '../src/translator/mapping/default-rules.ts';
-import { parseMapping } from '../src/translator/mapping/mapping-file.ts';
 import { compileRules } from '../src/translator/rules.ts';
-import { toTravel } from '../src/translator/to-travel.ts';
-import { code, table, wrap, writeOrCheck } from './markdown.mjs';
+import { code, table, writeOrCheck } from './markdown.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '../..');
 const folder = 'docs/mappings';
-const casesFolder = join(root, 'test/translator/cases');
-const lookups = readJson(join(root, 'test/fixtures/lookups.json'));
-
-const cases = readdirSync(casesFolder).map((file) => readJson(join(casesFolder, file)));
 
 /** The generated parts of pages that are written by hand. */
 const tables = {
@@ -25,7 +20,6 @@ const tables = {
   'default rules': defaultRulesList,
   'short names': shortNamesTable,
   transforms: transformsTable,
-  findings: findingsList,
 };
 
 const shown = new Set();
@@ -50,11 +44,13 @@ function withTables(markdown) {
 
 /** The first tested case of each transform that stands alone. */
 function transformsTable() {
-  const alone = readJson(join(casesFolder, 'transforms.json')).flatMap(({ mapping, user, fields: after }) => {
-    const [{ transforms }] = mapping.scimUserMapping;
-    const { userName: _, ...before } = user;
-    return transforms.length === 1 ? [{ transform: transforms[0], before, after, mapping }] : [];
-  });
+  const alone = readJson(join(root, 'test/translator/cases/transforms.json')).flatMap(
+    ({ mapping, user, fields: after }) => {
+      const [{ transforms }] = mapping.scimUserMapping;
+      const { userName: _, ...before } = user;
+      return transforms.length === 1 ? [{ transform: transforms[0], before, after }] : [];
+    },
+  );
   const isFirst = ({ transform }, index) =>
     index === alone.findIndex((one) => formOf(one.transform) === formOf(transform));
   const texts = (values) =>
@@ -137,31 +133,6 @@ function shortNamesTable() {
     ['short name', 'stands for'],
     rows.map(([name, urn]) => [code(`${name}:`), code(`${urn}:`)]),
   );
-}
-
-/** Every code of a finding in the cases, with the text of one finding. */
-function findingsList() {
-  const findings = cases.flat().flatMap((one) => translated(one).findings);
-  // Findings about values of the identity provider come first, so that the list shows one of them if a code has any.
-  const sorted = findings.toSorted(
-    (one, other) => Number(one.mappingPath !== undefined) - Number(other.mappingPath !== undefined),
-  );
-  return sorted
-    .filter(({ code: name }, index) => index === sorted.findIndex((one) => one.code === name))
-    .toSorted((one, other) => (one.code < other.code ? -1 : 1))
-    .map(findingText)
-    .join('\n');
-}
-
-function findingText({ code: name, value, reason, remedy }) {
-  return wrap(`- ${code(name)}, e.g. for ${code(json(value))}: ${reason} **Remedy**: ${remedy}`, '  ');
-}
-
-function translated({ mapping = {}, collection = [], groups, references = {}, applied = {}, user }) {
-  const parsed = parseMapping(mapping);
-  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
-  const snapshot = { lookups, references: new Map(Object.entries(references)), applied, groups };
-  return toTravel(compileRules(parsed.mapping, collection), user, snapshot);
 }
 
 /** The URNs as the page abbreviates them. */
