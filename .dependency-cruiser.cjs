@@ -80,7 +80,7 @@ module.exports = {
     folder('(scim|oauth|travel|adapter|provisioning|operations|admin|store)', 'log/exchange.ts$'),
     folder(
       'log',
-      'store/|http/(minute-quota|redaction).ts$|schema/case-fold.ts$|provisioning/runtime-ports.ts$|replay/exchanges.ts$',
+      'store/|http/(minute-quota|redaction).ts$|provisioning/runtime-ports.ts$|replay/exchanges.ts$',
     ),
     types(
       'adapter',
@@ -118,7 +118,7 @@ module.exports = {
     // The demo day is played through the SCIM interface of the running service, and removed below HTTP.
     folder(
       'demo-day',
-      'admin/demo-day.ts$|operations/(errors|scim-credentials|overview).ts$|config/|log/(erasure|open-log).ts$|provisioning/(policies|runtime-ports).ts$|replay/(report|scenario).ts$|schema/(case-fold|resource).ts$|store/|travel/',
+      'admin/demo-day.ts$|operations/(errors|scim-credentials|overview).ts$|config/|log/erasure.ts$|provisioning/(policies|runtime-ports).ts$|replay/(report|scenario).ts$|schema/(case-fold|resource).ts$|store/|travel/',
     ),
     folder(
       'server',
@@ -127,7 +127,7 @@ module.exports = {
     // The checks open what they ask as the server does.
     folder(
       'checks',
-      'admin/(demo-day|first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|log/(exchange-store|open-log).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
+      'admin/(demo-day|first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -171,7 +171,6 @@ module.exports = {
     builtin('http/', 'crypto|dns|http|https|net|querystring|stream/promises'),
     builtin('adapter/', 'url|util|zlib'),
     builtin('tracing/', 'async_hooks|http'),
-    builtin('log/', 'crypto'),
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),

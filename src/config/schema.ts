@@ -172,7 +172,7 @@ const retention = z.strictObject({
 
 const requestLog = z.strictObject({
   keepDays: wholeNumber(0, 365, 14).describe(
-    'The number of days for which SCIM requests, travel calls, token requests and requests to the embedded travel service are kept, with the bodies of writes and errors, encrypted. With 0 none are recorded, and those that were are deleted.',
+    'The number of days for which SCIM requests, travel calls, token requests and requests to the embedded travel service are kept, with the bodies of writes and errors, without secrets. With 0 none are recorded, and those that were are deleted.',
   ),
   keepEntries: wholeNumber(1_000, 100_000_000, 2_000_000).describe(
     'The number of requests beyond which the oldest are deleted earlier. A read takes about 700 bytes in the database, a write with its calls about 10 KB.',
