@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Router } from 'express';
-import { adminAccounts, adminSessions, adminTokens } from '../store/credentials/admins.ts';
+import { adminPassword, adminSessions, adminTokens } from '../store/credentials/admins.ts';
 import { auditLog } from '../store/credentials/audit-log.ts';
 import { encryption } from '../store/credentials/encryption.ts';
-import { openidAccounts, openidAttempts } from '../store/credentials/openid-accounts.ts';
+import { openidAttempts } from '../store/credentials/openid-attempts.ts';
 import { peopleSummaries } from '../store/identities/people-summaries.ts';
 import { groupPages } from '../store/lists/group-pages.ts';
 import { adminContract } from './catalog.ts';
@@ -39,8 +39,7 @@ export function adminRoutes(parts: AdminParts): Router {
     '/api',
     adminApi({
       ...parts,
-      accounts: adminAccounts(database),
-      openidAccounts: openidAccounts(database),
+      password: adminPassword(database),
       openidAttempts: openidAttempts(database),
       sessions: adminSessions(database),
       tokens: adminTokens(database),

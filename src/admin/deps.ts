@@ -5,7 +5,7 @@ import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
 import type { Connection } from '../provisioning/connection.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
-import type { AdminAccounts } from '../store/credentials/admins.ts';
+import type { AdminPasswords } from '../store/credentials/admins.ts';
 import type { PeopleSummaries, PeopleSummary } from '../store/identities/people-summaries.ts';
 import type { GroupPages } from '../store/lists/group-pages.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
@@ -86,7 +86,8 @@ export interface AdminParts {
 
 /** Everything that the handlers of the admin API use. */
 export interface AdminDeps extends AdminParts, RouterDeps, OpenidDeps {
-  accounts: AdminAccounts;
+  password: AdminPasswords;
+  newId(): string;
   credentials: ScimCredentials;
   peopleSummaries: PeopleSummaries;
   groupPages: GroupPages;

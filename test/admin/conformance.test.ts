@@ -50,7 +50,7 @@ test('each operation that changes something is for admins, or concerns the own s
   const open = operations.filter(
     ([, { method, access, changesNothing }]) => method !== 'get' && access !== 'admin' && !changesNothing,
   );
-  expect(open.map(([name]) => name)).toEqual(['signIn', 'signOut', 'endOwnSession', 'changeOwnPassword']);
+  expect(open.map(([name]) => name)).toEqual(['signIn', 'signOut', 'endSession']);
 });
 
 /** Browsers come with parameters of other sites, and see no JSON. */
@@ -88,22 +88,22 @@ test.each(withBody)('%s answers any body with a documented status', async (_name
 
 test('the character NUL, which PostgreSQL cannot store, is refused wherever it stands', async () => {
   const { admin } = fixture;
-  const created = await admin('POST', '/accounts', { body: { name: 'Eve\0', role: 'viewer' } });
+  const created = await admin('POST', '/admin-tokens', { body: { name: 'Eve\0', role: 'viewer' } });
   expect([created.status, created.body.faults[0].field]).toEqual([422, 'name']);
   expect((await admin('GET', '/audit?limit=1&actor=a%00b')).status).toBe(422);
-  expect((await admin('DELETE', '/accounts/a%00b')).status).toBe(404);
+  expect((await admin('DELETE', '/admin-tokens/a%00b')).status).toBe(404);
 });
 
 test('a path without an operation is answered 404, and a method without one 405 with Allow', async () => {
   const { admin } = fixture;
   const nowhere = await admin('GET', '/nosuch');
   expect([nowhere.status, nowhere.body.code]).toEqual([404, 'notFound']);
-  const method = await admin('PUT', '/accounts');
+  const method = await admin('PUT', '/admin-tokens');
   expect([method.status, method.headers.get('allow')]).toEqual([405, 'GET, POST']);
 });
 
 test('a body that is not JSON is answered 415', async () => {
-  const sent = await fixture.admin('POST', '/accounts', {
+  const sent = await fixture.admin('POST', '/admin-tokens', {
     body: 'name=Eve',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
   });

@@ -1,41 +1,18 @@
 import { z } from 'zod';
-import { MAX_PASSWORD_LENGTH, MAX_READ_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../password-rules.ts';
 import type { Contract } from './operation.ts';
 import { id, name, optionalText, optionalTime, role, time } from './schemas.ts';
 
-const password = z
-  .string()
-  .min(MIN_PASSWORD_LENGTH, `has at least ${MIN_PASSWORD_LENGTH} characters`)
-  .max(MAX_PASSWORD_LENGTH, `has at most ${MAX_PASSWORD_LENGTH} characters`)
-  .describe('None of the most common passwords');
-
-const account = z
-  .object({
-    id,
-    name: z.string(),
-    role,
-    hasPassword: z.boolean().describe('False if the OpenID provider gives name and role'),
-    issuer: optionalText.describe(
-      'Of the OpenID provider that identifies the person; absent with a password',
-    ),
-    createdAt: time,
-    lastSignInAt: optionalTime,
-    revokedAt: optionalTime,
-  })
-  .meta({ id: 'AdminAccount', description: 'A person who may sign in to the admin page' });
-export type AdminAccount = z.input<typeof account>;
+/** The time of hashing grows with the length. ADMIN_PASSWORD may be as long. */
+const MAX_PASSWORD_LENGTH = 200;
 
 const token = z
   .object({
     id,
     name: z.string(),
-    role: role.describe('The role at present: never higher than that of the maker'),
-    maker: z
-      .object({ id, name: z.string().describe('As in the audit log') })
-      .optional()
-      .describe('The account that made the token; absent for a token of an earlier version'),
+    role,
+    maker: z.string().describe('The name of who made the token, as in the audit log'),
     createdAt: time,
-    expiresAt: optionalTime.describe('Absent for a token of an earlier version that does not expire'),
+    expiresAt: time,
     revokedAt: optionalTime,
   })
   .meta({ id: 'AdminToken', description: 'A token with which a script calls this API' });
@@ -46,35 +23,37 @@ const session = z
     name: z.string(),
     role,
     kind: z.enum(['account', 'token']),
-    hasPassword: z.boolean().describe('True if the caller signed in with a password'),
     csrfToken: optionalText.describe('Send it as X-CSRF-Token with each request that changes something'),
     expiresAt: optionalTime.describe('The time at which the session ends even if it is used until then'),
   })
-  .meta({ id: 'Session', description: 'The caller: the account that is signed in, or a token' });
+  .meta({ id: 'Session', description: 'The caller: somebody who is signed in, or a token' });
 export type Session = z.input<typeof session>;
 
-const ownSession = z
+const listedSession = z
   .object({
     id,
+    name: z.string().describe('As in the audit log'),
+    role,
     createdAt: time,
-    lastUsedAt: time.describe('To the minute'),
-    address: optionalText.describe('The address from which the account signed in'),
+    lastSeenAt: time.describe('The last use, to the minute'),
+    address: optionalText.describe('The address of the browser at the sign-in'),
     userAgent: optionalText.describe('The header User-Agent at that time, cut'),
+    isOwn: z.boolean().describe('True for a session of the caller'),
     isCurrent: z.boolean().describe('True for the session of this request'),
   })
-  .meta({ id: 'OwnSession', description: 'A browser in which the own account is signed in' });
-export type OwnSession = z.input<typeof ownSession>;
+  .meta({ id: 'ListedSession', description: 'A browser in which somebody is signed in' });
+export type ListedSession = z.input<typeof listedSession>;
 
 /** The days until a token expires, unless the caller chooses another number, and the largest number. */
 const TOKEN_DAYS = 90;
 const MAX_TOKEN_DAYS = 365;
 
-/** Signing in and out, accounts, and tokens of scripts. */
+/** Signing in and out, sessions, and tokens of scripts. */
 export const accountsContract = {
   signIn: {
     ...{ method: 'post', path: '/sign-in', tag: 'Session', access: 'anyone' },
-    summary: 'Sign in with a password',
-    body: z.strictObject({ name, password: z.string().max(MAX_READ_PASSWORD_LENGTH) }),
+    summary: 'Sign in as the built-in admin, whose name is admin',
+    body: z.strictObject({ name, password: z.string().max(MAX_PASSWORD_LENGTH) }),
     // Name and password of 200 characters each, also if every character is escaped.
     ...{ isSignIn: true, maxBodyBytes: 4_096 },
     result: session,
@@ -89,65 +68,26 @@ export const accountsContract = {
     ...{ method: 'delete', path: '/session', tag: 'Session', access: 'viewer' },
     summary: 'Sign out',
   },
-  listOwnSessions: {
+  listSessions: {
     ...{ method: 'get', path: '/sessions', tag: 'Session', access: 'viewer' },
-    summary: 'List the sessions of the own account, the newest first',
-    result: z.object({ sessions: z.array(ownSession) }),
+    summary: 'List the sessions of everybody, the newest first; a viewer sees the own ones',
+    result: z.object({ sessions: z.array(listedSession) }),
   },
-  endOwnSession: {
+  endSession: {
     ...{ method: 'delete', path: '/sessions/{id}', tag: 'Session', access: 'viewer' },
-    summary: 'End a session of the own account',
-  },
-  changeOwnPassword: {
-    ...{ method: 'put', path: '/session/password', tag: 'Session', access: 'viewer' },
-    summary: 'Change the own password; the other sessions of the account end',
-    body: z.strictObject({ current: z.string().max(MAX_READ_PASSWORD_LENGTH), password }),
-    errors: ['tooManyAttempts', 'conflict'],
-  },
-  listAccounts: {
-    ...{ method: 'get', path: '/accounts', tag: 'Accounts', access: 'viewer' },
-    summary: 'List the accounts',
-    result: z.object({ accounts: z.array(account) }),
-  },
-  createAccount: {
-    ...{ method: 'post', path: '/accounts', tag: 'Accounts', access: 'admin' },
-    summary: 'Create an account with a password that is shown once',
-    body: z.strictObject({ name, role }),
-    result: z.object({ id, password: z.string() }),
-    errors: ['conflict'],
-  },
-  resetPassword: {
-    ...{ method: 'post', path: '/accounts/{id}/password', tag: 'Accounts', access: 'admin' },
-    summary: 'Give an account a new password that is shown once; its sessions end',
-    result: z.object({ password: z.string() }),
-    errors: ['conflict'],
-  },
-  changeRole: {
-    ...{ method: 'patch', path: '/accounts/{id}', tag: 'Accounts', access: 'admin' },
-    summary: 'Change the role of an account',
-    body: z.strictObject({ role }),
-    errors: ['conflict'],
-  },
-  revokeAccount: {
-    ...{ method: 'delete', path: '/accounts/{id}', tag: 'Accounts', access: 'admin' },
-    summary: 'Revoke an account and the tokens that it made; its sessions end',
-    errors: ['conflict'],
-  },
-  restoreAccount: {
-    ...{ method: 'post', path: '/accounts/{id}/restoration', tag: 'Accounts', access: 'admin' },
-    summary: 'Let the person of a revoked account sign in through the OpenID provider again',
+    summary: 'End a session; a viewer ends the own ones',
   },
   listAdminTokens: {
-    ...{ method: 'get', path: '/admin-tokens', tag: 'Accounts', access: 'viewer' },
+    ...{ method: 'get', path: '/admin-tokens', tag: 'Tokens', access: 'viewer' },
     summary: 'List the tokens of scripts',
     result: z.object({ tokens: z.array(token) }),
   },
   createAdminToken: {
-    ...{ method: 'post', path: '/admin-tokens', tag: 'Accounts', access: 'admin' },
+    ...{ method: 'post', path: '/admin-tokens', tag: 'Tokens', access: 'admin' },
     summary: 'Create a token that is shown once',
     body: z.strictObject({
       name,
-      role: role.describe('If the role of the maker is lowered later, it is the limit'),
+      role: role.describe('If the maker loses the role admin later, so does the token'),
       days: z
         .int()
         .min(1)
@@ -158,7 +98,7 @@ export const accountsContract = {
     result: z.object({ id, token: z.string() }),
   },
   revokeAdminToken: {
-    ...{ method: 'delete', path: '/admin-tokens/{id}', tag: 'Accounts', access: 'admin' },
+    ...{ method: 'delete', path: '/admin-tokens/{id}', tag: 'Tokens', access: 'admin' },
     summary: 'Revoke a token',
   },
 } as const satisfies Contract;

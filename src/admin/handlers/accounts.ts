@@ -1,28 +1,18 @@
-import type { Response } from 'express';
 import { hashSecret, newSecret } from '../../http/authentication.ts';
 import { addRequestNotes } from '../../http/log.ts';
-import type { AccountChange, AdminAccount, AdminToken } from '../../store/credentials/admins.ts';
 import type { accountsContract } from '../contract/accounts.ts';
 import type { Handlers, Role } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
-import { AdminError, invalidField, noSuch } from '../errors.ts';
+import { AdminError, noSuch } from '../errors.ts';
+import { BUILT_IN_ADMIN } from '../first-admin.ts';
 import { shownName } from '../openid/person.ts';
-import { findPasswordWeakness } from '../password-rules.ts';
-import { hashPassword, newPassword } from '../passwords.ts';
 import { type AdminContext, recordRefusal, withAuditEntry } from '../router.ts';
-import {
-  type Caller,
-  endSession,
-  listOwnSessions,
-  SESSION_MAX_MS,
-  type SessionDeps,
-  startSession,
-} from '../sessions.ts';
+import { type Caller, endSession, listSessions, SESSION_MAX_MS, startSession } from '../sessions.ts';
 
-/** Handles signing in and out, accounts, and tokens of scripts. */
+/** Handles signing in and out, sessions, and tokens of scripts. */
 export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContract, AdminContext> {
-  const { accounts, tokens, now } = deps;
+  const { sessions, tokens, now } = deps;
   return {
     signIn: async ({ body }, context) => {
       if (deps.acceptsPasswords) return signIn(body, context, deps);
@@ -30,34 +20,20 @@ export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContra
     },
     readSession: async (_request, { caller }) => sessionBody(required(caller)),
     signOut: (_request, { caller, response }) => endSession(response, required(caller), deps),
-    listOwnSessions: async (_request, { caller }) => ({
-      sessions: (await listOwnSessions(required(caller), deps)).map((session) => ({
-        ...{ ...session, lastUsedAt: session.lastSeenAt },
+    listSessions: async (_request, { caller }) => ({
+      sessions: (await listSessions(required(caller), deps)).map((session) => ({
+        ...{ ...session, name: shownName(session) },
       })),
     }),
-    endOwnSession: ({ params }, context) => endOwnSession(params.id, context, deps),
-    changeOwnPassword: ({ body }, context) => changeOwnPassword(body, context, deps),
-    listAccounts: async () => ({ accounts: await accounts.list() }),
-    createAccount: ({ body }, { note }) => createAccount(body, note, deps),
-    resetPassword: ({ params }, { note }) => resetPassword(params.id, note, deps),
-    changeRole: async ({ params, body: { role } }, { note }) => {
-      const account = await findAccount(params.id, deps);
-      note({ name: account.name, role });
-      requirePassword(account, 'its role at each sign-in');
-      requireDone(await accounts.setRole(account.id, role));
+    endSession: async ({ params }, { caller, note }) => {
+      const session = (await listSessions(required(caller), deps)).find(({ id }) => id === params.id);
+      if (!session) throw noSuch('session');
+      note({ name: shownName(session), address: session.address, userAgent: session.userAgent });
+      await sessions.remove(session.hash);
     },
-    revokeAccount: async ({ params }, { note }) => {
-      const account = await findAccount(params.id, deps);
-      const tokensOfIt = await activeTokensOf(account.id, deps);
-      note({ name: account.name, tokens: tokensOfIt.length > 0 ? tokensOfIt : undefined });
-      requireDone(await accounts.revoke(account.id, now()));
-    },
-    restoreAccount: async ({ params }, { note }) => {
-      note({ name: (await findAccount(params.id, deps)).name });
-      if (!(await deps.openidAccounts.restore(params.id)))
-        throw new AdminError('notFound', 'There is no revoked account of the OpenID provider with this id.');
-    },
-    listAdminTokens: async () => ({ tokens: (await tokens.list()).map(toToken) }),
+    listAdminTokens: async () => ({
+      tokens: (await tokens.list()).map((token) => ({ ...token, maker: shownName(token.maker) })),
+    }),
     createAdminToken: ({ body }, context) => createToken(body, context, deps),
     revokeAdminToken: async ({ params }, { note }) => {
       const token = (await tokens.list()).find(({ id }) => id === params.id);
@@ -65,33 +41,6 @@ export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContra
       if (!(await tokens.revoke(params.id, now()))) throw noSuch('token');
     },
   };
-}
-
-/** Creates an account and returns its password, which is shown once. */
-async function createAccount(
-  { name, role }: { name: string; role: Role },
-  note: AdminContext['note'],
-  deps: AdminDeps,
-) {
-  requirePasswordSignIn(deps);
-  const { accounts, now, newId, passwordCosts } = deps;
-  const [id, password] = [newId(), newPassword()];
-  note({ id, name, role });
-  const passwordHash = await hashPassword(password, passwordCosts);
-  const created = await accounts.create({ id, name, role, passwordHash, createdAt: now() });
-  if (!created) throw new AdminError('conflict', `There is already an account named ${name}.`);
-  return { id, password };
-}
-
-async function resetPassword(id: string, note: AdminContext['note'], deps: AdminDeps) {
-  const account = await findAccount(id, deps);
-  note({ name: account.name });
-  requirePassword(account, 'who may sign in');
-  requirePasswordSignIn(deps);
-  const password = newPassword();
-  const passwordHash = await hashPassword(password, deps.passwordCosts);
-  if (!(await deps.accounts.setPassword(id, passwordHash))) throw noSuch('account');
-  return { password };
 }
 
 async function createToken(
@@ -102,16 +51,9 @@ async function createToken(
   const [id, token, createdAt] = [newId(), newSecret('admin'), now()];
   const expiresAt = createdAt + days * DAY_MS;
   note({ id, name, role, expiresAt: toTime(expiresAt) });
-  const makerId = required(caller).accountId;
-  await tokens.create({ id, hash: hashSecret(token), name, role, makerId, createdAt, expiresAt });
+  const { admin: maker } = required(caller);
+  await tokens.create({ id, hash: hashSecret(token), name, role, maker, createdAt, expiresAt });
   return { id, token };
-}
-
-/** The names of the tokens that an account made, and that are neither revoked nor expired. */
-async function activeTokensOf(accountId: string, { tokens, now }: AdminDeps): Promise<string[]> {
-  const isActive = ({ maker, revokedAt, expiresAt = Number.POSITIVE_INFINITY }: AdminToken) =>
-    maker?.id === accountId && revokedAt === undefined && expiresAt > now();
-  return (await tokens.list()).filter(isActive).map(({ name }) => name);
 }
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -123,111 +65,27 @@ async function signIn(
 ) {
   const { address, response } = context;
   const client = { name, address };
-  const account = await deps.accounts.findByName(name);
-  const isRight = await deps.limit.verify(client, password, account?.passwordHash);
-  if (!account || !isRight) {
-    await recordRefusal(context, { action: 'signIn', account: account?.name }, deps);
+  const isKnown = name.toLowerCase() === BUILT_IN_ADMIN;
+  const stored = isKnown ? await deps.password.read() : undefined;
+  const isRight = await deps.limit.verify(client, password, stored?.hash);
+  if (!stored || !isRight) {
+    await recordRefusal(context, { action: 'signIn', account: stored && BUILT_IN_ADMIN }, deps);
     await deps.limit.delayRefusal(client);
-    throw wrongPassword();
+    throw new AdminError('notSignedIn', 'The name or the password is wrong.');
   }
-  addRequestNotes(response, { credential: `admin:${account.id}` });
-  const actor = { actor: account.name, actorKind: 'account', address } as const;
+  addRequestNotes(response, { credential: `admin:${BUILT_IN_ADMIN}` });
+  const actor = { actor: BUILT_IN_ADMIN, actorKind: 'account', address } as const;
   const entry = { ...actor, action: 'signIn', details: {} };
-  const csrfToken = await withAuditEntry(() => beginSession(response, account, deps), entry, deps);
+  const admin = { name: BUILT_IN_ADMIN, role: 'admin', subject: undefined, passwordId: stored.id } as const;
+  const csrfToken = await withAuditEntry(() => startSession(response, admin, deps), entry, deps);
   return {
-    ...{ name: account.name, role: account.role, kind: 'account' as const, hasPassword: true, csrfToken },
+    ...{ name: admin.name, role: admin.role, kind: 'account' as const, csrfToken },
     expiresAt: deps.now() + SESSION_MAX_MS,
   };
 }
 
-/** Starts the session of an account whose password was verified. */
-async function beginSession(
-  response: Response,
-  { id, passwordHash }: { id: string; passwordHash: string | undefined },
-  deps: AdminDeps,
-): Promise<string> {
-  const csrfToken = await startSession(response, { accountId: id, passwordHash }, deps);
-  if (csrfToken === undefined) throw wrongPassword();
-  await deps.accounts.recordSignIn(id, deps.now());
-  return csrfToken;
-}
-
-function wrongPassword(): AdminError {
-  return new AdminError('notSignedIn', 'The name or the password is wrong.');
-}
-
-async function changeOwnPassword(
-  { current, password }: { current: string; password: string },
-  { caller, address }: AdminContext,
-  { accounts, limit, passwordCosts }: AdminDeps,
-): Promise<void> {
-  if (!caller?.session) throw new AdminError('conflict', 'A token has no password.');
-  if (!caller.hasPassword)
-    throw new AdminError(
-      'conflict',
-      'You sign in through the OpenID provider, which alone changes your password.',
-    );
-  await requireStrongPassword(password);
-  const client = { name: caller.name, address };
-  const { passwordHash: from = '' } = (await accounts.findByName(caller.name)) ?? {};
-  if (!(await limit.verify(client, current, from))) {
-    await limit.delayRefusal(client);
-    throw invalidField('current', 'is wrong');
-  }
-  const to = await hashPassword(password, passwordCosts);
-  const { hash: session } = caller.session;
-  if (!(await accounts.changePassword({ id: caller.id, from, to, session })))
-    throw new AdminError('conflict', 'Your password was changed by somebody else meanwhile. Sign in again.');
-}
-
-async function endOwnSession(id: string, { caller, note }: AdminContext, deps: SessionDeps): Promise<void> {
-  const session = (await listOwnSessions(required(caller), deps)).find((one) => one.id === id);
-  if (!session) throw new AdminError('notFound', 'Your account has no such session, or it is over.');
-  note({ address: session.address, userAgent: session.userAgent });
-  await deps.sessions.remove(session.hash);
-}
-
-async function requireStrongPassword(password: string): Promise<void> {
-  const weakness = await findPasswordWeakness(password);
-  if (weakness === undefined) return;
-  throw invalidField(
-    'password',
-    `${weakness}: choose another one, e.g. four words that do not belong together`,
-  );
-}
-
-function requireDone(change: AccountChange): void {
-  if (change === 'gone') throw noSuch('account');
-  if (change === 'done') return;
-  throw new AdminError(
-    'conflict',
-    'This is the only account with the role admin and a password. Create another one first.',
-  );
-}
-
 const PASSWORDS_ARE_OFF =
   'Passwords do not open this page (adminPage.passwordSignIn). Sign in through the OpenID provider.';
-
-/** A password that opens nothing is not made. */
-function requirePasswordSignIn({ acceptsPasswords }: AdminDeps): void {
-  if (acceptsPasswords) return;
-  throw new AdminError(
-    'conflict',
-    'Passwords do not open this page (adminPage.passwordSignIn), and the OpenID provider decides who may sign in.',
-  );
-}
-
-/** The OpenID provider decides over the accounts of its people. */
-function requirePassword({ name, hasPassword }: AdminAccount, subject: string): void {
-  if (hasPassword) return;
-  throw new AdminError('conflict', `${name} signs in through the OpenID provider, which decides ${subject}.`);
-}
-
-async function findAccount(id: string, { accounts }: AdminDeps): Promise<AdminAccount> {
-  const account = (await accounts.list()).find((one) => one.id === id);
-  if (!account) throw noSuch('account');
-  return account;
-}
 
 /** The router has refused a call without a caller, unless anyone may make it. */
 function required(caller: Caller | undefined): Caller {
@@ -235,11 +93,7 @@ function required(caller: Caller | undefined): Caller {
   return caller;
 }
 
-function sessionBody({ name, role, kind, hasPassword, session }: Caller) {
+function sessionBody({ name, role, kind, session }: Caller) {
   const expiresAt = session && session.createdAt + SESSION_MAX_MS;
-  return { name, role, kind, hasPassword, csrfToken: session?.csrfToken, expiresAt };
-}
-
-function toToken({ maker, ...token }: AdminToken) {
-  return { ...token, maker: maker && { id: maker.id, name: shownName(maker) } };
+  return { name, role, kind, csrfToken: session?.csrfToken, expiresAt };
 }

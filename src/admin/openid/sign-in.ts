@@ -1,13 +1,11 @@
 import type { Response } from 'express';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { hashSecret } from '../../http/authentication.ts';
-import { foldCase } from '../../schema/case-fold.ts';
 import type { AuditLog } from '../../store/credentials/audit-log.ts';
-import type { OpenidAccounts, OpenidAttempts } from '../../store/credentials/openid-accounts.ts';
+import type { OpenidAttempts } from '../../store/credentials/openid-attempts.ts';
 import type { openidContract } from '../contract/openid.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { FairQueue } from '../fair-queue.ts';
-import { FIRST_ADMIN } from '../first-admin.ts';
 import type { RefusedSignIns } from '../refused-sign-ins.ts';
 import { type AdminContext, withAuditEntry } from '../router.ts';
 import { cookieName, cookieOptions, readCookie, type SessionDeps, startSession } from '../sessions.ts';
@@ -17,11 +15,9 @@ import type { OpenidProvider, SignInAttempt } from './provider.ts';
 
 /** Dependencies of signing in through an OpenID provider. */
 export interface OpenidDeps extends SessionDeps {
-  openidAccounts: OpenidAccounts;
   openidAttempts: OpenidAttempts;
   audit: AuditLog;
   refusedSignIns: RefusedSignIns;
-  newId(): string;
   /** Undefined if none is configured. */
   openid: OpenidSignIn | undefined;
   log: Log;
@@ -152,9 +148,7 @@ async function completeSignIn(
     throw found;
   }
   await letIn(found, address, deps, async () => {
-    const accountId = await updateAccount(found, deps);
-    const started = await startSession(response, { accountId, passwordHash: undefined }, deps);
-    if (started === undefined) throw new SignInFailure('revoked');
+    await startSession(response, await admitPerson(found, deps), deps);
   });
   return attempt.returnTo;
 }
@@ -191,9 +185,9 @@ function letIn(
   deps: ConfiguredDeps,
   begin: () => Promise<void>,
 ): Promise<void> {
-  const { name, issuer, ...facts } = person;
+  const { name, ...facts } = person;
   const details: Record<string, unknown> = facts;
-  const actor = shownName({ name, issuer });
+  const actor = shownName(person);
   const refusal = (error: unknown) => {
     const { status, code } = toSignInFailure(error);
     deps.refusedSignIns.count(ACTION);
@@ -204,19 +198,15 @@ function letIn(
   return withAuditEntry(begin, entry, deps, { done: 303, refusal });
 }
 
-/** Gives the account of a person the present name and role, or creates it, and returns its id. Throws if the person may not sign in. */
-async function updateAccount(
-  { subject, name, role }: Person,
-  { openidAccounts, newId, now }: ConfiguredDeps,
-): Promise<string> {
+/** Gives the other sessions of a person the present name and role. Throws, and ends them, if the person has no role any more. */
+async function admitPerson({ role, ...person }: Person, { sessions, now }: ConfiguredDeps) {
   if (role === undefined) {
-    await openidAccounts.endAccess(subject, now());
+    await sessions.endAccess(person.subject, now());
     throw new SignInFailure('noRole');
   }
-  if (foldCase(name) === FIRST_ADMIN) throw new SignInFailure('nameReserved');
-  const signedIn = await openidAccounts.signIn({ id: newId(), subject, name, role, now: now() });
-  if ('refused' in signedIn) throw new SignInFailure(signedIn.refused);
-  return signedIn.accountId;
+  const admitted = { ...person, role };
+  await sessions.updatePerson(admitted);
+  return admitted;
 }
 
 /** Anyone can begin a sign-in, so each kind of failure is logged once in this time, in milliseconds. */
