@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { ServiceDeps } from '../operations/deps.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
-import type { AdminAccounts } from '../store/credentials/admins.ts';
+import type { AdminPasswords } from '../store/credentials/admins.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
 import type { PasswordCosts } from './passwords.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
@@ -42,7 +42,7 @@ export interface AdminParts
 
 /** Everything that the handlers of the admin API use. */
 export interface AdminDeps extends ServiceDeps, RouterDeps, OpenidDeps {
-  accounts: AdminAccounts;
+  password: AdminPasswords;
   limit: SignInLimit;
   passwordCosts: PasswordCosts;
 }

@@ -40,25 +40,6 @@ type Handle = (
   context: AdminContext,
 ) => Promise<object | undefined>;
 
-/** Handlers of declarations that stand apart from them. */
-export type Handlers<D extends Declarations> = {
-  [Name in keyof D]: (input: OperationInput<D[Name]>, context: AdminContext) => Promise<unknown>;
-};
-
-/** Joins declarations with their handlers. */
-export function withHandlers<D extends Declarations>(declarations: D, handlers: Handlers<D>): Operations {
-  return Object.fromEntries(
-    Object.entries(declarations).map(([name, declaration]) => [
-      name,
-      {
-        ...declaration,
-        handle: (input: OperationInput<never>, _deps: unknown, context: AdminContext) =>
-          handlers[name]?.(input, context) ?? Promise.resolve(),
-      },
-    ]),
-  );
-}
-
 /** Dependencies of all operations. */
 export interface RouterDeps extends SessionDeps {
   audit: AuditLog;

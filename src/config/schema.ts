@@ -120,13 +120,13 @@ const adminOpenid = z
     ),
   })
   .describe(
-    'An OpenID provider with which people sign in to the admin page, beside those with a password. At least one of "admins" and "viewers" is required. See docs/operations/admin-accounts.md.',
+    'An OpenID provider with which people sign in to the admin page, beside the built-in admin with a password. At least one of "admins" and "viewers" is required. See docs/operations/admin-access.md.',
   );
 
 const adminPage = z
   .strictObject({
     passwordSignIn: flag(true).describe(
-      'With false, people sign in to the admin page through adminPage.openid alone, which is then required: the provider asks for its second factor. Sessions that began with a password end. See docs/operations/admin-accounts.md for the way back in while the provider is down.',
+      'With false, people sign in to the admin page through adminPage.openid alone, which is then required: the provider asks for its second factor. Sessions that began with a password end. See docs/operations/admin-access.md for the way back in while the provider is down.',
     ),
     openid: adminOpenid.optional(),
   })

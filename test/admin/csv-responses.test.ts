@@ -24,7 +24,7 @@ let pages: AsyncIterable<Row[]>;
 let fixture: HttpFixture;
 beforeAll(async () => {
   const times = { createdAt: 0, lastSeenAt: 0 };
-  const session = { hash: '', accountId: 'a-1', name: 'ada', role: 'viewer', hasPassword: true, ...times };
+  const session = { hash: 'a-1', subject: 'https://idp.example ada', name: 'ada', role: 'viewer', ...times };
   const sessions = { find: async () => session };
   // A request that changes nothing uses no other dependencies.
   const deps = { sessions, publicUrl: () => '', now: () => 0, isSecure: () => false, acceptsPasswords: true };
@@ -95,7 +95,7 @@ test('no more rows are read than the client takes, and none after it has left', 
   await eventually(async () => expect(isEnded).toBe(true));
 });
 
-test('a download from the page is a line of the log, with the account', async () => {
+test('a download from the page is a line of the log, with the session', async () => {
   pages = (async function* () {})();
   const headers = { Cookie: 'jetbridge=secret' };
   await (await fetch(`http://127.0.0.1:${fixture.port}/numbers.csv`, { headers })).text();

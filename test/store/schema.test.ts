@@ -132,9 +132,6 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     drop index identity_decided;
     drop table database_record;
     drop table openid_attempt;
-    alter table admin_token drop column made_by;
-    alter table admin_session drop column address;
-    alter table admin_session drop column user_agent;
     drop table sign_in_failure;
     drop table former_member;
     drop table changed_group;

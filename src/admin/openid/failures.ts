@@ -22,16 +22,6 @@ const signInFailures = {
     status: 403,
     message: 'You have no role here. Ask an admin for it, or those who manage the OpenID provider.',
   },
-  revoked: { status: 403, message: 'Your account is revoked here. Ask an admin to restore it.' },
-  nameTaken: {
-    status: 409,
-    message: 'Another account has your name. Ask an admin to revoke it, then sign in again.',
-  },
-  nameReserved: {
-    status: 409,
-    message:
-      'The name "admin" is reserved for the account with a password. Ask those who manage the OpenID provider for another name, or an admin to choose another claim (adminPage.openid.nameClaim).',
-  },
   tooManyAttempts: { status: 429, message: 'Too many sign-ins are under way. Try again in a moment.' },
   failed: { status: 500, message: 'Something went wrong here. The log of the service says more.' },
   misconfigured: {

@@ -1,4 +1,4 @@
-import { openidAttempts } from '../../src/store/credentials/openid-accounts.ts';
+import { openidAttempts } from '../../src/store/credentials/openid-attempts.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
 const databases = temporaryDatabases('jetbridge-openid-');
