@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { bearerToken, clientAddressOf, hashSecret, newSecret } from '../http/authentication.ts';
+import type { Role } from '../operations/operation.ts';
 import type { AdminSession, AdminSessions, AdminTokens } from '../store/credentials/admins.ts';
-import type { Role } from './contract/operation.ts';
 import { shownName } from './openid/person.ts';
 
 /** A session ends when it was not used for half an hour, and after twelve hours in any case (OWASP ASVS 3.3.2). */
@@ -24,8 +24,6 @@ export interface Caller {
   name: string;
   /** The name as lists and the audit log show it. */
   shownName: string;
-  /** The name of the account as it is shown, for a token that of its maker: where two admins must approve, it tells them apart. */
-  approver: string;
   role: Role;
   /** True for an account that signs in with a password. */
   hasPassword: boolean;
@@ -58,7 +56,7 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
     const { id, name, role, maker } = found;
     return {
       ...{ kind: 'token', id, accountId: maker?.id, name, shownName: name },
-      ...{ approver: maker ? shownName(maker) : name, role, hasPassword: false },
+      ...{ role, hasPassword: false },
     };
   }
   const secret = readCookie(request, cookieName(deps.isSecure(request)));
@@ -69,7 +67,7 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
   await recordUse(session, deps);
   return {
     ...{ kind: 'account', id: session.accountId, accountId: session.accountId },
-    ...{ name: session.name, shownName: shownName(session), approver: shownName(session) },
+    ...{ name: session.name, shownName: shownName(session) },
     ...{ role: session.role, hasPassword: session.hasPassword },
     session: { hash: session.hash, csrfToken: csrfTokenOf(secret), createdAt: session.createdAt },
   };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Role } from '../admin/contract/operation.ts';
 import { hashPassword, newPassword } from '../admin/passwords.ts';
+import type { Role } from '../operations/operation.ts';
 import type { AdminAccount } from '../store/credentials/admins.ts';
 import { adminAccounts } from '../store/credentials/admins.ts';
 import type { Database } from '../store/sql/database.ts';

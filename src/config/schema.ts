@@ -172,7 +172,7 @@ const retention = z.strictObject({
 
 const requestLog = z.strictObject({
   keepDays: wholeNumber(0, 365, 14).describe(
-    'The number of days for which SCIM requests, travel calls, token requests and requests to the embedded travel service are kept, with the bodies of writes and errors, encrypted. With 0 none are recorded, and those that were are deleted.',
+    'The number of days for which SCIM requests, travel calls, token requests and requests to the embedded travel service are kept, with the bodies of writes and errors, without secrets. With 0 none are recorded, and those that were are deleted.',
   ),
   keepEntries: wholeNumber(1_000, 100_000_000, 2_000_000).describe(
     'The number of requests beyond which the oldest are deleted earlier. A read takes about 700 bytes in the database, a write with its calls about 10 KB.',
@@ -246,15 +246,6 @@ const alerts = z.strictObject({
   email: emailAlerts.optional(),
 });
 
-const holds = z.strictObject({
-  fourEyes: z
-    .boolean()
-    .default(false)
-    .describe(
-      'If true, the approval of a held change needs two admins, and is carried out when the second one approves. A discard needs one.',
-    ),
-});
-
 /** The settings file. */
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -292,7 +283,6 @@ export const settingsSchema = z.strictObject({
   alerts: alerts
     .prefault({})
     .describe('Alerts about conditions that need an operator. See docs/operations/alerts.md.'),
-  holds: holds.prefault({}).describe('Decisions about held changes. See docs/operations/held-changes.md.'),
   adminPage: adminPage.prefault({}).describe('The admin page.'),
   oauthClients: oauthClients.prefault({}),
   travelService: travelService.prefault({}).describe('The embedded travel service.'),

@@ -152,8 +152,6 @@ function fileSettings(written: z.infer<typeof settingsSchema>) {
     warnings: written.exchangeLog?.keepDays === undefined ? [] : [RENAMED],
     /** False if passwords do not open the admin page. */
     passwordSignIn: written.adminPage.passwordSignIn,
-    /** True if the approval of a held change needs two admins. */
-    fourEyes: written.holds.fourEyes,
     oauthClients: written.oauthClients,
     travelService: written.travelService,
   };

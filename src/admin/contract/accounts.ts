@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { Declarations } from '../../operations/operation.ts';
+import { id, name, optionalText, optionalTime, role, time } from '../../operations/schemas.ts';
 import { MAX_PASSWORD_LENGTH, MAX_READ_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../password-rules.ts';
-import type { Contract } from './operation.ts';
-import { id, name, optionalText, optionalTime, role, time } from './schemas.ts';
 
 const password = z
   .string()
@@ -161,4 +161,4 @@ export const accountsContract = {
     ...{ method: 'delete', path: '/admin-tokens/{id}', tag: 'Accounts', access: 'admin' },
     summary: 'Revoke a token',
   },
-} as const satisfies Contract;
+} as const satisfies Declarations;

@@ -1,16 +1,16 @@
 import type { Response } from 'express';
 import { hashSecret, newSecret } from '../../http/authentication.ts';
 import { addRequestNotes } from '../../http/log.ts';
+import { invalidField, noSuch, OperationError } from '../../operations/errors.ts';
+import type { Role } from '../../operations/operation.ts';
+import { toTime } from '../../operations/schemas.ts';
 import type { AccountChange, AdminAccount, AdminToken } from '../../store/credentials/admins.ts';
 import type { accountsContract } from '../contract/accounts.ts';
-import type { Handlers, Role } from '../contract/operation.ts';
-import { toTime } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
-import { AdminError, invalidField, noSuch } from '../errors.ts';
 import { shownName } from '../openid/person.ts';
 import { findPasswordWeakness } from '../password-rules.ts';
 import { hashPassword, newPassword } from '../passwords.ts';
-import { type AdminContext, recordRefusal, withAuditEntry } from '../router.ts';
+import { type AdminContext, type Handlers, recordRefusal, withAuditEntry } from '../router.ts';
 import {
   type Caller,
   endSession,
@@ -21,12 +21,12 @@ import {
 } from '../sessions.ts';
 
 /** Handles signing in and out, accounts, and tokens of scripts. */
-export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContract, AdminContext> {
+export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContract> {
   const { accounts, tokens, now } = deps;
   return {
     signIn: async ({ body }, context) => {
       if (deps.acceptsPasswords) return signIn(body, context, deps);
-      throw new AdminError('forbidden', PASSWORDS_ARE_OFF);
+      throw new OperationError('forbidden', PASSWORDS_ARE_OFF);
     },
     readSession: async (_request, { caller }) => sessionBody(required(caller)),
     signOut: (_request, { caller, response }) => endSession(response, required(caller), deps),
@@ -55,7 +55,10 @@ export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContra
     restoreAccount: async ({ params }, { note }) => {
       note({ name: (await findAccount(params.id, deps)).name });
       if (!(await deps.openidAccounts.restore(params.id)))
-        throw new AdminError('notFound', 'There is no revoked account of the OpenID provider with this id.');
+        throw new OperationError(
+          'notFound',
+          'There is no revoked account of the OpenID provider with this id.',
+        );
     },
     listAdminTokens: async () => ({ tokens: (await tokens.list()).map(toToken) }),
     createAdminToken: ({ body }, context) => createToken(body, context, deps),
@@ -79,7 +82,7 @@ async function createAccount(
   note({ id, name, role });
   const passwordHash = await hashPassword(password, passwordCosts);
   const created = await accounts.create({ id, name, role, passwordHash, createdAt: now() });
-  if (!created) throw new AdminError('conflict', `There is already an account named ${name}.`);
+  if (!created) throw new OperationError('conflict', `There is already an account named ${name}.`);
   return { id, password };
 }
 
@@ -152,8 +155,8 @@ async function beginSession(
   return csrfToken;
 }
 
-function wrongPassword(): AdminError {
-  return new AdminError('notSignedIn', 'The name or the password is wrong.');
+function wrongPassword(): OperationError {
+  return new OperationError('notSignedIn', 'The name or the password is wrong.');
 }
 
 async function changeOwnPassword(
@@ -161,9 +164,9 @@ async function changeOwnPassword(
   { caller, address }: AdminContext,
   { accounts, limit, passwordCosts }: AdminDeps,
 ): Promise<void> {
-  if (!caller?.session) throw new AdminError('conflict', 'A token has no password.');
+  if (!caller?.session) throw new OperationError('conflict', 'A token has no password.');
   if (!caller.hasPassword)
-    throw new AdminError(
+    throw new OperationError(
       'conflict',
       'You sign in through the OpenID provider, which alone changes your password.',
     );
@@ -177,12 +180,15 @@ async function changeOwnPassword(
   const to = await hashPassword(password, passwordCosts);
   const { hash: session } = caller.session;
   if (!(await accounts.changePassword({ id: caller.id, from, to, session })))
-    throw new AdminError('conflict', 'Your password was changed by somebody else meanwhile. Sign in again.');
+    throw new OperationError(
+      'conflict',
+      'Your password was changed by somebody else meanwhile. Sign in again.',
+    );
 }
 
 async function endOwnSession(id: string, { caller, note }: AdminContext, deps: SessionDeps): Promise<void> {
   const session = (await listOwnSessions(required(caller), deps)).find((one) => one.id === id);
-  if (!session) throw new AdminError('notFound', 'Your account has no such session, or it is over.');
+  if (!session) throw new OperationError('notFound', 'Your account has no such session, or it is over.');
   note({ address: session.address, userAgent: session.userAgent });
   await deps.sessions.remove(session.hash);
 }
@@ -199,7 +205,7 @@ async function requireStrongPassword(password: string): Promise<void> {
 function requireDone(change: AccountChange): void {
   if (change === 'gone') throw noSuch('account');
   if (change === 'done') return;
-  throw new AdminError(
+  throw new OperationError(
     'conflict',
     'This is the only account with the role admin and a password. Create another one first.',
   );
@@ -211,7 +217,7 @@ const PASSWORDS_ARE_OFF =
 /** A password that opens nothing is not made. */
 function requirePasswordSignIn({ acceptsPasswords }: AdminDeps): void {
   if (acceptsPasswords) return;
-  throw new AdminError(
+  throw new OperationError(
     'conflict',
     'Passwords do not open this page (adminPage.passwordSignIn), and the OpenID provider decides who may sign in.',
   );
@@ -220,7 +226,10 @@ function requirePasswordSignIn({ acceptsPasswords }: AdminDeps): void {
 /** The OpenID provider decides over the accounts of its people. */
 function requirePassword({ name, hasPassword }: AdminAccount, subject: string): void {
   if (hasPassword) return;
-  throw new AdminError('conflict', `${name} signs in through the OpenID provider, which decides ${subject}.`);
+  throw new OperationError(
+    'conflict',
+    `${name} signs in through the OpenID provider, which decides ${subject}.`,
+  );
 }
 
 async function findAccount(id: string, { accounts }: AdminDeps): Promise<AdminAccount> {
@@ -231,7 +240,7 @@ async function findAccount(id: string, { accounts }: AdminDeps): Promise<AdminAc
 
 /** The router has refused a call without a caller, unless anyone may make it. */
 function required(caller: Caller | undefined): Caller {
-  if (!caller) throw new AdminError('notSignedIn');
+  if (!caller) throw new OperationError('notSignedIn');
   return caller;
 }
 

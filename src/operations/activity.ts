@@ -1,10 +1,10 @@
+import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import {
   bridgeDirections,
   type ExchangeDirection,
   type ExchangeLog,
   type LoggedExchange,
 } from '../log/exchange.ts';
-import { DEMO_CONNECTION } from './demo-day.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

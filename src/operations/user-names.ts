@@ -1,11 +1,11 @@
 import { displayNameOf } from '../provisioning/people/people.ts';
-import type { AdminDeps } from './deps.ts';
+import type { OperationDeps } from './deps.ts';
 
 /** Returns the name of a user for lists; undefined if there is no such user any more. */
 export type NameOf = (connection: string, id: string) => Promise<string | undefined>;
 
 /** Reads names from the stored users. */
-export function userNames({ store, connectionIds }: Pick<AdminDeps, 'store' | 'connectionIds'>): NameOf {
+export function userNames({ store, connectionIds }: Pick<OperationDeps, 'store' | 'connectionIds'>): NameOf {
   return async (connection, id) => {
     const isKnown = connectionIds().includes(connection);
     const identity = isKnown ? await store.identities.findById(connection, id) : undefined;

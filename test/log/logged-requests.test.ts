@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bridgeDirections, type ExchangeQuery, type LoggedExchange } from '../../src/log/exchange.ts';
-import { openExchangeLog } from '../../src/log/open-log.ts';
+import { exchangeReader } from '../../src/log/search.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
@@ -32,10 +32,10 @@ async function scim(method: string, path: string, body?: unknown, headers: Recor
 }
 
 /** Opens the log as a command beside the running service does. */
-async function withLog<T>(use: (log: ReturnType<typeof openExchangeLog>) => Promise<T>): Promise<T> {
+async function withLog<T>(use: (log: ReturnType<typeof exchangeReader>) => Promise<T>): Promise<T> {
   const database = await openDatabase(service.settings, { exclusive: false });
   try {
-    return await use(openExchangeLog(database, service.settings));
+    return await use(exchangeReader(database));
   } finally {
     await database.close();
   }
@@ -183,13 +183,11 @@ test('the polls of the event feed are not logged', async () => {
 });
 
 describeOnSqlite('the files of the database', () => {
-  test('contain neither names nor secrets of what is logged', async () => {
-    await scim('GET', '/Users?filter=displayName%20eq%20%22Jean%20Bartik%22');
+  test('contain no secrets of what is logged', async () => {
+    await scim('GET', '/Users?filter=displayName%20eq%20%22Jean%20Bartik%22&token=hush-hush-1906');
     await scim('POST', '/Users', { nickName: 'Jean Bartik', password: 'hush-hush-1906' });
     await logged(2, { direction: 'scim' });
-    for (const file of ['jetbridge.db', 'jetbridge.db-wal']) {
-      const bytes = readFileSync(join(service.data, file));
-      for (const text of ['bartik', 'Bartik', 'hush-hush']) expect(bytes.includes(text)).toBe(false);
-    }
+    for (const file of ['jetbridge.db', 'jetbridge.db-wal'])
+      expect(readFileSync(join(service.data, file)).includes('hush-hush')).toBe(false);
   });
 });

@@ -1,8 +1,29 @@
+import { z } from 'zod';
 import type { TripProject } from '../travel/resources/trip-project.ts';
-import type { TravelTripDetails } from './contract/travel-data.ts';
+import { optionalText } from './schemas.ts';
 
 type Booking = NonNullable<TripProject['bookings']>[number];
-type Part = TravelTripDetails['parts'][number];
+type Part = z.output<typeof tripPart>;
+
+/** The states of a trip. */
+export const tripStates = ['notBooked', 'booked', 'canceled', 'failed'] as const;
+
+/** A sum of money. */
+export const money = z.object({ total: z.number(), currency: z.string() });
+
+/** A segment of a trip, a stay or a car. */
+export const tripPart = z.object({
+  key: z.string(),
+  kind: z.string().describe('E.g. `flight`, `rail`, `hotel` or `car`'),
+  from: z.string(),
+  to: optionalText,
+  startsAt: z.string(),
+  endsAt: z.string(),
+  number: optionalText.describe('Of the flight or train'),
+  reference: optionalText.describe('Of the booking'),
+  state: z.enum(['notBooked', 'booked', 'canceled', 'exchanged', 'failed']),
+  price: money.optional(),
+});
 
 /** Returns the members of a trip that a list shows, except its travelers. */
 export function describeTrip({ search, bookings = [], rates, ...trip }: TripProject) {
@@ -21,7 +42,7 @@ export function describeTrip({ search, bookings = [], rates, ...trip }: TripProj
   };
 }
 
-function stateOfTrip(bookings: Booking[]): TravelTripDetails['state'] {
+function stateOfTrip(bookings: Booking[]): (typeof tripStates)[number] {
   if (bookings.length === 0) return 'notBooked';
   if (bookings.some(isInForce)) return 'booked';
   return bookings.some(({ canceled }) => canceled) ? 'canceled' : 'failed';

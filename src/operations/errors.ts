@@ -9,7 +9,7 @@ export interface FieldFault {
 }
 
 /** The error codes of the admin API with their HTTP statuses and default messages. */
-export const adminErrors = {
+export const operationErrors = {
   invalidRequest: { status: 400, message: 'The request cannot be read.' },
   notSignedIn: { status: 401, message: 'Sign in first, or send an admin token as a bearer token.' },
   forbidden: { status: 403, message: 'Your role is viewer. Ask an admin to make this change.' },
@@ -30,73 +30,74 @@ export const adminErrors = {
   unavailable: { status: 503, message: 'The database cannot be used at the moment. Try again.' },
 } as const;
 
-export type ErrorCode = keyof typeof adminErrors;
+export type ErrorCode = keyof typeof operationErrors;
 
 /** An error that is answered to the caller. Its message is written for an admin. */
-export class AdminError extends Error {
+export class OperationError extends Error {
   readonly code: ErrorCode;
   readonly faults: FieldFault[];
   readonly retryAfterS: number | undefined;
 
   constructor(
     code: ErrorCode,
-    message: string = adminErrors[code].message,
+    message: string = operationErrors[code].message,
     details: { faults?: FieldFault[]; retryAfterS?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: details.cause });
-    this.name = 'AdminError';
+    this.name = 'OperationError';
     this.code = code;
     this.faults = details.faults ?? [];
     this.retryAfterS = details.retryAfterS;
   }
 
   get status(): number {
-    return adminErrors[this.code].status;
+    return operationErrors[this.code].status;
   }
 }
 
 /** Returns the error for an input with one faulty member. */
-export function invalidField(field: string, message: string): AdminError {
-  return new AdminError('invalid', undefined, { faults: [{ field, message }] });
+export function invalidField(field: string, message: string): OperationError {
+  return new OperationError('invalid', undefined, { faults: [{ field, message }] });
 }
 
 /** Returns the error for a credential, account or token that does not exist. */
-export function noSuch(noun: string): AdminError {
-  return new AdminError('notFound', `There is no such ${noun}, or it was revoked before.`);
+export function noSuch(noun: string): OperationError {
+  return new OperationError('notFound', `There is no such ${noun}, or it was revoked before.`);
 }
 
 /** The body of an error response. */
-export function errorBody({ code, message, faults }: AdminError): object {
+export function errorBody({ code, message, faults }: OperationError): object {
   return faults.length > 0 ? { code, message, faults } : { code, message };
 }
 
 /** Converts any error of a handler, of Express or of its body parser. */
-export function toAdminError(error: unknown): AdminError {
-  if (error instanceof AdminError) return error;
-  if (error instanceof StoreUnavailable) return new AdminError('unavailable', undefined, { cause: error });
+export function toOperationError(error: unknown): OperationError {
+  if (error instanceof OperationError) return error;
+  if (error instanceof StoreUnavailable)
+    return new OperationError('unavailable', undefined, { cause: error });
   if (error instanceof ApiError) return fromTravelService(error);
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  if (status === 413) return new AdminError('tooLarge', `The body is larger than ${limitOf(error)}.`);
-  if (status === 415) return new AdminError('unsupportedMediaType');
-  if (status === 400) return new AdminError('invalidRequest');
-  return new AdminError('internalError', undefined, { cause: error });
+  if (status === 413) return new OperationError('tooLarge', `The body is larger than ${limitOf(error)}.`);
+  if (status === 415) return new OperationError('unsupportedMediaType');
+  if (status === 400) return new OperationError('invalidRequest');
+  return new OperationError('internalError', undefined, { cause: error });
 }
 
 /** Converts an error of the embedded travel service, which handlers call below HTTP. */
-function fromTravelService(error: ApiError): AdminError {
+function fromTravelService(error: ApiError): OperationError {
   const { code, message, invalid } = error;
   switch (code) {
     case 'notFound':
-      return new AdminError('notFound', message);
+      return new OperationError('notFound', message);
     case 'conflict':
     case 'forbidden':
-      return new AdminError('conflict', message);
+      return new OperationError('conflict', message);
     case 'badRequest':
     case 'invalidParam':
     case 'validationFailed':
-      return new AdminError('invalid', message, { faults: invalid.map(toFault) });
+      return new OperationError('invalid', message, { faults: invalid.map(toFault) });
     case 'internalError':
-      return new AdminError('internalError', undefined, { cause: error });
+      return new OperationError('internalError', undefined, { cause: error });
   }
 }
 

@@ -1,4 +1,3 @@
-import { redactWebhookUrl } from '../http/redaction.ts';
 import type { AuditEntry, AuditLog, EntryFilter } from '../store/credentials/audit-log.ts';
 
 /** The columns of the audit log in CSV. */
@@ -9,15 +8,8 @@ export const auditColumns = {
   address: ({ address }: AuditEntry) => address,
   action: ({ action }: AuditEntry) => action,
   status: ({ status }: AuditEntry) => status,
-  details: (entry: AuditEntry) => JSON.stringify(readableDetails(entry)),
+  details: ({ details }: AuditEntry) => JSON.stringify(details),
 };
-
-/** Returns the details of an entry without secrets: entries of earlier versions contain URLs of webhooks with theirs. */
-export function readableDetails({ action, details }: AuditEntry): AuditEntry['details'] {
-  const isWebhook = action === 'createTravelWebhook' || action === 'updateTravelWebhook';
-  const { url } = details;
-  return isWebhook && typeof url === 'string' ? { ...details, url: redactWebhookUrl(url) } : details;
-}
 
 const PAGE = 500;
 
