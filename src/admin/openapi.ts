@@ -43,10 +43,10 @@ const errorBody = z
 
 function toApiOperation([name, operation]: [string, Operation]): ApiOperation {
   const { method, path, summary, tag, access, query, body } = operation;
-  const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => [parameter, id] as const);
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => [parameter, id] as const);
   return {
     ...{ id: name, method, path: `/admin/api${path}`, tag, summary, body },
-    ...{ params: Object.fromEntries(params), query: query?.shape },
+    parameters: { path: Object.fromEntries(ids), query: query?.shape },
     responses: { ...success(operation), ...errorResponses(operation) },
     others: {
       ...(access === 'anyone' && { security: [] }),

@@ -12,11 +12,9 @@ export interface ApiOperation {
   tag?: string;
   summary: string;
   description?: string | undefined;
-  /** The parameters by name: those of the path, of the query, and headers. */
-  params?: z.ZodRawShape;
-  query?: z.ZodRawShape | undefined;
-  headers?: z.ZodRawShape;
-  /** The body, always JSON, with the examples of its metadata. */
+  /** By place and name. */
+  parameters?: { path?: z.ZodRawShape; query?: z.ZodRawShape | undefined; header?: z.ZodRawShape };
+  /** The body, always JSON. */
   body?: z.ZodType | undefined;
   /** By status. */
   responses: Record<string, ApiResponse>;
@@ -85,32 +83,33 @@ function groupByPath(
 /** `bodyIo`: who writes the body, the client (input) or the service (output). */
 function describe(operation: ApiOperation, bodyIo: 'input' | 'output', schemas: JsonObject): JsonObject {
   const { id, summary, description, tag, body, responses, others } = operation;
-  const parameters = (['path', 'query', 'header'] as const).flatMap((place) => {
-    const shape = { path: operation.params, query: operation.query, header: operation.headers }[place];
-    return Object.entries(shape ?? {}).map(([name, part]) => describeParameter(name, place, part, schemas));
-  });
+  const parameters = Object.entries(operation.parameters ?? {}).flatMap(([place, shape = {}]) =>
+    Object.entries(shape).map(([name, part]) => ({ name, in: place, ...describeParameter(part, schemas) })),
+  );
   return {
     ...{ operationId: id, summary },
     ...(description !== undefined && { description }),
     ...(tag !== undefined && { tags: [tag] }),
     ...others,
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: jsonContent(body, bodyIo, schemas) } }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { [JSON_TYPE]: { schema: toJsonSchema(body, bodyIo, schemas) } },
+      },
+    }),
     responses: mapValues(responses, (response) => describeResponse(response, schemas)),
   };
 }
 
-function describeParameter(
-  name: string,
-  place: string,
-  part: z.core.$ZodType,
-  schemas: JsonObject,
-): JsonObject {
+const JSON_TYPE = 'application/json';
+
+function describeParameter(part: z.core.$ZodType, schemas: JsonObject): JsonObject {
   // zod describes the input of a coerced number as anything, and so the output of a transformed text.
   const both = { ...toJsonSchema(part, 'input', schemas), ...toJsonSchema(part, 'output', schemas) };
   const otherwise = z.safeParse(part, undefined);
   const value = { ...both, ...(otherwise.data !== undefined && { default: otherwise.data as Json }) };
-  return { name, in: place, required: !otherwise.success, ...withDescription(value) };
+  return { required: !otherwise.success, ...withDescription(value) };
 }
 
 /** Of a parameter or a header, the description stands beside the schema. */
@@ -119,28 +118,15 @@ function withDescription({ description, ...schema }: JsonObject): JsonObject {
 }
 
 function describeResponse(
-  { description, headers, body, mediaType }: ApiResponse,
+  { description, headers, body, mediaType = JSON_TYPE }: ApiResponse,
   schemas: JsonObject,
 ): JsonObject {
   const describeHeader = (part: z.core.$ZodType) => withDescription(toJsonSchema(part, 'output', schemas));
   return {
     description,
     ...(headers && { headers: mapValues(headers, describeHeader) }),
-    ...(body && { content: jsonContent(body, 'output', schemas, mediaType) }),
+    ...(body && { content: { [mediaType]: { schema: toJsonSchema(body, 'output', schemas) } } }),
   };
-}
-
-function jsonContent(
-  body: z.ZodType,
-  io: 'input' | 'output',
-  schemas: JsonObject,
-  mediaType = 'application/json',
-): JsonObject {
-  const { examples, ...schema } = toJsonSchema(body, io, schemas);
-  const named = Array.isArray(examples)
-    ? examples.map((value, index) => [index === 0 ? 'example' : `example ${index + 1}`, { value }])
-    : [];
-  return { [mediaType]: { schema, ...(named.length > 0 && { examples: Object.fromEntries(named) }) } };
 }
 
 /** Converts a zod schema. The schemas with an id, which it contains or is, are added to `schemas`. */

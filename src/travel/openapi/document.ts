@@ -83,13 +83,13 @@ function declaredOperation(documented: Documented, name: Operation): ApiOperatio
   const { verb, ...declared } = declaredOperations[name];
   const collection = {
     path: parent ? `/api/${parent.path}/{id}/${path}` : `/api/${path}`,
-    params: parent ? { id: idParameter(catalog, parent.type) } : {},
+    ids: parent ? { id: idParameter(catalog, parent.type) } : {},
   };
   // E.g. `options` becomes `optionId`.
   const id = parent ? `${path.replace(/ies$/, 'y').replace(/s$/, '')}Id` : 'id';
   const item = {
     path: `${collection.path}/{${id}}`,
-    params: { ...collection.params, [id]: idText(idForm, `The id of the ${toWords(type)}.`) },
+    ids: { ...collection.ids, [id]: idText(idForm, `The id of the ${toWords(type)}.`) },
   };
   const bodies: Partial<Record<Operation, z.ZodType>> = {
     create: dataOf(written),
@@ -100,11 +100,12 @@ function declaredOperation(documented: Documented, name: Operation): ApiOperatio
     list: { description: 'A page', body: pageOf(answered, parameters) },
     create: { description: 'The created resource', body: dataOf(revealing) },
   };
+  const place = name in success ? collection : item;
   return toOperation(resource, {
     id: verb + capitalize(name === 'list' ? toPlural(type) : type),
     summary: `${capitalize(verb)} ${name === 'list' ? toWords(toPlural(type)) : withArticle(type)}`,
-    ...{ ...declared, ...(name in success ? collection : item), body: bodies[name] },
-    query: name === 'list' ? parameters.shape : undefined,
+    ...{ ...declared, path: place.path, body: bodies[name] },
+    parameters: { path: place.ids, query: name === 'list' ? parameters.shape : undefined },
     status: name === 'create' ? 201 : 200,
     success: success[name] ?? { description: 'The resource', body: dataOf(answered) },
     failures: failuresOf(resource, name),
@@ -132,7 +133,7 @@ function subListOperation({ resource, catalog, answered }: Documented, sub: SubC
     id: `list${capitalize(names)}Of${capitalize(sub.type)}`,
     summary: `List ${toWords(names)} of ${withArticle(sub.type)}`,
     ...{ method: 'get', path: `/api/${sub.path}/{id}/${resource.path}` },
-    ...{ params: { id: idParameter(catalog, sub.type) }, query: parameters.shape },
+    parameters: { path: { id: idParameter(catalog, sub.type) }, query: parameters.shape },
     success: { description: 'A page', body: pageOf(answered, parameters) },
     failures: [404],
   });
@@ -140,44 +141,45 @@ function subListOperation({ resource, catalog, answered }: Documented, sub: SubC
 
 /** The operations that do not follow from a declaration. */
 function extraOperations({ resource, answered, revealing, catalog }: Documented): ApiOperation[] {
-  const webhook = { id: idText('A', 'The id of the webhook.') };
+  const success = (description: string, body: z.ZodType) => ({ description, body: dataOf(body) });
+  const onWebhook = (path: string) => ({
+    ...{ method: 'post' as const, path: `/api/webhooks/{id}${path}`, failures: [404] as Failure[] },
+    parameters: { path: { id: idParameter(catalog, 'webhook') } },
+  });
   const all: Record<string, Described[]> = {
     user: [
       {
         ...{ id: 'whoami', summary: 'Retrieve the user of the credential', tag: ACCOUNT },
-        ...{ method: 'get', path: '/api/whoami' },
-        success: { description: 'The user', body: dataOf(answered) },
+        ...{ method: 'get', path: '/api/whoami', success: success('The user', answered) },
       },
     ],
     webhook: [
       {
-        ...{ id: 'replaceWebhookSecret', summary: 'Make a new secret for a webhook' },
+        ...{
+          id: 'replaceWebhookSecret',
+          summary: 'Make a new secret for a webhook',
+          ...onWebhook('/secret'),
+        },
         description:
           'For 24 hours both secrets sign, so that the receiver can be changed without an interruption.',
-        ...{ method: 'post', path: '/api/webhooks/{id}/secret', params: webhook },
-        success: { description: 'The webhook with its new secret', body: dataOf(revealing) },
-        failures: [404],
+        success: success('The webhook with its new secret', revealing),
       },
       {
-        ...{ id: 'testWebhook', summary: 'Send a test event to a webhook' },
+        ...{ id: 'testWebhook', summary: 'Send a test event to a webhook', ...onWebhook('/test') },
         description:
           'An event of the kind `webhook.updated` without changes. It is sent once, immediately, even if the webhook is disabled, and is neither in the list of events nor in that of deliveries.',
-        ...{ method: 'post', path: '/api/webhooks/{id}/test', params: webhook },
-        success: {
-          description: 'The result of the attempt; without `error` the event was received',
-          body: dataOf(attempt),
-        },
-        failures: [404],
+        success: success('The result of the attempt; without `error` the event was received', attempt),
       },
     ],
     webhookDelivery: [
       {
         ...{ id: 'redeliver', summary: 'Deliver the event of a delivery again' },
+        ...onWebhook('/deliveries/{deliveryId}/redeliver'),
         description: 'Creates a new delivery, which is sent immediately and does not wait for others.',
-        ...{ method: 'post', path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver' },
-        params: { ...webhook, deliveryId: idParameter(catalog, 'webhookDelivery') },
-        ...{ status: 201, success: { description: 'The new delivery', body: dataOf(answered) } },
-        failures: [404, 409],
+        parameters: {
+          path: { id: idParameter(catalog, 'webhook'), deliveryId: idParameter(catalog, 'webhookDelivery') },
+        },
+        ...{ status: 201, success: success('The new delivery', answered), failures: [404, 409] },
       },
     ],
   };
@@ -293,7 +295,8 @@ function eventRequest(kind: string, documented: Documented[]): ApiOperation {
   const data = find(type) ?? partsOfTrips.get(type);
   return {
     id: `on${kind.split('.').map(capitalize).join('')}`,
-    ...{ method: 'post', path: kind, summary: kind, headers: webhookHeaders, others: { security: [] } },
+    ...{ method: 'post', path: kind, summary: kind, others: { security: [] } },
+    parameters: { header: webhookHeaders },
     body: find('event')?.extend({ kind: z.literal(kind), ...(data && { data }) }),
     responses: {
       '2XX': { description: 'The event was received' },
