@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type ApiOperation, type ApiResponse, openApiDocument } from '../contract/openapi.ts';
+import { type ErrorCode, operationErrors } from '../operations/errors.ts';
+import { type Declaration, type Declarations, isRecorded } from '../operations/operation.ts';
+import { id } from '../operations/schemas.ts';
 import type { JsonObject } from '../schema/resource.ts';
-import { type Contract, isRecorded, type Operation } from './contract/operation.ts';
-import { id } from './contract/schemas.ts';
-import { adminErrors, type ErrorCode } from './errors.ts';
 
 /** Creates the OpenAPI document of the admin API from the declarations of its operations. */
-export function adminOpenApi(contract: Contract): JsonObject {
+export function adminOpenApi(contract: Declarations): JsonObject {
   return openApiDocument({
     title: 'Jetbridge admin API',
     description: INTRODUCTION,
@@ -35,13 +35,13 @@ const INTRODUCTION = [
 
 const errorBody = z
   .object({
-    code: z.enum(Object.keys(adminErrors)),
+    code: z.enum(Object.keys(operationErrors)),
     message: z.string().describe('For an admin'),
     faults: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
   })
   .meta({ id: 'Error' });
 
-function toApiOperation([name, operation]: [string, Operation]): ApiOperation {
+function toApiOperation([name, operation]: [string, Declaration]): ApiOperation {
   const { method, path, summary, tag, access, query, body } = operation;
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => [parameter, id] as const);
   return {
@@ -55,7 +55,7 @@ function toApiOperation([name, operation]: [string, Operation]): ApiOperation {
   };
 }
 
-function success({ isNavigation, result, csv }: Operation): Record<string, ApiResponse> {
+function success({ isNavigation, result, csv }: Declaration): Record<string, ApiResponse> {
   if (isNavigation) {
     const description = 'To the OpenID provider, or to the page';
     return { 303: { description, headers: { Location: z.string() } } };
@@ -68,10 +68,10 @@ function success({ isNavigation, result, csv }: Operation): Record<string, ApiRe
 }
 
 /** Each status with the codes that it may have. */
-function errorResponses(operation: Operation): Record<string, ApiResponse> {
+function errorResponses(operation: Declaration): Record<string, ApiResponse> {
   const responses: Record<string, ApiResponse> = {};
   for (const code of new Set(errorCodes(operation))) {
-    const { status } = adminErrors[code];
+    const { status } = operationErrors[code];
     const others = responses[status] ? `${responses[status].description}, ` : '';
     responses[status] = { description: `${others}\`${code}\``, body: errorBody };
   }
@@ -79,7 +79,7 @@ function errorResponses(operation: Operation): Record<string, ApiResponse> {
 }
 
 /** All codes that an operation may answer. */
-export function errorCodes({ method, path, access, body, errors = [] }: Operation): ErrorCode[] {
+export function errorCodes({ method, path, access, body, errors = [] }: Declaration): ErrorCode[] {
   const changes = method !== 'get';
   return [
     'invalidRequest',
