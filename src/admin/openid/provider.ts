@@ -137,7 +137,7 @@ function providerFetch({ timeoutMs }: OpenidClient): CustomFetch {
   return async (url, { body = null, headers, method, redirect }) => {
     if (!isSafeUrl(url)) throw new SignInFailure('misconfigured', 'it names a URL that is no https URL');
     // The library types a body like fetch, but without the buffer of an array.
-    const init = { body: body as BodyInit | null, headers, method, redirect };
+    const init = { body, headers, method, redirect } as RequestInit;
     const answer = await fetchLimited(url, init, timeoutMs).catch((error: unknown) => {
       throw new SignInFailure('unavailable', `it does not answer (${networkFault(error)})`);
     });
