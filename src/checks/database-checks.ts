@@ -1,14 +1,11 @@
 import type { Settings } from '../config/settings.ts';
-import { hasExchanges } from '../log/exchange-store.ts';
-import { isExchangeLogReadable } from '../log/open-log.ts';
 import type { Condition, ConditionKind } from '../provisioning/conditions/conditions.ts';
 import { localKinds } from '../provisioning/conditions/facts.ts';
-import { adminTokens } from '../store/credentials/admins.ts';
 import { oauthClients, scimTokens } from '../store/credentials/credentials.ts';
 import { encryption, existingEncryptionKey, KeyFileFault } from '../store/credentials/encryption.ts';
 import type { Database } from '../store/sql/database.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel/travel-secrets.ts';
-import { type DoctorResult, type Finding, fault, ok, toResults, warning } from './doctor-findings.ts';
+import { type DoctorResult, type Finding, fault, ok, toResults } from './doctor-findings.ts';
 
 interface DatabaseCheckContext {
   settings: Settings;
@@ -22,7 +19,6 @@ export async function databaseResults(context: DatabaseCheckContext): Promise<Do
   return [
     ...toResults('encryption key', await checkKey(context)),
     ...toResults('tokens', await checkTokens(context)),
-    ...toResults('admin tokens', await checkAdminTokens(context)),
     ...conditionResults(context.conditions),
   ];
 }
@@ -33,25 +29,15 @@ async function checkKey({ settings, database, now }: DatabaseCheckContext): Prom
   if (key instanceof KeyFileFault) return [fault(key.problem, key.remedy)];
   if (!key) {
     const file = `${settings.data}/jetbridge.key`;
-    if (!(await hasSecrets(db)) && !(await hasExchanges(db)))
-      return [ok(`nothing is encrypted yet; the next start creates ${file}`)];
-    const text = `${file} is missing, so that the secrets of webhooks and the log of exchanges cannot be read`;
+    if (!(await hasSecrets(db))) return [ok(`nothing is encrypted yet; the next start creates ${file}`)];
+    const text = `${file} is missing, so that the secrets of webhooks cannot be read`;
     return [fault(text, 'Restore it from a backup, or set JETBRIDGE_KEY.')];
   }
-  const findings: Finding[] = [];
   const count = await countUnreadableSecrets(db, encryption(key), now);
-  if (count > 0) {
-    const text = `decrypts not all stored secrets of webhooks: ${count} ${count === 1 ? 'was' : 'were'} encrypted with another key`;
-    const remedy =
-      'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
-    findings.push(fault(text, remedy));
-  }
-  if (!(await isExchangeLogReadable(database, settings))) {
-    const text = 'the log of exchanges was encrypted with another key';
-    const remedy = 'Set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to that key.';
-    findings.push(fault(text, remedy));
-  }
-  return findings.length > 0 ? findings : [ok('decrypts all stored secrets')];
+  if (count === 0) return [ok('decrypts all stored secrets')];
+  const text = `decrypts not all stored secrets of webhooks: ${count} ${count === 1 ? 'was' : 'were'} encrypted with another key`;
+  const remedy = 'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
+  return [fault(text, remedy)];
 }
 
 /** Returns a fault of the key file instead of throwing it, so that the other checks are made. */
@@ -79,19 +65,6 @@ async function checkTokens(context: DatabaseCheckContext): Promise<Finding[]> {
   });
   findings.push(...conditionFindings(conditions, tokenKinds));
   return findings.length > 0 ? findings : [ok('no token ends within 30 days')];
-}
-
-/** Earlier versions made tokens of scripts without an end. */
-async function checkAdminTokens({ database }: DatabaseCheckContext): Promise<Finding[]> {
-  const endless = (await adminTokens(database).list()).filter(
-    ({ expiresAt, revokedAt }) => expiresAt === undefined && revokedAt === undefined,
-  );
-  if (endless.length === 0) return [ok('every token of a script has an end')];
-  return endless.map(({ name, role }) => {
-    const text = `the token "${name}" of a script, with the role ${role}, never ends`;
-    const remedy = 'Create one with an end in the view Accounts, give it to the script, and revoke this one.';
-    return warning(text, remedy);
-  });
 }
 
 /** The checks that have nothing but conditions, and what each says without any. The others are in the checks of the same subject. */

@@ -120,13 +120,13 @@ const adminOpenid = z
     ),
   })
   .describe(
-    'An OpenID provider with which people sign in to the admin page, beside those with a password. At least one of "admins" and "viewers" is required. See docs/operations/admin-accounts.md.',
+    'An OpenID provider with which people sign in to the admin page, beside the built-in admin with a password. At least one of "admins" and "viewers" is required. See docs/operations/admin-access.md.',
   );
 
 const adminPage = z
   .strictObject({
     passwordSignIn: flag(true).describe(
-      'With false, people sign in to the admin page through adminPage.openid alone, which is then required: the provider asks for its second factor. Sessions that began with a password end. See docs/operations/admin-accounts.md for the way back in while the provider is down.',
+      'With false, people sign in to the admin page through adminPage.openid alone, which is then required: the provider asks for its second factor. Sessions that began with a password end. See docs/operations/admin-access.md for the way back in while the provider is down.',
     ),
     openid: adminOpenid.optional(),
   })
@@ -172,7 +172,7 @@ const retention = z.strictObject({
 
 const requestLog = z.strictObject({
   keepDays: wholeNumber(0, 365, 14).describe(
-    'The number of days for which SCIM requests, travel calls, token requests and requests to the embedded travel service are kept, with the bodies of writes and errors, encrypted. With 0 none are recorded, and those that were are deleted.',
+    'The number of days for which SCIM requests, travel calls, token requests and requests to the embedded travel service are kept, with the bodies of writes and errors, without secrets. With 0 none are recorded, and those that were are deleted.',
   ),
   keepEntries: wholeNumber(1_000, 100_000_000, 2_000_000).describe(
     'The number of requests beyond which the oldest are deleted earlier. A read takes about 700 bytes in the database, a write with its calls about 10 KB.',
@@ -246,15 +246,6 @@ const alerts = z.strictObject({
   email: emailAlerts.optional(),
 });
 
-const holds = z.strictObject({
-  fourEyes: z
-    .boolean()
-    .default(false)
-    .describe(
-      'If true, the approval of a held change needs two admins, and is carried out when the second one approves. A discard needs one.',
-    ),
-});
-
 /** The settings file. */
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -292,7 +283,6 @@ export const settingsSchema = z.strictObject({
   alerts: alerts
     .prefault({})
     .describe('Alerts about conditions that need an operator. See docs/operations/alerts.md.'),
-  holds: holds.prefault({}).describe('Decisions about held changes. See docs/operations/held-changes.md.'),
   adminPage: adminPage.prefault({}).describe('The admin page.'),
   oauthClients: oauthClients.prefault({}),
   travelService: travelService.prefault({}).describe('The embedded travel service.'),

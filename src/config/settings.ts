@@ -76,7 +76,7 @@ export interface Settings extends TransportSettings, FileSettings {
   key: string | undefined;
   /** JETBRIDGE_KEY_PREVIOUS, which decrypts secrets from before the key was changed. */
   previousKey: string | undefined;
-  /** ADMIN_PASSWORD, the password of the account `admin`; undefined: the first start makes one. */
+  /** ADMIN_PASSWORD, the password of the built-in admin; undefined: the first start makes one. */
   adminPassword: string | undefined;
   logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
   connections: ConnectionSettings[];
@@ -152,8 +152,6 @@ function fileSettings(written: z.infer<typeof settingsSchema>) {
     warnings: written.exchangeLog?.keepDays === undefined ? [] : [RENAMED],
     /** False if passwords do not open the admin page. */
     passwordSignIn: written.adminPage.passwordSignIn,
-    /** True if the approval of a held change needs two admins. */
-    fourEyes: written.holds.fourEyes,
     oauthClients: written.oauthClients,
     travelService: written.travelService,
   };

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { AdminError } from '../admin/errors.ts';
-import { eraseFromLog } from '../log/erasure.ts';
-import { exchangeKeys } from '../log/open-log.ts';
+import { deleteExchanges, findExchanges } from '../log/erasure.ts';
+import { OperationError } from '../operations/errors.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Scope } from '../store/connection-scopes.ts';
@@ -89,8 +88,8 @@ async function removePeople(parts: ServiceParts, people: DemoIdentity[], day: Re
   }
   if (day.fieldId !== undefined) await removeField(parts, day.fieldId);
   // A request with a wrong token belongs to no connection.
-  const person = { ids, travelIds, addresses: day.addresses, userNames: [] };
-  await eraseFromLog(database, exchangeKeys(parts.settings), person, { keepsOwnCalls: false });
+  const isNamed = nameMatcher({ unique: [...ids, ...travelIds, ...day.addresses], whole: [] }).matchesText;
+  await deleteExchanges(database, await findExchanges(database, { ids, travelIds, isNamed }));
   // An import that has read one of them before may list it until the next one, as after any deletion in the travel service.
   await deleteErasedTravelers(database.db, account, travelIds);
   await retry(parts, async () => {
@@ -162,5 +161,5 @@ async function retry<T>({ runtime }: ServiceParts, attempt: () => Promise<T | un
     if (result !== undefined) return result;
     await runtime.wait(RETRY_MS);
   }
-  throw new AdminError('conflict', 'The service is at work on the people of the demo day. Try again.');
+  throw new OperationError('conflict', 'The service is at work on the people of the demo day. Try again.');
 }

@@ -8,7 +8,6 @@ import { showRequests } from '../../src/cli/requests.ts';
 import { makeSampleCompany } from '../../src/cli/travel-service.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { adminTokens } from '../../src/store/credentials/admins.ts';
 import { scimTokens } from '../../src/store/credentials/credentials.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
@@ -111,22 +110,6 @@ test('a token that has ended and a connection that no credential opens are told'
   );
 });
 
-test('a token of a script that never ends, from an earlier version, is a warning', async () => {
-  const shell = await recordedShell(data);
-  await makeSampleCompany(shell, { users: 1, trips: 0, seed: 1 });
-  const database = await openDatabase(readSettings(shell.environment, shell.home), { exclusive: false });
-  const common = { role: 'admin', makerId: undefined, createdAt: 0 } as const;
-  const { create } = adminTokens(database);
-  await create({ id: 't1', name: 'nightly report', hash: 'h1', expiresAt: undefined, ...common });
-  await create({ id: 't2', name: 'deployment', hash: 'h2', expiresAt: Date.now() + 60_000, ...common });
-  await database.close();
-  const { lines } = await examine();
-  expect(lines.filter((line) => line.includes('admin tokens'))).toEqual([
-    'warning  admin tokens: the token "nightly report" of a script, with the role admin, never ends. ' +
-      'Create one with an end in the view Accounts, give it to the script, and revoke this one.',
-  ]);
-});
-
 describe('the certificate', () => {
   let files: CertificateFiles;
   afterEach(() => files.remove());
@@ -205,16 +188,23 @@ test('a data folder that others may enter is a warning', async () => {
   );
 });
 
-test('secrets of webhooks that another key encrypted are a fault', async () => {
-  const keys = { TRAVEL_API_KEY: 'travel-key-of-the-tests', JETBRIDGE_KEY: randomBytes(32).toString('hex') };
-  const service = await startService({ ...data, ...keys }, { background: false });
+/** Starts the service with a webhook, whose secret is encrypted, and stops it. */
+async function makeWebhook(keys: Record<string, string>): Promise<void> {
+  const service = await startService({ ...data, ...keys, TRAVEL_API_KEY }, { background: false });
   const created = await fetch(`${service.url}/api/webhooks`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${keys.TRAVEL_API_KEY}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${TRAVEL_API_KEY}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ data: { url: 'https://hooks.example/travel' } }),
   });
   expect(created.status).toBe(201);
   await service.close();
+}
+
+const TRAVEL_API_KEY = 'travel-key-of-the-tests';
+
+test('secrets of webhooks that another key encrypted are a fault', async () => {
+  const keys = { TRAVEL_API_KEY, JETBRIDGE_KEY: randomBytes(32).toString('hex') };
+  await makeWebhook(keys);
   expect(lineOf((await examine(keys)).lines, 'encryption key')).toMatch(/^ok /);
   const { code, lines } = await examine({ ...keys, JETBRIDGE_KEY: randomBytes(32).toString('hex') });
   expect(code).toBe(1);
@@ -226,11 +216,7 @@ test('secrets of webhooks that another key encrypted are a fault', async () => {
 // With PostgreSQL the key must be in the settings.
 describeOnSqlite('a key file', () => {
   test('that is missing is a fault; neither doctor nor requests create another key', async () => {
-    const service = await startService(data);
-    await fetch(`${service.url}/scim/v2/Users`, {
-      headers: { Authorization: `Bearer ${service.scimToken}` },
-    });
-    await service.close();
+    await makeWebhook({});
     const file = join(data.JETBRIDGE_DATA, 'jetbridge.key');
     rmSync(file);
     const { code, lines } = await examine();

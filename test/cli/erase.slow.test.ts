@@ -1,4 +1,4 @@
-import { openExchangeLog } from '../../src/log/open-log.ts';
+import { exchangeReader } from '../../src/log/search.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { bookingTransactionsOf, searchFor } from '../fixtures/bookings.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
@@ -239,7 +239,7 @@ describe('a person who has left', () => {
     await leave(running, scim, id);
     const logged = async () => {
       const database = await openTestDatabase(running.data, false);
-      const log = openExchangeLog(database, running.settings);
+      const log = exchangeReader(database);
       const { exchanges } = await log.list({ pathPrefix: '/scim/v2/Users', method: 'GET', limit: 100 });
       await database.close();
       return exchanges.flatMap(({ path }) => /eq "(.*)"/.exec(decodeURIComponent(path))?.[1] ?? []);
@@ -452,7 +452,7 @@ describe('records of others', () => {
     expect(recorded).toMatchObject([{ data: desk }]);
     const logged = async () => {
       const database = await openTestDatabase(running.data, false);
-      const log = openExchangeLog(database, running.settings);
+      const log = exchangeReader(database);
       const { exchanges } = await log.list({ direction: 'api', method: 'POST', limit: 500 });
       await database.close();
       return exchanges.filter(({ requestBody }) => requestBody?.text.includes(desk.email)).length;

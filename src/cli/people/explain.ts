@@ -1,6 +1,6 @@
 import { readConditions } from '../../checks/conditions.ts';
 import type { LoggedExchange } from '../../log/exchange.ts';
-import { openExchangeLog } from '../../log/open-log.ts';
+import { exchangeReader } from '../../log/search.ts';
 import { describeOutage } from '../../provisioning/conditions/facts.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { ExplainedField, FieldStanding } from '../../provisioning/people/explain-fields.ts';
@@ -17,15 +17,7 @@ import type { Finding, TraceEntry } from '../../translator/translation.ts';
 import type { CliCommand } from '../command.ts';
 import { databaseTime, findConnections, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import {
-  escapeLine,
-  formatMinute,
-  printJson,
-  printUnreadable,
-  type Shell,
-  toIsoTime,
-  withIsoTimes,
-} from '../output.ts';
+import { escapeLine, formatMinute, printJson, type Shell, toIsoTime, withIsoTimes } from '../output.ts';
 
 interface ExplainFlags {
   connection?: string;
@@ -61,13 +53,12 @@ export function explainPersonTo(
       throw new Refused(unknownText(person, connections, names));
     }
     if (!chosen) throw new Refused(ambiguousText(person, found));
-    const exchanges = openExchangeLog(database, settings);
+    const exchanges = exchangeReader(database);
     const { facts } = await readConditions(settings, database, await databaseTime(database));
     const findOutage = async (id: string) => describeOutage(id, facts);
     const explanation = await readExplanation({ ...store, exchanges, findOutage }, chosen, Date.now());
     if (json) printJson(shell, explanationJson(explanation));
     else shell.print(explanationText(explanation));
-    printUnreadable(shell, exchanges.countUnreadable());
     const others = found.filter((one) => one !== chosen);
     if (others.length > 0) shell.printError(`Deleted before: ${others.map(placeText).join(', ')}.`);
   });

@@ -4,7 +4,7 @@ import { createSchema } from './0001-schema.ts';
 import { countUnclaimedPeople } from './0002-unclaimed-people.ts';
 import { addConnectionModes } from './0003-connection-modes.ts';
 import { signInFailureTables } from './0004-sign-in-failures.ts';
-import { addAdminAccess } from './0005-admin-access.ts';
+import { openidAttemptTables } from './0005-admin-access.ts';
 import { replaceLogs } from './0006-one-log.ts';
 import { namedGroupTables } from './0007-named-groups.ts';
 import { indexHeldPeople } from './0008-held-people.ts';
@@ -16,6 +16,7 @@ import { addReportedConditions } from './0013-reported-conditions.ts';
 import { addPersonSearch } from './0014-person-search.ts';
 import { changedScopeTables } from './0015-changed-scope.ts';
 import { indexStalePeople } from './0016-stale-people.ts';
+import { replaceEncryptedLog } from './0017-log-in-clear.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { addColumns, createTables } from './columns.ts';
 
@@ -33,7 +34,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0003-connection-modes': addConnectionModes(types),
     // Counts of refused sign-ins, by which the answers to further ones wait (docs/decisions/0046).
     '0004-sign-in-failures': createTables(signInFailureTables, types),
-    '0005-admin-access': addAdminAccess(types),
+    '0005-admin-access': createTables(openidAttemptTables, types),
     [ONE_LOG]: replaceLogs(types),
     '0007-named-groups': createTables(namedGroupTables, types),
     '0008-held-people': indexHeldPeople,
@@ -45,6 +46,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0014-person-search': addPersonSearch,
     '0015-changed-scope': createTables(changedScopeTables, types),
     '0016-stale-people': indexStalePeople,
+    '0017-log-in-clear': replaceEncryptedLog(types),
   };
   return Object.fromEntries(
     Object.entries(steps).map(([name, step]): [string, Migration] => [
