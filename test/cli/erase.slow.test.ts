@@ -1,6 +1,6 @@
 import { exchangeReader } from '../../src/log/search.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { bookingTransactionsOf } from '../fixtures/bookings.ts';
+import { bookingTransactionsOf, searchFor } from '../fixtures/bookings.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';
 import {
@@ -24,13 +24,13 @@ import {
 } from '../fixtures/erasure.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
+import { car, hotel } from '../fixtures/quotes.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import type { RunningService } from '../fixtures/service.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 import { afterUpdate, failAt } from '../fixtures/triggers.ts';
-import { car, hotel } from '../travel/booking/quotes.ts';
 
 let fixture: ErasureFixture;
 beforeEach(async () => {
@@ -578,20 +578,8 @@ describe('records of others', () => {
       (name) => travelers.find(({ email }) => email === `${name}@corp.example`)?.id ?? '',
     );
     const database = await openTestDatabase(running.data, false);
-    const office = bookingTransactionsOf(database);
-    const rental = { ...car(90).rental, renterName: 'ann Smith' };
-    const name = 'Guests: ann@corp.example, ben@corp.example';
-    const stay = { ...hotel(300).stay, place: { ...hotel(300).stay.place, name } };
-    await office((desk) =>
-      desk.searchTrip({
-        travelerIds,
-        search: { kind: 'roundTripWithCar' },
-        quotes: [
-          { ...hotel(300), stay },
-          { ...car(90), rental },
-        ],
-      }),
-    );
+    const quotes = [hotel(300, 'Guests: ann@corp.example, ben@corp.example'), car(90, 'ann Smith')];
+    await bookingTransactionsOf(database)((desk) => searchFor(desk, travelerIds, quotes));
     await database.close();
     const trip = async () =>
       JSON.stringify((await readEvents(running)).find(({ kind }) => kind === 'tripProject.created'));
