@@ -6,14 +6,21 @@ import { type Identity, isInactive } from '../../provisioning/identity.ts';
 import { findingValueColumns } from '../../provisioning/people/finding-values.ts';
 import { findPredecessor } from '../../provisioning/people/join-people.ts';
 import { findingCodes, peopleColumns } from '../../provisioning/people/people.ts';
-import { choiceParser, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
+import { choiceParser, refuseUnknownCommands } from '../arguments.ts';
 import type { CliCommand } from '../command.ts';
 import { addChangeFlags, type ChangeFlags, confirmChange } from '../confirmation.ts';
 import { Refused } from '../exit-code.ts';
 import { addInputOptions } from '../input-options.ts';
 import { listPages, type Operator, withOperations } from '../operations.ts';
 import { countText, escapeLine, type Shell } from '../output.ts';
-import { addListFlags, type ListFlags, printList, printResult, rowLimit } from '../printers.ts';
+import {
+  addLimitOption,
+  addListFlags,
+  type ListFlags,
+  printList,
+  printResult,
+  rowLimit,
+} from '../printers.ts';
 import { findPerson } from './find-person.ts';
 
 /** The options that select people, as the operations have them. */
@@ -42,13 +49,9 @@ function addListCommand(people: CliCommand): void {
   const command = people
     .command('list', { isDefault: true })
     .description('list people by state, finding, text or connection, in the order of their userNames')
-    .option('--connection <id>', 'only this connection')
-    .option(
-      '--limit <number>',
-      'the number of people; default: 100 in a table, else all',
-      wholeNumber(1, 999_999_999),
-    );
-  addListFlags(addInputOptions(command, listQuery, { ...filterOptions, archived: {}, sort: {} }))
+    .option('--connection <id>', 'only this connection');
+  const options = { ...filterOptions, archived: {}, sort: {} };
+  addListFlags(addLimitOption(addInputOptions(command, listQuery, options), 'people'))
     .examples(
       'people list --state pending',
       'people list --search hopper',
