@@ -91,8 +91,8 @@ async function fillExchanges() {
 }
 
 async function fillCredentials() {
-  const token = { id: 'bench', name: 'bench', role: 'admin', createdAt: now, expiresAt: undefined };
-  await adminTokens(database).create({ ...token, hash: hashSecret(scriptToken) });
+  const token = { id: 'bench', name: 'bench', role: 'admin', createdAt: now, expiresAt: now + DAY_MS };
+  await adminTokens(database).create({ ...token, maker: { name: 'admin' }, hash: hashSecret(scriptToken) });
   for (let n = 0; n < 100; n += 1)
     await scimTokens(database).create({
       ...{ id: `token${n}`, hash: hashSecret(`token${n}`), name: `token ${n}` },
@@ -100,7 +100,7 @@ async function fillCredentials() {
     });
 }
 
-/** Most entries are of a few admins; `ada` and the action `revokeAccount` are rare. */
+/** Most entries are of a few admins; `ada` and the action `endSession` are rare. */
 async function fillAudit() {
   const insert = (db, rows) => insertInBatches(rows, (some) => db.insertInto('audit_entry').values(some));
   const entry = (n) => ({
@@ -109,7 +109,7 @@ async function fillAudit() {
     actor: n % 20_000 === 7 ? 'ada' : `admin ${n % 5}`,
     actor_kind: 'account',
     address: '192.0.2.7',
-    action: n % 20_000 === 9 ? 'revokeAccount' : pick(['signIn', 'decideHolds', 'applyMapping'], n),
+    action: n % 20_000 === 9 ? 'endSession' : pick(['signIn', 'decideHolds', 'applyMapping'], n),
     details: JSON.stringify({
       connection: pick(CONNECTIONS, n),
       cause: 'safetyValve',

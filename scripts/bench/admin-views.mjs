@@ -73,12 +73,12 @@ export const VIEWS = [
   view('Travel service', '/travel/events?limit=50', ['']),
   view('Travel service, after 30 pages', '/travel/events?limit=50', [''], { pages: 30 }),
   view('Audit', '/audit?limit=100', [
-    ...['', '&actor=ada', '&actor=nobody', '&action=revokeAccount', '&action=noSuch', hoursAgo('since', 1)],
+    ...['', '&actor=ada', '&actor=nobody', '&action=endSession', '&action=noSuch', hoursAgo('since', 1)],
     ...[hoursAgo('until', 2_400), `${hoursAgo('since', 2_400)}${hoursAgo('until', 2_399)}`],
   ]),
   view('Audit', '/audit/choices', ['']),
   view('Audit, after 30 pages', '/audit?limit=100', ['', '&actor=admin%203'], { pages: 30, by: 'before' }),
-  view('Accounts', '/', ['accounts', 'admin-tokens', 'session', 'sign-in', 'openapi.json']),
+  view('Access', '/', ['sessions', 'admin-tokens', 'session', 'sign-in', 'openapi.json']),
 ];
 
 function view(name, path, endings, others = {}) {

@@ -6,58 +6,58 @@ import express, {
   type Response,
   Router,
 } from 'express';
-import { z } from 'zod';
 import { clientAddressOf } from '../http/authentication.ts';
 import { csvText } from '../http/csv.ts';
 import { addRequestNotes, markRoutine } from '../http/log.ts';
 import { streamResponse } from '../http/streamed-response.ts';
-import { hasNul, isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
-import type { AuditEntry, AuditLog } from '../store/credentials/audit-log.ts';
-import { RETRY_AFTER_S } from '../store/unavailable.ts';
+import { withAuditEntry } from '../operations/audited.ts';
+import { errorBody, OperationError, toOperationError } from '../operations/errors.ts';
+import { parseInput } from '../operations/input.ts';
 import {
-  type Contract,
-  type HandlerRequest,
-  type Handlers,
+  type Declaration,
+  type Declarations,
   isRecorded,
-  type Operation,
-} from './contract/operation.ts';
-import { id } from './contract/schemas.ts';
-import { AdminError, errorBody, type FieldFault, toAdminError } from './errors.ts';
+  type OperationContext,
+  type OperationInput,
+  type Operations,
+} from '../operations/operation.ts';
+import { isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
+import type { AuditLog } from '../store/credentials/audit-log.ts';
+import { RETRY_AFTER_S } from '../store/unavailable.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
 import { type Caller, findCaller, type SessionDeps } from './sessions.ts';
 
-/** The context of a request, beside its parameters and body: the caller, and the entry of the audit log. */
-export interface AdminContext {
-  /** Undefined only in operations that anyone may call. */
+/** The context of a request, beside its parameters and body. Sign-ins use more of it than other operations. */
+export interface AdminContext extends OperationContext {
   caller: Caller | undefined;
   address: string;
   response: Response;
-  /** Adds facts to the entry of the audit log, e.g. what was changed from what to what. Without secrets. */
-  note(details: Record<string, unknown>): void;
 }
 
-type Handler = (request: HandlerRequest<Operation>, context: AdminContext) => Promise<object | undefined>;
+type Handle = (
+  input: OperationInput<Declaration>,
+  deps: RouterDeps,
+  context: AdminContext,
+) => Promise<object | undefined>;
 
 /** Dependencies of all operations. */
 export interface RouterDeps extends SessionDeps {
   audit: AuditLog;
   refusedSignIns: RefusedSignIns;
+  /** Returns scheme and host of the URLs that clients use, without a slash at the end. */
+  publicUrl(request: Request): string;
   log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
 }
 
 /** More than any mapping or command that an admin sends, in bytes. */
 const MAX_BODY_BYTES = 1_048_576;
 
-/** Creates the routes of a contract. `handlers` has one handler for each operation. */
-export function contractRouter<C extends Contract>(
-  contract: C,
-  handlers: Handlers<C, AdminContext>,
-  deps: RouterDeps,
-): Router {
+/** Creates the routes of operations. `deps` has what their handlers use. */
+export function operationRouter(operations: Operations, deps: RouterDeps): Router {
   const router = Router({ caseSensitive: true });
-  for (const [name, operation] of Object.entries(contract)) {
+  for (const [name, operation] of Object.entries(operations)) {
     // The input that a handler gets is parsed by the declaration of its own operation.
-    const handler = handlers[name] as Handler;
+    const handle = operation.handle as Handle;
     const limit = operation.maxBodyBytes ?? MAX_BODY_BYTES;
     const access = operation.isNavigation ? [] : [authenticate(operation, deps)];
     const body = operation.body ? [requireJson, express.json({ limit }), refuseDeepBody(operation)] : [];
@@ -68,7 +68,7 @@ export function contractRouter<C extends Contract>(
       ...access,
       ...body,
       ...accessAfterBody,
-      (request: Request, response: Response) => answer(request, response, { name, operation, handler, deps }),
+      (request: Request, response: Response) => answer(request, response, { name, operation, handle, deps }),
       ...(operation.isSignIn ? [countRefusal(name, deps)] : []),
     );
   }
@@ -76,12 +76,12 @@ export function contractRouter<C extends Contract>(
 }
 
 /** Converts the path of a declaration to that of a route of Express. */
-function routePath({ path }: Operation): string {
+function routePath({ path }: Declaration): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
 /** Finds the caller, before the body is read and again afterwards. Throws 401 or 403. */
-function authenticate(operation: Operation, deps: RouterDeps): RequestHandler {
+function authenticate(operation: Declaration, deps: RouterDeps): RequestHandler {
   return async (request, response, next) => {
     const caller = await findCaller(request, deps);
     addRequestNotes(response, { credential: caller && `admin:${caller.id}` });
@@ -103,7 +103,7 @@ interface CallerLocals {
 function countRefusal(action: string, { refusedSignIns }: RouterDeps): ErrorRequestHandler {
   return (error, _request, response, next) => {
     const { isRefusalRecorded }: CallerLocals = response.locals;
-    if (!isRefusalRecorded && toAdminError(error).status < 500) refusedSignIns.count(action);
+    if (!isRefusalRecorded && toOperationError(error).status < 500) refusedSignIns.count(action);
     next(error);
   };
 }
@@ -116,23 +116,25 @@ export async function recordRefusal(
 ): Promise<void> {
   const locals: CallerLocals = response.locals;
   locals.isRefusalRecorded = true;
-  const { status } = new AdminError('notSignedIn');
+  const { status } = new OperationError('notSignedIn');
   await refusedSignIns.record({ action, address, account, status });
 }
 
 /** A browser can send a form or plain text to another site without asking, but not JSON. */
 const requireJson: RequestHandler = (request, _response, next) => {
-  next(request.is('application/json') ? undefined : new AdminError('unsupportedMediaType'));
+  next(request.is('application/json') ? undefined : new OperationError('unsupportedMediaType'));
 };
 
 /** A sign-in has no nested members. */
 const MAX_SIGN_IN_DEPTH = 10;
 
-function refuseDeepBody({ isSignIn }: Operation): RequestHandler {
+function refuseDeepBody({ isSignIn }: Declaration): RequestHandler {
   const levels = isSignIn ? MAX_SIGN_IN_DEPTH : MAX_JSON_DEPTH;
   return ({ body }, _response, next) => {
     const isTooDeep = isNestedTooDeep(body, levels);
-    next(isTooDeep ? new AdminError('invalidRequest', `The body ${nestedTooDeepText(levels)}.`) : undefined);
+    next(
+      isTooDeep ? new OperationError('invalidRequest', `The body ${nestedTooDeepText(levels)}.`) : undefined,
+    );
   };
 }
 
@@ -142,17 +144,18 @@ async function answer(
   {
     name,
     operation,
-    handler,
+    handle,
     deps,
-  }: { name: string; operation: Operation; handler: Handler; deps: RouterDeps },
+  }: { name: string; operation: Declaration; handle: Handle; deps: RouterDeps },
 ): Promise<void> {
   const { caller }: CallerLocals = response.locals;
-  const input = parseInput(request, operation);
+  const input = parseInput(operation, request);
   const details: Record<string, unknown> = { ...input.params };
   const address = clientAddressOf(response);
   const note = (facts: Record<string, unknown>) => Object.assign(details, facts);
-  const context: AdminContext = { caller, address, response, note };
-  const run = () => handler(input, context);
+  const publicUrl = deps.publicUrl(request);
+  const context: AdminContext = { caller, address, response, note, publicUrl, signal: closeSignal(response) };
+  const run = () => handle(input, deps, context);
   const actor = caller && { actor: caller.shownName, actorKind: caller.kind };
   const result =
     isRecorded(operation) && actor
@@ -164,6 +167,14 @@ async function answer(
   else response.json(operation.result ? operation.result.encode(Object(result)) : result);
 }
 
+/** Returns a signal that is aborted when the client closes the connection. */
+function closeSignal(response: Response): AbortSignal {
+  const closed = new AbortController();
+  if (response.closed) closed.abort();
+  else response.once('close', () => closed.abort());
+  return closed.signal;
+}
+
 /**
  * The beginning of a file: without it Excel reads UTF-8 in the encoding of the machine, and names such as Zoë are spoiled.
  */
@@ -172,7 +183,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** Sends rows as a file, page by page. Other requests run between two pages. */
 async function sendCsv(
   response: Response,
-  { path, csv = {} }: Operation,
+  { path, csv = {} }: Declaration,
   pages: AsyncIterable<never[]>,
 ): Promise<void> {
   async function* pieces() {
@@ -189,79 +200,24 @@ async function sendCsv(
 }
 
 /** Throws 401 or 403 unless the caller may use the operation. */
-function checkAccess({ method, headers }: Request, caller: Caller | undefined, { access }: Operation): void {
+function checkAccess(
+  { method, headers }: Request,
+  caller: Caller | undefined,
+  { access }: Declaration,
+): void {
   if (access === 'anyone') return;
-  if (!caller) throw new AdminError('notSignedIn');
+  if (!caller) throw new OperationError('notSignedIn');
   const isUnsafe = method !== 'GET' && method !== 'HEAD';
   if (isUnsafe && caller.session && headers['x-csrf-token'] !== caller.session.csrfToken)
-    throw new AdminError('invalidCsrfToken');
-  if (access === 'admin' && caller.role !== 'admin') throw new AdminError('forbidden');
-}
-
-/**
- * Runs a change between the two writes of its entry, so that no change is without one. `outcome` has the status of a change that is done,
- * and tells that of one that is refused.
- */
-export async function withAuditEntry<T>(
-  run: () => Promise<T>,
-  entry: Omit<AuditEntry, 'position' | 'at' | 'status'>,
-  { audit, now, log }: Pick<RouterDeps, 'audit' | 'now' | 'log'>,
-  outcome: { done?: number; refusal?: (error: unknown) => number } = {},
-): Promise<T> {
-  const { details } = entry;
-  const position = await audit.begin({ at: now(), ...entry });
-  const finish = (status: number) =>
-    audit.finish(position, { status, details }).catch((error: unknown) => {
-      log.error({ err: error, position }, 'the outcome of a change could not be added to the audit log');
-    });
-  try {
-    const result = await run();
-    await finish(outcome.done ?? (result === undefined ? 204 : 200));
-    return result;
-  } catch (error) {
-    await finish(outcome.refusal?.(error) ?? toAdminError(error).status);
-    throw error;
-  }
-}
-
-/** Parses parameters, query and body by the declaration. Throws 404 for an impossible id, else 422 with every fault. */
-function parseInput(request: Request, { query, body }: Operation): HandlerRequest<Operation> {
-  const faults: FieldFault[] = [];
-  const parse = (schema: z.ZodObject | undefined, value: unknown) => {
-    if (!schema) return {};
-    const parsed = schema.safeParse(value);
-    for (const [field, member] of Object.entries(Object(value)))
-      if (hasNul(member))
-        faults.push({ field, message: 'contains the character NUL, which cannot be stored' });
-    if (!parsed.success) faults.push(...parsed.error.issues.flatMap(toFaults));
-    return parsed.data ?? {};
-  };
-  const params = pathParameters.safeParse(request.params);
-  if (!params.success || hasNul(params.data)) throw new AdminError('notFound');
-  const unknown = query ? [] : Object.keys(request.query);
-  faults.push(...unknown.map((field) => ({ field, message: 'is not a parameter of this operation' })));
-  const input = { params: params.data, query: parse(query, request.query), body: parse(body, request.body) };
-  if (faults.length > 0) throw new AdminError('invalid', undefined, { faults: faults.slice(0, MAX_FAULTS) });
-  return input;
-}
-
-const pathParameters = z.record(z.string(), id);
-
-/** Maximum number of faults in a response. */
-const MAX_FAULTS = 100;
-
-function toFaults(issue: z.core.$ZodIssue): FieldFault[] {
-  const path = issue.path.map(String);
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ field: [...path, key].join('.'), message: 'is not known here' }));
-  return [{ field: path.join('.'), message: issue.message }];
+    throw new OperationError('invalidCsrfToken');
+  if (access === 'admin' && caller.role !== 'admin') throw new OperationError('forbidden');
 }
 
 /** Converts every error to a response. */
 export function adminErrorHandler(log: RouterDeps['log']): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error);
-    const known = toAdminError(error);
+    const known = toOperationError(error);
     if (known.status >= 500) log.error({ err: error }, 'the admin API failed');
     if (known.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
     if (known.retryAfterS !== undefined) response.set('Retry-After', String(known.retryAfterS));
@@ -271,17 +227,17 @@ export function adminErrorHandler(log: RouterDeps['log']): ErrorRequestHandler {
 }
 
 /** Refuses a method that no operation of the path has. */
-export function refuseOtherMethods(contract: Contract): Router {
+export function refuseOtherMethods(declarations: Declarations): Router {
   const router = Router({ caseSensitive: true });
   const methods = new Map<string, string[]>();
-  for (const operation of Object.values(contract)) {
+  for (const operation of Object.values(declarations)) {
     const known = methods.get(routePath(operation)) ?? [];
     methods.set(routePath(operation), [...known, operation.method.toUpperCase()]);
   }
   for (const [path, allowed] of methods) {
     router.all(path, (_request, response) => {
       response.set('Allow', allowed.join(', '));
-      throw new AdminError('methodNotAllowed', `This path supports ${allowed.join(', ')}.`);
+      throw new OperationError('methodNotAllowed', `This path supports ${allowed.join(', ')}.`);
     });
   }
   return router;

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { bearerToken, clientAddressOf, hashSecret, newSecret } from '../http/authentication.ts';
-import type { AdminSession, AdminSessions, AdminTokens } from '../store/credentials/admins.ts';
-import type { Role } from './contract/operation.ts';
+import type { Role } from '../operations/operation.ts';
+import type { Admin, AdminSession, AdminSessions, AdminTokens } from '../store/credentials/admins.ts';
 import { shownName } from './openid/person.ts';
 
 /** A session ends when it was not used for half an hour, and after twelve hours in any case (OWASP ASVS 3.3.2). */
@@ -9,26 +9,22 @@ export const SESSION_IDLE_MS = 30 * 60_000;
 export const SESSION_MAX_MS = 12 * 60 * 60_000;
 /** The header is stored up to this length. */
 const MAX_USER_AGENT_LENGTH = 200;
-/** The beginning of the hash of its secret identifies a session among those of its account. */
+/** The beginning of the hash of its secret identifies a session. */
 const SESSION_ID_LENGTH = 16;
 /** The last use is stored at most once in this time. */
 const RECORD_USE_EVERY_MS = 60_000;
 
-/** The caller of the admin API: an account with a session, or a token. */
+/** The caller of the admin API: an admin with a session, or a token. */
 export interface Caller {
   kind: 'account' | 'token';
-  /** The id of the account or token. */
+  /** The id of the session or token. */
   id: string;
-  /** The account of the caller, or the one that made the token; undefined for a token of an earlier version. */
-  accountId: string | undefined;
   name: string;
   /** The name as lists and the audit log show it. */
   shownName: string;
-  /** The name of the account as it is shown, for a token that of its maker: where two admins must approve, it tells them apart. */
-  approver: string;
   role: Role;
-  /** True for an account that signs in with a password. */
-  hasPassword: boolean;
+  /** The caller, or who made the token. */
+  admin: Omit<Admin, 'role'>;
   /** Only of a session: the hash of its secret, and the value that changes must send in `X-CSRF-Token`. */
   session?: { hash: string; csrfToken: string; createdAt: number };
 }
@@ -56,81 +52,82 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
     const found = token && (await deps.tokens.findActive(hashSecret(token), deps.now()));
     if (!found) return undefined;
     const { id, name, role, maker } = found;
-    return {
-      ...{ kind: 'token', id, accountId: maker?.id, name, shownName: name },
-      ...{ approver: maker ? shownName(maker) : name, role, hasPassword: false },
-    };
+    return { kind: 'token', id, name, shownName: name, role, admin: maker };
   }
   const secret = readCookie(request, cookieName(deps.isSecure(request)));
   if (secret === undefined) return undefined;
   const session = await deps.sessions.find(hashSecret(secret));
-  if (!session || !isRunning(session, deps.now())) return undefined;
-  if (session.hasPassword && !deps.acceptsPasswords) return undefined;
+  if (!session || !isRunning(session, deps)) return undefined;
   await recordUse(session, deps);
+  const { hash, name, role, subject, createdAt } = session;
   return {
-    ...{ kind: 'account', id: session.accountId, accountId: session.accountId },
-    ...{ name: session.name, shownName: shownName(session), approver: shownName(session) },
-    ...{ role: session.role, hasPassword: session.hasPassword },
-    session: { hash: session.hash, csrfToken: csrfTokenOf(secret), createdAt: session.createdAt },
+    ...{ kind: 'account', id: sessionId(hash), name, shownName: shownName(session), role },
+    admin: { name, subject },
+    session: { hash, csrfToken: csrfTokenOf(secret), createdAt },
   };
 }
 
 function isRunning(
-  { createdAt, lastSeenAt }: Pick<AdminSession, 'createdAt' | 'lastSeenAt'>,
-  now: number,
+  { subject, createdAt, lastSeenAt }: AdminSession,
+  { acceptsPasswords, now }: SessionDeps,
 ): boolean {
-  return now < createdAt + SESSION_MAX_MS && now < lastSeenAt + SESSION_IDLE_MS;
+  if (subject === undefined && !acceptsPasswords) return false;
+  return now() < createdAt + SESSION_MAX_MS && now() < lastSeenAt + SESSION_IDLE_MS;
+}
+
+/** Identifies a session in lists and in the log. */
+function sessionId(hash: string): string {
+  return hash.slice(0, SESSION_ID_LENGTH);
 }
 
 async function recordUse({ hash, lastSeenAt }: AdminSession, { sessions, now }: SessionDeps): Promise<void> {
   if (now() - lastSeenAt >= RECORD_USE_EVERY_MS) await sessions.recordUse(hash, now());
 }
 
-/**
- * Starts a session of an account: stores it, and sends the cookie with its secret. Returns the CSRF token; undefined if the account was
- * revoked, or got another password than the verified one, meanwhile.
- */
+/** Starts a session: stores it, and sends the cookie with its secret. Returns the CSRF token. */
 export async function startSession(
   response: Response,
-  { accountId, passwordHash }: { accountId: string; passwordHash: string | undefined },
+  admin: Admin & { passwordId?: string },
   { sessions, now, isSecure }: SessionDeps,
-): Promise<string | undefined> {
+): Promise<string> {
   const secret = newSecret('session');
   const createdAt = now();
   await sessions.removeExpired({
     createdBefore: createdAt - SESSION_MAX_MS,
     seenBefore: createdAt - SESSION_IDLE_MS,
   });
-  const browser = {
+  await sessions.create({
+    ...{ passwordId: undefined, ...admin, hash: hashSecret(secret), createdAt },
     address: clientAddressOf(response),
     userAgent: response.req.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH),
-  };
-  const session = { hash: hashSecret(secret), accountId, passwordHash, createdAt, ...browser };
-  if (!(await sessions.create(session))) return undefined;
+  });
   const secure = isSecure(response.req);
   response.cookie(cookieName(secure), secret, { ...cookieOptions(secure), maxAge: SESSION_MAX_MS });
   return csrfTokenOf(secret);
 }
 
-/** A session of the caller's own account, for its list. */
-type OwnSession = Awaited<ReturnType<AdminSessions['listOf']>>[number] & {
+/** A session in the list of a caller. */
+interface ListedSession extends AdminSession {
   id: string;
+  /** True for a session of the caller. */
+  isOwn: boolean;
   /** True for the session of the request. */
   isCurrent: boolean;
-};
+}
 
-/** Returns the running sessions of the caller's account, the newest first. A token has none. */
-export async function listOwnSessions(
-  { kind, id, session }: Caller,
-  { sessions, now }: SessionDeps,
-): Promise<OwnSession[]> {
-  const all = kind === 'account' ? await sessions.listOf(id) : [];
-  return all
-    .filter((one) => isRunning(one, now()))
+/** Returns the running sessions that the caller may see and end, the newest first: those of everybody, or a viewer's own. */
+export async function listSessions(
+  { kind, role, admin, session }: Caller,
+  deps: SessionDeps,
+): Promise<ListedSession[]> {
+  const running = (await deps.sessions.list()).filter((one) => isRunning(one, deps));
+  return running
     .map((one) => ({
-      ...{ ...one, id: one.hash.slice(0, SESSION_ID_LENGTH) },
+      ...{ ...one, id: sessionId(one.hash) },
+      isOwn: kind === 'account' && one.subject === admin.subject,
       isCurrent: one.hash === session?.hash,
-    }));
+    }))
+    .filter(({ isOwn }) => isOwn || role === 'admin');
 }
 
 /** Ends a session everywhere, and removes the cookie. */

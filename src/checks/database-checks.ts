@@ -1,12 +1,11 @@
 import type { Settings } from '../config/settings.ts';
 import type { Condition, ConditionKind } from '../provisioning/conditions/conditions.ts';
 import { localKinds } from '../provisioning/conditions/facts.ts';
-import { adminTokens } from '../store/credentials/admins.ts';
 import { oauthClients, scimTokens } from '../store/credentials/credentials.ts';
 import { encryption, existingEncryptionKey, KeyFileFault } from '../store/credentials/encryption.ts';
 import type { Database } from '../store/sql/database.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel/travel-secrets.ts';
-import { type DoctorResult, type Finding, fault, ok, toResults, warning } from './doctor-findings.ts';
+import { type DoctorResult, type Finding, fault, ok, toResults } from './doctor-findings.ts';
 
 interface DatabaseCheckContext {
   settings: Settings;
@@ -20,7 +19,6 @@ export async function databaseResults(context: DatabaseCheckContext): Promise<Do
   return [
     ...toResults('encryption key', await checkKey(context)),
     ...toResults('tokens', await checkTokens(context)),
-    ...toResults('admin tokens', await checkAdminTokens(context)),
     ...conditionResults(context.conditions),
   ];
 }
@@ -67,19 +65,6 @@ async function checkTokens(context: DatabaseCheckContext): Promise<Finding[]> {
   });
   findings.push(...conditionFindings(conditions, tokenKinds));
   return findings.length > 0 ? findings : [ok('no token ends within 30 days')];
-}
-
-/** Earlier versions made tokens of scripts without an end. */
-async function checkAdminTokens({ database }: DatabaseCheckContext): Promise<Finding[]> {
-  const endless = (await adminTokens(database).list()).filter(
-    ({ expiresAt, revokedAt }) => expiresAt === undefined && revokedAt === undefined,
-  );
-  if (endless.length === 0) return [ok('every token of a script has an end')];
-  return endless.map(({ name, role }) => {
-    const text = `the token "${name}" of a script, with the role ${role}, never ends`;
-    const remedy = 'Create one with an end in the view Accounts, give it to the script, and revoke this one.';
-    return warning(text, remedy);
-  });
 }
 
 /** The checks that have nothing but conditions, and what each says without any. The others are in the checks of the same subject. */

@@ -10,7 +10,7 @@ export interface CreatedSecrets {
   adminPassword: string | undefined;
 }
 
-type ShownSettings = Pick<Settings, 'connections' | 'data' | 'postgres' | 'publicUrl' | 'passwordSignIn'>;
+type ShownSettings = Pick<Settings, 'connections' | 'data' | 'postgres' | 'publicUrl'>;
 
 /**
  * The text that `serve` prints when it listens at `url`: the addresses, where the data is, a next step, and last the secrets that this start
@@ -27,11 +27,7 @@ export function bannerText(settings: ShownSettings, url: string, created: Create
     settings.postgres ? ['database', displayLocation(settings)] : ['data folder', resolve(settings.data)],
     ['next step', '"npx jetbridge doctor" tries all of it; README.md shows how to provision a first person'],
   ];
-  return [
-    `Jetbridge serves on ${url}`,
-    ...rows.map(rowText),
-    ...secretsLines(created, settings.passwordSignIn),
-  ].join('\n');
+  return [`Jetbridge serves on ${url}`, ...rows.map(rowText), ...secretsLines(created)].join('\n');
 }
 
 type Row = [name: string, value: string];
@@ -40,25 +36,19 @@ function rowText([name, value]: Row): string {
   return `  ${name.padEnd(15)} ${value}`;
 }
 
-/** The secrets that were created, each with the command that replaces it. */
-function secretsLines(
-  { scimToken, travelApiKey, adminPassword }: CreatedSecrets,
-  passwordSignIn: boolean,
-): string[] {
-  const note = passwordSignIn ? '' : ', once adminPage.passwordSignIn is removed from the settings';
+/** The secrets that were created, each with its replacement. */
+function secretsLines({ scimToken, travelApiKey, adminPassword }: CreatedSecrets): string[] {
   const secrets: [name: string, secret: string | undefined, replacement: string][] = [
-    ['SCIM token', scimToken, CREATE_TOKEN],
-    ['travel API key', travelApiKey, CREATE_KEY],
+    ['SCIM token', scimToken, `"${CREATE_TOKEN}" makes another`],
+    ['travel API key', travelApiKey, `"${CREATE_KEY}" makes another`],
     [
       'sign in with',
-      adminPassword && `admin, password ${adminPassword}${note}`,
-      'npx jetbridge admins reset admin',
+      adminPassword && `admin, password ${adminPassword}`,
+      'ADMIN_PASSWORD sets another at the next start',
     ],
   ];
   const lines = secrets.flatMap(([name, secret, replacement]) =>
-    secret === undefined
-      ? []
-      : [rowText([name, secret]), rowText(['', `if it is lost: "${replacement}" makes another`])],
+    secret === undefined ? [] : [rowText([name, secret]), rowText(['', `if it is lost: ${replacement}`])],
   );
   if (lines.length === 0) return [];
   return ['', 'Keep these secrets: they were made at this first start and are shown only now.', ...lines];

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { addAdminCommands } from './admins.ts';
 import { addAlertCommands } from './alerts.ts';
 import { addAuditCommand } from './audit.ts';
 import { addCheckCommand } from './check.ts';
@@ -74,7 +73,6 @@ const additions: ((program: CliCommand) => void)[] = [
   addImportCommand,
   addCredentialCommands,
   addClientCommands,
-  addAdminCommands,
   addAuditCommand,
   addAlertCommands,
   addHoldCommands,

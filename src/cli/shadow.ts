@@ -165,7 +165,7 @@ interface GoLiveFlags {
 }
 
 function leaveShadow(shell: Shell, { connection: chosen, digest, yes, json }: GoLiveFlags): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database, settings: { fourEyes }, store }) => {
+  return withDatabase(shell, async ({ database, store }) => {
     const [shadow, ...others] = await findShadows(database, store, chosen);
     if (!shadow) return;
     const { connection } = shadow;
@@ -176,7 +176,7 @@ function leaveShadow(shell: Shell, { connection: chosen, digest, yes, json }: Go
     await confirm(shell, `Go live with ${connection}?`, { yes, declined });
     const live = async (acceptedChanges?: number) => {
       const now = await databaseTime(database);
-      const request = { connection, digest: shown, acceptedChanges, by: currentUser(), fourEyes, now };
+      const request = { connection, digest: shown, acceptedChanges, by: currentUser(), now };
       const details = { connection, digest: shown };
       const isLive = ({ outcome }: GoLiveResult) => outcome === 'live';
       return withAuditEntry(database, { action: 'goLive', details }, () => goLive(store, request), isLive);

@@ -133,7 +133,7 @@ const administration = {
     .optional()
     .meta({
       description:
-        'The password of the account `admin` of the admin page, 200 characters at most. One with fewer than 12 characters, one that repeats itself, and a common one are accepted with a warning.',
+        'The password of the built-in admin of the admin page, whose name is `admin`; 200 characters at most. One with fewer than 12 characters, and one that repeats itself, are accepted with a warning. A changed one ends the sessions of the one before.',
       defaultText: 'created at the first start and printed once',
     }),
   ADMIN_OPENID_CLIENT_SECRET: text.describe(

@@ -120,13 +120,13 @@ const adminOpenid = z
     ),
   })
   .describe(
-    'An OpenID provider with which people sign in to the admin page, beside those with a password. At least one of "admins" and "viewers" is required. See docs/operations/admin-accounts.md.',
+    'An OpenID provider with which people sign in to the admin page, beside the built-in admin with a password. At least one of "admins" and "viewers" is required. See docs/operations/admin-access.md.',
   );
 
 const adminPage = z
   .strictObject({
     passwordSignIn: flag(true).describe(
-      'With false, people sign in to the admin page through adminPage.openid alone, which is then required: the provider asks for its second factor. Sessions that began with a password end. See docs/operations/admin-accounts.md for the way back in while the provider is down.',
+      'With false, people sign in to the admin page through adminPage.openid alone, which is then required: the provider asks for its second factor. Sessions that began with a password end. See docs/operations/admin-access.md for the way back in while the provider is down.',
     ),
     openid: adminOpenid.optional(),
   })
@@ -177,13 +177,6 @@ const requestLog = z.strictObject({
   keepEntries: wholeNumber(1_000, 100_000_000, 2_000_000).describe(
     'The number of requests beyond which the oldest are deleted earlier. A read takes about 700 bytes in the database, a write with its calls about 10 KB.',
   ),
-});
-
-/** The setting of earlier versions. */
-const exchangeLog = z.strictObject({
-  keepDays: numberInRange(0, 365, 14)
-    .optional()
-    .describe('Used in place of `requestLog.keepDays`, with a warning. Set that instead.'),
 });
 
 const receiverFault = {
@@ -246,15 +239,6 @@ const alerts = z.strictObject({
   email: emailAlerts.optional(),
 });
 
-const holds = z.strictObject({
-  fourEyes: z
-    .boolean()
-    .default(false)
-    .describe(
-      'If true, the approval of a held change needs two admins, and is carried out when the second one approves. A discard needs one.',
-    ),
-});
-
 /** The settings file. */
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -285,14 +269,9 @@ export const settingsSchema = z.strictObject({
   requestLog: requestLog
     .prefault({})
     .describe('The log of requests and travel calls. See docs/operations/requests.md.'),
-  exchangeLog: exchangeLog
-    .optional()
-    .meta({ deprecated: true })
-    .describe('The name of `requestLog` in earlier versions.'),
   alerts: alerts
     .prefault({})
     .describe('Alerts about conditions that need an operator. See docs/operations/alerts.md.'),
-  holds: holds.prefault({}).describe('Decisions about held changes. See docs/operations/held-changes.md.'),
   adminPage: adminPage.prefault({}).describe('The admin page.'),
   oauthClients: oauthClients.prefault({}),
   travelService: travelService.prefault({}).describe('The embedded travel service.'),

@@ -1,7 +1,6 @@
 import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
 import type { DemoDay } from '../admin/demo-day.ts';
-import type { StoredConnections } from '../admin/deps.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
 import { documentPages } from '../admin/page.ts';
@@ -21,6 +20,7 @@ import {
 } from '../http/proxies.ts';
 import { type LimitHandlers, socketLimits } from '../http/sockets.ts';
 import { exchangeReader } from '../log/search.ts';
+import type { StoredConnections } from '../operations/deps.ts';
 import type { Background } from '../provisioning/background.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import { isLookedUp } from '../provisioning/import/event-feed.ts';
@@ -60,7 +60,7 @@ export interface Service {
    * show them.
    */
   makeSecrets(): Promise<{ scimToken: string | undefined; travelApiKey: string | undefined }>;
-  /** Creates the account `admin` if there is no account yet. Returns the password that the caller must show. */
+  /** Makes a password for the built-in admin, if there is none yet. Returns it; the caller must show it. */
   makeFirstAdmin(): Promise<string | undefined>;
   /** Returns the connections whose credential the travel API refuses. Those whose travel API cannot be asked are left out. */
   findRefusedCredentials(): Promise<{ connection: string; keyEnv: string }[]>;
@@ -88,7 +88,7 @@ export interface Service {
 /** Starts the service on one port: opens the store, wires all parts together, starts the background work. */
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
   const deps = await openStore(settings, options);
-  await warnOfAdminPassword(settings, deps.log);
+  warnOfAdminPassword(settings, deps.log);
   const servers = await openServers(deps, options);
   const { server, url } = servers;
   // The server already accepts connections. Do not await anything before `serve`, so that the first request finds its

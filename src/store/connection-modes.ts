@@ -111,8 +111,6 @@ export interface Shadow {
 export interface ApprovedPlan extends Pick<Shadow, 'since' | 'generation'> {
   /** What would count against a limit, and is approved. */
   approvals: PlanApproval[];
-  /** True if the rules in force are approved, in case they were held before. */
-  areRulesApproved: boolean;
   now: number;
 }
 
@@ -224,7 +222,7 @@ async function endShadowMode(
 async function commitPlan(
   tx: Kysely<Tables>,
   scope: Scope,
-  { since, generation, approvals, areRulesApproved, now }: ApprovedPlan,
+  { since, generation, approvals, now }: ApprovedPlan,
 ): Promise<LiveResult> {
   const { account, connection } = scope;
   const { numUpdatedRows } = await tx
@@ -241,7 +239,7 @@ async function commitPlan(
   if (left > 0 || inForce !== generation) return { outcome: 'planning', left };
   let approved = 0;
   for (const approval of approvals) approved += await approvePlans(tx, scope, approval);
-  if (areRulesApproved) await approveRules(tx, scope, now);
+  await approveRules(tx, scope, now);
   await planAgain(tx, scope, now);
   return { outcome: 'live', approved };
 }
@@ -268,7 +266,7 @@ async function countUnplanned(db: Kysely<Tables>, scope: Scope, generation: numb
 async function approveRules(tx: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
   await tx
     .updateTable('rules_change')
-    .set({ answer: 'approved', decided_at: now, decided_people: 0, first_approval: null, effect: null })
+    .set({ answer: 'approved', decided_at: now, decided_people: 0, effect: null })
     .where(inScope(scope))
     .where('answer', 'is', null)
     .execute();

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { adminContract } from '../../src/admin/catalog.ts';
-import type { Operation } from '../../src/admin/contract/operation.ts';
-import { adminErrors } from '../../src/admin/errors.ts';
+import { adminOperations } from '../../src/admin/catalog.ts';
 import { errorCodes } from '../../src/admin/openapi.ts';
+import { operationErrors } from '../../src/operations/errors.ts';
+import type { Declaration } from '../../src/operations/operation.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { expectOutline, validateOpenApi } from '../fixtures/openapi.ts';
 import { runs } from '../fixtures/runs.ts';
@@ -14,17 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const operations: [string, Operation][] = Object.entries(adminContract);
+const operations: [string, Declaration][] = Object.entries(adminOperations);
 const restricted = operations.filter(([, { access }]) => access !== 'anyone');
 const forAdmins = operations.filter(([, { access }]) => access === 'admin');
 const withBody = operations.filter(([, { body }]) => body !== undefined);
 
 /** The path with an id that no object has. */
-function pathOf({ path }: Operation): string {
+function pathOf({ path }: Declaration): string {
   return path.replace(/\{\w+\}/g, 'nobody');
 }
 
-function send(client: AdminFixture['admin'], operation: Operation, body: unknown = {}) {
+function send(client: AdminFixture['admin'], operation: Declaration, body: unknown = {}) {
   return client(operation.method.toUpperCase(), pathOf(operation), operation.body ? { body } : {});
 }
 
@@ -50,7 +50,7 @@ test('each operation that changes something is for admins, or concerns the own s
   const open = operations.filter(
     ([, { method, access, changesNothing }]) => method !== 'get' && access !== 'admin' && !changesNothing,
   );
-  expect(open.map(([name]) => name)).toEqual(['signIn', 'signOut', 'endOwnSession', 'changeOwnPassword']);
+  expect(open.map(([name]) => name)).toEqual(['signIn', 'signOut', 'endSession']);
 });
 
 /** Browsers come with parameters of other sites, and see no JSON. */
@@ -67,7 +67,7 @@ test.each(calls)('%s refuses a parameter that it does not have', async (_name, o
 });
 
 test.each(withBody)('%s answers any body with a documented status', async (_name, operation) => {
-  const documented = ['', ...errorCodes(operation).map((code) => adminErrors[code].status)].map(String);
+  const documented = ['', ...errorCodes(operation).map((code) => operationErrors[code].status)].map(String);
   await fc.assert(
     fc.asyncProperty(fc.json(), async (body) => {
       const { status } = await fixture.anonymous(operation.method.toUpperCase(), pathOf(operation), {
@@ -88,22 +88,22 @@ test.each(withBody)('%s answers any body with a documented status', async (_name
 
 test('the character NUL, which PostgreSQL cannot store, is refused wherever it stands', async () => {
   const { admin } = fixture;
-  const created = await admin('POST', '/accounts', { body: { name: 'Eve\0', role: 'viewer' } });
+  const created = await admin('POST', '/admin-tokens', { body: { name: 'Eve\0', role: 'viewer' } });
   expect([created.status, created.body.faults[0].field]).toEqual([422, 'name']);
   expect((await admin('GET', '/audit?limit=1&actor=a%00b')).status).toBe(422);
-  expect((await admin('DELETE', '/accounts/a%00b')).status).toBe(404);
+  expect((await admin('DELETE', '/admin-tokens/a%00b')).status).toBe(404);
 });
 
 test('a path without an operation is answered 404, and a method without one 405 with Allow', async () => {
   const { admin } = fixture;
   const nowhere = await admin('GET', '/nosuch');
   expect([nowhere.status, nowhere.body.code]).toEqual([404, 'notFound']);
-  const method = await admin('PUT', '/accounts');
+  const method = await admin('PUT', '/admin-tokens');
   expect([method.status, method.headers.get('allow')]).toEqual([405, 'GET, POST']);
 });
 
 test('a body that is not JSON is answered 415', async () => {
-  const sent = await fixture.admin('POST', '/accounts', {
+  const sent = await fixture.admin('POST', '/admin-tokens', {
     body: 'name=Eve',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
   });
@@ -116,7 +116,7 @@ test('the OpenAPI document is valid and names every operation', async () => {
   const ids = Object.values<object>(body.paths).flatMap((path) =>
     Object.values(path).map(({ operationId }) => operationId),
   );
-  expect(ids.sort()).toEqual(Object.keys(adminContract).sort());
+  expect(ids.sort()).toEqual(Object.keys(adminOperations).sort());
 });
 
 test('the OpenAPI document has the operations, fields and statuses of the golden file', async () => {

@@ -1,11 +1,8 @@
-import { listAdmins, resetAdmin } from '../../src/cli/admins.ts';
 import { currentEncryptionKey, encryption } from '../../src/store/credentials/encryption.ts';
 import { type AdminFixture, adminClient, signIn, startAdmin } from '../fixtures/admin.ts';
 import { clock } from '../fixtures/clock.ts';
 import type { SomeClaims } from '../fixtures/openid-provider.ts';
-import { answerAfterWait } from '../fixtures/refusals.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
-import { recordedShell } from '../fixtures/shell.ts';
 import { CLIENT, type SignInProvider, signInProvider } from '../fixtures/sign-in-provider.ts';
 
 let provider: SignInProvider;
@@ -111,7 +108,6 @@ test('a person whose claim has a value of the rule signs in with its role, and r
     name: 'ada@corp.example',
     role: 'admin',
     kind: 'account',
-    hasPassword: false,
   });
   expect(await latestEntry()).toMatchObject({
     ...{ actor: `ada@corp.example (${issuerHost()})`, address: '127.0.0.1', status: 303 },
@@ -139,7 +135,7 @@ test('the way to the provider has state, nonce and the challenge of PKCE, each n
   }
 });
 
-test('the role follows the claims at each sign-in, and the account stays the same', async () => {
+test('the role follows the claims at each sign-in, also of the other sessions of the person', async () => {
   const joan = { sub: 'joan', preferred_username: 'Joan', email: 'joan@corp.example', email_verified: true };
   provider.behave({ claims: { ...joan, groups: ['travel admins'] } });
   const first = browser();
@@ -153,16 +149,6 @@ test('the role follows the claims at each sign-in, and the account stays the sam
   });
 });
 
-test('a person who is renamed to the name of another account stays out, and keeps the own name', async () => {
-  const grace = { sub: 'grace', preferred_username: 'grace', groups: ['travel admins'] };
-  provider.behave({ claims: grace });
-  const person = browser();
-  await person.signIn();
-  provider.behave({ claims: { ...grace, preferred_username: 'Ada@corp.example' } });
-  expect((await browser().signIn()).location).toBe('/admin?signInFailure=nameTaken');
-  expect((await person.client()('GET', '/session')).body.name).toBe('grace');
-});
-
 describe('nobody gets in', () => {
   const refusals: [string, SomeClaims, string, number][] = [
     ['without a role', { sub: 'eve', preferred_username: 'Eve', groups: ['all'] }, 'noRole', 403],
@@ -173,20 +159,6 @@ describe('nobody gets in', () => {
       403,
     ],
     ['without a name', { ...ada, preferred_username: undefined }, 'noName', 403],
-    ['with the name of another account', { ...ada, sub: 'another' }, 'nameTaken', 409],
-    [
-      'with a name that an invisible character tells from that of another account',
-      { ...ada, sub: 'another', preferred_username: 'ada\u200b@corp.example' },
-      'nameTaken',
-      409,
-    ],
-    [
-      'with the name of the first account in other letters',
-      { ...ada, preferred_username: 'ａｄｍｉｎ' },
-      'nameReserved',
-      409,
-    ],
-    ['with the name of the first account', { ...ada, preferred_username: 'Admin' }, 'nameReserved', 409],
     ['with the nonce of another sign-in', { ...ada, nonce: 'x' }, 'invalidAnswer', 401],
     ['without a nonce', { ...ada, nonce: undefined }, 'invalidAnswer', 401],
     ['with a token for another client', { ...ada, aud: 'other' }, 'invalidAnswer', 401],
@@ -310,78 +282,22 @@ test('who loses the role at the provider is signed out everywhere by the next si
   expect((await script('GET', '/session')).status).toBe(401);
 });
 
-test('the account of such a person has no password, and the provider gives its role', async () => {
-  provider.behave({ claims: { ...ada, sub: 'mary', preferred_username: 'mary' } });
-  const person = browser();
-  await person.signIn();
-  const { body } = await fixture.admin('GET', '/accounts');
-  const mary = body.accounts.find(({ name }: { name: string }) => name === 'mary');
-  expect(mary).toMatchObject({ role: 'admin', hasPassword: false, lastSignInAt: expect.any(String) });
-  const refused = await Promise.all([
-    fixture.admin('POST', `/accounts/${mary.id}/password`),
-    fixture.admin('PATCH', `/accounts/${mary.id}`, { body: { role: 'viewer' } }),
-  ]);
-  expect(refused.map(({ status }) => status)).toEqual([409, 409]);
-  const { csrfToken } = (await person.client()('GET', '/session')).body;
-  const own = await person.client()('PUT', '/session/password', {
-    body: { current: '', password: 'correct-horse-battery' },
-    headers: { 'X-CSRF-Token': csrfToken },
-  });
-  expect([own.status, own.body.message]).toEqual([
-    409,
-    'You sign in through the OpenID provider, which alone changes your password.',
-  ]);
-  const shell = await recordedShell({ JETBRIDGE_DATA: fixture.service.data });
-  expect(await resetAdmin(shell, 'mary')).toBe(1);
-  expect(shell.err).toEqual(['mary signs in through the OpenID provider and has no password here.']);
-  const byPassword = fixture.anonymous('POST', '/sign-in', { body: { name: 'mary', password: '' } });
-  expect((await answerAfterWait(time, byPassword)).status).toBe(401);
-});
-
-test('a name that looks like that of another account is shown with its issuer, in the lists and in the audit log', async () => {
-  await fixture.admin('POST', '/accounts', { body: { name: 'Turing', role: 'viewer' } });
-  // The first letter is a Cyrillic one.
-  provider.behave({ claims: { ...ada, sub: 'turing', preferred_username: 'Тuring' } });
+test('a person whose name looks like that of the built-in admin is shown with the issuer, in the lists and in the audit log', async () => {
+  // Full-width letters, which are read as those of the other name.
+  provider.behave({ claims: { ...ada, sub: 'other', preferred_username: 'ａｄｍｉｎ' } });
   const person = browser();
   await person.signIn();
   const { csrfToken } = (await person.client()('GET', '/session')).body;
   const made = await person.client()('POST', '/admin-tokens', {
-    body: { name: 'of the other Turing', role: 'viewer' },
+    body: { name: 'of the other admin', role: 'viewer' },
     headers: { 'X-CSRF-Token': csrfToken },
   });
-  expect(made.status).toBe(200);
-  const shown = `Тuring (${issuerHost()})`;
-  const { accounts } = (await fixture.viewer('GET', '/accounts')).body;
-  const issuers = accounts.map(({ name, issuer }: { name: string; issuer?: string }) => [name, issuer]);
-  expect(issuers).toContainEqual(['Turing', undefined]);
-  expect(issuers).toContainEqual(['Тuring', provider.issuer]);
+  const shown = `admin (${issuerHost()})`;
+  expect((await latestEntry()).actor).toBe(shown);
   const { tokens } = (await fixture.viewer('GET', '/admin-tokens')).body;
-  expect(tokens.at(-1)).toMatchObject({ name: 'of the other Turing', maker: { name: shown } });
-  const { entries } = (await fixture.viewer('GET', '/audit?action=createAdminToken&limit=1')).body;
-  expect(entries[0].actor).toBe(shown);
-  const shell = await recordedShell({ JETBRIDGE_DATA: fixture.service.data });
-  await listAdmins(shell, {});
-  expect(shell.out.join('\n')).toMatch(new RegExp(`Тuring +.*${provider.issuer}`));
-});
-
-test('a revoked account stays out until an admin restores it', async () => {
-  provider.behave({ claims: { ...ada, sub: 'eve', preferred_username: 'eve' } });
-  const person = browser();
-  await person.signIn();
-  const { body } = await fixture.admin('GET', '/accounts');
-  const eve = body.accounts.find(({ name }: { name: string }) => name === 'eve');
-  expect((await fixture.admin('POST', `/accounts/${eve.id}/restoration`)).status).toBe(404);
-  await fixture.admin('DELETE', `/accounts/${eve.id}`);
-  expect((await person.client()('GET', '/session')).status).toBe(401);
-  expect((await person.signIn()).location).toBe('/admin?signInFailure=revoked');
-  expect((await fixture.admin('POST', `/accounts/${eve.id}/restoration`)).status).toBe(204);
-  expect((await person.signIn()).location).toBe('/admin');
-});
-
-test('the last admin with a password stays, although others sign in through the provider', async () => {
-  const { body } = await fixture.admin('GET', '/accounts');
-  const first = body.accounts.find(({ name }: { name: string }) => name === 'admin');
-  expect((await fixture.admin('DELETE', `/accounts/${first.id}`)).status).toBe(409);
+  expect(tokens.find(({ id }: { id: string }) => id === made.body.id).maker).toBe(shown);
+  const { sessions } = (await person.client()('GET', '/sessions')).body;
+  expect(sessions.find(({ isCurrent }: { isCurrent: boolean }) => isCurrent).name).toBe(shown);
 });
 
 test('a session ends at the sign-out, and by then the way back in is a new one', async () => {

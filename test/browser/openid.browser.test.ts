@@ -52,7 +52,7 @@ const ada = { preferred_username: 'ada@corp.example', groups: ['travel admins'] 
 test('a person without a role reads why, and with one comes back to the same address', async () => {
   const { page, faults } = await openPage(browser, service.url);
   provider.behave({ claims: { ...ada, groups: [] } });
-  await page.goto('/admin/accounts');
+  await page.goto('/admin/access');
   await page.getByRole('link', { name: 'Sign in with Corp' }).click();
   const reason = page.getByRole('alert').getByText('You have no role here.');
   await reason.waitFor();
@@ -64,20 +64,19 @@ test('a person without a role reads why, and with one comes back to the same add
   await page.getByRole('link', { name: 'Sign in with Corp' }).click();
   await page
     .getByRole('row', { name: /ada@corp\.example/ })
-    .getByText(provider.issuer)
+    .getByText('this one')
     .waitFor();
   await page.getByRole('button', { name: 'Signed in as ada@corp.example' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
-  expect(await page.getByRole('menuitem', { name: /password/ }).count()).toBe(0);
-  await takeScreenshot(page, 'accounts-openid');
+  await takeScreenshot(page, 'access-openid');
   expect(faults.filter((fault) => !fault.includes(provider.issuer))).toEqual([]);
   expect(found).toEqual([]);
 });
 
-test('where passwords do not open the page, the form has the provider only, and accounts are not added', async () => {
+test('where passwords do not open the page, the form has the provider only', async () => {
   const { page, faults } = await openPage(browser, other.url);
   provider.behave({ claims: ada });
-  await page.goto('/admin/accounts');
+  await page.goto('/admin/access');
   await page.getByRole('textbox', { name: 'Password' }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Sign in with Corp' }).waitFor();
   expect(await page.getByText('or with a password').count()).toBe(0);
@@ -85,10 +84,6 @@ test('where passwords do not open the page, the form has the provider only, and 
   const found = await accessibilityFaults(page);
   await page.getByRole('link', { name: 'Sign in with Corp' }).click();
   await page.getByRole('row', { name: /ada@corp\.example/ }).waitFor();
-  expect(await page.getByRole('button', { name: 'Add an account' }).count()).toBe(0);
-  await page.getByRole('button', { name: 'Change admin' }).click();
-  await page.getByRole('menuitem', { name: 'Revoke admin' }).waitFor();
-  expect(await page.getByRole('menuitem', { name: 'Reset the password' }).count()).toBe(0);
   expect(faults.filter((fault) => !fault.includes(provider.issuer))).toEqual([]);
   expect(found).toEqual([]);
 });

@@ -8,7 +8,6 @@ import { showRequests } from '../../src/cli/requests.ts';
 import { makeSampleCompany } from '../../src/cli/travel-service.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { adminTokens } from '../../src/store/credentials/admins.ts';
 import { scimTokens } from '../../src/store/credentials/credentials.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
@@ -109,22 +108,6 @@ test('a token that has ended and a connection that no credential opens are told'
   expect(lineOf(lines, 'tokens')).toMatch(
     /^fault .*no valid credential opens the connection default\. Run: npx jetbridge tokens create/,
   );
-});
-
-test('a token of a script that never ends, from an earlier version, is a warning', async () => {
-  const shell = await recordedShell(data);
-  await makeSampleCompany(shell, { users: 1, trips: 0, seed: 1 });
-  const database = await openDatabase(readSettings(shell.environment, shell.home), { exclusive: false });
-  const common = { role: 'admin', makerId: undefined, createdAt: 0 } as const;
-  const { create } = adminTokens(database);
-  await create({ id: 't1', name: 'nightly report', hash: 'h1', expiresAt: undefined, ...common });
-  await create({ id: 't2', name: 'deployment', hash: 'h2', expiresAt: Date.now() + 60_000, ...common });
-  await database.close();
-  const { lines } = await examine();
-  expect(lines.filter((line) => line.includes('admin tokens'))).toEqual([
-    'warning  admin tokens: the token "nightly report" of a script, with the role admin, never ends. ' +
-      'Create one with an end in the view Accounts, give it to the script, and revoke this one.',
-  ]);
 });
 
 describe('the certificate', () => {

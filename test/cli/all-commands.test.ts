@@ -222,10 +222,6 @@ describe('--json', () => {
     'api-keys create': { args: () => ['--user', 'admin@jetbridge.local'], member: 'key' },
     'api-keys list': { member: 'createdAt' },
     'api-keys revoke': { args: () => ['unknown'], code: 1 },
-    'admins create': { args: () => ['ada'], member: 'password' },
-    'admins list': { member: 'createdAt' },
-    'admins reset': { args: () => ['ada'], member: 'password' },
-    'admins revoke': { args: () => ['ada'], member: 'revoked' },
     audit: { member: 'action' },
     'alerts test': { code: 1 },
     'holds list': {},
@@ -278,7 +274,6 @@ test.each([
   ['people --format xml', '--format <format>', 'Allowed choices are table, csv, json.'],
   ['requests --direction scmi', '--direction <direction>', 'Did you mean scim? Allowed choices are scim,'],
   ['holds list --cause safetyvalve', '--cause <cause>', 'Did you mean safetyValve? Allowed choices are'],
-  ['admins create eve --role root', '--role <role>', 'Allowed choices are viewer, admin.'],
 ])('%s is wrong use: the nearest value is suggested, and all are listed', async (line, option, told) => {
   const { code, out, err } = await run(line.split(' '));
   expect({ code, out }).toEqual({ code: 2, out: '' });

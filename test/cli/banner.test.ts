@@ -36,7 +36,7 @@ Keep these secrets: they were made at this first start and are shown only now.
   travel API key  travel_xyz
                   if it is lost: "npx jetbridge api-keys create --user EMAIL" makes another
   sign in with    admin, password abcde-fghjk
-                  if it is lost: "npx jetbridge admins reset admin" makes another`);
+                  if it is lost: ADMIN_PASSWORD sets another at the next start`);
   });
 
   it('tells at a later start how to get a token and a key, without a secret', () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { bookingTransactionsOf } from '../fixtures/bookings.ts';
+import { bookingTransactionsOf, searchFor } from '../fixtures/bookings.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';
 import {
   createLeaver,
@@ -23,12 +23,12 @@ import {
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
+import { car, hotel } from '../fixtures/quotes.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import type { RunningService } from '../fixtures/service.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 import { failAt } from '../fixtures/triggers.ts';
-import { car, hotel } from '../travel/booking/quotes.ts';
 
 let fixture: ErasureFixture;
 beforeEach(async () => {
@@ -227,17 +227,8 @@ test('an address anywhere in an event of a trip with several travelers is remove
     (name) => travelers.find(({ email }) => email === `${name}@corp.example`)?.id ?? '',
   );
   const database = await openTestDatabase(running.data, false);
-  const rental = { ...car(90).rental, renterName: 'ann Smith' };
-  const name = 'Guests: ann@corp.example, ben@corp.example';
-  const stay = { ...hotel(300).stay, place: { ...hotel(300).stay.place, name } };
-  const quotes = [
-    { ...hotel(300), stay },
-    { ...car(90), rental },
-  ];
-  const search = { kind: 'roundTripWithCar' } as const;
-  const { id } = await bookingTransactionsOf(database)((desk) =>
-    desk.searchTrip({ travelerIds, search, quotes }),
-  );
+  const quotes = [hotel(300, 'Guests: ann@corp.example, ben@corp.example'), car(90, 'ann Smith')];
+  const { id } = await bookingTransactionsOf(database)((desk) => searchFor(desk, travelerIds, quotes));
   await database.close();
   const trip = async () => JSON.stringify((await eventsAbout(running, id))[0]);
   expect(await trip()).toContain('ann@corp.example');

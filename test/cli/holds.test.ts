@@ -356,74 +356,12 @@ test('a decision is in the audit log for each connection and cause, with the use
           cause: 'safetyValve',
           answer: 'approved',
           asked: 3,
-          requested: 0,
           skipped: 0,
         },
         ...{ people: ['ada', 'bob', 'cyd'], decided: 3, decision: expect.any(Number) },
       },
     ]),
   );
-});
-
-describe('where an approval needs two admins', () => {
-  let both: ReturnType<typeof writeSettingsFile>;
-  beforeEach(async () => {
-    both = writeSettingsFile({ holds: { fourEyes: true } }, { okta: {}, entra: {} });
-    shell = await recordedShell({ JETBRIDGE_DATA: folder.path, JETBRIDGE_CONFIG: both.path });
-    await fill();
-  });
-  afterEach(() => both.remove());
-
-  test('the first one by the command line waits for another admin, and the same user is refused', async () => {
-    const ada = { answer: 'approved', people: ['ada'] } as const;
-    expect(await decideHolds(answering('y'), ada)).toBe(0);
-    expect(questions).toEqual(['1 traveler will be archived. This needs two admins. Go on? [y/N] ']);
-    expect(shell.out).toEqual([
-      `approved by ${user} as the first of two admins: 1 person waits for the second`,
-    ]);
-    await showHold(shell, { person: 'ada' });
-    expect(shell.out.at(-1)).toContain(`approved     by ${user} at `);
-    await listHolds(shell, {});
-    expect(shell.out.at(-1)).toContain(`okta, safetyValve: 1 person approved by ${user} at `);
-    expect(await decideHolds(shell, { ...ada, yes: true })).toBe(1);
-    expect(shell.err.at(-1)).toBe(
-      `${user} has approved this already. A second admin must approve it, too: nothing has changed.`,
-    );
-    expect(await answersOf('ada')).toEqual([undefined]);
-  });
-
-  test('the second one is carried out, of people and of a change of rules', async () => {
-    await holdChange({});
-    const people = [{ id: 'ada', version: 1 }];
-    await store.holds.approvePeople('okta', { cause: 'safetyValve', people }, 'grace', NOW);
-    await store.holds.approveRulesChange('okta', 2, 'grace', NOW);
-    await showChanges(shell, {});
-    expect(shell.out[0]).toContain(
-      'approved     by grace at 2025-06-15 15:06 (UTC); a second admin is needed',
-    );
-    expect(await decideHolds(shell, { answer: 'approved', people: ['ada', 'bob'], yes: true })).toBe(0);
-    expect(await decideHolds(shell, { answer: 'approved', people: [], cause: 'rules', yes: true })).toBe(0);
-    expect(shell.out.slice(1)).toEqual([
-      'approved: 1 traveler will be archived',
-      `approved by ${user} as the first of two admins: 1 person waits for the second`,
-      'approved: 300 people of connection okta will follow the rules and lookups (Job title of 300)',
-    ]);
-    expect(await answersOf('ada', 'bob')).toEqual(['approved', undefined]);
-    expect(await store.holds.findHeldRules('okta')).toMatchObject({ answer: 'approved' });
-  });
-
-  test('the approval of a change of rules lapses with the next change', async () => {
-    await holdChange();
-    await store.holds.approveRulesChange('okta', 2, 'grace', NOW);
-    await store.holds.saveHeldRules({
-      ...{ connection: 'okta', generation: 3, people: 101, since: NOW, recent: new Map() },
-      answer: undefined,
-    });
-    expect(await decideHolds(shell, { answer: 'approved', people: [], cause: 'rules', yes: true })).toBe(0);
-    expect(await store.holds.findHeldRules('okta')).toMatchObject({
-      ...{ generation: 3, answer: undefined, firstApproval: { by: user } },
-    });
-  });
 });
 
 test('a connection that no server has been started with holds nothing', async () => {

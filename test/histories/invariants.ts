@@ -34,7 +34,6 @@ export const promises = {
   outagesEnd: 'Every outage has an end: while somebody is due, calls are sent again within a minute.',
   noErrors: 'Nothing fails by itself: whatever the travel API answers, no process logs an error.',
   holdsEnd: 'Every hold has an end: with the decisions of an admin, all work is done.',
-  twoAdmins: 'Where an approval needs two admins, one alone changes nothing, and two are enough.',
   toldTruly:
     'What an admin reads about a person is so: the status, the values of the traveler, and a second user.',
   previewsTell:

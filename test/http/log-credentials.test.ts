@@ -155,7 +155,7 @@ describe('the log says', () => {
   test('whose request the role does not allow', async () => {
     const sent = { method: 'POST', body: '{"name":"Eve","role":"admin"}' };
     const headers = { ...bearer(reader.token).headers, 'Content-Type': 'application/json' };
-    expect(await lineOf('/admin/api/accounts', { ...sent, headers })).toEqual([
+    expect(await lineOf('/admin/api/admin-tokens', { ...sent, headers })).toEqual([
       ...[403, `admin:${reader.id}`, undefined],
     ]);
   });

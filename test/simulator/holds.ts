@@ -67,28 +67,14 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
   return decisions;
 }
 
-/**
- * An admin decides, or two if an approval needs two: the first one alone, even if asked again, changes nothing. Returns the number of people
- * about whom is decided.
- */
+/** An admin decides. Returns the number of people about whom is decided. */
 async function decideAs(
-  { store: { holds }, time, needsTwoAdmins: fourEyes }: World,
+  { store: { holds }, time }: World,
   subject: DecisionSubject,
   answer: 'approved' | 'discarded',
 ): Promise<number> {
-  const as = (approver: string) =>
-    decide(holds, subject, {
-      ...{ answer, by: approver, approver, now: time.now(), fourEyes, mayReverse: false },
-    });
-  if (!fourEyes || answer === 'discarded') return (await as('admin')).decided;
-  for (let asked = 0; asked < 2; asked += 1)
-    if ((await as('first admin')).decided > 0)
-      throw new Error(`one admin has approved ${JSON.stringify(subject)} [${promises.twoAdmins}]`);
-  const { decided } = await as('second admin');
-  const rules = await holds.findHeldRules(subject.connection);
-  if (rules && rules.generation === subject.change?.generation && rules.answer === undefined)
-    throw new Error(`two admins have approved ${JSON.stringify(subject)} in vain [${promises.twoAdmins}]`);
-  return decided;
+  const admin = { answer, by: 'admin', now: time.now(), mayReverse: false };
+  return (await decide(holds, subject, admin)).decided;
 }
 
 /** True if an admin has discarded the rules in force of a connection: people follow them as the IdP writes them. */

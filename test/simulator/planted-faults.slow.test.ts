@@ -60,15 +60,6 @@ it('departures that an admin has approved by going live are carried out', () =>
     ],
   }));
 
-it('two admins are enough to approve a large change of the mapping', () => {
-  const change = (name: 'capitals' | 'defaults') => ({ kind: 'mapping', name, isLarge: true }) as const;
-  return expectHistoryKept(database, {
-    seeds: seeds(1, 2, 3, 4),
-    setup: { needsTwoAdmins: true },
-    events: [join(0), join(1), rest, change('capitals'), rest, rest, change('defaults'), rest, rest],
-  });
-});
-
 it('an admin is told of an attribute whose name is misspelt', () => {
   const misspelt = { kind: 'misspell', who: 0 } as const;
   return expectHistoryKept(database, {

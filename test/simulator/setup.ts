@@ -9,8 +9,6 @@ export interface Setup {
   /** With one, it uses an embedded database, and a start ends all leases; with more, leases end by their time. */
   replicas: number;
   hasFeed: boolean;
-  /** True if an approval needs two admins. */
-  needsTwoAdmins: boolean;
 }
 
 /** The usual setup: one process, the default policies. */
@@ -19,7 +17,6 @@ export const plainSetup: Setup = {
   habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true, isGenericRest: false },
   replicas: 1,
   hasFeed: false,
-  needsTwoAdmins: false,
 };
 
 /** The setup of a seed. */
@@ -36,8 +33,6 @@ export function setupOf(seed: number): Setup {
   return {
     ...{ policies: randomPolicies(random, habits), habits, replicas: random.pick([1, 1, 2, 3]) },
     hasFeed: random.below(2) === 0,
-    // Every second seed, whatever its other choices are.
-    needsTwoAdmins: seed % 2 === 0,
   };
 }
 
@@ -61,10 +56,9 @@ function randomPolicies(random: Random, { hasDate }: TravelHabits): Policies {
 }
 
 /** Formats a setup as one line. */
-export function toSetupLine({ policies, habits, replicas, hasFeed, needsTwoAdmins }: Setup): string {
+export function toSetupLine({ policies, habits, replicas, hasFeed }: Setup): string {
   const { safetyValve, ...choices } = policies;
   const others = Object.entries({ ...choices, ...habits }).map(([name, value]) => `${name} ${value}`);
   const valve = safetyValve ? `safety valve ${safetyValve.minimum}` : 'no safety valve';
-  const admins = needsTwoAdmins ? 'two admins approve' : 'one admin approves';
-  return [`${replicas} replicas`, hasFeed ? 'feed' : 'no feed', admins, valve, ...others].join(', ');
+  return [`${replicas} replicas`, hasFeed ? 'feed' : 'no feed', valve, ...others].join(', ');
 }

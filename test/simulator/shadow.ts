@@ -86,7 +86,6 @@ export async function leaveShadow(
     digest,
     acceptedChanges: Number.MAX_SAFE_INTEGER,
     by: 'admin',
-    fourEyes: false,
   };
   const result = await goLive(store, { ...request, now: time.now() });
   if (result.outcome === 'live') shadowWatch.since.delete(connection);

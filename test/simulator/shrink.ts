@@ -58,7 +58,6 @@ async function withoutEvents(history: History, fails: (one: History) => Promise<
 const plainerSetups: ((setup: Setup) => Setup)[] = [
   (setup) => ({ ...setup, replicas: 1 }),
   (setup) => ({ ...setup, hasFeed: false }),
-  (setup) => ({ ...setup, needsTwoAdmins: false }),
   ...(Object.keys(defaultPolicies) as (keyof Policies)[]) // The keys are the policies.
     .filter((name) => name !== 'safetyValve')
     .map((name) => (setup: Setup) => ({

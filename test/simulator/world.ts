@@ -38,8 +38,6 @@ export interface World {
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
   /** A service without background work, for reads. */
   reader: ProvisioningService;
-  /** True if an approval needs two admins. */
-  needsTwoAdmins: boolean;
   /** The mapping that was in force at the backup; undefined if there is no backup. */
   backupMapping: MappingName | undefined;
   /** The time at which the database was restored last. */
@@ -106,7 +104,7 @@ export async function openWorld(
   const world: World = {
     ...{ time, random, story, attempts, travel, database, connections, store, backupMapping: undefined },
     restoredAt: undefined,
-    ...{ pauseWatch, shadowWatch, needsTwoAdmins: setup.needsTwoAdmins },
+    ...{ pauseWatch, shadowWatch },
     ...processes({ time, random, story, attempts: watches, travel, database, connections, store }, setup),
     reader: provisioningService({
       ...{ store, connections, writeBudgetMs: 0 },

@@ -58,9 +58,7 @@ describe('the name matcher of a person', () => {
           const value = JSON.parse(JSON.stringify({ other, name, list: [name, other] }));
           const after = redactNames(value, ada.matchesValue);
           const isNamed = (json: unknown): boolean =>
-            typeof json === 'string'
-              ? ada.matchesValue(json)
-              : Object.values(Object(json)).some(isNamed);
+            typeof json === 'string' ? ada.matchesValue(json) : Object.values(Object(json)).some(isNamed);
           expect(isNamed(after)).toBe(false);
           if (!isNamed(other))
             expect(after).toEqual({ other: value.other, name: 'erased', list: ['erased', value.other] });

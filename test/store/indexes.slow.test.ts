@@ -170,12 +170,6 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     ({ people }) => people.countOutOfScope(),
     /^SCAN identity USING COVERING INDEX identity_finding_codes$/,
   ],
-  [
-    'counting approvals',
-    ({ holds }) => holds.countApprovals(),
-    /^(SCAN (identity USING INDEX identity_first_approval|rules_change)|SEARCH rules_change)/,
-  ],
-  ['an approval', ({ holds }) => holds.findApproval('okta', 'a')],
   ['the people of a decision', ({ holds }) => holds.listDecided('okta', NOW, { after: 'a', limit: 10 })],
   ['the progress of a decision', ({ holds }) => holds.readProgress('okta', NOW), rulesChange],
   ['lookups that were followed', ({ rules }) => rules.findFollowed('okta'), rulesInForce],

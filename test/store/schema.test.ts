@@ -132,9 +132,6 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     drop index identity_decided;
     drop table database_record;
     drop table openid_attempt;
-    alter table admin_token drop column made_by;
-    alter table admin_session drop column address;
-    alter table admin_session drop column user_agent;
     drop table sign_in_failure;
     drop table former_member;
     drop table changed_group;
@@ -151,10 +148,7 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     alter table connection drop column paused_at;
     alter table rules_in_force drop column put_back_since;
     drop index identity_decided_at;
-    drop index identity_first_approval;
-    alter table identity drop column first_approval;
     alter table identity drop column decided_at;
-    alter table rules_change drop column first_approval;
     alter table rules_change drop column decided_at;
     alter table rules_change drop column decided_people;
     alter table rules_change drop column effect;

@@ -1,4 +1,4 @@
-import { AdminError } from '../errors.ts';
+import { OperationError } from '../../operations/errors.ts';
 
 /** The failures of a sign-in through the OpenID provider, each with its status for the audit log and its text for the person. */
 const signInFailures = {
@@ -21,16 +21,6 @@ const signInFailures = {
   noRole: {
     status: 403,
     message: 'You have no role here. Ask an admin for it, or those who manage the OpenID provider.',
-  },
-  revoked: { status: 403, message: 'Your account is revoked here. Ask an admin to restore it.' },
-  nameTaken: {
-    status: 409,
-    message: 'Another account has your name. Ask an admin to revoke it, then sign in again.',
-  },
-  nameReserved: {
-    status: 409,
-    message:
-      'The name "admin" is reserved for the account with a password. Ask those who manage the OpenID provider for another name, or an admin to choose another claim (adminPage.openid.nameClaim).',
   },
   tooManyAttempts: { status: 429, message: 'Too many sign-ins are under way. Try again in a moment.' },
   failed: { status: 500, message: 'Something went wrong here. The log of the service says more.' },
@@ -76,6 +66,6 @@ export class SignInFailure extends Error {
 /** Converts any error of a sign-in. */
 export function toSignInFailure(error: unknown): SignInFailure {
   if (error instanceof SignInFailure) return error;
-  const isLimit = error instanceof AdminError && error.code === 'tooManyAttempts';
+  const isLimit = error instanceof OperationError && error.code === 'tooManyAttempts';
   return new SignInFailure(isLimit ? 'tooManyAttempts' : 'failed', undefined, { cause: error });
 }

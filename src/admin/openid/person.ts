@@ -1,4 +1,4 @@
-import type { Role } from '../contract/operation.ts';
+import type { Role } from '../../operations/operation.ts';
 import { SignInFailure } from './failures.ts';
 
 /** A role is given to everybody who has one of the values in the claim. */
@@ -26,21 +26,23 @@ export interface PersonClaims {
 export interface Person {
   /** The issuer, a space, and the claim `sub`. */
   subject: string;
-  issuer: string;
   name: string;
   /** Undefined if the rules give none. */
   role: Role | undefined;
 }
 
 /**
- * Returns a name as lists and the audit log show it. Names of an OpenID provider are chosen there, and may look like that of another
- * account: they are followed by the host of their issuer.
+ * Returns a name as lists and the audit log show it. Names of an OpenID provider are chosen there, and may look like that of the built-in
+ * admin: they are followed by the host of their issuer.
  */
-export function shownName({ name, issuer }: { name: string; issuer: string | undefined }): string {
-  return issuer === undefined ? name : `${name} (${new URL(issuer).host})`;
+export function shownName({ name, subject }: { name: string; subject: string | undefined }): string {
+  if (subject === undefined) return name;
+  // No URL has a space.
+  const [issuer = ''] = subject.split(' ');
+  return `${name} (${new URL(issuer).host})`;
 }
 
-/** The longest name that an account may have. */
+/** The longest name that a person may have. */
 const MAX_NAME_LENGTH = 200;
 
 /** Returns who a person is, also if the rules give no role. Throws a `SignInFailure` if the name is missing. */
@@ -57,7 +59,7 @@ export function identifyPerson(claims: PersonClaims, { nameClaim, admins, viewer
   if (name === '' || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name))
     throw new SignInFailure('noName', `the claim ${JSON.stringify(nameClaim)} has no name`);
   const role = matches(claims, admins) ? 'admin' : matches(claims, viewers) ? 'viewer' : undefined;
-  return { subject: `${claims.iss} ${claims.sub}`, issuer: claims.iss, name, role };
+  return { subject: `${claims.iss} ${claims.sub}`, name, role };
 }
 
 /** An address that the provider has not verified could be that of somebody else. */

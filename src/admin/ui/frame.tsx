@@ -16,20 +16,16 @@ import {
 } from '@mantine/core';
 import { type HotkeyItem, useHotkeys } from '@mantine/hooks';
 import { IconDots, IconMoon, IconSun } from '@tabler/icons-react';
-import { Component, lazy, type ReactNode, Suspense, useRef, useState } from 'react';
+import { Component, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import type { Session } from '../contract/accounts.ts';
+import type { Session } from '../sign-in.ts';
 import { IconButton } from './components/buttons.tsx';
 import { Dialog } from './components/dialogs.tsx';
 import { LoadingView } from './components/loading.tsx';
 import { useIsNarrow } from './components/narrow.ts';
 import { PersonBox } from './components/person-box.tsx';
-import { OwnPassword } from './own-password.tsx';
 import { signOut } from './session.ts';
 import { type View, views } from './views.tsx';
-
-/** Loaded when it is opened: it needs a table of browsers. */
-const OwnSessions = lazy(async () => ({ default: (await import('./own-sessions.tsx')).OwnSessions }));
 
 /** Navigation, header and the view at the present address. */
 export function Frame({ session }: { session: Session }) {
@@ -229,41 +225,30 @@ function ColorSchemeButton() {
 }
 
 function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void }) {
-  const [opened, setOpened] = useState<'password' | 'sessions'>();
-  const close = () => setOpened(undefined);
   return (
-    <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <UnstyledButton px="xs" aria-label={`Signed in as ${session.name}`}>
-            <Text truncate maw={120}>
-              {session.name} ▾
-            </Text>
-          </UnstyledButton>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Label>Role: {session.role}</Menu.Label>
-          {session.hasPassword && (
-            <Menu.Item aria-haspopup="dialog" onClick={() => setOpened('password')}>
-              Change your password…
-            </Menu.Item>
-          )}
-          <Menu.Item aria-haspopup="dialog" onClick={() => setOpened('sessions')}>
-            Your sessions…
-          </Menu.Item>
-          <Menu.Item aria-haspopup="dialog" onClick={onHelp}>
-            Keys
-          </Menu.Item>
-          <Menu.Item component="a" href="/admin/api/openapi.json">
-            Description of the API
-          </Menu.Item>
-          <Menu.Divider />
-          <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      {opened === 'password' && <OwnPassword onClose={close} />}
-      <Suspense>{opened === 'sessions' && <OwnSessions onClose={close} />}</Suspense>
-    </>
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <UnstyledButton px="xs" aria-label={`Signed in as ${session.name}`}>
+          <Text truncate maw={120}>
+            {session.name} ▾
+          </Text>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Role: {session.role}</Menu.Label>
+        <Menu.Item component={Link} href="/access">
+          Sessions
+        </Menu.Item>
+        <Menu.Item aria-haspopup="dialog" onClick={onHelp}>
+          Keys
+        </Menu.Item>
+        <Menu.Item component="a" href="/admin/api/openapi.json">
+          Description of the API
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

@@ -10,7 +10,7 @@ export const helpPages = {
   '/connect': 'operations/connections.html#on-the-admin-page',
   '/travel': 'admin-page.html#travel-service',
   '/audit': 'admin-page.html#audit',
-  '/accounts': 'operations/admin-accounts.html',
+  '/access': 'operations/admin-access.html',
 };
 
 /** The path of a view, below /admin. */

@@ -45,7 +45,7 @@ const ShadowView = lazyView(async () => (await import('./views/shadow/shadow.tsx
 const ConnectView = lazyView(async () => (await import('./views/connect/connect.tsx')).ConnectView);
 const TravelView = lazyView(async () => (await import('./views/travel/travel.tsx')).TravelView);
 const AuditView = lazyView(async () => (await import('./views/audit/audit.tsx')).AuditView);
-const AccountsView = lazyView(async () => (await import('./views/accounts/accounts.tsx')).AccountsView);
+const AccessView = lazyView(async () => (await import('./views/access/access.tsx')).AccessView);
 
 /** The views in the order of the navigation. */
 export const views: View[] = [
@@ -67,5 +67,5 @@ export const views: View[] = [
   { path: '/connect', label: 'Connect', key: 'c', icon: IconPlugConnected, content: ConnectView },
   { path: '/travel', label: 'Travel service', key: 's', icon: IconPlane, content: TravelView },
   { path: '/audit', label: 'Audit', key: 'a', icon: IconHistory, content: AuditView },
-  { path: '/accounts', label: 'Accounts', key: 'u', icon: IconUserShield, content: AccountsView },
+  { path: '/access', label: 'Access', key: 'u', icon: IconUserShield, content: AccessView },
 ];

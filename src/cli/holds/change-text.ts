@@ -1,7 +1,7 @@
-import type { Approval, HeldRules } from '../../provisioning/holds/holds.ts';
+import type { HeldRules } from '../../provisioning/holds/holds.ts';
 import type { FieldEffect, RulesEffect } from '../../provisioning/holds/rules-effect.ts';
 import { fieldName, valueText } from '../mapping/preview.ts';
-import { countText, escapeLine, formatMinute } from '../output.ts';
+import { countText, escapeLine } from '../output.ts';
 
 /** The number of people whom a held change of rules affects: "more than 100" until all are counted. */
 export function affectedText({ people, effect }: HeldRules): string {
@@ -15,12 +15,11 @@ export function affectedPeopleText(held: HeldRules): string {
 
 /** Says whom a held change of rules affects and what has caused it, with its fields and their most frequent values. */
 export function changeText(held: HeldRules, causedBy: string): string {
-  const { connection, effect, firstApproval } = held;
+  const { connection, effect } = held;
   return [
     `${connection}: a change of rules would change ${affectedPeopleText(held)}.`,
     `  caused by    ${escapeLine(causedBy)}`,
     ...(effect?.isComplete ? [] : [`  counting     ${progressText(effect)}`]),
-    ...(firstApproval ? [`  approved     ${approvalText(firstApproval)}`] : []),
     ...(effect?.fields ?? []).map((field) => `  ${fieldText(field, effect?.names ?? {})}`),
   ].join('\n');
 }
@@ -35,11 +34,6 @@ export function exampleLines({ effect }: HeldRules): string[] {
     );
     return `  e.g. ${escapeLine(userName)} (${id}): ${values.join(', ')}`;
   });
-}
-
-/** Says who has approved, and that it was not enough. */
-export function approvalText({ by, at }: Approval): string {
-  return `by ${escapeLine(by)} at ${formatMinute(at)} (UTC); a second admin is needed`;
 }
 
 function progressText(effect: RulesEffect | undefined): string {

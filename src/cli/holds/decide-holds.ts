@@ -1,7 +1,6 @@
-import { DECIDED } from '../../admin/open-decisions.ts';
 import type { Settings } from '../../config/settings.ts';
+import { DECIDED } from '../../operations/open-decisions.ts';
 import {
-  approvedAlreadyText,
   type DecidingAdmin,
   type DecisionResult,
   type DecisionSubject,
@@ -47,16 +46,14 @@ export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 |
     if (about.people.length === 0 && about.rules.length === 0)
       throw new Refused('Nothing of that kind is held.');
     const text = decisionText(about, answer, settings);
-    const needsSecond = answer === 'approved' && settings.fourEyes ? ' This needs two admins.' : '';
-    await confirm(shell, `${text}.${needsSecond} Go on?`, { yes, declined: 'Nothing was decided.' });
+    await confirm(shell, `${text}. Go on?`, { yes, declined: 'Nothing was decided.' });
     if (!(await areRulesUnchanged(store, about.rules)))
       throw new Refused(`The rules or lookups have changed meanwhile. ${CHANGED_MEANWHILE}`);
-    const result = await saveDecisions({ database, store }, about, { answer, fourEyes: settings.fourEyes });
-    const { people, rules, requested, repeated } = result;
-    if (people.length + rules.length + requested === 0)
-      throw new Refused(repeated > 0 ? approvedAlreadyText(escapeLine(currentUser())) : CHANGED_MEANWHILE);
-    if (json) printJson(shell, { answer, requested, ...toJson(result) });
-    else printResult(shell, decisionText(result, answer, settings), { answer, requested });
+    const result = await saveDecisions({ database, store }, about, answer);
+    if (result.people.length + result.rules.length === 0) throw new Refused(CHANGED_MEANWHILE);
+    if (json) return printJson(shell, { answer, ...toJson(result) });
+    shell.print(`${answer}: ${decisionText(result, answer, settings)}`);
+    shell.printError('"npx jetbridge holds list" shows how far that is done.');
   });
 }
 
@@ -67,22 +64,6 @@ function toJson({ people, rules }: HeldItems) {
     people: people.map(({ connection, id, userName }) => ({ connection, id, userName })),
     rules: rules.map(({ connection }) => ({ connection })),
   };
-}
-
-function printResult(
-  shell: Shell,
-  text: string,
-  { answer, requested }: { answer: Decision['answer']; requested: number },
-): void {
-  if (text !== '') {
-    shell.print(`${answer}: ${text}`);
-    shell.printError('"npx jetbridge holds list" shows how far that is done.');
-  }
-  if (requested === 0) return;
-  const waiting = countText(requested, 'person waits', 'people wait');
-  shell.print(
-    `approved by ${escapeLine(currentUser())} as the first of two admins: ${waiting} for the second`,
-  );
 }
 
 /** Finds the named people. Throws if one of them is unknown or not held, or if several are held. */
@@ -132,34 +113,24 @@ async function areRulesUnchanged({ holds }: ProvisioningStore, rules: HeldRules[
   return now.every((held, index) => held?.generation === rules[index]?.generation);
 }
 
-/** The decisions, and the numbers of people who need a second admin. */
-type SavedDecisions = HeldItems & Pick<DecisionResult, 'requested' | 'repeated'>;
-
 /** Decides about versions of people: others may have become held, or these may have been written, since the admin confirmed the number. */
 async function saveDecisions(
   opened: Omit<OpenedDatabase, 'settings'>,
   { people, rules }: HeldItems,
-  choice: Pick<DecidingAdmin, 'answer' | 'fourEyes'>,
-): Promise<SavedDecisions> {
+  answer: Decision['answer'],
+): Promise<HeldItems> {
   const by = currentUser();
   const now = await databaseTime(opened.database);
-  const admin = { ...choice, by, approver: by, now, mayReverse: true };
-  const saved: SavedDecisions = { people: [], rules: [], requested: 0, repeated: 0 };
-  const add = async (subject: DecisionSubject) => {
-    const result = await decideWithEntry(opened, subject, admin);
-    saved.requested += result.requested;
-    saved.repeated += result.repeated;
-    return result;
-  };
+  const admin = { answer, by, now, mayReverse: true };
+  const saved: HeldItems = { people: [], rules: [] };
   for (const held of groupByCause(people)) {
     const { connection, hold } = held[0];
-    const { ready, decided } = await add({ connection, cause: hold.cause, people: held });
-    const isReady = new Set(ready.map(({ id }) => id));
-    if (decided > 0) saved.people = saved.people.concat(held.filter(({ id }) => isReady.has(id)));
+    const { decided } = await decideWithEntry(opened, { connection, cause: hold.cause, people: held }, admin);
+    if (decided > 0) saved.people = saved.people.concat(held);
   }
   for (const change of rules) {
-    const { decided } = await add({ connection: change.connection, cause: 'rules', people: [], change });
-    if (decided > 0) saved.rules.push(change);
+    const subject = { connection: change.connection, cause: 'rules' as const, people: [], change };
+    if ((await decideWithEntry(opened, subject, admin)).decided > 0) saved.rules.push(change);
   }
   return saved;
 }
@@ -191,7 +162,7 @@ async function decideWithEntry(
       Object.assign(details, resultDetails(result, admin));
       return result;
     },
-    ({ decided, requested }) => decided + requested > 0,
+    ({ decided }) => decided > 0,
   );
 }
 

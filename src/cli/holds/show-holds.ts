@@ -1,13 +1,11 @@
-import { listOpenDecisions, type OpenDecision } from '../../admin/open-decisions.ts';
 import type { Settings } from '../../config/settings.ts';
+import { listOpenDecisions, type OpenDecision } from '../../operations/open-decisions.ts';
 import { causedBy } from '../../provisioning/holds/caused-by.ts';
 import { heldPeoplePages, heldPersonColumns } from '../../provisioning/holds/held-people.ts';
 import {
-  type Approval,
-  type ApprovalCount,
   answerTo,
+  approvalText,
   causeTexts,
-  approvalText as effectText,
   type HeldRules,
   type HoldCount,
   requestedChange,
@@ -28,9 +26,8 @@ import {
   printTable,
   type Shell,
   toIsoTime,
-  withIsoTimes,
 } from '../output.ts';
-import { affectedText, approvalText, changeText, exampleLines } from './change-text.ts';
+import { affectedText, changeText, exampleLines } from './change-text.ts';
 import { ALL, findIdentities, type HoldFilter, policiesOf, selectedConnections } from './held-people.ts';
 
 /** The number of people that the table names as examples in each row. */
@@ -76,12 +73,6 @@ async function printCounts(shell: Shell, store: ProvisioningStore, counts: HoldC
   }
   printTable(shell, ['connection', 'cause', 'people', 'since (UTC)', 'e.g.'], rows);
   for (const text of changes) shell.print(text);
-  const isListed = (one: ApprovalCount) => counts.some((count) => isSelected(one, count));
-  for (const { connection, cause, people, ...approval } of await store.holds.countApprovals())
-    if (isListed({ connection, cause, people, ...approval }))
-      shell.print(
-        `${connection}, ${cause}: ${countText(people, 'person', 'people')} approved ${approvalText(approval)}.`,
-      );
   shell.printError('"npx jetbridge holds show PERSON" tells why and what then happens.');
   if (changes.length > 0)
     shell.printError('"npx jetbridge holds show --cause rules" names people whom a change of rules affects.');
@@ -170,24 +161,17 @@ export function showHold(
   return withDatabase(shell, async ({ database, settings, store }) => {
     const found = await findIdentities(store, selectedConnections(database, settings, connection), person);
     for (const identity of found) {
-      const approval = await store.holds.findApproval(identity.connection, identity.id);
       const cause = identity.hold?.cause;
       const causes =
         cause === 'rules' ? await causedBy({ connection: identity.connection, cause }, store) : undefined;
-      if (json) printJson(shell, holdJson(settings, identity, { approval, causes }));
-      else shell.print(holdText(settings, identity, { approval, causes }));
+      if (json) printJson(shell, holdJson(settings, identity, causes));
+      else shell.print(holdText(settings, identity, causes));
     }
   });
 }
 
-/** The facts about the hold of a person that are not in the identity. */
-interface HoldContext {
-  approval: Approval | undefined;
-  /** The changes of rules and lookups that the hold comes from; undefined for other causes. */
-  causes: string | undefined;
-}
-
-function holdJson(settings: Settings, identity: Identity, { approval, causes }: HoldContext): object {
+/** `causes`: the changes of rules and lookups that the hold comes from; undefined for other causes. */
+function holdJson(settings: Settings, identity: Identity, causes: string | undefined): object {
   const { connection, id, state, desired, version } = identity;
   const person = toHeldPerson(identity);
   const who = { connection, id, userName: desired.userName, version, state };
@@ -200,13 +184,12 @@ function holdJson(settings: Settings, identity: Identity, { approval, causes }: 
     why: causeTexts[cause].why(policies),
     answer: answerTo(identity),
     causedBy: causes,
-    firstApproval: approval && withIsoTimes(approval, 'at'),
-    ifApproved: effectText(person, policies),
+    ifApproved: approvalText(person, policies),
     ifDiscarded: causeTexts[cause].discarded,
   };
 }
 
-function holdText(settings: Settings, identity: Identity, { approval, causes }: HoldContext): string {
+function holdText(settings: Settings, identity: Identity, causes: string | undefined): string {
   const { connection, id, state } = identity;
   const person = toHeldPerson(identity);
   const who = `${escapeLine(String(identity.desired.userName))} (${id}), connection ${connection}`;
@@ -220,8 +203,7 @@ function holdText(settings: Settings, identity: Identity, { approval, causes }: 
     `  why          ${causeTexts[cause].why(policies)}`,
     ...(causes === undefined ? [] : [`  caused by    ${escapeLine(causes)}`]),
     ...(answered ? [`  answered     ${answered}`] : []),
-    ...(approval ? [`  approved     ${approvalText(approval)}`] : []),
-    `  approve      ${effectText(person, policies)}: npx jetbridge holds approve ${id}`,
+    `  approve      ${approvalText(person, policies)}: npx jetbridge holds approve ${id}`,
     `  discard      ${causeTexts[cause].discarded}: npx jetbridge holds discard ${id}`,
   ].join('\n');
 }

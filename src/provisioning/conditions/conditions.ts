@@ -339,7 +339,7 @@ function tokenCondition({ kind, connection, name, expiresAt }: EndingToken, now:
   const base = { kind, connection, subject: name, severity: 'warning' as const };
   const end = dayText(expiresAt);
   if (kind === 'adminTokenEnds')
-    return { ...base, path: '/accounts', text: `A token of a script ends on ${end}.` };
+    return { ...base, path: '/access/tokens', text: `A token of a script ends on ${end}.` };
   const command = `npx jetbridge tokens create --connection ${connection}`;
   return {
     ...base,

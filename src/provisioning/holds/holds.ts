@@ -18,22 +18,6 @@ export interface HeldPerson {
    */
   isActive: boolean;
   isDeleted: boolean;
-  /** The first of two approvals that the change needs. */
-  firstApproval?: Approval | undefined;
-}
-
-/** The approval of an admin that needs a second one. */
-export interface Approval {
-  /** The name of the admin. */
-  by: string;
-  at: number;
-}
-
-/** The approvals of people of one connection, who are held for one cause, that need a second one. */
-export interface ApprovalCount extends Approval {
-  connection: string;
-  cause: HoldCause;
-  people: number;
 }
 
 /** The number of held people of one connection for one cause. */
@@ -78,8 +62,6 @@ export interface HeldRules {
   since: number;
   /** The effect, as far as it was computed. A decision deletes it. */
   effect?: RulesEffect | undefined;
-  /** The first of two approvals that the change needs. */
-  firstApproval?: Approval | undefined;
   /** The admin's decision; undefined until there is one. A change that affects few people is approved automatically. */
   answer: Decision['answer'] | undefined;
   /** The people whom recent approved changes affected, with the time of the change. They count for the next changes. */

@@ -23,8 +23,6 @@ export interface GoLiveRequest {
   acceptedChanges?: number | undefined;
   /** The name of the admin. */
   by: string | undefined;
-  /** True if an approval needs two admins (`holds.fourEyes`): one admin can go live, and approves nothing. */
-  fourEyes: boolean;
   /** As `Runtime.now`. */
   now: number;
 }
@@ -53,7 +51,7 @@ const STORING_MS = 5_000;
 
 /** Ends shadow mode with the plan of a report. People whose plan has changed since are treated as in any live connection. */
 export async function goLive(store: GoLiveStore, request: GoLiveRequest): Promise<GoLiveResult> {
-  const { connection, digest, acceptedChanges = 0, by, fourEyes, now } = request;
+  const { connection, digest, acceptedChanges = 0, by, now } = request;
   const shadow = await store.modes.readShadow(connection);
   if (!shadow) return { outcome: 'notInShadow' };
   const shownAt = timeOfDigest(digest);
@@ -69,11 +67,14 @@ export async function goLive(store: GoLiveStore, request: GoLiveRequest): Promis
       connection,
       people.flatMap((identity) => toPlannedCreate(identity, shadow)),
     );
-  const causes = fourEyes ? [] : (['safetyValve', 'groups'] as const);
   const result = await store.modes.goLive(connection, {
     ...shadow,
-    approvals: causes.map((cause) => ({ cause, people: review.limited[cause], now, by })),
-    areRulesApproved: !fourEyes,
+    approvals: (['safetyValve', 'groups'] as const).map((cause) => ({
+      cause,
+      people: review.limited[cause],
+      now,
+      by,
+    })),
     now,
   });
   if (result.outcome !== 'live') return result;

@@ -1,253 +1,107 @@
-import type { Kysely, Selectable, Updateable } from 'kysely';
-import type { Role } from '../../admin/contract/operation.ts';
-import { foldCase } from '../../schema/case-fold.ts';
+import type { Selectable } from 'kysely';
+import type { Role } from '../../operations/operation.ts';
 import type { Database } from '../sql/database.ts';
-import type { Dialect } from '../sql/dialect.ts';
 import type { Tables } from '../sql/tables.ts';
 import { revokeById } from './credentials.ts';
 
-/** A person who may sign in to the admin page. Times are epoch milliseconds, here and below. */
-export interface AdminAccount {
+/** The password of the built-in admin, as it is stored. */
+export interface AdminPassword {
+  /** Another one with each password. Sessions name the password with which they began. */
   id: string;
-  /** The name with which the person signs in: any text or an email address, unique without regard to case. */
-  name: string;
-  role: Role;
-  createdAt: number;
-  /** The time at which the account was revoked; undefined while it may sign in. */
-  revokedAt: number | undefined;
-  lastSignInAt: number | undefined;
-  /** False if the person signs in through the OpenID provider only. */
-  hasPassword: boolean;
-  /** The issuer of the provider that identifies the person; undefined for an account with a password. */
-  issuer: string | undefined;
-}
-
-/**
- * `gone`: there is no such account, or it was revoked before. `onlyAdmin`: without the account no admin could sign in with a
- * password, also while the OpenID provider is down.
- */
-export type AccountChange = 'done' | 'gone' | 'onlyAdmin';
-
-type NewAccount = Pick<AdminAccount, 'id' | 'name' | 'role' | 'createdAt'> & { passwordHash: string };
-
-type AccountWithHash = AdminAccount & { passwordHash: string | undefined };
-
-interface PasswordChange {
-  id: string;
-  /** The hash of the password that was verified. */
-  from: string;
-  to: string;
-  /** The hash of the session that goes on. */
-  session: string;
-}
-
-/** The accounts of admins. */
-export type AdminAccounts = ReturnType<typeof adminAccounts>;
-
-/** Returns the store of the accounts of admins. Passwords are stored as hashes only. */
-export function adminAccounts({ db, transaction, dialect }: Database) {
-  return {
-    /** False if an account that is not revoked has this name. */
-    create: (account: NewAccount): Promise<boolean> => createAccount(db, account),
-
-    /** All accounts, also revoked ones, in the order of their creation. */
-    list: async (): Promise<AdminAccount[]> => {
-      const accounts = db.selectFrom('admin_account').selectAll();
-      return (await accounts.orderBy('created_at').orderBy('id').execute()).map(toAccount);
-    },
-
-    /** The account with this name that is not revoked, and the hash of its password. */
-    findByName: async (name: string): Promise<AccountWithHash | undefined> => {
-      const row = await db
-        .selectFrom('admin_account')
-        .selectAll()
-        .where('name_key', '=', foldCase(name))
-        .executeTakeFirst();
-      return row && { ...toAccount(row), passwordHash: row.password_hash ?? undefined };
-    },
-
-    /** Sets the password and ends all sessions of the account. False if there is no such account, or it is revoked. */
-    setPassword: (id: string, passwordHash: string): Promise<boolean> =>
-      transaction((tx) => changeAndSignOut(tx, id, { password_hash: passwordHash })),
-
-    /** Replaces a password and ends the other sessions of the account. False if the account has another password by now, or is revoked. */
-    changePassword: ({ id, from, to, session }: PasswordChange): Promise<boolean> =>
-      transaction((tx) => changeAndSignOut(tx, id, { password_hash: to }, { from, session })),
-
-    setRole: (id: string, role: Role): Promise<AccountChange> =>
-      transaction(async (tx) => {
-        if (role !== 'admin' && (await isOnlyAdmin(tx, dialect, id))) return 'onlyAdmin';
-        return (await changeActive(tx, id, { role })) ? 'done' : 'gone';
-      }),
-
-    /** Revokes the account and the tokens that it made, and ends its sessions; with `evenOnlyAdmin` also that of the only admin. */
-    revoke: (id: string, now: number, { evenOnlyAdmin } = { evenOnlyAdmin: false }): Promise<AccountChange> =>
-      transaction(async (tx) => {
-        if (!evenOnlyAdmin && (await isOnlyAdmin(tx, dialect, id))) return 'onlyAdmin';
-        if (!(await changeAndSignOut(tx, id, { revoked_at: now, name_key: null }))) return 'gone';
-        await revokeTokensOf(tx, id, now);
-        return 'done';
-      }),
-
-    recordSignIn: async (id: string, now: number): Promise<void> => {
-      await db.updateTable('admin_account').set({ last_sign_in_at: now }).where('id', '=', id).execute();
-    },
-  };
-}
-
-async function createAccount(
-  db: Kysely<Tables>,
-  { id, name, role, passwordHash, createdAt }: NewAccount,
-): Promise<boolean> {
-  const created = await db
-    .insertInto('admin_account')
-    .values({
-      ...{ id, name, name_key: foldCase(name), role, password_hash: passwordHash },
-      ...{ openid_subject: null, created_at: createdAt, revoked_at: null, last_sign_in_at: null },
-    })
-    .onConflict((same) => same.column('name_key').doNothing())
-    .executeTakeFirst();
-  return (created.numInsertedOrUpdatedRows ?? 0n) > 0n;
-}
-
-/** Locks the admins with a password, so that two of them cannot be revoked at once because the other one is left. */
-async function isOnlyAdmin(tx: Kysely<Tables>, dialect: Dialect, id: string): Promise<boolean> {
-  const admins = tx
-    .selectFrom('admin_account')
-    .select('id')
-    .where('role', '=', 'admin')
-    .where('revoked_at', 'is', null)
-    .where('password_hash', 'is not', null)
-    .orderBy('id');
-  const [first, ...others] = await dialect.lockRows(admins).execute();
-  return first?.id === id && others.length === 0;
-}
-
-/**
- * Changes an account, unless it is revoked, and ends its sessions, apart from one. With `from` it also does nothing unless the account has
- * this hash. The row is changed, and thereby locked, first: a session that another transaction inserts meanwhile is either seen by the
- * deletion, or sees the change (`adminSessions`).
- */
-async function changeAndSignOut(
-  tx: Kysely<Tables>,
-  id: string,
-  change: Updateable<Tables['admin_account']>,
-  { from, session }: { from?: string; session?: string } = {},
-): Promise<boolean> {
-  if (!(await changeActive(tx, id, change, from))) return false;
-  let sessions = tx.deleteFrom('admin_session').where('account_id', '=', id);
-  if (session !== undefined) sessions = sessions.where('hash', '<>', session);
-  await sessions.execute();
-  return true;
-}
-
-/** Revokes the tokens that an account made. */
-export async function revokeTokensOf(tx: Kysely<Tables>, accountId: string, now: number): Promise<void> {
-  await tx
-    .updateTable('admin_token')
-    .set({ revoked_at: now })
-    .where('made_by', '=', accountId)
-    .where('revoked_at', 'is', null)
-    .execute();
-}
-
-async function changeActive(
-  db: Kysely<Tables>,
-  id: string,
-  change: Updateable<Tables['admin_account']>,
-  passwordHash?: string,
-): Promise<boolean> {
-  let update = db
-    .updateTable('admin_account')
-    .set(change)
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null);
-  if (passwordHash !== undefined) update = update.where('password_hash', '=', passwordHash);
-  return (await update.executeTakeFirst()).numUpdatedRows > 0n;
-}
-
-function toAccount(row: Selectable<Tables['admin_account']>): AdminAccount {
-  return {
-    id: row.id,
-    name: row.name,
-    role: toRole(row.role),
-    createdAt: row.created_at,
-    revokedAt: row.revoked_at ?? undefined,
-    lastSignInAt: row.last_sign_in_at ?? undefined,
-    hasPassword: row.password_hash !== null,
-    issuer: toIssuer(row.openid_subject),
-  };
-}
-
-/** A subject is the issuer, a space, and the claim `sub`. No URL has a space. */
-function toIssuer(subject: string | null): string | undefined {
-  return subject?.split(' ')[0];
-}
-
-/** A role that this program does not know may do as little as possible. */
-function toRole(role: string): Role {
-  return role === 'admin' ? 'admin' : 'viewer';
-}
-
-/** A signed-in browser. Only a hash of its secret is stored. */
-export interface AdminSession {
   hash: string;
-  accountId: string;
+}
+
+/** The one row of the table. */
+const ROW = 1;
+
+/** Returns the store of the password of the built-in admin. There is none before the first start has ended. */
+export function adminPassword({ db }: Database) {
+  return {
+    read: (): Promise<AdminPassword | undefined> =>
+      db.selectFrom('admin_password').select(['id', 'hash']).executeTakeFirst(),
+
+    /** False if there is a password already, which is kept. */
+    create: async (password: AdminPassword): Promise<boolean> => {
+      const created = await db
+        .insertInto('admin_password')
+        .values({ one: ROW, ...password })
+        .onConflict((same) => same.doNothing())
+        .executeTakeFirst();
+      return (created.numInsertedOrUpdatedRows ?? 0n) > 0n;
+    },
+
+    /** Sets the password. The sessions that began with another one are over. */
+    replace: async (password: AdminPassword): Promise<void> => {
+      await db
+        .insertInto('admin_password')
+        .values({ one: ROW, ...password })
+        .onConflict((same) => same.column('one').doUpdateSet(password))
+        .execute();
+    },
+  };
+}
+
+export type AdminPasswords = ReturnType<typeof adminPassword>;
+
+/** Somebody who may use the admin page: the built-in admin, or a person whom the OpenID provider has identified. */
+export interface Admin {
   name: string;
   role: Role;
-  /** False if the person signs in through the OpenID provider. */
-  hasPassword: boolean;
-  issuer: string | undefined;
+  /** Of a person: the issuer of the provider, a space, and the claim `sub`. Undefined for the built-in admin. */
+  subject: string | undefined;
+}
+
+/** A signed-in browser. Only a hash of its secret is stored. Times are epoch milliseconds, here and below. */
+export interface AdminSession extends Admin {
+  hash: string;
   createdAt: number;
   lastSeenAt: number;
-}
-
-/** The browser of a session, as it was at the sign-in. */
-export interface SessionBrowser {
+  /** The address of the browser at the sign-in. */
   address: string | undefined;
-  /** The header `User-Agent`, cut. */
+  /** The header `User-Agent` at the sign-in, cut. */
   userAgent: string | undefined;
 }
 
-type NewSession = Pick<AdminSession, 'hash' | 'accountId' | 'createdAt'> &
-  SessionBrowser & {
-    /** The hash that was verified; undefined stands for an account without a password. */
-    passwordHash: string | undefined;
-  };
-
-/** A session in the list of its account. */
-export type ListedSession = Pick<AdminSession, 'hash' | 'createdAt' | 'lastSeenAt'> & SessionBrowser;
+interface NewSession extends Omit<AdminSession, 'lastSeenAt'> {
+  /** The id of the password that was verified; undefined for a person of the OpenID provider. */
+  passwordId: string | undefined;
+}
 
 /** The sessions of all replicas. */
 export type AdminSessions = ReturnType<typeof adminSessions>;
 
 /** Returns the store of the sessions of signed-in admins. Uses are not synced at once. */
-export function adminSessions({ db, transaction, dialect }: Database) {
+export function adminSessions(database: Database) {
+  const { db, transaction } = database;
+  /** A session that began with a password that was replaced since is over, also if it is stored after the replacement. */
+  const selectValid = () =>
+    db
+      .selectFrom('admin_session as session')
+      .leftJoin('admin_password as password', 'password.id', 'session.password_id')
+      .selectAll('session')
+      .where((row) => row.or([row('session.subject', 'is not', null), row('password.id', 'is not', null)]));
   return {
-    /** False, and there is no session, if the account is revoked or its password has another hash by now than the one that was verified. */
-    create: (session: NewSession): Promise<boolean> => createSession(db, dialect, session),
+    create: async ({ hash, name, role, subject, passwordId, createdAt, ...browser }: NewSession) => {
+      await db
+        .insertInto('admin_session')
+        .values({
+          ...{ hash, name, role, subject: subject ?? null, password_id: passwordId ?? null },
+          ...{ created_at: createdAt, last_seen_at: createdAt },
+          ...{ address: browser.address ?? null, user_agent: browser.userAgent ?? null },
+        })
+        .execute();
+    },
 
-    /** The sessions of an account, the newest first, whether their time is over or not. */
-    listOf: (accountId: string): Promise<ListedSession[]> => listSessions(db, accountId),
+    /** The valid sessions, the newest first, whether their time is over or not. */
+    list: async (): Promise<AdminSession[]> => {
+      const rows = selectValid().orderBy('session.created_at', 'desc').orderBy('session.hash');
+      return (await rows.execute()).map(toSession);
+    },
 
-    /** The session with this hash whose account is not revoked, whether its time is over or not. */
+    /** The valid session with this hash, whether its time is over or not. */
     find: async (hash: string): Promise<AdminSession | undefined> => {
-      const row = await db
-        .selectFrom('admin_session as session')
-        .innerJoin('admin_account as account', 'account.id', 'session.account_id')
-        .select(['account.id', 'account.name', 'account.role'])
-        .select(['account.password_hash', 'account.openid_subject'])
-        .select(['session.created_at', 'session.last_seen_at'])
-        .where('session.hash', '=', hash)
-        .where('account.revoked_at', 'is', null)
-        .executeTakeFirst();
-      return (
-        row && {
-          ...{ hash, accountId: row.id, name: row.name, role: toRole(row.role) },
-          ...{ hasPassword: row.password_hash !== null, issuer: toIssuer(row.openid_subject) },
-          ...{ createdAt: row.created_at, lastSeenAt: row.last_seen_at },
-        }
-      );
+      const row = await selectValid().where('session.hash', '=', hash).executeTakeFirst();
+      return row && toSession(row);
     },
 
     recordUse: (hash: string, now: number): Promise<void> =>
@@ -263,75 +117,69 @@ export function adminSessions({ db, transaction, dialect }: Database) {
     },
 
     /** Removes sessions that were created or used last before these times. */
-    removeExpired: async ({
-      createdBefore,
-      seenBefore,
-    }: {
-      createdBefore: number;
-      seenBefore: number;
-    }): Promise<void> => {
+    removeExpired: async (times: { createdBefore: number; seenBefore: number }): Promise<void> => {
+      const { createdBefore, seenBefore } = times;
       await db
         .deleteFrom('admin_session')
-        .where((session) =>
-          session.or([session('created_at', '<', createdBefore), session('last_seen_at', '<', seenBefore)]),
+        .where(({ or, eb }) =>
+          or([eb('created_at', '<', createdBefore), eb('last_seen_at', '<', seenBefore)]),
         )
         .execute();
     },
+
+    /** Gives the sessions of a person the present name and role. The tokens that a viewer made as an admin are those of a viewer from now on. */
+    updatePerson: (person: Admin & { subject: string }): Promise<void> => updatePerson(database, person),
+
+    /** Ends the sessions of a person, and revokes the tokens that the person made. */
+    endAccess: (subject: string, now: number): Promise<void> => endAccess(database, subject, now),
   };
 }
 
-async function createSession(
-  db: Kysely<Tables>,
-  dialect: Dialect,
-  { hash, accountId, passwordHash, createdAt, address, userAgent }: NewSession,
-): Promise<boolean> {
-  const account = db
-    .selectFrom('admin_account')
-    .select(({ val, cast }) => [
-      val(hash).as('hash'),
-      'id',
-      cast<number>(val(createdAt), 'bigint').as('created_at'),
-      cast<number>(val(createdAt), 'bigint').as('last_seen_at'),
-      val(address ?? null).as('address'),
-      val(userAgent ?? null).as('user_agent'),
-    ])
-    .where('id', '=', accountId)
-    .where('revoked_at', 'is', null)
-    .where('password_hash', passwordHash === undefined ? 'is' : '=', passwordHash ?? null);
-  // Locked, so that a change of the account that is under way is waited for, and then seen.
-  const created = await db
-    .insertInto('admin_session')
-    .columns(['hash', 'account_id', 'created_at', 'last_seen_at', 'address', 'user_agent'])
-    .expression(dialect.lockValues(account))
-    .executeTakeFirst();
-  return (created.numInsertedOrUpdatedRows ?? 0n) > 0n;
+function updatePerson(
+  { transaction }: Database,
+  { subject, name, role }: Admin & { subject: string },
+): Promise<void> {
+  return transaction(async (tx) => {
+    await tx.updateTable('admin_session').set({ name, role }).where('subject', '=', subject).execute();
+    if (role === 'viewer')
+      await tx.updateTable('admin_token').set({ role }).where('maker_subject', '=', subject).execute();
+  });
 }
 
-async function listSessions(db: Kysely<Tables>, accountId: string): Promise<ListedSession[]> {
-  const rows = await db
-    .selectFrom('admin_session')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .orderBy('created_at', 'desc')
-    .orderBy('hash')
-    .execute();
-  return rows.map((row) => ({
-    ...{ hash: row.hash, createdAt: row.created_at, lastSeenAt: row.last_seen_at },
+function endAccess({ transaction }: Database, subject: string, now: number): Promise<void> {
+  return transaction(async (tx) => {
+    await tx.deleteFrom('admin_session').where('subject', '=', subject).execute();
+    await tx
+      .updateTable('admin_token')
+      .set({ revoked_at: now })
+      .where('maker_subject', '=', subject)
+      .where('revoked_at', 'is', null)
+      .execute();
+  });
+}
+
+function toSession(row: Selectable<Tables['admin_session']>): AdminSession {
+  return {
+    ...{ hash: row.hash, name: row.name, role: toRole(row.role), subject: row.subject ?? undefined },
+    ...{ createdAt: row.created_at, lastSeenAt: row.last_seen_at },
     ...{ address: row.address ?? undefined, userAgent: row.user_agent ?? undefined },
-  }));
+  };
+}
+
+/** A role that this program does not know may do as little as possible. */
+function toRole(role: string): Role {
+  return role === 'admin' ? 'admin' : 'viewer';
 }
 
 /** A token with which a script calls the admin API. */
 export interface AdminToken {
   id: string;
   name: string;
-  /** The role at present: it is never higher than that of the maker. */
   role: Role;
-  /** The account that made the token, itself or by another token; undefined for a token of an earlier version. */
-  maker: Pick<AdminAccount, 'id' | 'name' | 'issuer'> | undefined;
+  /** Who made the token, directly or by another token. */
+  maker: Omit<Admin, 'role'>;
   createdAt: number;
-  /** Undefined for a token of an earlier version that does not expire. */
-  expiresAt: number | undefined;
+  expiresAt: number;
   revokedAt: number | undefined;
 }
 
@@ -341,73 +189,43 @@ export type AdminTokens = ReturnType<typeof adminTokens>;
 /** Returns the store of the tokens with which scripts call the admin API. Only their hashes are stored. */
 export function adminTokens({ db }: Database) {
   return {
-    create: async ({
-      id,
-      hash,
-      name,
-      role,
-      makerId,
-      createdAt,
-      expiresAt,
-    }: Omit<AdminToken, 'revokedAt' | 'maker'> & {
-      hash: string;
-      makerId: string | undefined;
-    }): Promise<void> => {
-      const times = { created_at: createdAt, expires_at: expiresAt ?? null, revoked_at: null };
+    create: async (token: Omit<AdminToken, 'revokedAt'> & { hash: string }): Promise<void> => {
+      const { id, hash, name, role, maker, createdAt, expiresAt } = token;
       await db
         .insertInto('admin_token')
-        .values({ id, hash, name, role, made_by: makerId ?? null, ...times })
+        .values({
+          ...{ id, hash, name, role, created_at: createdAt, expires_at: expiresAt, revoked_at: null },
+          ...{ maker_name: maker.name, maker_subject: maker.subject ?? null },
+        })
         .execute();
     },
 
     list: async (): Promise<AdminToken[]> => {
-      const rows = await tokensWithMakers(db).orderBy('token.created_at').orderBy('token.id').execute();
-      return rows.map(toToken);
+      const tokens = db.selectFrom('admin_token').selectAll().orderBy('created_at').orderBy('id');
+      return (await tokens.execute()).map(toToken);
     },
 
     /** False if there is no such token, or it was revoked before. */
     revoke: (id: string, now: number): Promise<boolean> => revokeById(db, 'admin_token', { id, now }),
 
-    /** The token with this hash, unless it or its maker is revoked, or it has expired. */
+    /** The token with this hash, unless it is revoked or has expired. */
     findActive: async (hash: string, now: number): Promise<AdminToken | undefined> => {
-      const row = await tokensWithMakers(db)
-        .where('token.hash', '=', hash)
-        .where('token.revoked_at', 'is', null)
-        .where('maker.revoked_at', 'is', null)
-        .where((one) => one.or([one('token.expires_at', 'is', null), one('token.expires_at', '>', now)]))
+      const row = await db
+        .selectFrom('admin_token')
+        .selectAll()
+        .where('hash', '=', hash)
+        .where('revoked_at', 'is', null)
+        .where('expires_at', '>', now)
         .executeTakeFirst();
       return row && toToken(row);
     },
   };
 }
 
-function tokensWithMakers(db: Kysely<Tables>) {
-  return db
-    .selectFrom('admin_token as token')
-    .leftJoin('admin_account as maker', 'maker.id', 'token.made_by')
-    .selectAll('token')
-    .select([
-      'maker.name as maker_name',
-      'maker.role as maker_role',
-      'maker.openid_subject as maker_subject',
-    ]);
-}
-
-type TokenRow = Selectable<Tables['admin_token']> &
-  Record<'maker_name' | 'maker_role' | 'maker_subject', string | null>;
-
-function toToken(row: TokenRow): AdminToken {
-  const { made_by: makerId, maker_name: maker, maker_role: makerRole } = row;
+function toToken(row: Selectable<Tables['admin_token']>): AdminToken {
   return {
-    id: row.id,
-    name: row.name,
-    role: toRole(makerRole === 'admin' || makerRole === null ? row.role : 'viewer'),
-    maker:
-      makerId === null || maker === null
-        ? undefined
-        : { id: makerId, name: maker, issuer: toIssuer(row.maker_subject) },
-    createdAt: row.created_at,
-    expiresAt: row.expires_at ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
+    ...{ id: row.id, name: row.name, role: toRole(row.role) },
+    maker: { name: row.maker_name, subject: row.maker_subject ?? undefined },
+    ...{ createdAt: row.created_at, expiresAt: row.expires_at, revokedAt: row.revoked_at ?? undefined },
   };
 }

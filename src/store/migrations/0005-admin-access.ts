@@ -1,15 +1,4 @@
-import type { ColumnTypes } from './column-types.ts';
-import { addColumns, type Columns, createTables, type TableDeclarations } from './columns.ts';
-
-/** The account that made a token; null for a token from before this was recorded. */
-export const tokenMakerColumns = { made_by: 'ordered text?' } as const satisfies Columns;
-
-export const sessionOriginColumns = {
-  /** Null for a session from before it was recorded. */
-  address: 'text?',
-  /** The header, cut; null if the browser sent none. */
-  user_agent: 'text?',
-} as const satisfies Columns;
+import type { TableDeclarations } from './columns.ts';
 
 export const openidAttemptTables = {
   /** A sign-in through the OpenID provider whose return was accepted. */
@@ -23,12 +12,3 @@ export const openidAttemptTables = {
     indexes: { expiry: 'expires_at' },
   },
 } as const satisfies TableDeclarations;
-
-/** Adds the makers of admin tokens, what is known of the browsers of sessions, and the used attempts to sign in through OpenID. */
-export function addAdminAccess(types: ColumnTypes): string[] {
-  return [
-    ...addColumns(types, 'admin_token', tokenMakerColumns, 'references admin_account (id)'),
-    ...addColumns(types, 'admin_session', sessionOriginColumns),
-    ...createTables(openidAttemptTables, types),
-  ];
-}

@@ -3,15 +3,12 @@ import { addColumns, type Columns } from './columns.ts';
 
 /** The columns of `identity` about decisions of admins. */
 export const decisionColumns = {
-  /** JSON of the first of two approvals that the held change needs; null if there is none. */
-  first_approval: 'text?',
   /** The time of the last decision about this person; null if there was none. */
   decided_at: 'bigint?',
 } as const satisfies Columns;
 
 /** The columns of `rules_change` about the effect of the change, and the decision about it. */
 export const rulesDecisionColumns = {
-  first_approval: 'text?',
   decided_at: 'bigint?',
   /** The number of people who are reconciled because of the decision. */
   decided_people: 'integer?',
@@ -25,7 +22,7 @@ export const followedColumns = {
   followed_lookups: 'text?',
 } as const satisfies Columns;
 
-/** Adds the effect of held changes, first approvals, and the time of decisions by which their people are found. */
+/** Adds the effect of held changes, and the time of decisions by which their people are found. */
 export function addHeldChanges(types: ColumnTypes): string[] {
   return [
     ...addColumns(types, 'identity', decisionColumns),
@@ -33,7 +30,5 @@ export function addHeldChanges(types: ColumnTypes): string[] {
     ...addColumns(types, 'rules_in_force', followedColumns),
     `create index identity_decided_at on identity (account, connection_id, decided_at, state, id)
       where decided_at is not null`,
-    `create index identity_first_approval on identity (account, connection_id, hold_cause)
-      where first_approval is not null`,
   ];
 }

@@ -1,37 +1,33 @@
 import type { TableDeclarations } from './columns.ts';
 
-/** Accounts, sessions and tokens of admins, and the audit log of what they change. */
+/** The password of the built-in admin, sessions and tokens of admins, and the audit log of what they change. */
 export const adminTables = {
-  admin_account: {
+  admin_password: {
     columns: {
+      /** 1 in the only row. */
+      one: 'integer',
+      /** Another one with each password. */
       id: 'ordered text',
-      name: 'text',
-      /** The name without case; null after the account was revoked, so that the name is free again. */
-      name_key: 'ordered text?',
-      role: 'text',
-      password_hash: 'text?',
-      /** The issuer, a space, and the claim `sub`; null for an account with a password. */
-      openid_subject: 'ordered text?',
-      created_at: 'bigint',
-      revoked_at: 'bigint?',
-      last_sign_in_at: 'bigint?',
+      hash: 'text',
     },
-    constraints: ['primary key (id)', 'unique (name_key)', 'unique (openid_subject)'],
+    constraints: ['primary key (one)'],
   },
   admin_session: {
     columns: {
       hash: 'ordered text',
-      account_id: 'ordered text',
+      name: 'text',
+      role: 'text',
+      /** The issuer, a space, and the claim `sub`; null for the built-in admin. */
+      subject: 'ordered text?',
+      /** The password with which the built-in admin signed in; null for a person of the OpenID provider. */
+      password_id: 'ordered text?',
       created_at: 'bigint',
       last_seen_at: 'bigint',
+      address: 'text?',
+      /** The header, cut; null if the browser sent none. */
+      user_agent: 'text?',
     },
-    constraints: [
-      'primary key (hash)',
-      'foreign key (account_id) references admin_account (id) on delete cascade',
-    ],
-    indexes: {
-      account: 'account_id',
-    },
+    constraints: ['primary key (hash)'],
   },
   admin_token: {
     columns: {
@@ -39,9 +35,11 @@ export const adminTables = {
       hash: 'ordered text',
       name: 'text',
       role: 'text',
+      maker_name: 'text',
+      /** As `admin_session.subject`. */
+      maker_subject: 'ordered text?',
       created_at: 'bigint',
-      /** Null only for a token from before ends were required. */
-      expires_at: 'bigint?',
+      expires_at: 'bigint',
       revoked_at: 'bigint?',
     },
     constraints: ['primary key (id)', 'unique (hash)'],

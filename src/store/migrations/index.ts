@@ -4,7 +4,7 @@ import { createSchema } from './0001-schema.ts';
 import { countUnclaimedPeople } from './0002-unclaimed-people.ts';
 import { addConnectionModes } from './0003-connection-modes.ts';
 import { signInFailureTables } from './0004-sign-in-failures.ts';
-import { addAdminAccess } from './0005-admin-access.ts';
+import { openidAttemptTables } from './0005-admin-access.ts';
 import { replaceLogs } from './0006-one-log.ts';
 import { namedGroupTables } from './0007-named-groups.ts';
 import { indexHeldPeople } from './0008-held-people.ts';
@@ -34,7 +34,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0003-connection-modes': addConnectionModes(types),
     // Counts of refused sign-ins, by which the answers to further ones wait (docs/decisions/0046).
     '0004-sign-in-failures': createTables(signInFailureTables, types),
-    '0005-admin-access': addAdminAccess(types),
+    '0005-admin-access': createTables(openidAttemptTables, types),
     [ONE_LOG]: replaceLogs(types),
     '0007-named-groups': createTables(namedGroupTables, types),
     '0008-held-people': indexHeldPeople,

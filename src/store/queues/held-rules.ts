@@ -7,7 +7,6 @@ import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
-import { approvalOfRules } from './first-approvals.ts';
 
 /** Returns the store of held changes of rules, and of the people whom they may affect. */
 export function heldRules(database: Database) {
@@ -57,7 +56,6 @@ function toHeldRules(row: Tables['rules_change']): HeldRules {
     answer: (answer ?? undefined) as HeldRules['answer'], // The column contains only answers and null.
     recent: new Map(parseJson<[string, number][]>(recent)),
     effect: effect === null ? undefined : parseJson<RulesEffect>(effect),
-    firstApproval: approvalOfRules(row),
   };
 }
 
@@ -65,7 +63,7 @@ async function saveRulesChange({ transaction, scopeOf }: Database, held: HeldRul
   const { connection, generation, people, since, answer, recent } = held;
   const row = {
     ...{ generation, people, since, answer: answer ?? null, recent: toJson([...recent]) },
-    ...{ effect: null, first_approval: null, decided_at: null, decided_people: null },
+    ...{ effect: null, decided_at: null, decided_people: null },
   };
   const scope = scopeOf(connection);
   return transaction(async (tx) => {

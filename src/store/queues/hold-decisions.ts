@@ -108,7 +108,7 @@ export async function decideVersions(
 }
 
 /** The people whose rows get the same decision or approval. Most have the same version, so that one statement updates many of them. */
-export function groupAlike(rows: DecidedRow[]): DecidedRow[][] {
+function groupAlike(rows: DecidedRow[]): DecidedRow[][] {
   const groups = new Map<string, DecidedRow[]>();
   for (const row of rows) {
     const key = JSON.stringify([row.version, row.hold_cause, row.decision]);
@@ -136,7 +136,6 @@ async function writeDecision(
           ? decision
           : toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
       decided_at: now,
-      first_approval: null,
       state: 'dirty',
       next_attempt_at: now,
       revision: row('revision', '+', 1),
@@ -180,7 +179,7 @@ export async function decideRulesChange(
   const { scope, answer, now } = request;
   const change = await db
     .updateTable('rules_change')
-    .set({ answer, decided_at: now, decided_people: null, first_approval: null })
+    .set({ answer, decided_at: now, decided_people: null })
     .where(inScope(scope))
     .where((row) =>
       row.or([row('answer', 'is', null), ...(mayReverse ? [row('answer', '=', 'discarded')] : [])]),

@@ -6,7 +6,6 @@ import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 import { decidedPeople } from './decided-people.ts';
-import { approvalOf, firstApprovals } from './first-approvals.ts';
 import { heldRules } from './held-rules.ts';
 import {
   type DecidedSelection,
@@ -43,7 +42,6 @@ export function holds(database: Database) {
   const { db, scopeOf } = database;
   return {
     ...heldRules(database),
-    ...firstApprovals(database),
     ...decidedPeople(database),
     /** Returns the people whose held change has no decision yet, the longest waiting first. */
     findHeldPeople: ({ connection, ...query }: HeldPeopleQuery): Promise<HeldPerson[]> =>
@@ -139,7 +137,7 @@ async function listHeldPeople(
   for (;;) {
     const rows = await selectAfter(selectUndecided(db, query), place)
       .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version', 'decision'])
-      .select(['active', 'deleted_at', 'first_approval'])
+      .select(['active', 'deleted_at'])
       .orderBy('hold_since')
       .orderBy('connection_id')
       .orderBy('id')
@@ -165,10 +163,7 @@ function selectAfter(selection: ReturnType<typeof selectUndecided>, place: Place
 }
 
 type HeldRow = DecisionColumns &
-  Pick<
-    Tables['identity'],
-    'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at' | 'first_approval'
-  >;
+  Pick<Tables['identity'], 'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at'>;
 
 function toHeldPerson(row: HeldRow): HeldPerson {
   const { userName } = parseJson<{ userName?: unknown }>(row.desired);
@@ -180,7 +175,6 @@ function toHeldPerson(row: HeldRow): HeldPerson {
     version: row.version,
     isActive: row.active === 1,
     isDeleted: row.deleted_at !== null,
-    firstApproval: approvalOf(row),
   };
 }
 

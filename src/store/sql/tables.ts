@@ -2,11 +2,7 @@ import type { Generated } from 'kysely';
 import type { ExchangeDirection } from '../../log/exchange.ts';
 import type { connectionModeColumns, databaseRecordTables } from '../migrations/0003-connection-modes.ts';
 import type { signInFailureTables } from '../migrations/0004-sign-in-failures.ts';
-import type {
-  openidAttemptTables,
-  sessionOriginColumns,
-  tokenMakerColumns,
-} from '../migrations/0005-admin-access.ts';
+import type { openidAttemptTables } from '../migrations/0005-admin-access.ts';
 import type { namedGroupTables } from '../migrations/0007-named-groups.ts';
 import type { putBackColumns } from '../migrations/0009-put-back.ts';
 import type { deletedMemberTables } from '../migrations/0010-deleted-members.ts';
@@ -63,9 +59,7 @@ interface Refined {
   identity: Declared['identity'] & RowOf<typeof decisionColumns>;
   rules_change: Declared['rules_change'] & RowOf<typeof rulesDecisionColumns>;
   mapping_version: Omit<Declared['mapping_version'], 'source'> & { source: MappingSource };
-  admin_session: Declared['admin_session'] & RowOf<typeof sessionOriginColumns>;
   exchange: Omit<Declared['exchange'], 'direction'> & { direction: ExchangeDirection };
-  admin_token: Declared['admin_token'] & RowOf<typeof tokenMakerColumns>;
 }
 
 /**

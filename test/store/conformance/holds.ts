@@ -172,27 +172,6 @@ export function describeHolds(open: OpenDatabase): void {
       expect(both).toEqual([0, 0]);
     });
 
-    it('need the approvals of two admins about the same version, where a first one is recorded', async () => {
-      const { add, holds } = await fixture(open);
-      await add(held('a', 'safetyValve'), held('b', 'safetyValve', { version: 2 }), held('c', 'guarded'));
-      const people = await holds.findUndecided('okta', 'safetyValve');
-      const approve = (by: string, now = NOW) =>
-        holds.approvePeople('okta', { cause: 'safetyValve', people }, by, now);
-      expect(await approve('ada')).toEqual({ ready: [], requested: 2, repeated: 0 });
-      expect(await approve('ada', NOW + 9)).toEqual({ ready: [], requested: 0, repeated: 2 });
-      expect(await holds.countApprovals()).toEqual([
-        { connection: 'okta', cause: 'safetyValve', by: 'ada', at: NOW, people: 2 },
-      ]);
-      expect(await holds.findApproval('okta', 'a')).toEqual({ by: 'ada', at: NOW });
-      expect(await holds.findApproval('okta', 'c')).toBeUndefined();
-      const { ready } = await approve('bob');
-      expect(ready).toHaveLength(2);
-      expect(
-        await holds.decideVersions('okta', { cause: 'safetyValve', people: ready }, 'approved', NOW),
-      ).toBe(2);
-      expect(await holds.countApprovals()).toEqual([]);
-    });
-
     it('are listed by the time of their last decision, with the number that are not reconciled yet', async () => {
       const { add, decide, holds } = await fixture(open);
       await add(...many(3, (id) => held(id, 'safetyValve')), held('other', 'guarded'));
@@ -354,21 +333,6 @@ export function describeHolds(open: OpenDatabase): void {
       expect(await decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(700);
       expect(await holds.saveEffect('okta', 2, whole)).toBe(false);
       expect((await holds.findHeldRules('okta'))?.effect).toBeUndefined();
-    });
-
-    it('needs the approvals of two admins about the same generation, where a first one is recorded', async () => {
-      const { holds } = await fixture(open);
-      await holds.saveHeldRules(change);
-      const approve = (by: string, generation = 2) => holds.approveRulesChange('okta', generation, by, NOW);
-      expect([
-        await approve('ada'),
-        await approve('ada'),
-        await approve('bob'),
-        await approve('bob', 1),
-      ]).toEqual(['requested', 'repeated', 'ready', 'gone']);
-      await holds.saveHeldRules({ ...change, generation: 3 });
-      expect(await approve('bob', 3)).toBe('requested');
-      expect((await holds.findHeldRules('okta'))?.firstApproval).toEqual({ by: 'bob', at: NOW });
     });
 
     it('that needs no admin makes the people dirty who were held by the one before', async () => {

@@ -1,6 +1,6 @@
-import type { AuditEntry } from '../../../contract/audit.ts';
+import type { ListedAuditEntry } from '../../../../operations/audit.ts';
 
-type Facts = Pick<AuditEntry, 'action' | 'details' | 'people'>;
+type Facts = Pick<ListedAuditEntry, 'action' | 'details' | 'people'>;
 
 /** The details of an entry as texts. Ids that are shown as links or have a name, and empty values, are left out. */
 export function detailsOf({ details, people }: Facts): { name: string; text: string }[] {
@@ -46,9 +46,9 @@ function mappingLink(connection: string, { version }: Facts['details']): PageLin
     : { href: mapping, label: `mapping of ${connection}` };
 }
 
-/** A decision about more people than the entry names leads to their list; one that needs a second admin, to those who wait. */
+/** A decision about more people than the entry names leads to their list. */
 function decisionLinks(connection: string, details: Facts['details']): PageLink[] | undefined {
-  const { cause, decision, decided, requested } = details;
+  const { cause, decision, decided } = details;
   const place = encodeURIComponent(connection);
   if (typeof decision === 'number')
     return [
@@ -57,10 +57,7 @@ function decisionLinks(connection: string, details: Facts['details']): PageLink[
         label: cause === 'rules' ? 'the progress' : decided === 1 ? 'the person' : `the ${decided} people`,
       },
     ];
-  const isWaiting = typeof requested === 'number' && requested > 0;
-  return isWaiting
-    ? [{ href: `/held/${place}/${encodeURIComponent(String(cause))}`, label: 'those who are held' }]
-    : undefined;
+  return undefined;
 }
 
 /** The actions after which there is no connection to look at. */

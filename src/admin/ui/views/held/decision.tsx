@@ -1,6 +1,6 @@
 import { Anchor, Collapse, List, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { HeldPerson, HoldEffects, HoldGroup, RulesEffect } from '../../../contract/holds.ts';
+import type { HoldEffects, HoldGroup, ListedHeldPerson, RulesEffect } from '../../../../operations/holds.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/dialogs.tsx';
 import { Rows } from '../../components/rows.tsx';
@@ -14,19 +14,17 @@ import { type Answer, consequenceText, outcomeText, peopleText, valuesText } fro
 export interface PlannedDecision {
   answer: Answer;
   group: HoldGroup;
-  people?: HeldPerson[];
+  people?: ListedHeldPerson[];
 }
 
 interface ConfirmDecisionProps {
   planned: PlannedDecision;
-  /** True if an approval needs two admins. */
-  fourEyes: boolean;
   onClose: () => void;
   onDecided: (outcome: Outcome) => void;
 }
 
 /** States the consequence of a decision in numbers, and carries it out when the admin confirms it. */
-export function ConfirmDecision({ planned, fourEyes, onClose, onDecided }: ConfirmDecisionProps) {
+export function ConfirmDecision({ planned, onClose, onDecided }: ConfirmDecisionProps) {
   const { answer, group, people } = planned;
   const who = people ? countText(people.length, 'person', 'people') : peopleText(group);
   const action = `${answer === 'approved' ? 'Approve' : 'Discard'} for ${who}`;
@@ -46,16 +44,6 @@ export function ConfirmDecision({ planned, fourEyes, onClose, onDecided }: Confi
     >
       <Text size="md">{consequenceText(answer, factsOf(planned))}</Text>
       {group.effect && <ChangeEffect effect={group.effect} connection={group.connection} />}
-      {fourEyes && answer === 'approved' && (
-        <Text size="md">
-          This needs the approval of two admins, and is carried out with the second one.{' '}
-          {group.approvals.map(({ by, people: count }) => (
-            <span key={by}>
-              {by} has approved it for {countText(count, 'person', 'people')}.{' '}
-            </span>
-          ))}
-        </Text>
-      )}
       <Text c="dimmed">
         {answer === 'approved'
           ? `The change comes from ${group.causedBy}.`
@@ -78,7 +66,7 @@ function factsOf({ group, people }: PlannedDecision) {
   return { effects: effectsOf(people), others: group.isMore ? 0 : group.people - people.length };
 }
 
-function effectsOf(people: HeldPerson[]): HoldEffects {
+function effectsOf(people: ListedHeldPerson[]): HoldEffects {
   const effects = { archived: 0, deleted: 0, changed: 0 };
   for (const { effect } of people) effects[effect] += 1;
   return effects;

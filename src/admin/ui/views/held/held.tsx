@@ -1,11 +1,11 @@
 import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { HoldGroup, OpenDecision } from '../../../contract/holds.ts';
+import type { HoldGroup, OpenDecision } from '../../../../operations/holds.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Time, ViewLink } from '../../components/text.tsx';
-import { countText, sinceText } from '../../components/texts.ts';
+import { sinceText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useIsAdmin } from '../../session.ts';
 import { ChangeEffect, ConfirmDecision, type PlannedDecision } from './decision.tsx';
@@ -42,12 +42,7 @@ export function HeldView() {
         )}
       </Loaded>
       {planned && (
-        <ConfirmDecision
-          planned={planned}
-          fourEyes={holds.data?.fourEyes ?? false}
-          onClose={() => setPlanned(undefined)}
-          onDecided={setOutcome}
-        />
+        <ConfirmDecision planned={planned} onClose={() => setPlanned(undefined)} onDecided={setOutcome} />
       )}
     </>
   );
@@ -80,7 +75,7 @@ function Groups({ groups, decisions, onDecide }: GroupsProps) {
 }
 
 function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: PlannedDecision) => void }) {
-  const { connection, cause, since, why, causedBy, examples, effects, isMore, effect, approvals } = group;
+  const { connection, cause, since, why, causedBy, examples, effects, isMore, effect } = group;
   const address = `/${encodeURIComponent(connection)}/${cause}`;
   const canOpen = examples.length > 0;
   return (
@@ -101,12 +96,6 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
           <Text c="dimmed">
             Caused by {causedBy}. If approved: {consequenceText('approved', { effects, isMore })}
           </Text>
-          {approvals.map(({ by, at, people }) => (
-            <Text key={by}>
-              {by} has approved it for {countText(people, 'person', 'people')} <Time at={at} />: a second
-              admin is needed.
-            </Text>
-          ))}
           {effect && <ChangeEffect effect={effect} connection={connection} />}
           {canOpen && (
             <Text mt={4}>

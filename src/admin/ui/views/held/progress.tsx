@@ -1,5 +1,5 @@
 import { Alert, List, Text } from '@mantine/core';
-import type { OpenDecision } from '../../../contract/holds.ts';
+import type { OpenDecision } from '../../../../operations/holds.ts';
 import { PagedRows } from '../../components/rows.tsx';
 import { personHref, Section, StateBadge, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
@@ -10,11 +10,11 @@ import { causeNames, progressText } from './texts.ts';
 /** The interval at which the progress of a decision is read, in milliseconds. */
 const READ_EVERY_MS = 2_000;
 
-/** The result of a decision of this admin. `decision` is absent if it needs a second admin. */
+/** The result of a decision of this admin. */
 export interface Outcome {
   text: string;
   connection: string;
-  decision: number | undefined;
+  decision: number;
 }
 
 /** Says what a decision has done, and how far it is carried out. */
@@ -22,7 +22,7 @@ export function OutcomeAlert({ outcome, onClose }: { outcome: Outcome; onClose: 
   const { text, connection, decision } = outcome;
   return (
     <Alert color="green" role="status" mb="md" withCloseButton onClose={onClose}>
-      ✓ {text} {decision !== undefined && <Progress connection={connection} decision={decision} />}
+      ✓ {text} <Progress connection={connection} decision={decision} />
     </Alert>
   );
 }

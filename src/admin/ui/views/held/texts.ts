@@ -1,4 +1,4 @@
-import type { HoldEffects, HoldGroup, OpenDecision, RulesEffect } from '../../../contract/holds.ts';
+import type { HoldEffects, HoldGroup, OpenDecision, RulesEffect } from '../../../../operations/holds.ts';
 import { countText, numberText } from '../../components/texts.ts';
 import { valueText } from '../mappings/texts.ts';
 
@@ -57,13 +57,11 @@ interface ConsequenceFacts {
 /** Says what a decision has done. */
 export function outcomeText(
   answer: Answer,
-  { decided, requested, skipped }: { decided: number; requested: number; skipped: number },
+  { decided, skipped }: { decided: number; skipped: number },
 ): string {
   const parts = [
     decided > 0 &&
       `${answer === 'approved' ? 'Approved' : 'Discarded'} for ${countText(decided, 'person', 'people')}.`,
-    requested > 0 &&
-      `Your approval for ${countText(requested, 'person', 'people')} is recorded: a second admin must approve it, too.`,
     skipped > 0 &&
       `${countText(skipped, 'other person was', 'other people were')} left out: somebody else has decided, or the identity provider has changed them.`,
   ];

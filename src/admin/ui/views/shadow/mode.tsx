@@ -69,7 +69,7 @@ interface GoLiveProps {
 }
 
 /** Says what going live does, in numbers. If plans have changed since the report, they are shown before a second confirmation. */
-function GoLive({ connection, sums: { people, digest, fourEyes }, onDone, onClose }: GoLiveProps) {
+function GoLive({ connection, sums: { people, digest }, onDone, onClose }: GoLiveProps) {
   const { data, error, isPending, mutate } = useChange(
     (acceptedChanges: number | undefined) =>
       call('goLive', {
@@ -89,7 +89,7 @@ function GoLive({ connection, sums: { people, digest, fourEyes }, onDone, onClos
     <Dialog onClose={onClose} title={`Go live with ${connection}?`}>
       <Stack>
         <Text>
-          {planText(people)} {fourEyes ? limitedText : approvedText}
+          {planText(people)} {approvedText}
         </Text>
         {changed && (
           <Stack gap={4} role="status">
@@ -116,8 +116,6 @@ function GoLive({ connection, sums: { people, digest, fourEyes }, onDone, onClos
 }
 
 const approvedText = 'This plan is approved as it is shown: the safety valve does not hold its departures.';
-const limitedText =
-  'The safety valve applies to its departures, because an approval needs two admins (holds.fourEyes).';
 
 /** The effect of the plan, in numbers. */
 function planText({ create, link, change, reactivate, end }: Sums['people']): string {
