@@ -56,6 +56,7 @@ module.exports = {
       'sample-data',
       'config',
       'contract',
+      'operations',
       'admin',
       'alerts',
       'demo-day',
@@ -76,7 +77,7 @@ module.exports = {
     // The one error of the store that every boundary translates; the file imports nothing.
     folder('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
     // What is recorded, and what is read of it.
-    folder('(scim|oauth|travel|adapter|provisioning|admin|store)', 'log/exchange.ts$'),
+    folder('(scim|oauth|travel|adapter|provisioning|operations|admin|store)', 'log/exchange.ts$'),
     folder(
       'log',
       'store/|http/(minute-quota|redaction).ts$|schema/case-fold.ts$|provisioning/runtime-ports.ts$|replay/exchanges.ts$',
@@ -87,11 +88,11 @@ module.exports = {
     ),
     types(
       'store',
-      'admin/contract/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|conditions/(conditions|facts)|holds/(holds|rules-effect)|identity|people/people|policies)|translator/(mapping/mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|clean-text|json-depth)',
+      'operations/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|conditions/(conditions|facts)|holds/(holds|rules-effect)|identity|people/people|policies)|translator/(mapping/mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|clean-text|json-depth)',
     ),
     // The types of what the store's modules return; `server` hands the modules over.
     types(
-      '(provisioning|admin)',
+      '(provisioning|operations|admin)',
       'store/(queues/(background-tasks|holds|replicas|rules-in-force)|identities/(imports|people-summaries|shadow-plans)|connection-modes|provisioning-store)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
@@ -99,10 +100,15 @@ module.exports = {
       'config',
       'translator/mapping/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/credentials/encryption.ts$',
     ),
-    // Handlers work on the records of the database and on the embedded travel service, below HTTP.
+    // Operations work on the records of the database and on the embedded travel service, below HTTP.
+    folder(
+      'operations',
+      'admin/(demo-day|mapping-thread/(tasks|thread)).ts$|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(connection-schema|faults|settings|stored-connections).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
+    ),
+    // Signing in, and the HTTP API of operations.
     folder(
       'admin',
-      'contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(connection-schema|faults|settings|stored-connections).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
+      'operations/|contract/|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|config/(faults|settings).ts$|replay/exchanges.ts$',
     ),
     // An alert is signed like a message of a webhook.
     folder(
@@ -112,11 +118,11 @@ module.exports = {
     // The demo day is played through the SCIM interface of the running service, and removed below HTTP.
     folder(
       'demo-day',
-      'admin/(demo-day|errors|scim-credentials|contract/overview).ts$|config/|log/(erasure|open-log).ts$|provisioning/(policies|runtime-ports).ts$|replay/(report|scenario).ts$|schema/(case-fold|resource).ts$|store/|travel/',
+      'admin/demo-day.ts$|operations/(errors|scim-credentials|overview).ts$|config/|log/(erasure|open-log).ts$|provisioning/(policies|runtime-ports).ts$|replay/(report|scenario).ts$|schema/(case-fold|resource).ts$|store/|travel/',
     ),
     folder(
       'server',
-      'admin/|alerts/|demo-day/|config/|scim/|oauth/|travel/|tracing/|adapter/|store/|log/|http/|provisioning/',
+      'admin/|operations/|alerts/|demo-day/|config/|scim/|oauth/|travel/|tracing/|adapter/|store/|log/|http/|provisioning/',
     ),
     // The checks open what they ask as the server does.
     folder(
@@ -130,7 +136,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(audit-entries|open-decisions|passwords|scim-credentials|contract/operation).ts$|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(caused-by|decide|holds|held-people|rules-effect)|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|reconcile-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/passwords.ts$|operations/|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(caused-by|decide|holds|held-people|rules-effect)|shadow/(go-live|report)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|reconcile-people)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -146,6 +152,7 @@ module.exports = {
     packages('store/', 'kysely|@photostructure/sqlite'),
     packages('log/', 'kysely'),
     packages('store/sql/postgres', 'pg|@types/pg'),
+    packages('operations/', 'zod'),
     packages('contract/', 'zod'),
     packages('replay/', 'zod|@faker-js/faker'),
     packages('config/', 'zod'),
@@ -168,6 +175,7 @@ module.exports = {
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
+    builtin('operations/', 'crypto|timers/promises'),
     builtin('admin/', 'crypto|events|fs|path|timers/promises|worker_threads'),
     builtin('(alerts|demo-day)/', 'crypto'),
     builtin('demo-day/', 'path'),

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 import { adminContract } from './src/admin/catalog.ts';
-import type { Operation } from './src/admin/contract/operation.ts';
+import type { Operation } from './src/operations/operation.ts';
 import type { Route } from './src/admin/ui/api.ts';
 
 /** The page needs the paths of the operations only. Their schemas would be a fifth of its program. */

@@ -1,27 +1,22 @@
 // Writes the table of quirks in docs/deviations.md from src/scim/idp-quirks.ts. With --check it only reports whether the page
 // is up to date.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { idpQuirks } from '../src/scim/idp-quirks.ts';
-import { formatMarkdown, table } from './markdown.mjs';
+import { code, table, writeOrCheck } from './markdown.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '../..');
-const page = join(root, 'docs/deviations.md');
+const page = 'docs/deviations.md';
 const section = /(<!-- quirks -->\n)[\s\S]*?(<!-- end of quirks -->)/;
 const sources = readdirSync(join(root, 'src'), { recursive: true }).filter((file) => file.endsWith('.ts'));
 
-const present = readFileSync(page, 'utf8');
-if (!section.test(present)) throw new Error('docs/deviations.md has no place for the quirks.');
-const written = formatMarkdown(
+const present = readFileSync(join(root, page), 'utf8');
+if (!section.test(present)) throw new Error(`${page} has no place for the quirks.`);
+writeOrCheck(
+  page,
   present.replace(section, (_all, begin, end) => `${begin}\n${quirksTable()}\n\n${end}`),
 );
-if (!process.argv.includes('--check')) {
-  writeFileSync(page, written);
-} else if (written !== present) {
-  process.stderr.write('docs/deviations.md is out of date: run "npm run docs" and commit it.\n');
-  process.exitCode = 1;
-}
 
 function quirksTable() {
   const head = ['quirk', 'sent by', 'RFC', 'Jetbridge', 'example', 'recording', 'function'];
@@ -65,8 +60,4 @@ function json(value) {
     'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User',
     'urn:…:enterprise:2.0:User',
   );
-}
-
-function code(text) {
-  return `\`${text}\``;
 }

@@ -1,27 +1,14 @@
-// Tables and formatting for the documents that scripts generate.
-import { execFileSync } from 'node:child_process';
+// Tables and paragraphs for the documents that scripts generate.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(fileURLToPath(import.meta.url), '../..');
 
-/** A Markdown table; `|` within a cell is escaped. */
+/** A Markdown table, without spaces that align its columns; `|` within a cell is escaped. */
 export function table(head, rows) {
   const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-/** Formats Markdown as `npm run fix` does. */
-export function formatMarkdown(markdown) {
-  const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
-  return execFileSync(process.execPath, [biome, 'format', '--stdin-file-path=docs/README.md'], {
-    cwd: root,
-    input: markdown,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-  });
 }
 
 /** The longest line of prose in a document. */
@@ -47,10 +34,10 @@ export function linksToDocuments(text, folder) {
   });
 }
 
-/** Writes a generated page, formatted. With --check it only reports whether the page is up to date. */
+/** Writes a generated page. With --check it only reports whether the page is up to date. */
 export function writeOrCheck(page, markdown) {
   const file = join(root, page);
-  const written = formatMarkdown(markdown);
+  const written = markdown.endsWith('\n') ? markdown : `${markdown}\n`;
   if (!process.argv.includes('--check')) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, written);

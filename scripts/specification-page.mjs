@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from '@swc/core';
-import { formatMarkdown, table } from './markdown.mjs';
+import { table } from './markdown.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '../..');
 const page = 'docs/specification-coverage.md';
@@ -15,7 +15,7 @@ const sections = filesIn(`${folder}/statements`, '.json').map((file) => JSON.par
 const rows = sections.map((section) => section.statements.map((one) => withTests(section, one)));
 refuseUnlisted(rows.flat());
 
-const written = formatMarkdown(pageText());
+const written = `${pageText()}\n`;
 if (faults.length > 0) {
   process.stderr.write(`${faults.join('\n')}\n`);
   process.exitCode = 1;
@@ -124,7 +124,8 @@ function pageText() {
     [
       '- **not specified**: the specification does not define this.',
       '- **id form A** is 24 hexadecimal characters, **id form B** at most 50 characters (3.6, 3.7).',
-      '- **the same title**: the title of the test is the statement. **every row**: the test runs for each row of a table.',
+      `- Tests are named by their files, without \`.test.ts\`; those without a folder are in \`${folder}\`. A file alone has a test whose title is`,
+      '  the statement. **every row**: the test runs for each row of a table.',
       '- In titles, `%s` and `%j` are the parameters of a parameterized test. A title without a subject continues the name of its group.',
     ].join('\n'),
     ...sections.flatMap(sectionText),
@@ -135,24 +136,23 @@ function sectionText({ section }, position) {
   const lines = rows[position].map(({ statement, tests, decision, where }, row) => [
     `${position + 1}.${row + 1}`,
     statement,
-    tests.map((test) => `${short(test.file)}: ${shown(test, statement)}`).join('<br>'),
+    tests.map((test) => testText(test, statement)).join('<br>'),
     decision ? `${decision} (${link(where)})` : '',
   ]);
   return [`## ${position + 1}. ${section}`, table(['', 'statement', 'test', 'decision'], lines)];
 }
 
-function shown({ title, own }, statement) {
-  if (own || title === statement) return 'the same title';
-  return title === '$statement' ? 'every row' : title;
+function testText({ file, title, own }, statement) {
+  const name = (file.startsWith(`${folder}/`) ? basename(file) : file).replace(/\.test\.ts$/, '');
+  if (own || title === statement) return name;
+  return `${name}: ${title === '$statement' ? 'every row' : title}`;
 }
 
-function short(file) {
-  return file.startsWith(`${folder}/`) ? basename(file) : file;
-}
-
+/** A link to a document; decisions are named by their numbers. */
 function link(where) {
   const to = where.startsWith('docs/') ? where.slice('docs/'.length) : `../${where}`;
-  return `[${basename(where, '.md')}](${to})`;
+  const name = basename(where, '.md');
+  return `[${/^\d{4}(?=-)/.exec(name)?.[0] ?? name}](${to})`;
 }
 
 function filesIn(place, end) {

@@ -1,35 +1,24 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Router } from 'express';
+import { activityReader } from '../operations/activity.ts';
+import { operationDeps } from '../operations/deps.ts';
+import { OperationError } from '../operations/errors.ts';
+import { sampleCompanyLock } from '../operations/sample-data.ts';
 import { adminPassword, adminSessions, adminTokens } from '../store/credentials/admins.ts';
-import { auditLog } from '../store/credentials/audit-log.ts';
 import { encryption } from '../store/credentials/encryption.ts';
 import { openidAttempts } from '../store/credentials/openid-attempts.ts';
-import { peopleSummaries } from '../store/identities/people-summaries.ts';
-import { groupPages } from '../store/lists/group-pages.ts';
-import { adminContract } from './catalog.ts';
+import { adminContract, operations } from './catalog.ts';
+import { accountsContract } from './contract/accounts.ts';
+import { openidContract } from './contract/openid.ts';
 import type { AdminDeps, AdminParts } from './deps.ts';
-import { AdminError } from './errors.ts';
 import { FairQueue } from './fair-queue.ts';
 import { accountHandlers } from './handlers/accounts.ts';
-import { auditHandlers } from './handlers/audit.ts';
-import { connectHandlers } from './handlers/connect.ts';
-import { holdHandlers } from './handlers/holds.ts';
-import { listHandlers } from './handlers/lists.ts';
-import { mappingHandlers } from './handlers/mappings.ts';
-import { overviewHandlers } from './handlers/overview.ts';
-import { peopleHandlers } from './handlers/people.ts';
-import { shadowHandlers } from './handlers/shadow.ts';
-import { trafficHandlers } from './handlers/traffic.ts';
-import { travelHandlers } from './handlers/travel.ts';
-import { travelDataHandlers } from './handlers/travel-data.ts';
 import { adminOpenApi } from './openapi.ts';
 import { openidProvider } from './openid/provider.ts';
 import { type OpenidSignIn, openidHandlers } from './openid/sign-in.ts';
 import { adminPage } from './page.ts';
-import { adminErrorHandler, contractRouter, refuseOtherMethods } from './router.ts';
-import { scimCredentials } from './scim-credentials.ts';
-import { userNames } from './user-names.ts';
+import { adminErrorHandler, operationRouter, refuseOtherMethods, withHandlers } from './router.ts';
 
 /** Creates the routes of /admin: the page and its API. */
 export function adminRoutes(parts: AdminParts): Router {
@@ -38,20 +27,20 @@ export function adminRoutes(parts: AdminParts): Router {
   router.use(
     '/api',
     adminApi({
-      ...parts,
+      ...operationDeps({
+        ...parts,
+        now: runtime.wallClock,
+        newId: runtime.newId,
+        wake: parts.provisioning.wake,
+      }),
+      activity: activityReader({ exchanges: parts.exchanges, now: runtime.wallClock }),
+      withSampleCompany: sampleCompanyLock(),
       password: adminPassword(database),
       openidAttempts: openidAttempts(database),
       sessions: adminSessions(database),
       tokens: adminTokens(database),
-      audit: auditLog(database),
-      credentials: scimCredentials(database, runtime.wallClock),
-      peopleSummaries: peopleSummaries(database),
-      groupPages: groupPages(database),
-      connectionIds: () => database.scopes.ids(),
       acceptsPasswords: settings.passwordSignIn,
       openid: openidSignIn(parts),
-      now: runtime.wallClock,
-      newId: runtime.newId,
     }),
   );
   if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage(page));
@@ -80,25 +69,14 @@ function adminApi(deps: AdminDeps): Router {
     document ??= JSON.stringify(adminOpenApi(adminContract));
     response.type('json').send(document);
   });
-  const handlers = {
-    ...overviewHandlers(deps),
-    ...peopleHandlers(deps),
-    ...mappingHandlers(deps),
-    ...listHandlers(deps),
-    ...holdHandlers(deps),
-    ...shadowHandlers(deps),
-    ...trafficHandlers(deps),
-    ...connectHandlers(deps),
-    ...travelHandlers(deps),
-    ...travelDataHandlers(deps),
-    ...accountHandlers(deps),
-    ...auditHandlers({ audit: deps.audit, nameOf: userNames(deps) }),
-    ...openidHandlers(deps),
+  const signIn = {
+    ...withHandlers(accountsContract, accountHandlers(deps)),
+    ...withHandlers(openidContract, openidHandlers(deps)),
   };
-  router.use(contractRouter(adminContract, handlers, deps));
+  router.use(operationRouter({ ...operations, ...signIn }, deps));
   router.use(refuseOtherMethods(adminContract));
   router.use(({ method, baseUrl, path }) => {
-    throw new AdminError('notFound', `The admin API has no ${method} ${(baseUrl + path).slice(0, 200)}.`);
+    throw new OperationError('notFound', `The admin API has no ${method} ${(baseUrl + path).slice(0, 200)}.`);
   });
   router.use(adminErrorHandler(deps.log));
   return router;

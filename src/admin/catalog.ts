@@ -1,31 +1,40 @@
+import { auditOperations } from '../operations/audit.ts';
+import { connectOperations } from '../operations/connections.ts';
+import { holdOperations } from '../operations/holds.ts';
+import { listOperations } from '../operations/lists.ts';
+import { mappingOperations } from '../operations/mappings.ts';
+import type { Declarations, Operations } from '../operations/operation.ts';
+import { overviewOperations } from '../operations/overview.ts';
+import { peopleOperations } from '../operations/people.ts';
+import { personOperations } from '../operations/person.ts';
+import { sampleDataOperations } from '../operations/sample-data.ts';
+import { shadowOperations } from '../operations/shadow.ts';
+import { trafficOperations } from '../operations/traffic.ts';
+import { travelDataOperations } from '../operations/travel-data.ts';
+import { travelOperations } from '../operations/travel-service.ts';
 import { accountsContract } from './contract/accounts.ts';
-import { auditContract } from './contract/audit.ts';
-import { connectContract } from './contract/connect.ts';
-import { holdsContract } from './contract/holds.ts';
-import { listsContract } from './contract/lists.ts';
-import { mappingsContract } from './contract/mappings.ts';
 import { openidContract } from './contract/openid.ts';
-import type { Contract } from './contract/operation.ts';
-import { overviewContract } from './contract/overview.ts';
-import { peopleContract } from './contract/people.ts';
-import { shadowContract } from './contract/shadow.ts';
-import { trafficContract } from './contract/traffic.ts';
-import { travelContract } from './contract/travel.ts';
-import { travelDataContract } from './contract/travel-data.ts';
+
+/** What an admin does, apart from signing in. */
+export const operations = {
+  ...overviewOperations,
+  ...peopleOperations,
+  ...personOperations,
+  ...mappingOperations,
+  ...listOperations,
+  ...holdOperations,
+  ...shadowOperations,
+  ...trafficOperations,
+  ...connectOperations,
+  ...travelOperations,
+  ...travelDataOperations,
+  ...sampleDataOperations,
+  ...auditOperations,
+} satisfies Operations;
 
 /** Every operation of the admin API. */
 export const adminContract = {
-  ...overviewContract,
-  ...peopleContract,
-  ...mappingsContract,
-  ...listsContract,
-  ...holdsContract,
-  ...shadowContract,
-  ...trafficContract,
-  ...connectContract,
-  ...travelContract,
-  ...travelDataContract,
+  ...operations,
   ...accountsContract,
-  ...auditContract,
   ...openidContract,
-} as const satisfies Contract;
+} satisfies Declarations;

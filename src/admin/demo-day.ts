@@ -1,5 +1,3 @@
-import type { DemoDayState } from './contract/overview.ts';
-
 /** The connection of the demo day, which no settings have. Nothing that it does concerns the people of other connections. */
 export const DEMO_CONNECTION = 'demo';
 
@@ -15,4 +13,14 @@ export interface DemoDay {
   undo(): Promise<DemoDayState>;
   /** The number of removals since the process has started: their exchanges are in the log no longer. */
   removals(): number;
+}
+
+/** How far the demo day is. */
+export interface DemoDayState {
+  phase: 'none' | 'playing' | 'interrupted' | 'played' | 'removing';
+  /** The number of requests that were sent, and of all of the day. */
+  done: number;
+  total: number;
+  /** The reason for which it cannot be played; undefined if it can. */
+  refusal?: string | undefined;
 }

@@ -1,5 +1,5 @@
 import { addressGroup } from '../http/proxies.ts';
-import { AdminError } from './errors.ts';
+import { OperationError } from '../operations/errors.ts';
 
 /** The largest numbers of tasks of a queue. */
 export interface QueueLimits {
@@ -53,7 +53,7 @@ export class FairQueue {
   async run<T>({ address, name, isPreferred = false }: Client, task: () => Promise<T>): Promise<T> {
     const group = addressGroup(address);
     await new Promise<void>((start, fail) => {
-      const refuse = () => fail(new AdminError('tooManyAttempts', undefined, { retryAfterS: RETRY_S }));
+      const refuse = () => fail(new OperationError('tooManyAttempts', undefined, { retryAfterS: RETRY_S }));
       this.#enqueue(group, { name, start, refuse }, isPreferred);
       this.#startNext();
     });

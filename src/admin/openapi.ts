@@ -7,13 +7,13 @@ import {
   schemaRef,
   toJsonSchema,
 } from '../contract/openapi.ts';
+import { type ErrorCode, operationErrors } from '../operations/errors.ts';
+import { type Declaration, type Declarations, isRecorded } from '../operations/operation.ts';
+import { id } from '../operations/schemas.ts';
 import type { JsonObject } from '../schema/resource.ts';
-import { type Contract, isRecorded, type Operation } from './contract/operation.ts';
-import { id } from './contract/schemas.ts';
-import { adminErrors, type ErrorCode } from './errors.ts';
 
 /** Creates the OpenAPI document of the admin API from the declarations of its operations. */
-export function adminOpenApi(contract: Contract): JsonObject {
+export function adminOpenApi(contract: Declarations): JsonObject {
   const schemas: JsonObject = { Error: errorSchema };
   return openApiDocument({
     title: 'Jetbridge admin API',
@@ -48,14 +48,14 @@ const INTRODUCTION = [
 const text = { type: 'string' };
 const errorSchema = objectSchema(
   {
-    code: { ...text, enum: Object.keys(adminErrors) },
+    code: { ...text, enum: Object.keys(operationErrors) },
     message: { ...text, description: 'For an admin' },
     faults: { type: 'array', items: objectSchema({ field: text, message: text }) },
   },
   ['faults'],
 );
 
-function describe(operationId: string, operation: Operation, schemas: JsonObject): DocumentedOperation {
+function describe(operationId: string, operation: Declaration, schemas: JsonObject): DocumentedOperation {
   const { method, path, summary, tag, access, query, body } = operation;
   return {
     ...{ id: operationId, method, path: `/admin/api${path}`, summary, tag },
@@ -69,7 +69,7 @@ function describe(operationId: string, operation: Operation, schemas: JsonObject
   };
 }
 
-function success({ isNavigation, result, csv }: Operation, schemas: JsonObject): JsonObject {
+function success({ isNavigation, result, csv }: Declaration, schemas: JsonObject): JsonObject {
   if (isNavigation) {
     const headers = { Location: { schema: { type: 'string' } } };
     return { 303: { description: 'To the OpenID provider, or to the page', headers } };
@@ -84,12 +84,12 @@ function success({ isNavigation, result, csv }: Operation, schemas: JsonObject):
 }
 
 /** Each status with the codes that it may have. */
-function errorResponses(operation: Operation): JsonObject {
+function errorResponses(operation: Declaration): JsonObject {
   const codes = [...new Set(errorCodes(operation))];
-  const statuses = [...new Set(codes.map((code) => adminErrors[code].status))];
+  const statuses = [...new Set(codes.map((code) => operationErrors[code].status))];
   return Object.fromEntries(
     statuses.map((status) => {
-      const ofStatus = codes.filter((code) => adminErrors[code].status === status);
+      const ofStatus = codes.filter((code) => operationErrors[code].status === status);
       const description = ofStatus.map((code) => `\`${code}\``).join(', ');
       return [status, { description, content: jsonContent(schemaRef('Error')) }];
     }),
@@ -97,7 +97,7 @@ function errorResponses(operation: Operation): JsonObject {
 }
 
 /** All codes that an operation may answer. */
-export function errorCodes({ method, path, access, body, errors = [] }: Operation): ErrorCode[] {
+export function errorCodes({ method, path, access, body, errors = [] }: Declaration): ErrorCode[] {
   const changes = method !== 'get';
   return [
     'invalidRequest',

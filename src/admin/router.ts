@@ -11,53 +11,72 @@ import { clientAddressOf } from '../http/authentication.ts';
 import { csvText } from '../http/csv.ts';
 import { addRequestNotes, markRoutine } from '../http/log.ts';
 import { streamResponse } from '../http/streamed-response.ts';
+import { errorBody, type FieldFault, OperationError, toOperationError } from '../operations/errors.ts';
+import {
+  type Declaration,
+  type Declarations,
+  isRecorded,
+  type OperationContext,
+  type OperationInput,
+  type Operations,
+} from '../operations/operation.ts';
+import { id } from '../operations/schemas.ts';
 import { hasNul, isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
 import type { AuditEntry, AuditLog } from '../store/credentials/audit-log.ts';
 import { RETRY_AFTER_S } from '../store/unavailable.ts';
-import {
-  type Contract,
-  type HandlerRequest,
-  type Handlers,
-  isRecorded,
-  type Operation,
-} from './contract/operation.ts';
-import { id } from './contract/schemas.ts';
-import { AdminError, errorBody, type FieldFault, toAdminError } from './errors.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
 import { type Caller, findCaller, type SessionDeps } from './sessions.ts';
 
-/** The context of a request, beside its parameters and body: the caller, and the entry of the audit log. */
-export interface AdminContext {
-  /** Undefined only in operations that anyone may call. */
+/** The context of a request, beside its parameters and body. Sign-ins use more of it than other operations. */
+export interface AdminContext extends OperationContext {
   caller: Caller | undefined;
   address: string;
   response: Response;
-  /** Adds facts to the entry of the audit log, e.g. what was changed from what to what. Without secrets. */
-  note(details: Record<string, unknown>): void;
 }
 
-type Handler = (request: HandlerRequest<Operation>, context: AdminContext) => Promise<object | undefined>;
+type Handle = (
+  input: OperationInput<Declaration>,
+  deps: RouterDeps,
+  context: AdminContext,
+) => Promise<object | undefined>;
+
+/** Handlers of declarations that stand apart from them. */
+export type Handlers<D extends Declarations> = {
+  [Name in keyof D]: (input: OperationInput<D[Name]>, context: AdminContext) => Promise<unknown>;
+};
+
+/** Joins declarations with their handlers. */
+export function withHandlers<D extends Declarations>(declarations: D, handlers: Handlers<D>): Operations {
+  return Object.fromEntries(
+    Object.entries(declarations).map(([name, declaration]) => [
+      name,
+      {
+        ...declaration,
+        handle: (input: OperationInput<never>, _deps: unknown, context: AdminContext) =>
+          handlers[name]?.(input, context) ?? Promise.resolve(),
+      },
+    ]),
+  );
+}
 
 /** Dependencies of all operations. */
 export interface RouterDeps extends SessionDeps {
   audit: AuditLog;
   refusedSignIns: RefusedSignIns;
+  /** Returns scheme and host of the URLs that clients use, without a slash at the end. */
+  publicUrl(request: Request): string;
   log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
 }
 
 /** More than any mapping or command that an admin sends, in bytes. */
 const MAX_BODY_BYTES = 1_048_576;
 
-/** Creates the routes of a contract. `handlers` has one handler for each operation. */
-export function contractRouter<C extends Contract>(
-  contract: C,
-  handlers: Handlers<C, AdminContext>,
-  deps: RouterDeps,
-): Router {
+/** Creates the routes of operations. `deps` has what their handlers use. */
+export function operationRouter(operations: Operations, deps: RouterDeps): Router {
   const router = Router({ caseSensitive: true });
-  for (const [name, operation] of Object.entries(contract)) {
+  for (const [name, operation] of Object.entries(operations)) {
     // The input that a handler gets is parsed by the declaration of its own operation.
-    const handler = handlers[name] as Handler;
+    const handle = operation.handle as Handle;
     const limit = operation.maxBodyBytes ?? MAX_BODY_BYTES;
     const access = operation.isNavigation ? [] : [authenticate(operation, deps)];
     const body = operation.body ? [requireJson, express.json({ limit }), refuseDeepBody(operation)] : [];
@@ -68,7 +87,7 @@ export function contractRouter<C extends Contract>(
       ...access,
       ...body,
       ...accessAfterBody,
-      (request: Request, response: Response) => answer(request, response, { name, operation, handler, deps }),
+      (request: Request, response: Response) => answer(request, response, { name, operation, handle, deps }),
       ...(operation.isSignIn ? [countRefusal(name, deps)] : []),
     );
   }
@@ -76,12 +95,12 @@ export function contractRouter<C extends Contract>(
 }
 
 /** Converts the path of a declaration to that of a route of Express. */
-function routePath({ path }: Operation): string {
+function routePath({ path }: Declaration): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
 /** Finds the caller, before the body is read and again afterwards. Throws 401 or 403. */
-function authenticate(operation: Operation, deps: RouterDeps): RequestHandler {
+function authenticate(operation: Declaration, deps: RouterDeps): RequestHandler {
   return async (request, response, next) => {
     const caller = await findCaller(request, deps);
     addRequestNotes(response, { credential: caller && `admin:${caller.id}` });
@@ -103,7 +122,7 @@ interface CallerLocals {
 function countRefusal(action: string, { refusedSignIns }: RouterDeps): ErrorRequestHandler {
   return (error, _request, response, next) => {
     const { isRefusalRecorded }: CallerLocals = response.locals;
-    if (!isRefusalRecorded && toAdminError(error).status < 500) refusedSignIns.count(action);
+    if (!isRefusalRecorded && toOperationError(error).status < 500) refusedSignIns.count(action);
     next(error);
   };
 }
@@ -116,23 +135,25 @@ export async function recordRefusal(
 ): Promise<void> {
   const locals: CallerLocals = response.locals;
   locals.isRefusalRecorded = true;
-  const { status } = new AdminError('notSignedIn');
+  const { status } = new OperationError('notSignedIn');
   await refusedSignIns.record({ action, address, account, status });
 }
 
 /** A browser can send a form or plain text to another site without asking, but not JSON. */
 const requireJson: RequestHandler = (request, _response, next) => {
-  next(request.is('application/json') ? undefined : new AdminError('unsupportedMediaType'));
+  next(request.is('application/json') ? undefined : new OperationError('unsupportedMediaType'));
 };
 
 /** A sign-in has no nested members. */
 const MAX_SIGN_IN_DEPTH = 10;
 
-function refuseDeepBody({ isSignIn }: Operation): RequestHandler {
+function refuseDeepBody({ isSignIn }: Declaration): RequestHandler {
   const levels = isSignIn ? MAX_SIGN_IN_DEPTH : MAX_JSON_DEPTH;
   return ({ body }, _response, next) => {
     const isTooDeep = isNestedTooDeep(body, levels);
-    next(isTooDeep ? new AdminError('invalidRequest', `The body ${nestedTooDeepText(levels)}.`) : undefined);
+    next(
+      isTooDeep ? new OperationError('invalidRequest', `The body ${nestedTooDeepText(levels)}.`) : undefined,
+    );
   };
 }
 
@@ -142,17 +163,18 @@ async function answer(
   {
     name,
     operation,
-    handler,
+    handle,
     deps,
-  }: { name: string; operation: Operation; handler: Handler; deps: RouterDeps },
+  }: { name: string; operation: Declaration; handle: Handle; deps: RouterDeps },
 ): Promise<void> {
   const { caller }: CallerLocals = response.locals;
   const input = parseInput(request, operation);
   const details: Record<string, unknown> = { ...input.params };
   const address = clientAddressOf(response);
   const note = (facts: Record<string, unknown>) => Object.assign(details, facts);
-  const context: AdminContext = { caller, address, response, note };
-  const run = () => handler(input, context);
+  const publicUrl = deps.publicUrl(request);
+  const context: AdminContext = { caller, address, response, note, publicUrl, signal: closeSignal(response) };
+  const run = () => handle(input, deps, context);
   const actor = caller && { actor: caller.shownName, actorKind: caller.kind };
   const result =
     isRecorded(operation) && actor
@@ -164,6 +186,14 @@ async function answer(
   else response.json(operation.result ? operation.result.encode(Object(result)) : result);
 }
 
+/** Returns a signal that is aborted when the client closes the connection. */
+function closeSignal(response: Response): AbortSignal {
+  const closed = new AbortController();
+  if (response.closed) closed.abort();
+  else response.once('close', () => closed.abort());
+  return closed.signal;
+}
+
 /**
  * The beginning of a file: without it Excel reads UTF-8 in the encoding of the machine, and names such as Zoë are spoiled.
  */
@@ -172,7 +202,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** Sends rows as a file, page by page. Other requests run between two pages. */
 async function sendCsv(
   response: Response,
-  { path, csv = {} }: Operation,
+  { path, csv = {} }: Declaration,
   pages: AsyncIterable<never[]>,
 ): Promise<void> {
   async function* pieces() {
@@ -189,13 +219,17 @@ async function sendCsv(
 }
 
 /** Throws 401 or 403 unless the caller may use the operation. */
-function checkAccess({ method, headers }: Request, caller: Caller | undefined, { access }: Operation): void {
+function checkAccess(
+  { method, headers }: Request,
+  caller: Caller | undefined,
+  { access }: Declaration,
+): void {
   if (access === 'anyone') return;
-  if (!caller) throw new AdminError('notSignedIn');
+  if (!caller) throw new OperationError('notSignedIn');
   const isUnsafe = method !== 'GET' && method !== 'HEAD';
   if (isUnsafe && caller.session && headers['x-csrf-token'] !== caller.session.csrfToken)
-    throw new AdminError('invalidCsrfToken');
-  if (access === 'admin' && caller.role !== 'admin') throw new AdminError('forbidden');
+    throw new OperationError('invalidCsrfToken');
+  if (access === 'admin' && caller.role !== 'admin') throw new OperationError('forbidden');
 }
 
 /**
@@ -219,13 +253,13 @@ export async function withAuditEntry<T>(
     await finish(outcome.done ?? (result === undefined ? 204 : 200));
     return result;
   } catch (error) {
-    await finish(outcome.refusal?.(error) ?? toAdminError(error).status);
+    await finish(outcome.refusal?.(error) ?? toOperationError(error).status);
     throw error;
   }
 }
 
 /** Parses parameters, query and body by the declaration. Throws 404 for an impossible id, else 422 with every fault. */
-function parseInput(request: Request, { query, body }: Operation): HandlerRequest<Operation> {
+function parseInput(request: Request, { query, body }: Declaration): OperationInput<Declaration> {
   const faults: FieldFault[] = [];
   const parse = (schema: z.ZodObject | undefined, value: unknown) => {
     if (!schema) return {};
@@ -237,11 +271,12 @@ function parseInput(request: Request, { query, body }: Operation): HandlerReques
     return parsed.data ?? {};
   };
   const params = pathParameters.safeParse(request.params);
-  if (!params.success || hasNul(params.data)) throw new AdminError('notFound');
+  if (!params.success || hasNul(params.data)) throw new OperationError('notFound');
   const unknown = query ? [] : Object.keys(request.query);
   faults.push(...unknown.map((field) => ({ field, message: 'is not a parameter of this operation' })));
   const input = { params: params.data, query: parse(query, request.query), body: parse(body, request.body) };
-  if (faults.length > 0) throw new AdminError('invalid', undefined, { faults: faults.slice(0, MAX_FAULTS) });
+  if (faults.length > 0)
+    throw new OperationError('invalid', undefined, { faults: faults.slice(0, MAX_FAULTS) });
   return input;
 }
 
@@ -261,7 +296,7 @@ function toFaults(issue: z.core.$ZodIssue): FieldFault[] {
 export function adminErrorHandler(log: RouterDeps['log']): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error);
-    const known = toAdminError(error);
+    const known = toOperationError(error);
     if (known.status >= 500) log.error({ err: error }, 'the admin API failed');
     if (known.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
     if (known.retryAfterS !== undefined) response.set('Retry-After', String(known.retryAfterS));
@@ -271,17 +306,17 @@ export function adminErrorHandler(log: RouterDeps['log']): ErrorRequestHandler {
 }
 
 /** Refuses a method that no operation of the path has. */
-export function refuseOtherMethods(contract: Contract): Router {
+export function refuseOtherMethods(declarations: Declarations): Router {
   const router = Router({ caseSensitive: true });
   const methods = new Map<string, string[]>();
-  for (const operation of Object.values(contract)) {
+  for (const operation of Object.values(declarations)) {
     const known = methods.get(routePath(operation)) ?? [];
     methods.set(routePath(operation), [...known, operation.method.toUpperCase()]);
   }
   for (const [path, allowed] of methods) {
     router.all(path, (_request, response) => {
       response.set('Allow', allowed.join(', '));
-      throw new AdminError('methodNotAllowed', `This path supports ${allowed.join(', ')}.`);
+      throw new OperationError('methodNotAllowed', `This path supports ${allowed.join(', ')}.`);
     });
   }
   return router;

@@ -1,6 +1,6 @@
 import { addressGroup } from '../http/proxies.ts';
+import { OperationError } from '../operations/errors.ts';
 import type { SignInFailures } from '../store/credentials/sign-in-failures.ts';
-import { AdminError } from './errors.ts';
 import { type Client, FairQueue } from './fair-queue.ts';
 import { type PasswordCosts, verifyPassword } from './passwords.ts';
 
@@ -87,10 +87,14 @@ function addLatest(known: Set<string>, group: string): void {
   if (known.size > MAX_KNOWN_NETWORKS) known.delete(oldest);
 }
 
-function tooManyAttempts(waitMs: number): AdminError {
+function tooManyAttempts(waitMs: number): OperationError {
   const retryAfterS = Math.ceil(waitMs / 1000);
   const seconds = retryAfterS === 1 ? 'a second' : `${retryAfterS} seconds`;
-  return new AdminError('tooManyAttempts', `Too many failed attempts. Wait ${seconds} before the next one.`, {
-    retryAfterS,
-  });
+  return new OperationError(
+    'tooManyAttempts',
+    `Too many failed attempts. Wait ${seconds} before the next one.`,
+    {
+      retryAfterS,
+    },
+  );
 }

@@ -1,4 +1,4 @@
-import { auditColumns, auditPages, readableDetails } from '../admin/audit-entries.ts';
+import { auditColumns, auditPages } from '../operations/audit-entries.ts';
 import { type AuditEntry, auditLog, type EntryFilter } from '../store/credentials/audit-log.ts';
 import type { Database } from '../store/sql/database.ts';
 import { parseCount, parseTime } from './arguments.ts';
@@ -42,17 +42,14 @@ export function showAudit(shell: Shell, { limit, csv, json, ...filter }: AuditFl
 async function printEntries(shell: Shell, pages: AsyncIterable<AuditEntry[]>): Promise<void> {
   for await (const entries of pages) {
     if (shell.isOutputClosed?.()) return;
-    printJson(
-      shell,
-      ...entries.map((entry) => withIsoTimes({ ...entry, details: readableDetails(entry) }, 'at')),
-    );
+    printJson(shell, ...entries.map((entry) => withIsoTimes(entry, 'at')));
   }
 }
 
 function printEntryTable(shell: Shell, entries: AuditEntry[], limit: number): void {
   const rows = entries.slice(0, limit).map((entry) => {
     const { at, actor, actorKind, address, action, status } = entry;
-    const details = JSON.stringify(readableDetails(entry));
+    const details = JSON.stringify(entry.details);
     return [formatMinute(at), actor, actorKind, address || '-', action, details, String(status ?? 'unknown')];
   });
   if (rows.length === 0) shell.printError('There are no such entries.');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ListedToken } from '../admin/scim-credentials.ts';
-import { scimCredentials } from '../admin/scim-credentials.ts';
+import type { ListedToken } from '../operations/scim-credentials.ts';
+import { scimCredentials } from '../operations/scim-credentials.ts';
 import { apiKeys } from '../store/credentials/credentials.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { ListedClient } from '../admin/scim-credentials.ts';
-import { scimCredentials } from '../admin/scim-credentials.ts';
 import { readJsonFile } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
 import {
@@ -10,6 +8,8 @@ import {
   parseJwks,
   registerClient,
 } from '../oauth/clients.ts';
+import type { ListedClient } from '../operations/scim-credentials.ts';
+import { scimCredentials } from '../operations/scim-credentials.ts';
 import { oauthClients } from '../store/credentials/credentials.ts';
 import type { Database } from '../store/sql/database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';

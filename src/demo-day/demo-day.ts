@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { DemoDayState } from '../admin/contract/overview.ts';
+import type { DemoDayState } from '../admin/demo-day.ts';
 import { DEMO_CONNECTION, type DemoDay } from '../admin/demo-day.ts';
-import { AdminError } from '../admin/errors.ts';
 import { type Fault, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readMapping } from '../config/settings.ts';
+import { OperationError } from '../operations/errors.ts';
 import { readScenarios, type Scenario } from '../replay/scenario.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { hasRecords } from '../store/demo-day.ts';
@@ -50,7 +50,7 @@ export function demoDay(deps: DemoDayDeps): ServedDemoDay {
 
 function withoutDemoDay(refusal: string): ServedDemoDay {
   const refuse = async () => {
-    throw new AdminError('conflict', refusal);
+    throw new OperationError('conflict', refusal);
   };
   return {
     ...{ play: refuse, undo: refuse, follow: () => {}, stop: async () => {}, removals: () => 0 },
@@ -115,7 +115,7 @@ function storedDemoDay(deps: StoredDeps): ServedDemoDay {
     undo: async () => {
       if ((await read()).phase === 'none') return read();
       const lease = await acquireDemoDay(parts);
-      if (!lease) throw new AdminError('conflict', BUSY);
+      if (!lease) throw new OperationError('conflict', BUSY);
       await lease.during(remove);
       return read();
     },
@@ -143,12 +143,12 @@ async function readState(connection: DemoConnection): Promise<DemoDayState> {
 async function requireFreeName({ parts: { database, runtime } }: StoredDeps): Promise<void> {
   const servers = await countServers(database.db, database.dialect, runtime.now());
   if (servers.has(DEMO_CONNECTION))
-    throw new AdminError(
+    throw new OperationError(
       'conflict',
       `Another running server has a connection ${DEMO_CONNECTION}, whose name the demo day needs. If it was just killed, try again in 20 seconds.`,
     );
   if (!(await hasRecords(database, DEMO_CONNECTION))) return;
-  throw new AdminError(
+  throw new OperationError(
     'conflict',
     `The database has people of a connection ${DEMO_CONNECTION} of earlier settings. Remove them first: npx jetbridge connections forget ${DEMO_CONNECTION}`,
   );

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DEMO_CONNECTION } from '../admin/demo-day.ts';
-import { scimCredentials } from '../admin/scim-credentials.ts';
+import { scimCredentials } from '../operations/scim-credentials.ts';
 import { replay } from '../replay/report.ts';
 import type { Scenario } from '../replay/scenario.ts';
 import { create } from '../travel/changes.ts';

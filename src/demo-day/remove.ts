@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { AdminError } from '../admin/errors.ts';
 import { eraseFromLog } from '../log/erasure.ts';
 import { exchangeKeys } from '../log/open-log.ts';
+import { OperationError } from '../operations/errors.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Scope } from '../store/connection-scopes.ts';
@@ -162,5 +162,5 @@ async function retry<T>({ runtime }: ServiceParts, attempt: () => Promise<T | un
     if (result !== undefined) return result;
     await runtime.wait(RETRY_MS);
   }
-  throw new AdminError('conflict', 'The service is at work on the people of the demo day. Try again.');
+  throw new OperationError('conflict', 'The service is at work on the people of the demo day. Try again.');
 }

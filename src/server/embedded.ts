@@ -1,10 +1,10 @@
 import type { Express } from 'express';
 import type { Logger } from 'pino';
-import type { EmbeddedService } from '../admin/deps.ts';
 import type { Settings } from '../config/settings.ts';
 import { resolveName } from '../http/address-guard.ts';
 import { type FailedAuthenticationDeps, hashSecret, newSecret } from '../http/authentication.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
+import type { EmbeddedService } from '../operations/deps.ts';
 import { apiKeys, oauthAccessTokens } from '../store/credentials/credentials.ts';
 import { type Encryption, encryption } from '../store/credentials/encryption.ts';
 import type { Database } from '../store/sql/database.ts';

@@ -1,7 +1,6 @@
 import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
 import type { DemoDay } from '../admin/demo-day.ts';
-import type { StoredConnections } from '../admin/deps.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
 import { documentPages } from '../admin/page.ts';
@@ -22,6 +21,7 @@ import {
 import { type LimitHandlers, socketLimits } from '../http/sockets.ts';
 import { exchangeKeys } from '../log/open-log.ts';
 import { exchangeReader } from '../log/search.ts';
+import type { StoredConnections } from '../operations/deps.ts';
 import type { Background } from '../provisioning/background.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import { isLookedUp } from '../provisioning/import/event-feed.ts';

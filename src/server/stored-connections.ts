@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { StoredConnections } from '../admin/deps.ts';
 import { type Fault, faultLine } from '../config/faults.ts';
 import type { ConnectionSettings } from '../config/settings.ts';
 import { NOT_SERVED, withStoredConnections } from '../config/stored-connections.ts';
+import type { StoredConnections } from '../operations/deps.ts';
 import { deleteConnection } from '../store/connections.ts';
 import { readStoredSettings } from '../store/stored-connections.ts';
 import type { OpenProvisioning } from './open-provisioning.ts';

@@ -1,5 +1,5 @@
-import { activityReader } from '../../src/admin/activity.ts';
 import type { ExchangeLog, LoggedExchange } from '../../src/log/exchange.ts';
+import { activityReader } from '../../src/operations/activity.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 

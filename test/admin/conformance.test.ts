@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { adminContract } from '../../src/admin/catalog.ts';
-import type { Operation } from '../../src/admin/contract/operation.ts';
-import { adminErrors } from '../../src/admin/errors.ts';
 import { errorCodes } from '../../src/admin/openapi.ts';
+import { operationErrors } from '../../src/operations/errors.ts';
+import type { Declaration } from '../../src/operations/operation.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { expectOutline, validateOpenApi } from '../fixtures/openapi.ts';
 import { runs } from '../fixtures/runs.ts';
@@ -14,17 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const operations: [string, Operation][] = Object.entries(adminContract);
+const operations: [string, Declaration][] = Object.entries(adminContract);
 const restricted = operations.filter(([, { access }]) => access !== 'anyone');
 const forAdmins = operations.filter(([, { access }]) => access === 'admin');
 const withBody = operations.filter(([, { body }]) => body !== undefined);
 
 /** The path with an id that no object has. */
-function pathOf({ path }: Operation): string {
+function pathOf({ path }: Declaration): string {
   return path.replace(/\{\w+\}/g, 'nobody');
 }
 
-function send(client: AdminFixture['admin'], operation: Operation, body: unknown = {}) {
+function send(client: AdminFixture['admin'], operation: Declaration, body: unknown = {}) {
   return client(operation.method.toUpperCase(), pathOf(operation), operation.body ? { body } : {});
 }
 
@@ -67,7 +67,7 @@ test.each(calls)('%s refuses a parameter that it does not have', async (_name, o
 });
 
 test.each(withBody)('%s answers any body with a documented status', async (_name, operation) => {
-  const documented = ['', ...errorCodes(operation).map((code) => adminErrors[code].status)].map(String);
+  const documented = ['', ...errorCodes(operation).map((code) => operationErrors[code].status)].map(String);
   await fc.assert(
     fc.asyncProperty(fc.json(), async (body) => {
       const { status } = await fixture.anonymous(operation.method.toUpperCase(), pathOf(operation), {

@@ -1,6 +1,6 @@
 import { get, type IncomingMessage, request } from 'node:http';
-import type { Contract } from '../../src/admin/contract/operation.ts';
-import { contractRouter, type RouterDeps } from '../../src/admin/router.ts';
+import { operationRouter, type RouterDeps } from '../../src/admin/router.ts';
+import { type Operations, operationWith } from '../../src/operations/operation.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type HttpFixture, httpFixture } from '../fixtures/http.ts';
 
@@ -8,24 +8,27 @@ interface Row {
   number: number;
 }
 
-const contract = {
-  downloadNumbers: {
-    ...{ method: 'get', path: '/numbers.csv', tag: 'Numbers', access: 'anyone', summary: 'Download numbers' },
-    csv: { number: ({ number }: Row) => number },
-  },
-} as const satisfies Contract;
+const operations = {
+  downloadNumbers: operationWith<unknown>()(
+    {
+      ...{ method: 'get', path: '/numbers.csv', tag: 'Numbers', access: 'anyone' },
+      summary: 'Download numbers',
+      csv: { number: ({ number }: Row) => number },
+    },
+    async () => pages,
+  ),
+} satisfies Operations;
 
 /** The rows of the next download. */
 let pages: AsyncIterable<Row[]>;
 let fixture: HttpFixture;
 beforeAll(async () => {
-  const handlers = { downloadNumbers: async () => pages };
   const times = { createdAt: 0, lastSeenAt: 0 };
   const session = { hash: 'a-1', subject: 'https://idp.example ada', name: 'ada', role: 'viewer', ...times };
   const sessions = { find: async () => session };
   // A request that changes nothing uses no other dependencies.
-  const deps = { sessions, now: () => 0, isSecure: () => false, acceptsPasswords: true };
-  const router = contractRouter(contract, handlers, deps as unknown as RouterDeps);
+  const deps = { sessions, publicUrl: () => '', now: () => 0, isSecure: () => false, acceptsPasswords: true };
+  const router = operationRouter(operations, deps as unknown as RouterDeps);
   fixture = await httpFixture((app) => app.use(router));
 });
 afterAll(() => fixture.close());

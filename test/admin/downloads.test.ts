@@ -1,5 +1,6 @@
-import type { AdminDeps } from '../../src/admin/deps.ts';
-import { peopleHandlers } from '../../src/admin/handlers/people.ts';
+import type { OperationDeps } from '../../src/operations/deps.ts';
+import type { OperationContext } from '../../src/operations/operation.ts';
+import { peopleOperations } from '../../src/operations/people.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
@@ -127,13 +128,15 @@ test('more than 10,000 people are counted up to there, and not reconciled', asyn
   const marked: string[][] = [];
   const reconcileQueue = { markDirty: async (_: string, ids: string[]) => marked.push(ids) };
   const store = { people: { findPage: async () => page }, reconcileQueue };
-  const handlers = peopleHandlers({ store, connectionIds: () => ['okta'] } as unknown as AdminDeps);
-  const context = { caller: undefined, address: '', response: Object(undefined), note: () => {} };
+  const deps = { store, connectionIds: () => ['okta'] } as unknown as OperationDeps;
+  const signal = new AbortController().signal;
+  const context: OperationContext = { caller: undefined, publicUrl: '', signal, note: () => {} };
+  const { countSelectedPeople, reconcilePeople } = peopleOperations;
   // Without filters, the counts of the overview tell the number.
   const [query, body] = [{ userName: 'a' }, {}];
-  const counted = await handlers.countSelectedPeople({ params: {}, query, body: {} }, context);
+  const counted = await countSelectedPeople.handle({ params: {}, query, body: {} }, deps, context);
   expect(counted).toMatchObject({ people: 10_000, isMore: true });
-  const refused = handlers.reconcilePeople({ params: {}, query: {}, body }, context);
+  const refused = reconcilePeople.handle({ params: {}, query: {}, body }, deps, context);
   await expect(refused).rejects.toThrow('More than 10,000 people match these filters.');
   expect(marked).toEqual([]);
 });

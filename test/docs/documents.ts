@@ -53,7 +53,12 @@ export function linesOf(text: string, kind: 'table' | 'prose'): { line: string; 
 
 /** Returns the links of a document that lead nowhere: to a file or a heading that does not exist. */
 export function brokenLinks(file: string): string[] {
-  const links = [...readText(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+  return brokenLinksIn(readText(file), file);
+}
+
+/** Returns the links of a text that lead nowhere, as they are read in this file. */
+export function brokenLinksIn(text: string, file: string): string[] {
+  const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
   return links.flatMap(([link, to = '', anchor]) => {
     const target = to === '' ? file : join(dirname(file), to);
     if (!existsSync(join(home, target))) return [link];

@@ -6,8 +6,8 @@ import { brokenLinks, codesIn, documentsBelow, home, linesOf, sourcesBelow } fro
 
 const documents = ['README.md', 'CONTRIBUTING.md', ...documentsBelow('docs')];
 const isPage =
-  /^(README|docs\/(operations|mappings|settings|command-line|first-mapping|security|security-asvs)|docs\/(operations|mappings)\/[\w-]+)\.md$/;
-const pages = [...documents.filter((file) => isPage.test(file)), 'docs/mappings/cases/README.md'];
+  /^(README|docs\/(operations|mappings|settings|command-line|first-mapping|security)|docs\/(operations|mappings)\/[\w-]+)\.md$/;
+const pages = documents.filter((file) => isPage.test(file));
 
 test.each(pages)('no line of prose in %s is longer than 140 characters', (file) => {
   const long = linesOf(readDocument(file), 'prose').filter(({ line }) => line.length > 140);
@@ -19,11 +19,16 @@ test.each(pages)('no table in %s is wider than 160 characters', (file) => {
   expect(wide).toEqual([]);
 });
 
+test.each(documents)('no table in %s has spaces that align its columns', (file) => {
+  const padded = linesOf(readDocument(file), 'table').filter(({ line }) =>
+    / {3}|[^|] {2}| {2}[^|]|-{4}/.test(line.replaceAll(/`[^`]*`/g, '`')),
+  );
+  expect(padded).toEqual([]);
+});
+
 test.each(['operations', 'mappings'])('docs/%s.md has a link to every page of its folder', (name) => {
   const index = readDocument(`docs/${name}.md`);
-  const below = documentsBelow(`docs/${name}`).filter(
-    (file) => !file.includes('/cases/') || file.endsWith('README.md'),
-  );
+  const below = documentsBelow(`docs/${name}`);
   expect(below.length).toBeGreaterThan(10);
   for (const page of below) expect(index).toContain(`](${page.replace('docs/', '')})`);
 });

@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDocument, tableRowsUnder } from '../fixtures/markdown.ts';
-import { codesIn, home } from './documents.ts';
+import { brokenLinksIn, codesIn, home } from './documents.ts';
 
 /** The requirements of levels 1 and 2 of OWASP ASVS 4.0.3: the numbers of each section. */
 const sections = {
@@ -81,48 +82,44 @@ const requirements = Object.entries(sections).flatMap(([section, numbers]) =>
   }),
 );
 
-const page = readDocument('docs/security-asvs.md');
+/** A line of the page that `npm run asvs` prints: a requirement, or several, and how it is held. */
+interface Line {
+  numbers: string;
+  requirement: string;
+  /** The titles of tests by their files. */
+  tests?: Record<string, string[]>;
+  settings?: string[];
+  shownBy?: string;
+  notHeld?: string;
+  notApplicable?: string;
+}
 
-/** The lines of the page: their numbers, and what follows each label. */
-const lines = [...page.matchAll(/^- \*\*(\d[\d., ]*)\*\* (.*(?:\n {2}\S.*)*)/gm)].map(
-  ([, numbers = '', wrapped = '']) => {
-    const [, ...labelled] = wrapped
-      .replaceAll(/\n +/g, ' ')
-      .split(/\*\*(Test|Setting|Shown by|Not held|Not applicable)\*\*: /);
-    const parts = Array.from({ length: labelled.length / 2 }, (_, index) => ({
-      label: labelled[2 * index] ?? '',
-      text: labelled[2 * index + 1] ?? '',
-    }));
-    return { numbers: numbers.split(', '), parts };
-  },
-);
+const chapters: Record<string, Line[]> = JSON.parse(readDocument('test/docs/security-asvs.json'));
+const lines = Object.values(chapters).flat();
 
-const textsOf = (wanted: string) =>
-  lines.flatMap(({ parts }) => parts.filter(({ label }) => label === wanted).map(({ text }) => text));
-
-test('every requirement of levels 1 and 2 is on the page once', () => {
+test('every requirement of levels 1 and 2 is in the data once, in its chapter', () => {
   expect(requirements).toHaveLength(259);
-  expect(lines.flatMap(({ numbers }) => numbers)).toEqual(requirements);
-});
-
-test('every line has a test, a setting or a reason', () => {
-  for (const { numbers, parts } of lines) {
-    expect([numbers, parts.length]).not.toEqual([numbers, 0]);
-    for (const { text } of parts) expect([numbers, text.trim().length > 10]).toEqual([numbers, true]);
+  expect(lines.flatMap(({ numbers }) => numbers.split(', '))).toEqual(requirements);
+  for (const [title, all] of Object.entries(chapters)) {
+    const [chapter = ''] = /^\d+\./.exec(title) ?? ['?'];
+    expect(all.filter(({ numbers }) => !numbers.startsWith(chapter))).toEqual([]);
   }
 });
 
-test('every test that the page names exists, with its title', () => {
-  const named = textsOf('Test').flatMap((text) =>
-    [...text.matchAll(/`([^`]+)`((?:,? "[^"]+")+)/g)].map(([, file = '', titles = '']) => ({
-      file,
-      titles: [...titles.matchAll(/"([^"]+)"/g)].map(([, title = '']) => title),
-    })),
-  );
+test('every line has a test, a setting or a reason', () => {
+  for (const { numbers, requirement, ...proofs } of lines) {
+    expect([numbers, requirement === '', Object.keys(proofs).length > 0]).toEqual([numbers, false, true]);
+    const { tests: _, settings: __, ...reasons } = proofs;
+    for (const text of Object.values(reasons))
+      expect([numbers, text.trim().length > 10]).toEqual([numbers, true]);
+  }
+});
+
+test('every test that is named exists, with its title', () => {
+  const named = lines.flatMap(({ tests = {} }) => Object.entries(tests));
   expect(named.length).toBeGreaterThan(150);
-  expect(named.map(({ file }) => file)).toEqual(textsOf('Test').flatMap(codesIn));
-  expect(named.filter(({ file }) => !existsSync(join(home, file)))).toEqual([]);
-  const missing = named.flatMap(({ file, titles }) => {
+  expect(named.filter(([file]) => !existsSync(join(home, file)))).toEqual([]);
+  const missing = named.flatMap(([file, titles]) => {
     const source = readDocument(file);
     const isThere = (title: string) =>
       ["'", '"', '`'].some((quote) => source.includes(quote + title + quote));
@@ -131,26 +128,35 @@ test('every test that the page names exists, with its title', () => {
   expect(missing).toEqual([]);
 });
 
-test('every setting that the page names exists', () => {
+test('every setting that is named exists', () => {
   const settings = readDocument('docs/settings.md');
-  const named = textsOf('Setting').flatMap(codesIn);
+  const named = lines.flatMap((line) => line.settings ?? []);
   expect(named.length).toBeGreaterThan(10);
   for (const name of named) expect(settings).toContain(`#### \`${name}\`\n`);
 });
 
-test('the overview counts the lines of each chapter', () => {
-  const countsOf = (chapter: string) => {
-    const ofChapter = lines.filter(({ numbers: [first = ''] }) => first.startsWith(chapter));
-    const has = (label: string) => ofChapter.filter(({ parts }) => parts.some((one) => one.label === label));
-    const notHeld = has('Not held').flatMap(({ numbers }) => numbers);
-    const notApplicable = has('Not applicable').flatMap(({ numbers }) => numbers).length;
-    const all = ofChapter.flatMap(({ numbers }) => numbers).length;
-    return [String(all - notHeld.length - notApplicable), String(notApplicable), notHeld.join(', ')];
-  };
+test('every document, heading and source that is named exists', () => {
+  const texts = lines.flatMap(({ shownBy, notHeld, notApplicable }) => [shownBy, notHeld, notApplicable]);
+  const text = texts.join('\n');
+  expect(brokenLinksIn(text, '')).toEqual([]);
+  const files = codesIn(text).filter((one) => /^(src|test|scripts|config|docs)\//.test(one));
+  expect(files.length).toBeGreaterThan(0);
+  expect(files.filter((file) => !existsSync(join(home, file)))).toEqual([]);
+});
+
+test('npm run asvs prints every requirement, and what is not held in the overview', () => {
+  const page = execFileSync(process.execPath, [join(home, 'scripts/asvs.mjs')], { encoding: 'utf8' });
+  const printed = [...page.matchAll(/^- \*\*(\d[\d., ]*)\*\* /gm)].flatMap(([, numbers = '']) =>
+    numbers.split(', '),
+  );
+  expect(printed).toEqual(requirements);
   const rows = tableRowsUnder(page, 'Overview');
-  expect(rows).toHaveLength(14);
-  for (const [title = '', ...counts] of rows) {
-    const [chapter = ''] = /^\d+\./.exec(title) ?? [];
-    expect([title, ...counts]).toEqual([title, ...countsOf(chapter)]);
-  }
+  expect(rows.map(([title]) => title)).toEqual(Object.keys(chapters));
+  const counted = rows.map(
+    ([, held, notApplicable, notHeld = '']) =>
+      Number(held) + Number(notApplicable) + notHeld.split(', ').filter(Boolean).length,
+  );
+  expect(counted.reduce((sum, count) => sum + count)).toBe(requirements.length);
+  const notHeld = lines.flatMap((line) => (line.notHeld ? line.numbers.split(', ') : []));
+  expect(rows.flatMap(([, , , numbers = '']) => numbers.split(', ').filter(Boolean))).toEqual(notHeld);
 });

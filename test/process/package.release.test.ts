@@ -74,7 +74,7 @@ describe('the packed package', () => {
       'docs/README.md',
       'docs/operations.md',
       'docs/operations/somebody-has-no-traveler.md',
-      'docs/mappings/cases/README.md',
+      'docs/mappings/transforms.md',
     ])
       expect(packed).toContain(file);
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Contract } from './operation.ts';
-import { id, name, optionalText, optionalTime, role, time } from './schemas.ts';
+import type { Declarations } from '../../operations/operation.ts';
+import { id, name, optionalText, optionalTime, role, time } from '../../operations/schemas.ts';
 
 /** The time of hashing grows with the length. ADMIN_PASSWORD may be as long. */
 const MAX_PASSWORD_LENGTH = 200;
@@ -101,4 +101,4 @@ export const accountsContract = {
     ...{ method: 'delete', path: '/admin-tokens/{id}', tag: 'Tokens', access: 'admin' },
     summary: 'Revoke a token',
   },
-} as const satisfies Contract;
+} as const satisfies Declarations;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { Declarations } from '../../operations/operation.ts';
+import { optionalText } from '../../operations/schemas.ts';
 import { signInFailureCodes } from '../openid/failures.ts';
-import type { Contract } from './operation.ts';
-import { optionalText } from './schemas.ts';
 
 /** A repeated parameter counts as none. */
 const text = optionalText.catch(undefined);
@@ -35,4 +35,4 @@ export const openidContract = {
     summary: 'Return from the OpenID provider; recorded in the audit log',
     query: z.looseObject({ code: text, state: text, error: text }),
   },
-} as const satisfies Contract;
+} as const satisfies Declarations;

@@ -1,22 +1,22 @@
 import { hashSecret, newSecret } from '../../http/authentication.ts';
 import { addRequestNotes } from '../../http/log.ts';
+import { noSuch, OperationError } from '../../operations/errors.ts';
+import type { Role } from '../../operations/operation.ts';
+import { toTime } from '../../operations/schemas.ts';
 import type { accountsContract } from '../contract/accounts.ts';
-import type { Handlers, Role } from '../contract/operation.ts';
-import { toTime } from '../contract/schemas.ts';
 import type { AdminDeps } from '../deps.ts';
-import { AdminError, noSuch } from '../errors.ts';
 import { BUILT_IN_ADMIN } from '../first-admin.ts';
 import { shownName } from '../openid/person.ts';
-import { type AdminContext, recordRefusal, withAuditEntry } from '../router.ts';
+import { type AdminContext, type Handlers, recordRefusal, withAuditEntry } from '../router.ts';
 import { type Caller, endSession, listSessions, SESSION_MAX_MS, startSession } from '../sessions.ts';
 
 /** Handles signing in and out, sessions, and tokens of scripts. */
-export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContract, AdminContext> {
+export function accountHandlers(deps: AdminDeps): Handlers<typeof accountsContract> {
   const { sessions, tokens, now } = deps;
   return {
     signIn: async ({ body }, context) => {
       if (deps.acceptsPasswords) return signIn(body, context, deps);
-      throw new AdminError('forbidden', PASSWORDS_ARE_OFF);
+      throw new OperationError('forbidden', PASSWORDS_ARE_OFF);
     },
     readSession: async (_request, { caller }) => sessionBody(required(caller)),
     signOut: (_request, { caller, response }) => endSession(response, required(caller), deps),
@@ -71,7 +71,7 @@ async function signIn(
   if (!stored || !isRight) {
     await recordRefusal(context, { action: 'signIn', account: stored && BUILT_IN_ADMIN }, deps);
     await deps.limit.delayRefusal(client);
-    throw new AdminError('notSignedIn', 'The name or the password is wrong.');
+    throw new OperationError('notSignedIn', 'The name or the password is wrong.');
   }
   addRequestNotes(response, { credential: `admin:${BUILT_IN_ADMIN}` });
   const actor = { actor: BUILT_IN_ADMIN, actorKind: 'account', address } as const;
@@ -89,7 +89,7 @@ const PASSWORDS_ARE_OFF =
 
 /** The router has refused a call without a caller, unless anyone may make it. */
 function required(caller: Caller | undefined): Caller {
-  if (!caller) throw new AdminError('notSignedIn');
+  if (!caller) throw new OperationError('notSignedIn');
   return caller;
 }
 

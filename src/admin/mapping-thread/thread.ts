@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import { OperationError } from '../../operations/errors.ts';
 import type { Runtime } from '../../provisioning/runtime-ports.ts';
-import { AdminError } from '../errors.ts';
 import type { StoredReads, TaskContext, Tasks } from './tasks.ts';
 
 /** The limits of the thread. */
@@ -29,7 +29,7 @@ const IDLE_MS = 60_000;
 /** Computes with the mappings of admins: one task at a time, in a thread, so that all other requests are served meanwhile. */
 export interface MappingThread {
   /**
-   * Runs a task. Throws an `AdminError` if it cannot begin in time (`busy`) or takes too long (`tooCostly`). A signal that is aborted
+   * Runs a task. Throws an `OperationError` if it cannot begin in time (`busy`) or takes too long (`tooCostly`). A signal that is aborted
    * ends it.
    */
   run<Name extends keyof Tasks>(
@@ -71,7 +71,8 @@ export function mappingThread({ program, wait, ...given }: ThreadDeps): MappingT
   };
   return {
     run: async (name, input, context) => {
-      if (program === undefined) throw new AdminError('unavailable', 'This process computes no mappings.');
+      if (program === undefined)
+        throw new OperationError('unavailable', 'This process computes no mappings.');
       await turns.take(context);
       clearTimeout(idle);
       try {
@@ -148,7 +149,7 @@ async function runTask(
       over.signal.addEventListener('abort', () =>
         thread.off('message', onMessage).off('error', onError).off('exit', onExit),
       );
-      onAbort(signal, () => reject(new AdminError('busy', 'The caller does not wait any more.')));
+      onAbort(signal, () => reject(new OperationError('busy', 'The caller does not wait any more.')));
       post({ kind: 'task', ...task });
     });
   } finally {
@@ -166,19 +167,19 @@ async function readStored(
   return find(...values);
 }
 
-function tooCostly(ms: number): AdminError {
+function tooCostly(ms: number): OperationError {
   const message = `Computing with this mapping takes more than ${ms / 1_000} s. Use fewer or smaller patterns.`;
-  return new AdminError('tooCostly', message);
+  return new OperationError('tooCostly', message);
 }
 
-function tooLarge(max: number): AdminError {
+function tooLarge(max: number): OperationError {
   const message = `The result of this mapping is larger than ${max / 1_000_000} MB. Use shorter texts, or a person with fewer values.`;
-  return new AdminError('tooCostly', message);
+  return new OperationError('tooCostly', message);
 }
 
-function tooMuchMemory(cause: Error): AdminError {
+function tooMuchMemory(cause: Error): OperationError {
   const message = 'Computing with this mapping takes too much memory. Use fewer or shorter texts.';
-  return new AdminError('tooCostly', message, { cause });
+  return new OperationError('tooCostly', message, { cause });
 }
 
 type Caller = Pick<TaskContext, 'caller' | 'signal'>;
@@ -233,8 +234,8 @@ function createTurns(waitMs: number, wait: Runtime['wait']): Turns {
   };
 }
 
-function busy(): AdminError {
-  return new AdminError('busy', undefined, { retryAfterS: 5 });
+function busy(): OperationError {
+  return new OperationError('busy', undefined, { retryAfterS: 5 });
 }
 
 function onAbort(signal: AbortSignal, action: () => void): void {

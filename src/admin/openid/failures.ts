@@ -1,4 +1,4 @@
-import { AdminError } from '../errors.ts';
+import { OperationError } from '../../operations/errors.ts';
 
 /** The failures of a sign-in through the OpenID provider, each with its status for the audit log and its text for the person. */
 const signInFailures = {
@@ -66,6 +66,6 @@ export class SignInFailure extends Error {
 /** Converts any error of a sign-in. */
 export function toSignInFailure(error: unknown): SignInFailure {
   if (error instanceof SignInFailure) return error;
-  const isLimit = error instanceof AdminError && error.code === 'tooManyAttempts';
+  const isLimit = error instanceof OperationError && error.code === 'tooManyAttempts';
   return new SignInFailure(isLimit ? 'tooManyAttempts' : 'failed', undefined, { cause: error });
 }

@@ -4,10 +4,9 @@ import { hashSecret } from '../../http/authentication.ts';
 import type { AuditLog } from '../../store/credentials/audit-log.ts';
 import type { OpenidAttempts } from '../../store/credentials/openid-attempts.ts';
 import type { openidContract } from '../contract/openid.ts';
-import type { Handlers } from '../contract/operation.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import type { RefusedSignIns } from '../refused-sign-ins.ts';
-import { type AdminContext, withAuditEntry } from '../router.ts';
+import { type AdminContext, type Handlers, withAuditEntry } from '../router.ts';
 import { cookieName, cookieOptions, readCookie, type SessionDeps, startSession } from '../sessions.ts';
 import { failureText, SignInFailure, type SignInFailureCode, toSignInFailure } from './failures.ts';
 import { type AdmissionRules, identifyPerson, type Person, shownName } from './person.ts';
@@ -60,7 +59,7 @@ const PLACE = 'cookie of a sign-in';
 const RETURN_PATH = '/admin/api/sign-in/openid/callback';
 
 /** Describes the ways to sign in, and handles the two navigations of a sign-in: to the provider, and back. */
-export function openidHandlers(deps: OpenidDeps): Handlers<typeof openidContract, AdminContext> {
+export function openidHandlers(deps: OpenidDeps): Handlers<typeof openidContract> {
   const { openid } = deps;
   const logFailure = failureLog(deps);
   const onPage = async (run: (configured: ConfiguredDeps) => Promise<string>, returnTo: string) => {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { PathParameter } from '../../operations/operation.ts';
 import type { adminContract } from '../catalog.ts';
-import type { PathParameter } from '../contract/operation.ts';
 
 /** The method, path and kind of input of an operation. The build takes it from the contract (vite.config.ts), whose schemas stay on the server. */
 export interface Route {

@@ -1,5 +1,5 @@
-import { DECIDED } from '../../admin/open-decisions.ts';
 import type { Settings } from '../../config/settings.ts';
+import { DECIDED } from '../../operations/open-decisions.ts';
 import {
   type DecidingAdmin,
   type DecisionResult,

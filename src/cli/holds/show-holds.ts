@@ -1,5 +1,5 @@
-import { listOpenDecisions, type OpenDecision } from '../../admin/open-decisions.ts';
 import type { Settings } from '../../config/settings.ts';
+import { listOpenDecisions, type OpenDecision } from '../../operations/open-decisions.ts';
 import { causedBy } from '../../provisioning/holds/caused-by.ts';
 import { heldPeoplePages, heldPersonColumns } from '../../provisioning/holds/held-people.ts';
 import {

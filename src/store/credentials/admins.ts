@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Role } from '../../admin/contract/operation.ts';
+import type { Role } from '../../operations/operation.ts';
 import type { Database } from '../sql/database.ts';
 import type { Tables } from '../sql/tables.ts';
 import { revokeById } from './credentials.ts';

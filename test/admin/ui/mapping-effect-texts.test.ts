@@ -1,14 +1,14 @@
-import type { MappingPreview } from '../../../src/admin/contract/mappings.ts';
 import { effectSentence, effectTexts } from '../../../src/admin/ui/views/mappings/texts.ts';
+import type { ListedMappingPreview } from '../../../src/operations/mappings.ts';
 
 const counts = { set: 0, cleared: 0, again: 0, released: 0 };
-const nothing: MappingPreview = {
+const nothing: ListedMappingPreview = {
   ...{ people: 12, changed: 0, created: 0, pending: 0, outOfScope: 0, isCut: false, needsApproval: false },
   ...{ fields: [], findings: [], examples: [], names: { 'customFields.cf': 'Job title' } },
 };
 
 test('the effect of a mapping names everything that its preview counts', () => {
-  const preview: MappingPreview = {
+  const preview: ListedMappingPreview = {
     ...{ ...nothing, people: 1_204, changed: 214, created: 2, pending: 1, outOfScope: 3, isCut: true },
     fields: [
       { ...counts, field: 'firstName', set: 200, again: 1 },

@@ -1,7 +1,6 @@
 import { CompletionContext } from '@codemirror/autocomplete';
 import { json } from '@codemirror/lang-json';
 import { EditorState } from '@codemirror/state';
-import type { OtherRule } from '../../../src/admin/contract/mappings.ts';
 import {
   completeMapping,
   membersAt,
@@ -25,6 +24,7 @@ import {
   transformsOf,
   withOption,
 } from '../../../src/admin/ui/views/mappings/rules.ts';
+import type { OtherRule } from '../../../src/operations/mappings.ts';
 
 const text = `{
   "scimUserMapping": [

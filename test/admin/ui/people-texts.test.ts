@@ -1,4 +1,3 @@
-import type { Person, PersonExplanation } from '../../../src/admin/contract/people.ts';
 import { prettyBody } from '../../../src/admin/ui/components/texts.ts';
 import {
   answerText,
@@ -11,6 +10,8 @@ import {
   travelValue,
   valueText,
 } from '../../../src/admin/ui/views/people/texts.ts';
+import type { Person } from '../../../src/operations/people.ts';
+import type { PersonExplanation } from '../../../src/operations/person.ts';
 
 const names = { cf1: 'Department', cc1: 'R&D Paris' };
 

@@ -2,7 +2,7 @@ import { Combobox, Group, Text, TextInput, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
-import type { Person } from '../../contract/people.ts';
+import type { Person } from '../../../operations/people.ts';
 import { useRead } from '../queries.ts';
 import { markOfPerson } from '../views/people/texts.ts';
 import { Breakable } from './text.tsx';

@@ -1,7 +1,7 @@
 import { Autocomplete, Group, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
-import type { AuditEntry } from '../../../contract/audit.ts';
+import type { ListedAuditEntry } from '../../../../operations/audit.ts';
 import type { Input } from '../../api.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, FilterSelect, MomentInput, useAddressFilter } from '../../components/filters.tsx';
@@ -85,7 +85,7 @@ function Filters({
   );
 }
 
-const columns: Column<AuditEntry>[] = [
+const columns: Column<ListedAuditEntry>[] = [
   { label: 'When', cell: ({ at }) => <Time at={at} /> },
   {
     label: 'Who',
@@ -105,7 +105,7 @@ const kindTexts = {
   // The name says it.
   command: '',
   nobody: ' (not signed in)',
-} satisfies Record<AuditEntry['actorKind'], string>;
+} satisfies Record<ListedAuditEntry['actorKind'], string>;
 
 function Outcome({ status }: { status: number | undefined }) {
   const [color, text] =
@@ -122,7 +122,7 @@ function Outcome({ status }: { status: number | undefined }) {
 }
 
 /** The details of an entry: facts by their names, and links to the changed people or mapping. */
-function Details({ entry }: { entry: AuditEntry }) {
+function Details({ entry }: { entry: ListedAuditEntry }) {
   const facts = detailsOf(entry);
   const links = linksOf(entry);
   return (

@@ -1,6 +1,6 @@
-import type { AuditEntry } from '../../../contract/audit.ts';
+import type { ListedAuditEntry } from '../../../../operations/audit.ts';
 
-type Facts = Pick<AuditEntry, 'action' | 'details' | 'people'>;
+type Facts = Pick<ListedAuditEntry, 'action' | 'details' | 'people'>;
 
 /** The details of an entry as texts. Ids that are shown as links or have a name, and empty values, are left out. */
 export function detailsOf({ details, people }: Facts): { name: string; text: string }[] {

@@ -1,7 +1,7 @@
 import { Alert, Code, Group, NumberInput, Radio, Stack, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Connection, ConnectionDetails, Policy } from '../../../contract/connect.ts';
+import type { Connection, ConnectionDetails, Policy } from '../../../../operations/connections.ts';
 import { call } from '../../api.ts';
 import { Copyable } from '../../components/buttons.tsx';
 import { ConfirmButton, DialogButton, FormDialog } from '../../components/dialogs.tsx';

@@ -1,6 +1,6 @@
 import { Alert, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useState } from 'react';
-import type { Attempt } from '../../../contract/connect.ts';
+import type { Attempt } from '../../../../operations/connections.ts';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Breakable, PathCode, personHref, ViewLink } from '../../components/text.tsx';
 import { useRead } from '../../queries.ts';

@@ -1,6 +1,6 @@
 import { Anchor, Collapse, List, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { HeldPerson, HoldEffects, HoldGroup, RulesEffect } from '../../../contract/holds.ts';
+import type { HoldEffects, HoldGroup, ListedHeldPerson, RulesEffect } from '../../../../operations/holds.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/dialogs.tsx';
 import { Rows } from '../../components/rows.tsx';
@@ -14,7 +14,7 @@ import { type Answer, consequenceText, outcomeText, peopleText, valuesText } fro
 export interface PlannedDecision {
   answer: Answer;
   group: HoldGroup;
-  people?: HeldPerson[];
+  people?: ListedHeldPerson[];
 }
 
 interface ConfirmDecisionProps {
@@ -66,7 +66,7 @@ function factsOf({ group, people }: PlannedDecision) {
   return { effects: effectsOf(people), others: group.isMore ? 0 : group.people - people.length };
 }
 
-function effectsOf(people: HeldPerson[]): HoldEffects {
+function effectsOf(people: ListedHeldPerson[]): HoldEffects {
   const effects = { archived: 0, deleted: 0, changed: 0 };
   for (const { effect } of people) effects[effect] += 1;
   return effects;

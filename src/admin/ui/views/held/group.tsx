@@ -1,6 +1,6 @@
 import { Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
-import type { HeldPerson, HoldGroup } from '../../../contract/holds.ts';
+import type { HoldGroup, ListedHeldPerson } from '../../../../operations/holds.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { personHref, Time, ViewLink } from '../../components/text.tsx';
@@ -77,8 +77,8 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
 }
 
 interface SelectAllProps {
-  all: HeldPerson[];
-  selected: HeldPerson[];
+  all: ListedHeldPerson[];
+  selected: ListedHeldPerson[];
   onChange: (ids: string[], isChosen: boolean) => void;
 }
 
@@ -108,13 +108,13 @@ const wishes = {
   change: 'to change the traveler',
   deactivate: 'deactivated the person',
   delete: 'deleted the person',
-} satisfies Record<HeldPerson['wants'], string>;
+} satisfies Record<ListedHeldPerson['wants'], string>;
 
 function columnsOf(
   connection: string,
   chosen: ReadonlySet<string>,
   onChange: (ids: string[], isChosen: boolean) => void,
-): Column<HeldPerson>[] {
+): Column<ListedHeldPerson>[] {
   return [
     {
       label: 'Person',

@@ -1,7 +1,7 @@
 import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { HoldGroup, OpenDecision } from '../../../contract/holds.ts';
+import type { HoldGroup, OpenDecision } from '../../../../operations/holds.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Time, ViewLink } from '../../components/text.tsx';

@@ -1,5 +1,5 @@
 import { Alert, List, Text } from '@mantine/core';
-import type { OpenDecision } from '../../../contract/holds.ts';
+import type { OpenDecision } from '../../../../operations/holds.ts';
 import { PagedRows } from '../../components/rows.tsx';
 import { personHref, Section, StateBadge, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';

@@ -1,4 +1,4 @@
-import type { HoldEffects, HoldGroup, OpenDecision, RulesEffect } from '../../../contract/holds.ts';
+import type { HoldEffects, HoldGroup, OpenDecision, RulesEffect } from '../../../../operations/holds.ts';
 import { countText, numberText } from '../../components/texts.ts';
 import { valueText } from '../mappings/texts.ts';
 

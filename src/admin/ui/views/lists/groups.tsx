@@ -1,5 +1,5 @@
 import { Alert, Stack, Switch as SwitchField, Text } from '@mantine/core';
-import type { Group, GroupMember, GroupRule } from '../../../contract/lists.ts';
+import type { Group, GroupMember, GroupRule } from '../../../../operations/lists.ts';
 import { useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';

@@ -1,6 +1,6 @@
 import { Alert, Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { NamedResource } from '../../../contract/lists.ts';
+import type { NamedResource } from '../../../../operations/lists.ts';
 import { call, faultOf } from '../../api.ts';
 import { FormDialog } from '../../components/dialogs.tsx';
 import { toChoices } from '../../components/texts.ts';

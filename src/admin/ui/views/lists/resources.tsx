@@ -1,5 +1,5 @@
 import { Alert, Group, Text } from '@mantine/core';
-import type { NamedResource } from '../../../contract/lists.ts';
+import type { NamedResource } from '../../../../operations/lists.ts';
 import { call, type Result } from '../../api.ts';
 import { ConfirmButton, DialogButton } from '../../components/dialogs.tsx';
 import { useAddressFilter } from '../../components/filters.tsx';

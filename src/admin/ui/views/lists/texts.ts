@@ -1,4 +1,4 @@
-import type { GroupRule, NamedResource, ResourceList } from '../../../contract/lists.ts';
+import type { GroupRule, NamedResource, ResourceList } from '../../../../operations/lists.ts';
 import { withShortUrns } from '../../components/texts.ts';
 import { fieldName } from '../people/texts.ts';
 

@@ -1,7 +1,7 @@
 import { useDebouncedValue, useLocalStorage } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { MappingFault } from '../../../contract/mappings.ts';
+import type { ListedMappingFault } from '../../../../operations/mappings.ts';
 import { parseObject } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 
@@ -29,7 +29,7 @@ function parseDraft(stored = ''): Draft | undefined {
 }
 
 /** A fault or a warning, to be shown at its place. */
-export interface MarkedFault extends MappingFault {
+export interface MarkedFault extends ListedMappingFault {
   severity: 'error' | 'warning';
 }
 

@@ -12,7 +12,7 @@ import {
   Text,
 } from '@mantine/core';
 import { useState } from 'react';
-import type { MappingPreview } from '../../../contract/mappings.ts';
+import type { ListedMappingPreview } from '../../../../operations/mappings.ts';
 import { call, RequestFailure } from '../../api.ts';
 import { Dialog } from '../../components/dialogs.tsx';
 import { Failure, LoadingView } from '../../components/loading.tsx';
@@ -38,7 +38,7 @@ export function useEffectOfMapping(
 }
 
 interface EffectLineProps {
-  preview: MappingPreview;
+  preview: ListedMappingPreview;
   isReading: boolean;
   onPerson: (id: string) => void;
 }
@@ -66,7 +66,7 @@ export function EffectLine({ preview, isReading, onPerson }: EffectLineProps) {
 }
 
 /** What a mapping removes and gives up, and whether there are more people than were looked at. */
-function EffectDetails({ preview }: { preview: MappingPreview }) {
+function EffectDetails({ preview }: { preview: ListedMappingPreview }) {
   const { removed, released } = effectTexts(preview);
   return (
     <>
@@ -89,7 +89,7 @@ const outcomes = {
   outOfScope: 'is out of scope',
 };
 
-function Examples({ preview, onPerson }: { preview: MappingPreview; onPerson: (id: string) => void }) {
+function Examples({ preview, onPerson }: { preview: ListedMappingPreview; onPerson: (id: string) => void }) {
   const { examples, names } = preview;
   return (
     <Rows
@@ -130,7 +130,7 @@ function Examples({ preview, onPerson }: { preview: MappingPreview; onPerson: (i
 }
 
 /** The consequences of a mapping, for the dialog in which the admin confirms it. */
-export function EffectWarning({ preview }: { preview: MappingPreview }) {
+export function EffectWarning({ preview }: { preview: ListedMappingPreview }) {
   return (
     <>
       <Text size="md">{effectSentence(preview)}</Text>

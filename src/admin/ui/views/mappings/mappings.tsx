@@ -13,7 +13,7 @@ import {
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { MappingVersion } from '../../../contract/mappings.ts';
+import type { ListedMappingVersion } from '../../../../operations/mappings.ts';
 import { call } from '../../api.ts';
 import { DialogButton } from '../../components/dialogs.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
@@ -100,7 +100,7 @@ function Workbench({
   savedText,
   version,
   ...props
-}: ConnectionProps & { savedText: string; version: MappingVersion | undefined }) {
+}: ConnectionProps & { savedText: string; version: ListedMappingVersion | undefined }) {
   const [draft, setDraft] = useDraft(connection);
   const [look, setLook] = useState(props.linked ? 'table' : 'json');
   const text = draft?.text ?? savedText;
@@ -191,7 +191,7 @@ function AllRules({
 
 interface HeadProps extends ConnectionProps {
   text: string;
-  version: MappingVersion | undefined;
+  version: ListedMappingVersion | undefined;
   /** The generation in force, and the one that the text was edited from. */
   generation: number;
   edited: number;
@@ -298,7 +298,7 @@ function Effect({ connection, text, onPerson }: Pick<HeadProps, 'connection' | '
 
 interface OthersChangeProps {
   connection: string;
-  version: MappingVersion;
+  version: ListedMappingVersion;
   onRebase: () => void;
 }
 

@@ -1,6 +1,6 @@
 import { Code, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import type { OtherRule } from '../../../contract/mappings.ts';
+import type { OtherRule } from '../../../../operations/mappings.ts';
 import { IconButton } from '../../components/buttons.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, PathCode, Section } from '../../components/text.tsx';

@@ -14,8 +14,8 @@ import {
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { PreviewedField, PreviewedFinding, PreviewedRule } from '../../../contract/mappings.ts';
-import type { Person } from '../../../contract/people.ts';
+import type { PreviewedField, PreviewedFinding, PreviewedRule } from '../../../../operations/mappings.ts';
+import type { Person } from '../../../../operations/people.ts';
 import { call, type Result } from '../../api.ts';
 import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Breakable, ViewLink } from '../../components/text.tsx';

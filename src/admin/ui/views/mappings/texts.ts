@@ -1,4 +1,4 @@
-import type { MappingPreview } from '../../../contract/mappings.ts';
+import type { ListedMappingPreview } from '../../../../operations/mappings.ts';
 import { countText, numberText } from '../../components/texts.ts';
 
 /** The names of ids, as the API sends them. */
@@ -25,7 +25,7 @@ function customFieldData(value: unknown, names: Names): unknown {
 }
 
 /** One sentence, e.g. "This would change 214 of 1,204 people: 200 firstName, 14 costCenterId." */
-export function effectSentence(preview: MappingPreview): string {
+export function effectSentence(preview: ListedMappingPreview): string {
   const { changed, created, pending, outOfScope, people, fields, names, isCut } = preview;
   const total = `${isCut ? 'the first ' : ''}${countText(people, 'person', 'people')}`;
   const counted = (count: number, text: string) => (count > 0 ? [`${numberText(count)}${text}`] : []);
@@ -48,7 +48,7 @@ export function effectSentence(preview: MappingPreview): string {
 }
 
 /** Names the fields whose values a mapping removes, and those that it gives up; undefined if there are none. */
-export function effectTexts({ fields, names }: Pick<MappingPreview, 'fields' | 'names'>) {
+export function effectTexts({ fields, names }: Pick<ListedMappingPreview, 'fields' | 'names'>) {
   const list = (kind: 'cleared' | 'released', begin: string) => {
     const parts = fields
       .filter((field) => field[kind] > 0)

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Button, Code, Drawer, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { MappingDifference, MappingVersion } from '../../../contract/mappings.ts';
+import type { ListedMappingDifference, ListedMappingVersion } from '../../../../operations/mappings.ts';
 import { useFocusReturn } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
@@ -10,13 +10,13 @@ import { useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 
 /** Returns the author of a version in words, or its source if no person put it in force. */
-export function authorOf({ author, source }: MappingVersion): string {
+export function authorOf({ author, source }: ListedMappingVersion): string {
   if (source === 'file') return `the mapping file${author === undefined ? '' : ` ${author}`}`;
   return author ?? (source === 'default' ? 'the first start' : 'an admin');
 }
 
 /** Returns the author with the place where the version was put in force. */
-export function originOf(version: MappingVersion): string {
+export function originOf(version: ListedMappingVersion): string {
   const places = { page: ' on the admin page', command: ' on the command line', file: '', default: '' };
   return `${authorOf(version)}${places[version.source]}`;
 }
@@ -128,7 +128,7 @@ function VersionDetails({ connection, number, onRestore }: VersionDetailsProps) 
 function Difference({
   difference: { addedRules, removedRules, members },
 }: {
-  difference: MappingDifference;
+  difference: ListedMappingDifference;
 }) {
   const lines = [
     ...addedRules.map((rule) => `+ ${JSON.stringify(rule)}`),

@@ -1,6 +1,6 @@
 import { SegmentedControl, Skeleton, Text, VisuallyHidden } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
-import type { ActivityCounts } from '../../../contract/overview.ts';
+import type { ListedActivityCounts } from '../../../../operations/overview.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/text.tsx';
@@ -58,7 +58,7 @@ export function ActivityPanel() {
   );
 }
 
-function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSince: string }) {
+function Charts({ spans, completeSince }: { spans: ListedActivityCounts[]; completeSince: string }) {
   return (
     <>
       <div aria-hidden>
@@ -90,7 +90,7 @@ function isPartial([first, second]: { from: string }[], completeSince: string): 
   return first !== undefined && completeSince > (second ?? first).from;
 }
 
-function totalsText(spans: ActivityCounts[]): string {
+function totalsText(spans: ListedActivityCounts[]): string {
   const sumOf = (name: 'requests' | 'requestErrors' | 'calls' | 'callErrors') =>
     spans.reduce((sum, counts) => sum + counts[name], 0);
   const errors = (name: 'requestErrors' | 'callErrors') => `${numberText(sumOf(name))} of them with errors`;
@@ -99,7 +99,7 @@ function totalsText(spans: ActivityCounts[]): string {
 }
 
 /** The content of the chart as a table for screen readers: only the spans in which something happened. */
-const columns: Column<ActivityCounts>[] = [
+const columns: Column<ListedActivityCounts>[] = [
   { label: 'From', cell: ({ from }) => clockText(new Date(from).getTime()) },
   { label: 'Requests', cell: ({ requests }) => requests },
   { label: 'Failed requests', cell: ({ requestErrors }) => requestErrors },

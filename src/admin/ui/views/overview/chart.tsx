@@ -3,11 +3,11 @@ import './chart.css';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import type { ActivityCounts } from '../../../contract/overview.ts';
+import type { ListedActivityCounts } from '../../../../operations/overview.ts';
 import { clockText, numberText } from '../../components/texts.ts';
 
 /** Requests, calls and errors over time. */
-export function ActivityChart({ spans, height }: { spans: ActivityCounts[]; height: number }) {
+export function ActivityChart({ spans, height }: { spans: ListedActivityCounts[]; height: number }) {
   const element = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot>(undefined);
   const data = useRef(toData(spans));
@@ -39,7 +39,7 @@ export function ActivityChart({ spans, height }: { spans: ActivityCounts[]; heig
 const LEGEND_HEIGHT = 28;
 
 /** Columns for uPlot; times in seconds. */
-function toData(spans: ActivityCounts[]): uPlot.AlignedData {
+function toData(spans: ListedActivityCounts[]): uPlot.AlignedData {
   return [
     spans.map(({ from }) => new Date(from).getTime() / 1000),
     spans.map(({ requests }) => requests),

@@ -1,6 +1,6 @@
 import { Box, Group, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { ConnectionHealth, LastExchange } from '../../../contract/overview.ts';
+import type { ConnectionHealth, LastExchange } from '../../../../operations/overview.ts';
 import { StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { countText, numberText, withLocalTimes } from '../../components/texts.ts';
 import { Panel } from './panel.tsx';

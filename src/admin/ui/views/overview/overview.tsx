@@ -1,7 +1,7 @@
 import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import type { ConnectionHealth } from '../../../contract/overview.ts';
+import type { ConnectionHealth } from '../../../../operations/overview.ts';
 import { call } from '../../api.ts';
 import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';

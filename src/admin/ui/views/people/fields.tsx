@@ -1,5 +1,5 @@
 import { Alert, Text } from '@mantine/core';
-import type { PersonExplanation, PersonField } from '../../../contract/people.ts';
+import type { PersonExplanation, PersonField } from '../../../../operations/person.ts';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, StateBadge, ViewLink } from '../../components/text.tsx';
 import { ruleHref } from '../mappings/links.ts';

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { FindingValue } from '../../../contract/people.ts';
+import type { FindingValue } from '../../../../operations/people.ts';
 import type { Input } from '../../api.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, useAddressFilter } from '../../components/filters.tsx';

@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core';
 import { keepPreviousData } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
-import type { Person } from '../../../contract/people.ts';
+import type { Person } from '../../../../operations/people.ts';
 import { call } from '../../api.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { Confirm, Dialog, DialogButton } from '../../components/dialogs.tsx';

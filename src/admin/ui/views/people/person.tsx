@@ -1,5 +1,5 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core';
-import type { PersonExplanation } from '../../../contract/people.ts';
+import type { PersonExplanation } from '../../../../operations/person.ts';
 import { call } from '../../api.ts';
 import { Copyable } from '../../components/buttons.tsx';
 import { ConfirmButton } from '../../components/dialogs.tsx';

@@ -1,11 +1,6 @@
-import type {
-  FindingValue,
-  PeopleCounts,
-  Person,
-  PersonExplanation,
-  PersonField,
-} from '../../../contract/people.ts';
-import type { Exchange } from '../../../contract/traffic.ts';
+import type { FindingValue, PeopleCounts, Person } from '../../../../operations/people.ts';
+import type { PersonExplanation, PersonField } from '../../../../operations/person.ts';
+import type { Exchange } from '../../../../operations/traffic.ts';
 import type { Input, Result } from '../../api.ts';
 import {
   countText,

@@ -1,7 +1,7 @@
 import { Stack, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
-import type { PersonExplanation } from '../../../contract/people.ts';
-import type { Exchange } from '../../../contract/traffic.ts';
+import type { PersonExplanation } from '../../../../operations/person.ts';
+import type { Exchange } from '../../../../operations/traffic.ts';
 import { Dialog } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';

@@ -1,7 +1,7 @@
 import { Alert, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { ShadowPerson } from '../../../contract/shadow.ts';
+import type { ShadowPerson } from '../../../../operations/shadow.ts';
 import type { Result } from '../../api.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filters.tsx';

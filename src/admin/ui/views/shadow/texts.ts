@@ -1,5 +1,5 @@
-import type { ConnectionHealth } from '../../../contract/overview.ts';
-import type { ShadowPerson } from '../../../contract/shadow.ts';
+import type { ConnectionHealth } from '../../../../operations/overview.ts';
+import type { ShadowPerson } from '../../../../operations/shadow.ts';
 import type { Mark } from '../../components/texts.ts';
 
 type Outcome = ShadowPerson['outcome'];

@@ -1,7 +1,7 @@
 import { Button, Code, CopyButton, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
 import { keepPreviousData } from '@tanstack/react-query';
-import type { ExchangeDetail } from '../../../contract/traffic.ts';
+import type { ExchangeDetail } from '../../../../operations/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, LoggedBody, Section, Time, ViewLink } from '../../components/text.tsx';

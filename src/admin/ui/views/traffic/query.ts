@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { Exchange } from '../../../contract/traffic.ts';
+import type { Exchange } from '../../../../operations/traffic.ts';
 import { call, type Input } from '../../api.ts';
 import { useAddressFilter } from '../../components/filters.tsx';
 import { queryClient, usePages, useRead } from '../../queries.ts';

@@ -2,7 +2,7 @@ import { Affix, Box, Button, Code, Group, Menu, Stack, Text, Title } from '@mant
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { Exchange } from '../../../contract/traffic.ts';
+import type { Exchange } from '../../../../operations/traffic.ts';
 import { call } from '../../api.ts';
 import { Failure, Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/rows.tsx';

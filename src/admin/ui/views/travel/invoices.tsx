@@ -1,6 +1,6 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { Route, Switch } from 'wouter';
-import type { TravelInvoice, TravelInvoiceDetails } from '../../../contract/travel-data.ts';
+import type { TravelInvoice, TravelInvoiceDetails } from '../../../../operations/travel-data.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows, Rows } from '../../components/rows.tsx';
 import { Fact, StateBadge, Time, ViewLink } from '../../components/text.tsx';

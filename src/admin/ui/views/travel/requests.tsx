@@ -1,6 +1,6 @@
 import { Badge, Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { TravelEvent, TravelRequest } from '../../../contract/travel.ts';
+import type { TravelEvent, TravelRequest } from '../../../../operations/travel-service.ts';
 import { Dialog } from '../../components/dialogs.tsx';
 import { TextFilter } from '../../components/filters.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';

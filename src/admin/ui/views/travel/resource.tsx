@@ -1,6 +1,6 @@
 import { Code, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { TravelBillingOperation, Traveler } from '../../../contract/travel-data.ts';
+import type { TravelBillingOperation, Traveler } from '../../../../operations/travel-data.ts';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { Dim, personHref, StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { usePages } from '../../queries.ts';

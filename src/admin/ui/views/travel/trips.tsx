@@ -1,6 +1,6 @@
 import { Group, Stack } from '@mantine/core';
 import { Route, Switch } from 'wouter';
-import type { TravelTrip, TravelTripDetails } from '../../../contract/travel-data.ts';
+import type { TravelTrip, TravelTripDetails } from '../../../../operations/travel-data.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows, Rows } from '../../components/rows.tsx';
 import { Dim, Fact, StateBadge, Time, ViewLink } from '../../components/text.tsx';

@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../../contract/travel.ts';
+import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../../../operations/travel-service.ts';
 import { call, faultOf } from '../../api.ts';
 import {
   Confirm,

@@ -1,0 +1,146 @@
+import type { DemoDay } from '../admin/demo-day.ts';
+import type { MappingThread } from '../admin/mapping-thread/thread.ts';
+import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import type { ExchangeLog } from '../log/exchange.ts';
+import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
+import type { Connection } from '../provisioning/connection.ts';
+import type { ProvisioningService } from '../provisioning/service.ts';
+import { type AuditLog, auditLog } from '../store/credentials/audit-log.ts';
+import {
+  type PeopleSummaries,
+  type PeopleSummary,
+  peopleSummaries,
+} from '../store/identities/people-summaries.ts';
+import { type GroupPages, groupPages } from '../store/lists/group-pages.ts';
+import type { ProvisioningStore } from '../store/provisioning-store.ts';
+import type { Database } from '../store/sql/database.ts';
+import type { TravelDeps } from '../travel/collection.ts';
+import type { Webhooks } from '../travel/webhooks/webhooks.ts';
+import type { ActivityReader } from './activity.ts';
+import { invalidField, OperationError } from './errors.ts';
+import { type ScimCredentials, scimCredentials } from './scim-credentials.ts';
+
+/** A connection of the settings or of the database. */
+export interface ConfiguredConnection {
+  settings: ConnectionSettings;
+}
+
+/** What the service and a command each bring along for operations. */
+export interface OperationParts {
+  settings: Settings;
+  database: Database;
+  store: ProvisioningStore;
+  /** The list changes while the service runs. */
+  connections: readonly ConfiguredConnection[];
+  /** The conditions that need attention. Summaries of people that the caller has just read are not read again. */
+  conditions: {
+    read(summaries: PeopleSummary[]): Promise<FoundConditions>;
+    /** Says why the travel API of a connection cannot be used; undefined while it can. */
+    findOutage(connection: string): Promise<string | undefined>;
+  };
+  exchanges: ExchangeLog;
+  /** Makes the service look for people who are due. A command leaves that to the running service, which looks each second. */
+  wake(): void;
+  /** Epoch milliseconds, by the clock that all processes of the database share. */
+  now(): number;
+  newId(): string;
+}
+
+/** Everything that the handlers of operations on stored data use. */
+export interface OperationDeps extends OperationParts {
+  audit: AuditLog;
+  credentials: ScimCredentials;
+  peopleSummaries: PeopleSummaries;
+  groupPages: GroupPages;
+  /** Returns the ids of all connections that the database has, sorted. */
+  connectionIds(): string[];
+}
+
+/** Adds the modules of the store to the parts. */
+export function operationDeps<Parts extends OperationParts>(parts: Parts): Parts & OperationDeps {
+  const { database, now } = parts;
+  return {
+    ...parts,
+    audit: auditLog(database),
+    credentials: scimCredentials(database, now),
+    peopleSummaries: peopleSummaries(database),
+    groupPages: groupPages(database),
+    connectionIds: () => database.scopes.ids(),
+  };
+}
+
+/** A connection with its client for the travel API. */
+export interface ServedConnection extends ConfiguredConnection {
+  connection: Connection;
+}
+
+/** The dependencies of operations that read the travel API or put rules in force. */
+export interface MappingDeps extends OperationDeps {
+  connections: readonly ServedConnection[];
+  provisioning: Pick<ProvisioningService, 'currentRules' | 'applyMapping'>;
+  /** Computes with mappings, beside the requests that do not. */
+  tasks: Pick<MappingThread, 'run'>;
+}
+
+/** A connection as a service serves it. */
+export interface RunningConnection extends ServedConnection {
+  /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
+  staleLookups(): string[];
+  /** Returns how long ago each part of the lookups was read, in milliseconds. A part that was never read is left out. */
+  lookupAges(): ReadonlyMap<string, number>;
+}
+
+/** The connections that are stored in the database, as this process serves them. */
+export interface StoredConnections {
+  /** Reads them again and serves them as they are now. */
+  sync(): Promise<void>;
+  /** Deletes what belongs to a connection that is no longer stored, in the background, once no process serves it. */
+  forget(id: string): void;
+  isBeingForgotten(id: string): boolean;
+}
+
+/** The dependencies of operations that a running service alone can carry out. */
+export interface ServiceDeps extends MappingDeps {
+  connections: readonly RunningConnection[];
+  provisioning: Pick<ProvisioningService, 'currentRules' | 'applyMapping' | 'mappingFaults'>;
+  storedConnections: StoredConnections;
+  demoDay: DemoDay;
+  activity: ActivityReader;
+  /** Undefined if no connection uses the embedded travel service. */
+  embedded: EmbeddedService | undefined;
+  /** Runs work on the sample company. Throws 409 while other work on it runs. */
+  withSampleCompany<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
+export interface EmbeddedService {
+  travel: TravelDeps;
+  webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
+}
+
+/** Finds a connection that is configured. Throws 404 if there is none of that name. */
+export function findConnection<C extends ConfiguredConnection>(
+  { connections }: { connections: readonly C[] },
+  id: string,
+): C {
+  const found = connections.find(({ settings }) => settings.id === id);
+  if (!found) throw new OperationError('notFound', `There is no connection ${id}.`);
+  return found;
+}
+
+/** Returns the connection that a filter names, or all that the database has. Throws 422 if there is none of that name. */
+export function chosenConnections(
+  { connectionIds }: Pick<OperationDeps, 'connectionIds'>,
+  chosen: string | undefined,
+): string[] {
+  const connections = connectionIds();
+  if (chosen === undefined) return connections;
+  if (!connections.includes(chosen)) throw invalidField('connection', 'There is no such connection.');
+  return [chosen];
+}
+
+/** Returns the embedded travel service. Throws 404 if no connection uses it. */
+export function requireEmbedded({ embedded }: Pick<ServiceDeps, 'embedded'>): EmbeddedService {
+  if (embedded) return embedded;
+  throw new OperationError('notFound', 'No connection uses the embedded travel service.');
+}

@@ -1,0 +1,344 @@
+import { z } from 'zod';
+import { DEMO_CONNECTION } from '../admin/demo-day.ts';
+import type { LoggedExchange } from '../log/exchange.ts';
+import { conditionKinds } from '../provisioning/conditions/conditions.ts';
+import { describeState } from '../provisioning/conditions/describe-state.ts';
+import { holdCauses } from '../provisioning/identity.ts';
+import { isFeedFollowed } from '../provisioning/import/feed-task.ts';
+import { isIncompleteImport, lastImportOf } from '../provisioning/import/import.ts';
+import { connectionModeNames } from '../provisioning/policies.ts';
+import type { PeopleSummary } from '../store/identities/people-summaries.ts';
+import {
+  type Activity,
+  type ActivityCounts,
+  type ActivityReader,
+  emptyCounts,
+  isFailed,
+} from './activity.ts';
+import { findConnection, type ServiceDeps } from './deps.ts';
+import { OperationError } from './errors.ts';
+import { type Operations, serviceOperation } from './operation.ts';
+import { count, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
+
+const exchange = z
+  .object({
+    position: z.string().describe('The position in the log of exchanges'),
+    at: time,
+    method: z.string(),
+    path: z.string(),
+    status: optionalInteger.describe('Absent if there was no response'),
+    error: optionalText,
+    isFailed: z.boolean(),
+  })
+  .meta({ id: 'LastExchange' });
+
+export type LastExchange = z.input<typeof exchange>;
+
+const connection = z
+  .object({
+    id: z.string(),
+    people: count,
+    waiting: count.describe('People with changes that are not in the travel service yet'),
+    lastRequest: exchange.optional().describe('Of the identity provider, within a day'),
+    lastCall: exchange.optional().describe('Of the travel API, within a day'),
+    paused: z
+      .object({
+        since: time,
+        people: z.object({ create: count, reactivate: count, end: count, change: count }),
+        isImported: z.boolean().describe('True if an import has ended since the pause'),
+      })
+      .optional()
+      .describe(
+        'The people whose changes wait in the pause, by what would be sent; absent unless the connection is paused',
+      ),
+    mode: z.enum(connectionModeNames),
+    since: optionalTime.describe('The time at which the mode began; absent while it is live'),
+    lastImport: z
+      .object({ at: time, read: count, isIncomplete: z.boolean(), maximum: count.optional() })
+      .optional(),
+    feed: z
+      .enum(['off', 'followed', 'notFollowed'])
+      .describe('off: the settings disable it; notFollowed: the travel API has none, or it was not read yet'),
+    mappingFaults: count.describe('Places of the mapping whose names the travel service does not know'),
+    staleLookups: z
+      .array(z.string())
+      .describe('Lists of the travel API that this replica can no longer read: it uses older values'),
+  })
+  .meta({ id: 'ConnectionHealth' });
+
+export type ConnectionHealth = z.input<typeof connection>;
+
+const condition = z
+  .object({
+    kind: z.enum(conditionKinds),
+    connection: optionalText.describe('Absent if it concerns the whole service'),
+    subject: optionalText.describe('The cause of holds, the code of findings, or the name of a token'),
+    severity: z.enum(['failing', 'warning']),
+    since: optionalTime,
+    people: count.optional(),
+    text: z.string().describe('One sentence. Its times are like 2026-11-20T14:02Z'),
+    path: optionalText.describe('The path of the page that shows it, below /admin'),
+    command: optionalText.describe('The command that shows or remedies it'),
+  })
+  .meta({ id: 'Condition' });
+
+const activityCounts = z
+  .object({
+    from: time.describe('The beginning of the span; it ends where the next one begins'),
+    requests: count.describe('Of identity providers'),
+    requestErrors: count,
+    calls: count.describe('Of travel APIs'),
+    callErrors: count,
+  })
+  .meta({ id: 'ActivityCounts' });
+
+export type ListedActivityCounts = z.input<typeof activityCounts>;
+
+const demoDayState = z
+  .object({
+    phase: z
+      .enum(['none', 'playing', 'interrupted', 'played', 'removing'])
+      .describe('interrupted: the process that played or removed it has ended; play it again, or remove it'),
+    done: count.describe('Requests that were sent'),
+    total: count.describe('All requests of the day'),
+    refusal: optionalText.describe('The reason for which it cannot be played; absent if it can'),
+  })
+  .meta({ id: 'DemoDay' });
+
+/** The state of the whole service. */
+export const overviewOperations = {
+  readOverview: serviceOperation(
+    {
+      ...{ method: 'get', path: '/overview', tag: 'Overview', access: 'viewer' },
+      summary: 'Tell the state of the service in one sentence and in numbers',
+      result: z.object({
+        state: z.enum(['inStep', 'working', 'attention', 'failing', 'empty']),
+        sentence: z.string().describe('Times in it are like 2026-11-20T14:02Z'),
+        conditions: z.array(condition).describe('What needs attention now; what fails comes first'),
+        people: z.object({
+          total: count,
+          ...{ synced: count, dirty: count, pending: count, refused: count, held: count },
+        }),
+        keptActive: count.describe('People whose departure an admin has discarded; nothing waits for them'),
+        findings: z.object({
+          kinds: z.array(z.object({ code: z.string(), people: count })),
+          isCut: z.boolean().describe('True if only the first 20,000 people with findings were counted'),
+        }),
+        held: z.array(
+          z.object({ connection: z.string(), cause: z.enum(holdCauses), people: count, since: time }),
+        ),
+        connections: z.array(connection),
+        steps: z
+          .object({ isConnected: z.boolean(), hasMapping: z.boolean() })
+          .optional()
+          .describe('Only until an identity provider has sent a person: what has been done so far'),
+        demoDay: demoDayState,
+      }),
+    },
+    (_input, deps) => readOverview(deps, deps.activity),
+  ),
+  resumeConnection: serviceOperation(
+    {
+      ...{ method: 'post', path: '/connections/{id}/resume', tag: 'Overview', access: 'admin' },
+      summary: 'Let a paused connection go on',
+      errors: ['notFound', 'conflict'],
+    },
+    async ({ params: { id } }, deps, { note }) => {
+      note({ connection: id });
+      findConnection(deps, id);
+      if (!(await deps.store.modes.resume(id, deps.now())))
+        throw new OperationError('conflict', 'The connection is not paused.');
+      deps.wake();
+    },
+  ),
+  readDemoDay: serviceOperation(
+    {
+      ...{ method: 'get', path: '/demo-day', tag: 'Overview', access: 'viewer' },
+      summary: 'Tell how far the demo day is',
+      result: demoDayState,
+    },
+    (_input, deps) => deps.demoDay.read(),
+  ),
+  playDemoDay: serviceOperation(
+    {
+      ...{ method: 'post', path: '/demo-day', tag: 'Overview', access: 'admin' },
+      summary: 'Play a day of an invented identity provider to a connection of its own',
+      result: demoDayState,
+      errors: ['conflict'],
+    },
+    async (_request, deps, { note }) => {
+      const played = await deps.demoDay.play();
+      note({ connection: DEMO_CONNECTION });
+      return played;
+    },
+  ),
+  undoDemoDay: serviceOperation(
+    {
+      ...{ method: 'delete', path: '/demo-day', tag: 'Overview', access: 'admin' },
+      summary: 'Remove the demo day with its people, travelers, requests and connection',
+      result: demoDayState,
+      errors: ['conflict'],
+    },
+    async (_request, deps, { note }) => {
+      note({ connection: DEMO_CONNECTION });
+      return deps.demoDay.undo();
+    },
+  ),
+  readActivity: serviceOperation(
+    {
+      ...{ method: 'get', path: '/activity', tag: 'Overview', access: 'viewer' },
+      summary: 'Count requests, calls and their errors of the last hour and the last day',
+      result: z.object({
+        isLogged: z.boolean().describe('False if the settings disable the log of exchanges'),
+        completeSince: time.describe(
+          'Everything since this time was counted. A long log is counted in several requests',
+        ),
+        hour: z.array(activityCounts).describe('By minute'),
+        day: z.array(activityCounts).describe('By quarter of an hour'),
+      }),
+    },
+    async (_input, deps) => {
+      const activity = await deps.activity.read();
+      const now = deps.now();
+      return {
+        isLogged: deps.settings.requestLog.keepDays > 0,
+        completeSince: activity.completeSince,
+        hour: sumBySpan(shownMinutes(deps, activity), { now, minutes: 1, spans: 60 }),
+        day: sumBySpan(shownMinutes(deps, activity), { now, minutes: 15, spans: 96 }),
+      };
+    },
+  ),
+} satisfies Operations;
+
+async function readOverview(deps: ServiceDeps, reader: ActivityReader) {
+  const [all, held] = [await deps.peopleSummaries.read(), await deps.store.holds.countHolds()];
+  const { connections, activity } = await readConnections(deps, all, reader);
+  const isFirst = !all.some((summary) => summary.hasUsers && isReal(summary));
+  const isDemo = isFirst && all.some((summary) => summary.hasUsers);
+  // The invented people are counted only while no identity provider has sent others, and then alone.
+  const isCounted = (of: { connection: string }) => isReal(of) !== isDemo;
+  const summaries = all.filter(isCounted);
+  const states = sumStates(summaries);
+  const total = sum(Object.values(states));
+  const { conditions, facts } = await deps.conditions.read(summaries);
+  const { state, sentence } = describeState({ ...facts, conditions });
+  return {
+    ...{ state, sentence: isDemo ? `Demo day: ${sentence}` : sentence, conditions },
+    ...{ people: { total, ...states }, findings: sumFindings(summaries), connections },
+    keptActive: sum(summaries.map((summary) => summary.keptActive)),
+    held: held.filter(isCounted).map(({ count, ...hold }) => ({ ...hold, people: count })),
+    ...(isFirst ? { steps: await readSteps(deps, activity) } : {}),
+    demoDay: await deps.demoDay.read(),
+  };
+}
+
+/** False for the connection of the demo day. */
+function isReal({ connection }: { connection: string }): boolean {
+  return connection !== DEMO_CONNECTION;
+}
+
+/** Reads the health of each connection. */
+async function readConnections(deps: ServiceDeps, summaries: PeopleSummary[], reader: ActivityReader) {
+  const { tasks, modes } = deps.store;
+  const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
+  const faults = deps.provisioning.mappingFaults();
+  const [listed, paused] = [await modes.list(), await modes.listPaused()];
+  // The last one, because it begins to count what is old in the background.
+  const activity = await reader.read();
+  const connections = deps.connections.map(({ connection: { id, feed: source }, staleLookups }) => {
+    const ofThis = ({ connection }: { connection: string }) => connection === id;
+    const { states } = summaries.find(ofThis) ?? { states: undefined };
+    const importState = imports.find(ofThis)?.state;
+    const lastImport = lastImportOf(importState);
+    const restored = paused.find(ofThis);
+    const isFollowed = feeds.some((feed) => ofThis(feed) && isFeedFollowed(feed.state));
+    const feed: 'off' | 'followed' | 'notFollowed' = isFollowed ? 'followed' : 'notFollowed';
+    return {
+      id,
+      ...(listed.find(ofThis) ?? { mode: 'live' as const }),
+      ...{ people: sum(Object.values(states ?? {})), waiting: states?.dirty ?? 0 },
+      lastRequest: toLastExchange(activity.findLast(id, 'scim')),
+      lastCall: toLastExchange(activity.findLast(id, 'travel')),
+      paused: restored && { ...restored, isImported: (lastImport?.at ?? 0) > restored.since },
+      lastImport: lastImport && { ...lastImport, isIncomplete: isIncompleteImport(importState) },
+      feed: source ? feed : ('off' as const),
+      mappingFaults: faults.find(ofThis)?.count ?? 0,
+      staleLookups: staleLookups(),
+    };
+  });
+  return { connections, activity };
+}
+
+async function readSteps({ connections, store, now }: ServiceDeps, activity: Activity) {
+  const ids = realIds(connections);
+  const heads = await Promise.all(ids.map((id) => store.rules.findHead(id, now())));
+  return {
+    isConnected: ids.some((id) => activity.findLast(id, 'scim') !== undefined),
+    hasMapping: heads.some((head) => head !== undefined && head.source !== 'default'),
+  };
+}
+
+function realIds(connections: ServiceDeps['connections']): string[] {
+  return connections.map(({ connection }) => connection.id).filter((id) => id !== DEMO_CONNECTION);
+}
+
+function sumStates(summaries: PeopleSummary[]): PeopleSummary['states'] {
+  const of = (state: keyof PeopleSummary['states']) => sum(summaries.map(({ states }) => states[state]));
+  return {
+    synced: of('synced'),
+    dirty: of('dirty'),
+    pending: of('pending'),
+    refused: of('refused'),
+    held: of('held'),
+  };
+}
+
+/** The most frequent findings come first. */
+function sumFindings(summaries: PeopleSummary[]) {
+  const sums = new Map<string, number>();
+  for (const { findings } of summaries)
+    for (const [code, people] of findings) sums.set(code, (sums.get(code) ?? 0) + people);
+  const kinds = [...sums].map(([code, people]) => ({ code, people }));
+  return {
+    kinds: kinds.sort((left, right) => right.people - left.people || (left.code < right.code ? -1 : 1)),
+    isCut: summaries.some(({ areFindingsCut }) => areFindingsCut),
+  };
+}
+
+function toLastExchange(exchange: LoggedExchange | undefined) {
+  return exchange && { ...exchange, isFailed: isFailed(exchange) };
+}
+
+const MINUTE_MS = 60_000;
+
+/** The invented requests are in the charts only while there are no others. */
+function shownMinutes({ connections }: ServiceDeps, activity: Activity): Activity['minutes'][] {
+  const isUsed = realIds(connections).some((id) => activity.findLast(id, 'scim') !== undefined);
+  return isUsed ? [activity.minutes] : [activity.minutes, activity.demoMinutes];
+}
+
+/** Adds minutes up to spans, the oldest first; the last span has the present minute. */
+function sumBySpan(
+  counted: Activity['minutes'][],
+  { now, minutes, spans }: { now: number; minutes: number; spans: number },
+): ({ from: number } & ActivityCounts)[] {
+  const first = (Math.floor(now / MINUTE_MS / minutes) - spans + 1) * minutes;
+  return Array.from({ length: spans }, (_, index) => {
+    const from = first + index * minutes;
+    const counts = emptyCounts();
+    for (let minute = from; minute < from + minutes; minute += 1)
+      for (const { requests, requestErrors, calls, callErrors } of counted.flatMap(
+        (one) => one.get(minute) ?? [],
+      )) {
+        counts.requests += requests;
+        counts.requestErrors += requestErrors;
+        counts.calls += calls;
+        counts.callErrors += callErrors;
+      }
+    return { from: from * MINUTE_MS, ...counts };
+  });
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
