@@ -79,7 +79,7 @@ module.exports = {
     folder('(scim|oauth|travel|adapter|provisioning|operations|admin|store)', 'log/exchange.ts$'),
     folder(
       'log',
-      'store/|http/(minute-quota|redaction).ts$|schema/case-fold.ts$|provisioning/runtime-ports.ts$|replay/exchanges.ts$',
+      'store/|http/(minute-quota|redaction).ts$|provisioning/runtime-ports.ts$|replay/exchanges.ts$',
     ),
     types(
       'adapter',
@@ -121,7 +121,7 @@ module.exports = {
     // The checks open what they ask as the server does.
     folder(
       'checks',
-      'admin/(first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|log/(exchange-store|open-log).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
+      'admin/(first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -136,10 +136,13 @@ module.exports = {
 
     packages('translator/', 'libphonenumber-js|i18n-iso-countries|country-to-iso|zod|re2js'),
     packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
-    packages('oauth/', 'express|@types/express|express-rate-limit'),
+    packages('oauth/', 'express|@types/express'),
     packages('sample-data/', '@faker-js/faker'),
     packages('travel/', 'express|@types/express|zod|re2js|ipaddr.js|standardwebhooks|i18n-iso-countries'),
-    packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose|helmet'),
+    packages(
+      'http/',
+      'express|@types/express|pino|prom-client|ipaddr.js|jose|helmet|proxy-addr|@types/proxy-addr',
+    ),
     packages('provisioning/', 'pino'),
     packages('tracing/', '@opentelemetry/(api|core|exporter-trace-otlp-http|resources|sdk-trace-base)'),
     packages('adapter/', 'axios|undici'),
@@ -165,7 +168,6 @@ module.exports = {
     builtin('http/', 'crypto|dns|http|https|net|querystring|stream/promises'),
     builtin('adapter/', 'url|util|zlib'),
     builtin('tracing/', 'async_hooks|http'),
-    builtin('log/', 'crypto'),
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),

@@ -1,10 +1,10 @@
 import { defineConfig } from 'vite';
-import { adminContract } from './src/admin/catalog.ts';
+import { adminOperations } from './src/admin/catalog.ts';
 import type { Operation } from './src/operations/operation.ts';
 import type { Route } from './src/admin/ui/api.ts';
 
 /** The page needs the paths of the operations only. Their schemas would be a fifth of its program. */
-const routes = Object.entries<Operation>(adminContract).map(
+const routes = Object.entries<Operation>(adminOperations).map(
   ([name, { method, path, body }]): [string, Route] => [
     name,
     { method: method.toUpperCase(), path, hasBody: body !== undefined },

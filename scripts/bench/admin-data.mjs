@@ -2,7 +2,6 @@
 // calls the store's code, with many rows in one transaction. SIZE is the number of people and of exchanges.
 import { hashSecret } from '../../src/http/authentication.ts';
 import { exchangeStore } from '../../src/log/exchange-store.ts';
-import { exchangeKeys } from '../../src/log/open-log.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { adminTokens } from '../../src/store/credentials/admins.ts';
 import { scimTokens } from '../../src/store/credentials/credentials.ts';
@@ -40,7 +39,7 @@ await fillAudit();
 await fillMappings();
 await fillTravelService();
 await database.dialect.updateStatistics(database.db, [
-  ...['identity', 'identity_email', 'exchange', 'exchange_name', 'audit_entry'],
+  ...['identity', 'identity_email', 'exchange', 'audit_entry'],
   ...['travel_resource', 'travel_delivery', 'mapping_version'],
 ]);
 await database.close();
@@ -75,7 +74,7 @@ async function fillPeople() {
 }
 
 async function fillExchanges() {
-  const store = exchangeStore(database, exchangeKeys(settings)[0]);
+  const store = exchangeStore(database);
   let some = [];
   let written = 0;
   const write = async () => {
@@ -166,7 +165,7 @@ async function fillTravelService() {
     Array.from({ length: 40 }, (_, n) => 1_000 * (n + 1)),
   );
   for (let first = 0; first < REQUESTS; first += PEOPLE_AT_ONCE)
-    await exchangeStore(database, exchangeKeys(settings)[0]).append(
+    await exchangeStore(database).append(
       Array.from({ length: PEOPLE_AT_ONCE }, (_, at) => travelRequest(first + at)),
     );
 }

@@ -6,7 +6,6 @@ import { httpApp } from '../../src/http/app.ts';
 import { createLog } from '../../src/http/log.ts';
 import { httpMetrics } from '../../src/http/monitoring.ts';
 import { exchangeStore } from '../../src/log/exchange-store.ts';
-import { logKey } from '../../src/log/keys.ts';
 import { exchangeRecorder } from '../../src/log/recorder.ts';
 import { createEmbeddedTravel } from '../../src/server/embedded.ts';
 import { systemRuntime } from '../../src/server/runtime.ts';
@@ -17,7 +16,7 @@ const database = await openEmbedded(process.argv[2], true);
 const log = createLog('silent');
 const { wallClock: now, wait } = systemRuntime(log);
 const recorder = exchangeRecorder({
-  store: exchangeStore(database, logKey(new Uint8Array(32))),
+  store: exchangeStore(database),
   ...{ clock: { now, wait }, log, keep: { keepDays: 14, keepEntries: 2_000_000 } },
   onLoss: () => {},
 });

@@ -8,17 +8,14 @@ import { sampleCompanyLock } from '../operations/sample-data.ts';
 import { adminPassword, adminSessions, adminTokens } from '../store/credentials/admins.ts';
 import { encryption } from '../store/credentials/encryption.ts';
 import { openidAttempts } from '../store/credentials/openid-attempts.ts';
-import { adminContract, operations } from './catalog.ts';
-import { accountsContract } from './contract/accounts.ts';
-import { openidContract } from './contract/openid.ts';
+import { adminOperations } from './catalog.ts';
 import type { AdminDeps, AdminParts } from './deps.ts';
 import { FairQueue } from './fair-queue.ts';
-import { accountHandlers } from './handlers/accounts.ts';
 import { adminOpenApi } from './openapi.ts';
 import { openidProvider } from './openid/provider.ts';
-import { type OpenidSignIn, openidHandlers } from './openid/sign-in.ts';
+import { failureLog, type OpenidSignIn } from './openid/sign-in.ts';
 import { adminPage } from './page.ts';
-import { adminErrorHandler, operationRouter, refuseOtherMethods, withHandlers } from './router.ts';
+import { adminErrorHandler, operationRouter, refuseOtherMethods } from './router.ts';
 
 /** Creates the routes of /admin: the page and its API. */
 export function adminRoutes(parts: AdminParts): Router {
@@ -41,6 +38,7 @@ export function adminRoutes(parts: AdminParts): Router {
       tokens: adminTokens(database),
       acceptsPasswords: settings.passwordSignIn,
       openid: openidSignIn(parts),
+      logFailure: failureLog({ log: parts.log, now: runtime.wallClock }),
     }),
   );
   if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage(page));
@@ -66,15 +64,11 @@ function adminApi(deps: AdminDeps): Router {
   // Made once, at the first request, because everybody may ask for it.
   let document: string | undefined;
   router.get('/openapi.json', (_request, response) => {
-    document ??= JSON.stringify(adminOpenApi(adminContract));
+    document ??= JSON.stringify(adminOpenApi(adminOperations));
     response.type('json').send(document);
   });
-  const signIn = {
-    ...withHandlers(accountsContract, accountHandlers(deps)),
-    ...withHandlers(openidContract, openidHandlers(deps)),
-  };
-  router.use(operationRouter({ ...operations, ...signIn }, deps));
-  router.use(refuseOtherMethods(adminContract));
+  router.use(operationRouter(adminOperations, deps));
+  router.use(refuseOtherMethods(adminOperations));
   router.use(({ method, baseUrl, path }) => {
     throw new OperationError('notFound', `The admin API has no ${method} ${(baseUrl + path).slice(0, 200)}.`);
   });

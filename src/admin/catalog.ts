@@ -3,7 +3,7 @@ import { connectOperations } from '../operations/connections.ts';
 import { holdOperations } from '../operations/holds.ts';
 import { listOperations } from '../operations/lists.ts';
 import { mappingOperations } from '../operations/mappings.ts';
-import type { Declarations, Operations } from '../operations/operation.ts';
+import type { Operations } from '../operations/operation.ts';
 import { overviewOperations } from '../operations/overview.ts';
 import { peopleOperations } from '../operations/people.ts';
 import { personOperations } from '../operations/person.ts';
@@ -12,8 +12,8 @@ import { shadowOperations } from '../operations/shadow.ts';
 import { trafficOperations } from '../operations/traffic.ts';
 import { travelDataOperations } from '../operations/travel-data.ts';
 import { travelOperations } from '../operations/travel-service.ts';
-import { accountsContract } from './contract/accounts.ts';
-import { openidContract } from './contract/openid.ts';
+import { openidOperations } from './openid/sign-in.ts';
+import { signInOperations } from './sign-in.ts';
 
 /** What an admin does, apart from signing in. */
 export const operations = {
@@ -33,8 +33,8 @@ export const operations = {
 } satisfies Operations;
 
 /** Every operation of the admin API. */
-export const adminContract = {
+export const adminOperations = {
   ...operations,
-  ...accountsContract,
-  ...openidContract,
-} satisfies Declarations;
+  ...signInOperations,
+  ...openidOperations,
+} satisfies Operations;

@@ -1,6 +1,4 @@
 import type { Settings } from '../config/settings.ts';
-import { hasExchanges } from '../log/exchange-store.ts';
-import { isExchangeLogReadable } from '../log/open-log.ts';
 import type { Condition, ConditionKind } from '../provisioning/conditions/conditions.ts';
 import { localKinds } from '../provisioning/conditions/facts.ts';
 import { oauthClients, scimTokens } from '../store/credentials/credentials.ts';
@@ -31,25 +29,15 @@ async function checkKey({ settings, database, now }: DatabaseCheckContext): Prom
   if (key instanceof KeyFileFault) return [fault(key.problem, key.remedy)];
   if (!key) {
     const file = `${settings.data}/jetbridge.key`;
-    if (!(await hasSecrets(db)) && !(await hasExchanges(db)))
-      return [ok(`nothing is encrypted yet; the next start creates ${file}`)];
-    const text = `${file} is missing, so that the secrets of webhooks and the log of exchanges cannot be read`;
+    if (!(await hasSecrets(db))) return [ok(`nothing is encrypted yet; the next start creates ${file}`)];
+    const text = `${file} is missing, so that the secrets of webhooks cannot be read`;
     return [fault(text, 'Restore it from a backup, or set JETBRIDGE_KEY.')];
   }
-  const findings: Finding[] = [];
   const count = await countUnreadableSecrets(db, encryption(key), now);
-  if (count > 0) {
-    const text = `decrypts not all stored secrets of webhooks: ${count} ${count === 1 ? 'was' : 'were'} encrypted with another key`;
-    const remedy =
-      'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
-    findings.push(fault(text, remedy));
-  }
-  if (!(await isExchangeLogReadable(database, settings))) {
-    const text = 'the log of exchanges was encrypted with another key';
-    const remedy = 'Set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to that key.';
-    findings.push(fault(text, remedy));
-  }
-  return findings.length > 0 ? findings : [ok('decrypts all stored secrets')];
+  if (count === 0) return [ok('decrypts all stored secrets')];
+  const text = `decrypts not all stored secrets of webhooks: ${count} ${count === 1 ? 'was' : 'were'} encrypted with another key`;
+  const remedy = 'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
+  return [fault(text, remedy)];
 }
 
 /** Returns a fault of the key file instead of throwing it, so that the other checks are made. */

@@ -79,19 +79,6 @@ export function countText(count: number, one: string, many = `${one}s`): string 
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Says how many exchanges were left out because no key decrypts them. Prints nothing if there are none. */
-export function printUnreadable(shell: Shell, count: number): void {
-  for (const text of unreadableTexts(count)) shell.printError(text);
-}
-
-/** Returns that text, or none. */
-export function unreadableTexts(count: number): string[] {
-  if (count === 0) return [];
-  return [
-    `${countText(count, 'request')} of the log cannot be read with this key: set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to the one that encrypted them.`,
-  ];
-}
-
 /** Formats a time in UTC to the minute, such as `2026-11-20 08:00`. */
 export function formatMinute(time: number): string {
   return new Date(time).toISOString().slice(0, 16).replace('T', ' ');

@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { InvalidArgumentError } from 'commander';
-import type { Settings } from '../config/settings.ts';
-import { openExchangeLog } from '../log/open-log.ts';
+import { exchangeReader } from '../log/search.ts';
 import type { ExchangeSource } from '../replay/exchanges.ts';
 import { type Recording, recordScenarios } from '../replay/recorder.ts';
 import { collectExchanges, type RecordingDeps } from '../replay/recording.ts';
@@ -13,15 +12,7 @@ import { travelRoles } from '../translator/translation.ts';
 import { durationMs, parseTime } from './arguments.ts';
 import type { CliCommand } from './command.ts';
 import { findConnection, withDatabase } from './database.ts';
-import {
-  countText,
-  escapeLine,
-  printJson,
-  printTable,
-  printUnreadable,
-  type Shell,
-  startProgress,
-} from './output.ts';
+import { countText, escapeLine, printJson, printTable, type Shell, startProgress } from './output.ts';
 
 /** The flags of `record`. */
 export interface RecordFlags {
@@ -34,16 +25,10 @@ export interface RecordFlags {
   json?: true;
 }
 
-/** The log of exchanges that is recorded. */
-export interface RecordedLog extends ExchangeSource {
-  /** Returns the number of exchanges that the reads so far have left out, because no key decrypts them. */
-  countUnreadable(): number;
-}
-
 /** Adds the command `record`, which reads the log of exchanges of a database. */
 export function addRecordCommand(
   program: CliCommand,
-  openSource: (database: Database, settings: Settings) => RecordedLog = openExchangeLog,
+  openSource: (database: Database) => ExchangeSource = exchangeReader,
 ): void {
   program
     .command('record')
@@ -57,7 +42,7 @@ export function addRecordCommand(
     .runs((shell, flags: RecordFlags) =>
       withDatabase(shell, async ({ database, settings }) => {
         findConnection(settings, flags.connection);
-        await record(shell, flags, { source: openSource(database, settings), ...untilInterrupted() });
+        await record(shell, flags, { source: openSource(database), ...untilInterrupted() });
       }),
     );
 }
@@ -96,7 +81,7 @@ function untilInterrupted(): Clock {
 export async function record(
   shell: Shell,
   flags: RecordFlags,
-  { source, ...clock }: Clock & { source: RecordedLog },
+  { source, ...clock }: Clock & { source: ExchangeSource },
 ): Promise<0> {
   const { connection, since, for: duration } = flags;
   const start = clock.now();
@@ -110,15 +95,10 @@ export async function record(
     { source, progress: progress.update, ...clock },
   ).finally(progress.stop);
   const recording = await recordScenarios(exchanges, { vocabulary: travelRoles });
-  const unreadable = source.countUnreadable();
   if (recording.scenarios.length > 0) printRecording(shell, flags, recording);
   else {
-    const readable = unreadable === 0 ? '' : ' that can be read';
-    shell.printError(
-      `There are no requests of ${escapeLine(connection)} in that time${readable}; nothing was written.`,
-    );
+    shell.printError(`There are no requests of ${escapeLine(connection)} in that time; nothing was written.`);
   }
-  printUnreadable(shell, unreadable);
   return 0;
 }
 

@@ -1,11 +1,12 @@
 import {
   bridgeDirections,
   type ExchangeDirection,
+  type ExchangeLog,
   type ExchangeQuery,
   type KeptBody,
   type LoggedExchange,
 } from '../log/exchange.ts';
-import { type OpenedExchangeLog, openExchangeLog } from '../log/open-log.ts';
+import { exchangeReader } from '../log/search.ts';
 import { findPeople } from '../provisioning/people/explain-person.ts';
 import { searchedNames } from '../provisioning/people/identity-names.ts';
 import { foldCase } from '../schema/case-fold.ts';
@@ -15,15 +16,7 @@ import { choiceOption, parseCount, parseStatusRange, parseTime, refuseUnknownCom
 import type { CliCommand } from './command.ts';
 import { findConnections, type OpenedDatabase, withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
-import {
-  escapeLine,
-  printJson,
-  printTable,
-  printUnreadable,
-  type Shell,
-  toIsoTime,
-  unreadableTexts,
-} from './output.ts';
+import { escapeLine, printJson, printTable, type Shell, toIsoTime } from './output.ts';
 
 const directions = [...bridgeDirections, 'api'] satisfies ExchangeDirection[];
 
@@ -97,40 +90,30 @@ function addShowCommand(requests: CliCommand): void {
 /** Prints the newest matching requests. Works while a server runs. */
 export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> {
   return withDatabase(shell, async (opened) => {
-    const { database, settings } = opened;
     const query = await toQuery(opened, flags);
-    const log = openExchangeLog(database, settings);
+    const log = exchangeReader(opened.database);
     const { limit, json } = flags;
     // One request more than is shown tells whether there are more.
     const found = await readRequests(log, query, limit + 1);
     const shown = found.slice(0, limit);
     if (json) printJson(shell, ...shown.map(requestJson));
     else if (shown.length > 0) await printRequests(shell, opened, shown);
-    const unreadable = log.countUnreadable();
-    if (shown.length === 0) shell.printError(`There are no such requests${readableText(unreadable)}.`);
+    if (shown.length === 0) shell.printError('There are no such requests.');
     if (found.length > limit) shell.printError(`These are the newest ${limit}; --limit shows more.`);
-    printUnreadable(shell, unreadable);
   });
 }
 
 /** Prints requests with headers and bodies. Returns 1 if there is none with that id. */
 export function showRequest(shell: Shell, id: string, { json }: { json?: true }): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database, settings }) => {
-    const log = openExchangeLog(database, settings);
+  return withDatabase(shell, async ({ database }) => {
+    const log = exchangeReader(database);
     const one = /^\d+$/.test(id) ? await log.get(id) : undefined;
     const found = one ? [one] : await readRequests(log, { requestId: id, hidesOwnCalls: true }, Infinity);
     const oldestFirst = found.sort((a, b) => a.at - b.at);
-    const unreadable = log.countUnreadable();
     if (found.length === 0)
-      throw new Refused(
-        [
-          `There is no request ${escapeLine(id)}${readableText(unreadable)}; "npx jetbridge requests" lists them.`,
-          ...unreadableTexts(unreadable),
-        ].join('\n'),
-      );
+      throw new Refused(`There is no request ${escapeLine(id)}; "npx jetbridge requests" lists them.`);
     if (json) printJson(shell, ...oldestFirst.map(requestJson));
     else shell.print(oldestFirst.map(requestText).join('\n\n'));
-    printUnreadable(shell, unreadable);
   });
 }
 
@@ -138,7 +121,7 @@ const PAGE_SIZE = 200;
 
 /** Reads matching requests, the newest first, up to a number. */
 async function readRequests(
-  log: OpenedExchangeLog,
+  log: Pick<ExchangeLog, 'list'>,
   query: Omit<ExchangeQuery, 'limit'>,
   limit: number,
 ): Promise<LoggedExchange[]> {
@@ -150,10 +133,6 @@ async function readRequests(
     before = page.next;
   } while (before !== undefined && found.length < limit);
   return found;
-}
-
-function readableText(unreadable: number): string {
-  return unreadable === 0 ? '' : ' among those that can be read';
 }
 
 /**

@@ -90,7 +90,7 @@ const storage = {
     .optional()
     .meta({
       description:
-        'The key that encrypts the secrets of webhooks and the log of exchanges: 32 bytes, as `openssl rand -hex 32` prints them. It is required with `DATABASE_URL`.',
+        'The key that encrypts the secrets of webhooks: 32 bytes, as `openssl rand -hex 32` prints them. It is required with `DATABASE_URL`.',
       defaultText: 'created in `JETBRIDGE_DATA`',
     }),
   // A weak previous key is accepted, because its weakness may be the reason for the change of keys.

@@ -172,18 +172,11 @@ const retention = z.strictObject({
 
 const requestLog = z.strictObject({
   keepDays: wholeNumber(0, 365, 14).describe(
-    'The number of days for which SCIM requests, travel calls, token requests and requests to the embedded travel service are kept, with the bodies of writes and errors, encrypted. With 0 none are recorded, and those that were are deleted.',
+    'The number of days for which SCIM requests, travel calls, token requests and requests to the embedded travel service are kept, with the bodies of writes and errors, without secrets. With 0 none are recorded, and those that were are deleted.',
   ),
   keepEntries: wholeNumber(1_000, 100_000_000, 2_000_000).describe(
     'The number of requests beyond which the oldest are deleted earlier. A read takes about 700 bytes in the database, a write with its calls about 10 KB.',
   ),
-});
-
-/** The setting of earlier versions. */
-const exchangeLog = z.strictObject({
-  keepDays: numberInRange(0, 365, 14)
-    .optional()
-    .describe('Used in place of `requestLog.keepDays`, with a warning. Set that instead.'),
 });
 
 const receiverFault = {
@@ -276,10 +269,6 @@ export const settingsSchema = z.strictObject({
   requestLog: requestLog
     .prefault({})
     .describe('The log of requests and travel calls. See docs/operations/requests.md.'),
-  exchangeLog: exchangeLog
-    .optional()
-    .meta({ deprecated: true })
-    .describe('The name of `requestLog` in earlier versions.'),
   alerts: alerts
     .prefault({})
     .describe('Alerts about conditions that need an operator. See docs/operations/alerts.md.'),

@@ -1,12 +1,11 @@
 import type { Kysely } from 'kysely';
+import { decodeOrKeep } from '../http/redaction.ts';
 import type { Database } from '../store/sql/database.ts';
-import { compiledInsert, yieldToEventLoop } from '../store/sql/queries.ts';
+import { compiledInsert, toJson } from '../store/sql/queries.ts';
+import { caseFoldedKey } from '../store/sql/search-keys.ts';
 import { takeFeedNumbers } from '../store/sql/sequences.ts';
-import type { ExchangeNameTable, ExchangeTable, Tables } from '../store/sql/tables.ts';
+import type { ExchangeTable, Tables } from '../store/sql/tables.ts';
 import type { StoredExchange } from './exchange.ts';
-import { decodeExchange, encodeExchange } from './exchange-row.ts';
-import type { LogKey, LogKeys } from './keys.ts';
-import { namesInExchange } from './names.ts';
 
 /** The bounds of the log: exchanges from before a time (epoch milliseconds) are deleted, and the oldest beyond a number. */
 export interface LogBounds {
@@ -25,23 +24,20 @@ export interface ExchangeStore {
 }
 
 /** Returns the writing side of the log of a database. */
-export function exchangeStore({ db, transaction }: Database, key: LogKey): ExchangeStore {
+export function exchangeStore({ db, transaction }: Database): ExchangeStore {
   return {
-    append: async (exchanges) => {
-      const hash = onceEach(key.hash);
-      const named = exchanges.map((exchange) => ({ exchange, names: hashedNames(exchange, hash) }));
-      await transaction(
+    append: (exchanges) =>
+      transaction(
         async (tx) => {
           // The numbers come from a locked row. One that is taken later is committed later, so a reader skips none.
           const first = await takeFeedNumbers(tx, FEED, exchanges.length);
-          const rows = named.map(({ exchange }, index) => encodeExchange(exchange, first + index, key));
-          await insertExchanges(tx, rows);
-          const nameRows = named.flatMap(({ names }, index) => toNameRows(names, first + index));
-          await insertNames(tx, nameRows);
+          await insertExchanges(
+            tx,
+            exchanges.map((exchange, index) => toRow(exchange, first + index)),
+          );
         },
         { durable: false },
-      );
-    },
+      ),
     deleteOld: (bounds, limit) => transaction((tx) => deleteOld(tx, bounds, limit), { durable: false }),
     readBodyWindows: (now) => readBodyWindows(db, now),
   };
@@ -52,34 +48,41 @@ const FEED = 'exchange';
 
 const insertExchanges = compiledInsert((db, rows: ExchangeTable[]) => db.insertInto('exchange').values(rows));
 
-const insertNames = compiledInsert((db, rows: ExchangeNameTable[]) =>
-  db.insertInto('exchange_name').values(rows),
-);
-
-type Hash = LogKey['hash'];
-
-/** Hashes each name only once: a request, its response and the calls that it causes contain the same names. */
-function onceEach(hash: Hash): Hash {
-  const known = new Map<string, string>();
-  return (name) => {
-    const hashed = known.get(name) ?? hash(name);
-    known.set(name, hashed);
-    return hashed;
+function toRow(exchange: StoredExchange, position: number): ExchangeTable {
+  const { requestHeaders, responseHeaders, requestBody, responseBody } = exchange;
+  return {
+    position,
+    at: exchange.at,
+    ms: exchange.ms,
+    direction: exchange.direction,
+    connection_id: exchange.connection ?? '',
+    person: exchange.person ?? null,
+    sought: soughtKey(exchange.path),
+    user_id: exchange.userId ?? null,
+    credential: exchange.credential ?? null,
+    request_id: exchange.requestId ?? null,
+    method: exchange.method,
+    path: exchange.path,
+    status: exchange.status ?? null,
+    error: exchange.error ?? null,
+    request: toJson({ headers: requestHeaders, body: requestBody }),
+    response: toJson({ headers: responseHeaders, body: responseBody }),
   };
 }
 
-/** Returns the hashes of the names in an exchange. Two spellings of a name have one hash. */
-function hashedNames(exchange: StoredExchange, hash: Hash): Map<string, boolean> {
-  const hashes = new Map<string, boolean>();
-  for (const [name, isAsked] of namesInExchange(exchange)) {
-    const hashed = hash(name);
-    hashes.set(hashed, isAsked || hashes.get(hashed) === true);
-  }
-  return hashes;
-}
+const ADDRESS = /[^\s"<>()[\]\\,;:=&/]{1,64}@[^\s"<>()[\]\\,;:&/]{1,255}/;
+/** A value that a filter compares with. */
+const COMPARED_VALUE = /\beq\s+"([^"]+)"/i;
 
-function toNameRows(names: Map<string, boolean>, position: number): ExchangeNameTable[] {
-  return [...names].map(([name, isAsked]) => ({ position, name, asked: isAsked ? 1 : 0 }));
+/** Returns the key of the name for which a request searches: an address in its path or query, or the value of its filter. */
+function soughtKey(url: string): string | null {
+  const [path = '', ...query] = url.split('?');
+  if (query.length === 0 && !/@|%40/.test(path)) return null;
+  const texts = [decodeOrKeep(path), ...new URLSearchParams(query.join('?')).values()];
+  const name =
+    texts.map((text) => ADDRESS.exec(text)?.[0]).find(Boolean) ??
+    texts.map((text) => COMPARED_VALUE.exec(text)?.[1]).find(Boolean);
+  return name === undefined ? null : caseFoldedKey(name);
 }
 
 /** The oldest entries are looked at alone: a search for expired ones would read the whole log if there are none. */
@@ -119,80 +122,4 @@ export async function readBodyWindows(db: Kysely<Tables>, now: number): Promise<
     .where('read_bodies_until', '>', now)
     .execute();
   return new Map(rows.map(({ id, until }) => [id, until ?? 0]));
-}
-
-/** True if the log contains anything. */
-export async function hasExchanges(db: Kysely<Tables>): Promise<boolean> {
-  return (await readHead(db)) > 0;
-}
-
-/** True if one of the keys has encrypted the newest exchange, or the log is empty. */
-export async function isNewestExchangeReadable(
-  db: Kysely<Tables>,
-  keys: readonly LogKey[],
-): Promise<boolean> {
-  const newest = await db
-    .selectFrom('exchange')
-    .select('key_id')
-    .orderBy('position', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return newest === undefined || keys.some(({ id }) => id === newest.key_id);
-}
-
-/** Exchanges that are encrypted anew in one transaction. */
-const REENCRYPTED = 200;
-
-/**
- * Encrypts the exchanges of the previous keys with the present one, and hashes the names in them anew. Returns the number of these
- * exchanges. May run beside a server, and again after an interruption.
- */
-export async function reencryptExchanges(
-  { db, transaction }: Database,
-  [current, ...previous]: LogKeys,
-  signal: AbortSignal,
-): Promise<number> {
-  let count = 0;
-  let last = 0;
-  while (!signal.aborted && previous.length > 0) {
-    const rows = await db
-      .selectFrom('exchange')
-      .selectAll()
-      .where('position', '>', last)
-      .orderBy('position')
-      .limit(REENCRYPTED)
-      .execute();
-    last = rows.at(-1)?.position ?? 0;
-    if (last === 0) break;
-    const old = rows.filter(({ key_id }) => previous.some(({ id }) => id === key_id));
-    await transaction(
-      async (tx) => {
-        for (const row of old) await replaceExchange(tx, row, decodeExchange(row, previous), current);
-      },
-      { durable: false },
-    );
-    count += old.length;
-    await yieldToEventLoop();
-  }
-  return count;
-}
-
-/** Replaces an exchange and the names in it, unless the row has changed since it was read. */
-export async function replaceExchange(
-  tx: Kysely<Tables>,
-  { position, content }: Pick<ExchangeTable, 'position' | 'content'>,
-  exchange: StoredExchange | undefined,
-  key: LogKey,
-): Promise<void> {
-  if (!exchange) return;
-  const replaced = await tx
-    .updateTable('exchange')
-    .set(encodeExchange(exchange, position, key))
-    .where('position', '=', position)
-    .where('content', '=', content)
-    .returning('position')
-    .execute();
-  if (replaced.length === 0) return;
-  await tx.deleteFrom('exchange_name').where('position', '=', position).execute();
-  await insertNames(tx, toNameRows(hashedNames(exchange, key.hash), position));
 }

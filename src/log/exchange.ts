@@ -105,7 +105,7 @@ export interface ExchangeQuery {
   /** Only exchanges after this position. */
   after?: string | undefined;
   limit: number;
-  /** True: the exchanges have neither query nor headers nor bodies, which then need not be decrypted. */
+  /** True: the exchanges have neither headers nor bodies, which then are not read. */
   isBrief?: boolean | undefined;
 }
 

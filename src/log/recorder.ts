@@ -55,28 +55,7 @@ export interface BufferedExchangeRecorder extends ExchangeRecorder {
 export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRecorder {
   const { clock } = deps;
   const end = new AbortController();
-  const buffer = new ExchangeBuffer(lossReporter(deps));
-  let full = new AbortController();
-  let writing: Promise<void> | undefined;
-  const write = async () => {
-    let faults = 0;
-    while (buffer.size > 0) {
-      full = new AbortController();
-      if (!buffer.isBatchFull) await clock.wait(WAIT_MS, AbortSignal.any([full.signal, end.signal]));
-      if (await writeBatch(deps, buffer, end.signal)) faults = 0;
-      else {
-        await clock.wait(Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** Math.min(faults, 10)), end.signal);
-        faults += 1;
-      }
-    }
-    writing = undefined;
-  };
-  const add = (waiting: WaitingExchange) => {
-    buffer.add(waiting);
-    // A string as the reason avoids an AbortError, whose stack trace would be created each time.
-    if (buffer.isBatchFull && !full.signal.aborted) full.abort('full');
-    writing ??= write();
-  };
+  const writer = new ExchangeWriter(deps, end.signal);
   const strangers = new StrangerEntries(deps.keep);
   let windows = new Map<string, number>();
   const loops = [
@@ -86,22 +65,19 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRe
     deleteOldExchanges(deps, end.signal),
     everyMinute(clock, end.signal, () => {
       const at = clock.now();
-      for (const exchange of strangers.sumUp(at)) add({ exchange, at });
+      for (const exchange of strangers.sumUp(at)) writer.add({ exchange, at });
     }),
   ];
   return {
     record: (exchange) => {
       if (isOfStranger(exchange) && !strangers.admits(exchange, clock.now())) return;
-      add({ exchange, at: Math.round(clock.now() - exchange.ms) });
+      writer.add({ exchange, at: Math.round(clock.now() - exchange.ms) });
     },
-    keepsReadBodies: (connection) => {
-      const until = windows.get(connection);
-      return until !== undefined && until > clock.now();
-    },
+    keepsReadBodies: (connection) => (windows.get(connection) ?? 0) > clock.now(),
     close: async () => {
       end.abort();
       await Promise.all(loops);
-      await writing;
+      await writer.isIdle();
     },
   };
 }
@@ -112,32 +88,75 @@ interface WaitingExchange {
   at: number;
 }
 
-/** The exchanges that wait to be written, the oldest first. */
-class ExchangeBuffer {
-  readonly #onLoss: (count: number, error?: unknown) => void;
+/** Writes the exchanges that wait, the oldest first. */
+class ExchangeWriter {
+  readonly #deps: ExchangeRecorderDeps;
+  readonly #end: AbortSignal;
+  readonly #reportLoss: (count: number, error?: unknown) => void;
   #waiting: WaitingExchange[] = [];
   /** The length of the waiting bodies. */
   #length = 0;
+  #full = new AbortController();
+  #writing: Promise<void> | undefined;
 
-  constructor(onLoss: (count: number, error?: unknown) => void) {
-    this.#onLoss = onLoss;
-  }
-
-  get size(): number {
-    return this.#waiting.length;
-  }
-
-  get isBatchFull(): boolean {
-    return this.#waiting.length >= BATCH || this.#length >= BATCH_LENGTH;
+  constructor(deps: ExchangeRecorderDeps, end: AbortSignal) {
+    this.#deps = deps;
+    this.#end = end;
+    this.#reportLoss = lossReporter(deps);
   }
 
   add(waiting: WaitingExchange): void {
     this.#waiting.push(waiting);
     this.#length += lengthOf(waiting);
-    if (this.#waiting.length > MAX_WAITING || this.#length > MAX_WAITING_LENGTH) this.#dropOldest();
+    this.#dropOldest();
+    // A string as the reason avoids an AbortError, whose stack trace would be created each time.
+    if (this.#isBatchFull() && !this.#full.signal.aborted) this.#full.abort('full');
+    this.#writing ??= this.#writeAll();
   }
 
-  takeBatch(): WaitingExchange[] {
+  /** Resolves when nothing waits any more. */
+  async isIdle(): Promise<void> {
+    await this.#writing;
+  }
+
+  #isBatchFull(): boolean {
+    return this.#waiting.length >= BATCH || this.#length >= BATCH_LENGTH;
+  }
+
+  async #writeAll(): Promise<void> {
+    const { clock } = this.#deps;
+    let delay = RETRY_MS;
+    while (this.#waiting.length > 0) {
+      this.#full = new AbortController();
+      if (!this.#isBatchFull()) await clock.wait(WAIT_MS, AbortSignal.any([this.#full.signal, this.#end]));
+      if (await this.#writeBatch()) delay = RETRY_MS;
+      else {
+        await clock.wait(delay, this.#end);
+        delay = Math.min(MAX_RETRY_MS, delay * 2);
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  /** Writes a batch. Returns false, and puts the batch back, while the database is away; at the end, the batch is lost. */
+  async #writeBatch(): Promise<boolean> {
+    const batch = this.#takeBatch();
+    try {
+      await this.#deps.store.append(batch.map(({ exchange, at }) => toStored(exchange, at)));
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || this.#end.aborted) {
+        this.#reportLoss(batch.length, error);
+        return true;
+      }
+      this.#waiting = [...batch, ...this.#waiting];
+      for (const waiting of batch) this.#length += lengthOf(waiting);
+      this.#dropOldest();
+      return false;
+    }
+  }
+
+  #takeBatch(): WaitingExchange[] {
     let length = 0;
     let count = 0;
     for (const waiting of this.#waiting) {
@@ -149,52 +168,18 @@ class ExchangeBuffer {
     return this.#waiting.splice(0, count);
   }
 
-  /** Puts back a batch that could not be written. */
-  putBack(batch: WaitingExchange[]): void {
-    this.#waiting = [...batch, ...this.#waiting];
-    for (const waiting of batch) this.#length += lengthOf(waiting);
-    if (this.#waiting.length > MAX_WAITING || this.#length > MAX_WAITING_LENGTH) this.#dropOldest();
-  }
-
-  lose(batch: WaitingExchange[], error: unknown): void {
-    this.#onLoss(batch.length, error);
-  }
-
-  /** Drops a tenth, so that this is seldom repeated. */
+  /** While the buffer is too large, drops a tenth at a time, so that this is seldom repeated. */
   #dropOldest(): void {
-    let count = 0;
-    for (const waiting of this.#waiting) {
-      if (count >= MAX_WAITING / 10 && this.#length <= MAX_WAITING_LENGTH) break;
-      this.#length -= lengthOf(waiting);
-      count += 1;
+    while (this.#waiting.length > MAX_WAITING || this.#length > MAX_WAITING_LENGTH) {
+      const dropped = this.#waiting.splice(0, Math.max(1, Math.floor(this.#waiting.length / 10)));
+      for (const waiting of dropped) this.#length -= lengthOf(waiting);
+      this.#reportLoss(dropped.length);
     }
-    this.#waiting.splice(0, count);
-    this.#onLoss(count);
   }
 }
 
 function lengthOf({ exchange: { requestBody, responseBody } }: WaitingExchange): number {
   return (requestBody?.length ?? 0) + (responseBody?.length ?? 0);
-}
-
-/** Writes a batch. Returns false, and puts the batch back, while the database is away; at the end, the batch is lost. */
-async function writeBatch(
-  { store }: ExchangeRecorderDeps,
-  buffer: ExchangeBuffer,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const batch = buffer.takeBatch();
-  try {
-    await store.append(batch.map(({ exchange, at }) => toStored(exchange, at)));
-    return true;
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable) || signal.aborted) {
-      buffer.lose(batch, error);
-      return true;
-    }
-    buffer.putBack(batch);
-    return false;
-  }
 }
 
 /** Logs lost exchanges at most once a minute: during database trouble one line for each would flood the log. */
@@ -222,11 +207,8 @@ async function followWindows(
   onRead: (windows: Map<string, number>) => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    try {
-      onRead(await store.readBodyWindows(clock.now()));
-    } catch {
-      // The store reports that it fails.
-    }
+    // The store reports that it fails.
+    await store.readBodyWindows(clock.now()).then(onRead, () => {});
     await clock.wait(WINDOWS_MS, signal);
   }
 }

@@ -1,45 +1,31 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { ExchangeSource, RecordedExchange } from '../replay/exchanges.ts';
 import type { Database } from '../store/sql/database.ts';
-import { yieldToEventLoop } from '../store/sql/queries.ts';
-import type { Tables } from '../store/sql/tables.ts';
+import { parseJson, yieldToEventLoop } from '../store/sql/queries.ts';
+import { caseFoldedKey } from '../store/sql/search-keys.ts';
+import type { ExchangeTable, Tables } from '../store/sql/tables.ts';
 import {
   BRIDGE_CREDENTIAL,
   type ExchangeLog,
   type ExchangePage,
   type ExchangeQuery,
+  type KeptBody,
   type LoggedExchange,
   type SoughtPerson,
 } from './exchange.ts';
-import { briefColumns, decodeBriefExchange, decodeExchange } from './exchange-row.ts';
 import { readBodyWindows, readHead } from './exchange-store.ts';
-import type { LogReadKeys } from './keys.ts';
 
 /** The log of exchanges as people and recordings read it. */
 export interface ExchangeReader extends ExchangeLog, Pick<ExchangeSource, 'read'> {}
 
-/** A database, the keys of its log, and a listener. */
-interface Reading {
-  db: Kysely<Tables>;
-  keys: LogReadKeys;
-  /** Called with the position of each exchange that no key decrypts. Such exchanges are left out. */
-  onUnreadable(position: number): void;
-}
-
 /** Returns the reading side of the log of a database. */
-export function exchangeReader(
-  { db }: Pick<Database, 'db'>,
-  keys: LogReadKeys,
-  onUnreadable: Reading['onUnreadable'] = () => {},
-): ExchangeReader {
-  const reading = { db, keys, onUnreadable };
-  const searchInTurn = limitConcurrency(MAX_SEARCHES);
+export function exchangeReader({ db }: Pick<Database, 'db'>): ExchangeReader {
+  const list = (query: ExchangeQuery) => listExchanges(db, query);
   return {
-    list: (query) => searchInTurn(() => listExchanges(reading, query)),
-    get: (position) => readExchange(reading, Number(position)),
+    list,
+    get: (position) => readExchange(db, Number(position)),
     readBodyWindows: (now) => readBodyWindows(db, now),
-    read: (connection, { from, limit }) =>
-      searchInTurn(() => readRequests(reading, { connection, from, limit })),
+    read: (connection, from) => readRequests(list, { connection, direction: 'scim', ...from, limit: PAGE }),
     keepReadBodies: async (connection, until) => {
       await db
         .updateTable('connection')
@@ -51,56 +37,40 @@ export function exchangeReader(
   };
 }
 
-/** Searches of one process that run at once. The others wait, so that they do not take the database from provisioning. */
-const MAX_SEARCHES = 2;
 /** The number of positions that one statement looks at, and the statements of one page. Others run between two of them. */
 const STEP = 1_000;
 const MAX_STEPS = 5;
+/** The exchanges of a page that a recording reads. */
+const PAGE = 500;
 
-/** Returns a function that runs at most so many works at once. */
-function limitConcurrency(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (running === limit) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
+async function listExchanges(db: Kysely<Tables>, query: ExchangeQuery): Promise<ExchangePage> {
+  const head = await readHead(db);
+  const range = await findRange(db, query);
+  // A query that an index answers is one step.
+  const step = query.person || query.requestId !== undefined ? Infinity : STEP;
+  const exchanges: LoggedExchange[] = [];
+  const page = (next?: number) => ({ exchanges, next: next?.toString(), head: String(head) });
+  let upTo = Math.min(head, range.upTo, Number(query.before ?? Infinity) - 1);
+  for (let steps = 0; upTo > range.after; steps += 1) {
+    if (steps === MAX_STEPS) return page(upTo + 1);
+    const after = Math.max(range.after, upTo - step);
+    // One more than the page has shows that there is another one.
+    const found = await readMatching(db, query, { after, upTo }, query.limit + 1 - exchanges.length);
+    exchanges.push(...found);
+    if (exchanges.length > query.limit) {
+      exchanges.pop();
+      return page(Number(exchanges.at(-1)?.position));
     }
-  };
+    upTo = after;
+    await yieldToEventLoop();
+  }
+  return page();
 }
 
 /** Positions from `after`, which is left out, to `upTo`. */
 interface Range {
   after: number;
   upTo: number;
-}
-
-async function listExchanges(reading: Reading, query: ExchangeQuery): Promise<ExchangePage> {
-  const head = await readHead(reading.db);
-  const range = await findRange(reading.db, query);
-  const end = Math.min(head, range.upTo, Number(query.before ?? Infinity) - 1);
-  // A query that an index answers is one step.
-  const step = query.person || query.requestId !== undefined ? Infinity : STEP;
-  const exchanges: LoggedExchange[] = [];
-  const page = (next: string | undefined) => ({ exchanges, next, head: String(head) });
-  for (let [upTo, steps] = [end, 1]; upTo > range.after; steps += 1) {
-    const after = Math.max(range.after, upTo - step);
-    const limit = query.limit + 1 - exchanges.length;
-    const found = await readMatching(reading, { query, range: { after, upTo }, limit });
-    // One more than the page has shows that there is another one.
-    const isFull = found.length === limit;
-    exchanges.push(...(isFull ? found.slice(0, -1) : found).flatMap(({ exchange }) => exchange ?? []));
-    if (isFull) return page(String(found.at(-2)?.position ?? upTo + 1));
-    upTo = after;
-    if (steps === MAX_STEPS && upTo > range.after) return page(String(upTo + 1));
-    await yieldToEventLoop();
-  }
-  return page(undefined);
 }
 
 /** The longest time between the beginning of an exchange and its place in the log, with the difference of clocks. */
@@ -134,48 +104,76 @@ async function findNearest(db: Kysely<Tables>, side: '<' | '>=', time: number): 
   return row?.position;
 }
 
-interface Selection {
-  query: Omit<ExchangeQuery, 'limit'>;
-  range: Range;
-  limit: number;
-  /** `desc`: the newest ones, the newest first. */
-  order?: 'asc' | 'desc';
-}
-
-/** Reads matching exchanges of a range. Those that no key decrypts have a position only. */
+/** Reads the newest matching exchanges of a range. */
 async function readMatching(
-  reading: Reading,
-  { query, range, limit, order = 'desc' }: Selection,
-): Promise<{ position: number; exchange: LoggedExchange | undefined }[]> {
-  const matching = reading.db
+  db: Kysely<Tables>,
+  query: ExchangeQuery,
+  { after, upTo }: Range,
+  limit: number,
+): Promise<LoggedExchange[]> {
+  const matching = db
     .selectFrom('exchange')
-    .where('position', '>', range.after)
-    .where('position', '<=', Math.min(range.upTo, Number.MAX_SAFE_INTEGER))
-    .where((row) => row.and(conditionsOf(row, query, reading.keys)))
-    .orderBy('position', order)
+    .select(briefColumns)
+    .where('position', '>', after)
+    .where('position', '<=', upTo)
+    .where((row) => row.and(conditionsOf(row, query)))
+    .orderBy('position', 'desc')
     .limit(limit);
-  if (query.isBrief) {
-    const rows = await matching.select(briefColumns).execute();
-    return rows.map((row) => ({ position: row.position, exchange: decodeBriefExchange(row) }));
-  }
-  const rows = await matching.selectAll().execute();
-  return rows.map((row) => ({ position: row.position, exchange: readRow(reading, row) }));
+  if (query.isBrief) return (await matching.execute()).map(toBrief);
+  return (await matching.select(['request', 'response']).execute()).map(toExchange);
 }
 
-function readRow({ keys, onUnreadable }: Reading, row: Tables['exchange']): LoggedExchange | undefined {
-  const exchange = decodeExchange(row, keys);
-  if (!exchange) onUnreadable(row.position);
-  return exchange;
+const briefColumns = [
+  ...(['position', 'at', 'ms', 'direction', 'connection_id', 'person', 'user_id', 'credential'] as const),
+  ...(['request_id', 'method', 'path', 'status', 'error'] as const),
+] satisfies (keyof ExchangeTable)[];
+
+type BriefRow = Pick<ExchangeTable, (typeof briefColumns)[number]>;
+
+function toBrief(row: BriefRow): LoggedExchange {
+  return {
+    position: String(row.position),
+    direction: row.direction,
+    at: row.at,
+    ms: row.ms,
+    connection: row.connection_id || undefined,
+    person: row.person ?? undefined,
+    userId: row.user_id ?? undefined,
+    credential: row.credential ?? undefined,
+    requestId: row.request_id ?? undefined,
+    method: row.method,
+    path: row.path,
+    status: row.status ?? undefined,
+    error: row.error ?? undefined,
+    requestHeaders: {},
+    responseHeaders: {},
+  };
+}
+
+/** A request or response in its column. */
+interface Message {
+  headers: Record<string, string>;
+  body?: KeptBody;
+}
+
+function toExchange(row: BriefRow & Pick<ExchangeTable, 'request' | 'response'>): LoggedExchange {
+  const request = parseJson<Message>(row.request);
+  const response = parseJson<Message>(row.response);
+  return {
+    ...toBrief(row),
+    ...{ requestHeaders: request.headers, responseHeaders: response.headers },
+    ...{ requestBody: request.body, responseBody: response.body },
+  };
 }
 
 type Row = ExpressionBuilder<Tables, 'exchange'>;
 
-function conditionsOf(row: Row, query: Selection['query'], keys: LogReadKeys): Expression<SqlBool>[] {
+function conditionsOf(row: Row, query: ExchangeQuery): Expression<SqlBool>[] {
   const { connection, person, direction, method, status, isFailed, pathPrefix, pathBelow } = query;
   const { userId, requestId, hidesOwnCalls, hidesPolls, since, until } = query;
   const conditions: (Expression<SqlBool> | undefined | false)[] = [
     connection !== undefined && row('connection_id', '=', connection),
-    person && row('position', 'in', positionsAbout(row, person, keys)),
+    person && row('position', 'in', positionsAbout(row, person)),
     direction !== undefined && row('direction', 'in', [direction].flat()),
     method !== undefined && row('method', '=', method.toUpperCase()),
     status && row.and([row('status', '>=', status.from), row('status', '<=', status.to)]),
@@ -204,20 +202,13 @@ function conditionsOf(row: Row, query: Selection['query'], keys: LogReadKeys): E
   return conditions.filter((condition) => condition !== undefined && condition !== false);
 }
 
-/** Selects the positions of the exchanges that are about a person, or whose query asks for the person. */
-function positionsAbout(row: Row, { id, names }: SoughtPerson, keys: LogReadKeys) {
-  const hashes = keys.flatMap((key) => [id, ...names].map(key.hash));
-  return row
-    .selectFrom('exchange as own')
-    .select('own.position')
-    .where('own.person', '=', id)
-    .union(
-      row
-        .selectFrom('exchange_name')
-        .select('exchange_name.position')
-        .where('name', 'in', hashes.length > 0 ? hashes : [''])
-        .where('asked', '=', 1),
-    );
+/** Selects the positions of the exchanges that are about a person or search for the person. */
+function positionsAbout(row: Row, { id, names }: SoughtPerson) {
+  const own = row.selectFrom('exchange as own').select('own.position').where('own.person', '=', id);
+  const sought = [id, ...names].map(caseFoldedKey);
+  return own.union(
+    row.selectFrom('exchange as asked').select('asked.position').where('asked.sought', 'in', sought),
+  );
 }
 
 /** Paths are percent-encoded, so that the database folds the same letters as JavaScript. */
@@ -226,44 +217,28 @@ function beginsWith(row: Row, prefix: string): Expression<SqlBool> {
 }
 
 function isBelow(row: Row, path: string): Expression<SqlBool> {
-  return row.or([sql<boolean>`lower(${row.ref('path')}) = ${path}`, beginsWith(row, `${path}/`)]);
+  const isPath = sql<boolean>`lower(${row.ref('path')}) = ${path}`;
+  return row.or([isPath, beginsWith(row, `${path}/`), beginsWith(row, `${path}?`)]);
 }
 
-async function readExchange(reading: Reading, position: number): Promise<LoggedExchange | undefined> {
+async function readExchange(db: Kysely<Tables>, position: number): Promise<LoggedExchange | undefined> {
   if (!Number.isSafeInteger(position)) return undefined;
-  const row = await reading.db
-    .selectFrom('exchange')
-    .selectAll()
-    .where('position', '=', position)
-    .executeTakeFirst();
-  return row && readRow(reading, row);
+  const row = await db.selectFrom('exchange').selectAll().where('position', '=', position).executeTakeFirst();
+  return row && toExchange(row);
 }
 
-interface RequestPage {
-  connection: string;
-  from: { since: number } | { after: string };
-  limit: number;
-}
-
-/** Reads SCIM requests in the order in which they were logged. */
+/** Reads the requests of a query, the oldest first, with the position after which later ones follow. */
 async function readRequests(
-  reading: Reading,
-  { connection, from, limit }: RequestPage,
+  list: ExchangeLog['list'],
+  query: ExchangeQuery,
 ): ReturnType<ExchangeReader['read']> {
-  const head = await readHead(reading.db);
-  const since = 'since' in from ? from.since : 0;
-  let position = 'since' in from ? (await findRange(reading.db, { since, limit })).after : Number(from.after);
-  const exchanges: RecordedExchange[] = [];
-  const query = { connection, direction: 'scim', since } as const;
-  while (position < head && exchanges.length < limit) {
-    const range = { after: position, upTo: Math.min(head, position + STEP) };
-    const wanted = limit - exchanges.length;
-    const found = await readMatching(reading, { query, range, limit: wanted, order: 'asc' });
-    exchanges.push(...found.flatMap(({ exchange }) => exchange ?? []).map(toRecorded));
-    position = found.length === wanted ? (found.at(-1)?.position ?? range.upTo) : range.upTo;
-    await yieldToEventLoop();
+  const { exchanges, head, next } = await list(query);
+  for (let before = next; before !== undefined; ) {
+    const page = await list({ ...query, before });
+    exchanges.push(...page.exchanges);
+    before = page.next;
   }
-  return { exchanges, position: String(position) };
+  return { exchanges: exchanges.reverse().map(toRecorded), position: head };
 }
 
 /** Returns an exchange as recordings need it: the path below the base URL, and no body in place of a truncated one. */

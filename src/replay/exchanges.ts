@@ -17,20 +17,17 @@ export interface RecordedExchange {
   responseBody?: string;
 }
 
-/** A page of exchanges in the order in which they were logged, and the position after them. */
-export interface ExchangePage {
+/** Exchanges in the order in which they were logged, and the position after them. */
+export interface RecordedExchanges {
   exchanges: RecordedExchange[];
-  /** Read on from here, even if the page is empty. Every exchange that is logged later has a later position. */
+  /** Read on from here, even if there are none. Every exchange that is logged later has a later position. */
   position: string;
 }
 
 /** The log of exchanges, as a recording reads it. */
 export interface ExchangeSource {
-  /** Reads the exchanges of a connection since a time (epoch milliseconds), or after the position of an earlier page. */
-  read(
-    connection: string,
-    page: { from: { since: number } | { after: string }; limit: number },
-  ): Promise<ExchangePage>;
+  /** Reads the exchanges of a connection since a time (epoch milliseconds), or after the position of an earlier read. */
+  read(connection: string, from: { since: number } | { after: string }): Promise<RecordedExchanges>;
   /**
    * Asks the running services to log the bodies of reads too, until that time (epoch milliseconds). Missing if they
    * always do or cannot.

@@ -21,7 +21,6 @@ export interface RecordedTime {
   until: number | undefined;
 }
 
-const PAGE = 500;
 const POLL_MS = 1_000;
 /** A request is logged after its answer, so the log is read for a while after the end. */
 const LOG_DELAY_MS = 2_000;
@@ -34,16 +33,13 @@ export async function collectExchanges(
   { source, now, pause, isEnded, progress }: RecordingDeps,
 ): Promise<RecordedExchange[]> {
   const collected: RecordedExchange[] = [];
-  let from: Parameters<ExchangeSource['read']>[1]['from'] = { since };
+  let from: Parameters<ExchangeSource['read']>[1] = { since };
   let keptUntil = 0;
   const readOn = async () => {
-    for (;;) {
-      const { exchanges, position } = await source.read(connection, { from, limit: PAGE });
-      from = { after: position };
-      if (exchanges.length === 0) return;
-      collected.push(...exchanges.filter(({ at }) => at >= since && (until === undefined || at < until)));
-      progress(collected.length);
-    }
+    const { exchanges, position } = await source.read(connection, from);
+    from = { after: position };
+    collected.push(...exchanges.filter(({ at }) => at >= since && (until === undefined || at < until)));
+    progress(collected.length);
   };
   while (!isEnded() && (until === undefined || now() < until)) {
     if (keptUntil - now() < KEEP_AHEAD_MS / 2) {

@@ -1,11 +1,11 @@
+import type { Recorder } from '../travel/changes.ts';
 import { type JsonObject, stringMember } from '../travel/json.ts';
 import type { StoredResource } from '../travel/ports.ts';
 import { customField, customFieldOption } from '../travel/resources/custom-field.ts';
 import { billingProfile, costCenter, projectCode } from '../travel/resources/lookups.ts';
-import { DEFAULT_POLICY_INDEX, travelPolicy } from '../travel/resources/travel-policy.ts';
+import { travelPolicy } from '../travel/resources/travel-policy.ts';
 import { user } from '../travel/resources/user.ts';
 import { type Country, cities, countries } from './reference-data.ts';
-import type { SimulationOptions, Transaction } from './simulation.ts';
 
 /** The company's branch in one country. */
 export interface Branch extends Country {
@@ -17,41 +17,67 @@ export interface Branch extends Country {
 /** The reference data of a company's account, by id. */
 export interface Company extends CompanyIdentity {
   branches: Branch[];
-  policies: Policies;
+  policyIds: Record<PolicyTitle, string>;
   /** The ids of the cost centers, one for each department, in the order of `departments`. */
   costCenterIds: string[];
-  projectCodeIds: string[];
-  fields: CompanyFields;
+  /** The project codes; the billing profile of the first one pays for its trips. */
+  projects: { id: string; payer: string | undefined }[];
+  fields: Record<FieldTitle, ChoiceField>;
 }
 
-const departments = [
+/** The departments, which the first reports of the head of the company lead. */
+export const departments = [
   ...['Sales', 'Engineering', 'Marketing', 'Finance', 'People', 'Operations', 'Research', 'Customer Care'],
 ];
 
 const projects = ['Apollo', 'Borealis', 'Cascade', 'Delta', 'Ember', 'Fjord', 'Granite', 'Horizon'];
 
-/** Creates the reference data of a company's account: policies, billing profiles, cost centers, project codes, custom fields. */
-export async function createCompany(transaction: Transaction, options: SimulationOptions): Promise<Company> {
-  const identity = companyIdentity(options.seed);
-  const policies = await createPolicies(transaction, identity);
-  const branches = await createBranches(transaction, { identity, policies, users: options.users });
-  const { recorder } = transaction;
+/**
+ * Creates the reference data of a company's account: policies, billing profiles, cost centers, project codes, custom fields.
+ * The standard policy becomes the default of the account, unless there is one: existing resources must not change.
+ */
+export async function createCompany(
+  recorder: Recorder,
+  { seed, users, hasDefaultPolicy }: { seed: number; users: number; hasDefaultPolicy: boolean },
+): Promise<Company> {
+  const identity = companyIdentity(seed);
+  const { name, code } = identity;
+  const policyIds = await mapValues(policies, async (policy, title) => {
+    const isDefault = title === 'standard' && !hasDefaultPolicy;
+    const doc = { ...budgets, ...policy, ...(isDefault ? { default: true } : {}), name: `${name} ${title}` };
+    return (await recorder.create(travelPolicy, doc)).id;
+  });
+  const branches = await createBranches(recorder, { identity, travelPolicyId: policyIds.standard, users });
   const costCenterIds = [];
   for (const [position, department] of departments.entries()) {
-    const doc = { name: costCenterName(identity.code, department, position) };
-    const policy = department === 'Sales' ? { travelPolicyId: policies.sales } : {};
-    costCenterIds.push((await recorder.create(costCenter, { ...doc, ...policy })).id);
+    const policy = department === 'Sales' ? { travelPolicyId: policyIds.sales } : {};
+    const doc = { name: costCenterName(code, department, position), ...policy };
+    costCenterIds.push((await recorder.create(costCenter, doc)).id);
   }
-  const projectCodeIds = [];
-  for (const [position, name] of projects.entries()) {
-    const [branch] = branches;
-    const payer = position === 0 && branch ? { billingProfileId: branch.billingProfileId } : {};
-    const doc = { code: `${identity.code}-${name.toUpperCase()}`, confidential: position % 4 === 3, name };
-    projectCodeIds.push((await recorder.create(projectCode, { ...doc, ...payer })).id);
+  const created = [];
+  for (const [position, project] of projects.entries()) {
+    const payer = position === 0 ? branches[0]?.billingProfileId : undefined;
+    const doc = { code: `${code}-${project.toUpperCase()}`, confidential: position % 4 === 3, name: project };
+    const paid = payer === undefined ? {} : { billingProfileId: payer };
+    created.push({ id: (await recorder.create(projectCode, { ...doc, ...paid })).id, payer });
   }
-  const branchCountries = branches.map(({ country }) => country);
-  const fields = await createFields(transaction, { identity, countries: branchCountries });
-  return { ...identity, branches, policies, costCenterIds, projectCodeIds, fields };
+  const sites = cities.filter(
+    ({ country, postal }) => postal !== undefined && branches.some((b) => b.country === country),
+  );
+  const fields = await mapValues(fieldsOf(sites.map((city) => city.name)), ({ options, ...doc }, title) =>
+    createField(recorder, { ...doc, name: `${name} ${title}` }, options),
+  );
+  return { ...identity, branches, policyIds, costCenterIds, projects: created, fields };
+}
+
+/** Maps the values of an object one after the other. */
+async function mapValues<Key extends string, From, To>(
+  from: Record<Key, From>,
+  map: (value: From, key: Key) => Promise<To>,
+): Promise<Record<Key, To>> {
+  const mapped: Partial<Record<Key, To>> = {};
+  for (const key of Object.keys(from) as Key[]) mapped[key] = await map(from[key], key);
+  return mapped as Record<Key, To>; // Every key has its value now.
 }
 
 function costCenterName(code: string, department: string, position: number): string {
@@ -62,128 +88,55 @@ function costCenterName(code: string, department: string, position: number): str
 const PEOPLE_PER_BRANCH = 30;
 
 async function createBranches(
-  transaction: Transaction,
-  { identity, policies, users }: { identity: CompanyIdentity; policies: Policies; users: number },
+  recorder: Recorder,
+  { identity, travelPolicyId, users }: { identity: CompanyIdentity; travelPolicyId: string; users: number },
 ): Promise<Branch[]> {
   const branches = [];
   for (const branch of countries.slice(0, Math.ceil(users / PEOPLE_PER_BRANCH))) {
     const { country, form, lang } = branch;
     const name = `${identity.name} ${branch.name}`;
     const office = cities.find((city) => city.country === country);
-    const doc = {
+    const { id: billingProfileId } = await recorder.create(billingProfile, {
       address: { line1: '1 Jetbridge Plaza', city: office?.name ?? '', country },
       companyName: `${name} ${form}`,
       email: `billing.${country.toLowerCase()}@${identity.domain}`,
-      lang,
-      name,
-      travelPolicyId: policies.standard,
-    };
-    const { id: billingProfileId } = await transaction.recorder.create(billingProfile, doc);
+      ...{ lang, name, travelPolicyId },
+    });
     branches.push({ ...branch, billingProfileId, headcount: 0 });
   }
   return branches;
 }
 
-/** A custom field with its options: their ids by their data. */
+/** A custom field with the ids of its options by their data; a text has none. */
 export interface ChoiceField {
   id: string;
   options: Map<string, string>;
 }
 
-/** The custom fields of a company, by id. */
-export interface CompanyFields {
-  /** A custom field of users: a text. */
-  employeeNumber: string;
-  /** A custom field of users: the city of the office. */
-  site: ChoiceField;
-  /** A custom field of users: any number of options. */
-  languages: ChoiceField;
-  /** A custom field of trip projects: one option. */
-  reason: ChoiceField;
-}
-
-const languages = ['Deutsch', 'English', 'Español', 'Français', 'Italiano', 'Svenska'];
-const reasons = ['Customer visit', 'Conference', 'Internal meeting', 'Recruiting', 'Training'];
-
-/** The names of the custom fields, after that of the company. */
-const fieldTitles = ['employee number', 'site', 'languages', 'reason for travel'] as const;
-type FieldTitle = (typeof fieldTitles)[number];
-
 /**
- * None of these fields is mandatory, because users of the account who are not part of the sample data have no values
- * for them.
+ * The custom fields by their names, which follow that of the company. None of them is mandatory, because users of the
+ * account who are not part of the sample data have no values for them.
  */
-async function createFields(
-  transaction: Transaction,
-  { identity, countries }: { identity: CompanyIdentity; countries: string[] },
-): Promise<CompanyFields> {
-  const { recorder } = transaction;
-  const create = async (title: FieldTitle, doc: JsonObject) =>
-    (await recorder.create(customField, { ...doc, name: `${identity.name} ${title}` })).id;
-  const createWithOptions = async (
-    title: FieldTitle,
-    doc: JsonObject,
-    values: string[],
-  ): Promise<ChoiceField> => {
-    const id = await create(title, doc);
-    const options = new Map<string, string>();
-    for (const data of values) {
-      const option = await recorder.create(customFieldOption, { data }, { parentId: id });
-      options.set(data, option.id);
-    }
-    return { id, options };
-  };
-  const sites = cities.filter(({ country, postal }) => postal !== undefined && countries.includes(country));
-  const ofUser = { resourceType: 'user' };
-  return {
-    employeeNumber: await create('employee number', {
-      ...ofUser,
-      dataType: 'text',
-      validationRegexp: 'E[0-9]{7}',
-    }),
-    site: await createWithOptions(
-      'site',
-      { ...ofUser, dataType: 'option' },
-      sites.map(({ name }) => name),
-    ),
-    languages: await createWithOptions('languages', { ...ofUser, dataType: 'optionsList' }, languages),
-    reason: await createWithOptions(
-      'reason for travel',
-      { resourceType: 'tripProject', dataType: 'option' },
-      reasons,
-    ),
-  };
-}
+const fieldsOf = (sites: string[]) => ({
+  'employee number': { resourceType: 'user', dataType: 'text', validationRegexp: 'E[0-9]{7}', options: [] },
+  site: { resourceType: 'user', dataType: 'option', options: sites },
+  languages: {
+    ...{ resourceType: 'user', dataType: 'optionsList' },
+    options: ['Deutsch', 'English', 'Español', 'Français', 'Italiano', 'Svenska'],
+  },
+  'reason for travel': {
+    ...{ resourceType: 'tripProject', dataType: 'option' },
+    options: ['Customer visit', 'Conference', 'Internal meeting', 'Recruiting', 'Training'],
+  },
+});
+type FieldTitle = keyof ReturnType<typeof fieldsOf>;
 
-/** The names of the travel policies, after that of the company. */
-const policyTitles = ['standard', 'sales', 'executives', 'guests and interns'] as const;
-type PolicyTitle = (typeof policyTitles)[number];
-
-/** The travel policies of a company, by id. */
-export interface Policies {
-  standard: string;
-  sales: string;
-  executives: string;
-  guests: string;
-}
-
-/** Make the standard policy the default of the account, unless there is one: existing resources must not change. */
-async function createPolicies(
-  transaction: Transaction,
-  { name }: Pick<CompanyIdentity, 'name'>,
-): Promise<Policies> {
-  const { name: index, value } = DEFAULT_POLICY_INDEX;
-  const match = { type: 'travelPolicy', name: index, values: [value], limit: 1 };
-  const { recorder } = transaction;
-  const isFirst = (await recorder.transaction.find(match)).length === 0;
-  const create = async (title: PolicyTitle, doc: JsonObject) =>
-    (await recorder.create(travelPolicy, { ...budgets, ...doc, name: `${name} ${title}` })).id;
-  return {
-    standard: await create('standard', { control: 'smart', default: isFirst, smartSettings }),
-    sales: await create('sales', { control: 'notif' }),
-    executives: await create('executives', { control: 'none', ...comfortable }),
-    guests: await create('guests and interns', { control: 'full', hotelBudget: { kind: 'strict' } }),
-  };
+async function createField(recorder: Recorder, doc: JsonObject, values: string[]): Promise<ChoiceField> {
+  const { id } = await recorder.create(customField, doc);
+  const options = new Map<string, string>();
+  for (const data of values)
+    options.set(data, (await recorder.create(customFieldOption, { data }, { parentId: id })).id);
+  return { id, options };
 }
 
 const budgets = {
@@ -200,13 +153,23 @@ const comfortable = {
   transportBudget: { flight: { kind: 'comfort' }, rail: { kind: 'comfort' } },
 };
 
-const smartSettings = {
-  hotelIsNotCancellable: { action: 'forceApproval' },
-  maxCarRentalAcrissCategory: { action: 'forceApproval', category: 'I' },
+/** The settings of the standard policy, by which the simulated approvals are decided. */
+export const smartSettings = {
   maxTripPrice: { action: 'forceApproval', amount: 1800, currency: 'EUR' },
   minBookingLeadTime: { action: 'forceApproval', days: 5 },
   tripDestination: { forceApprovalCountries: ['US', 'SG'] },
 };
+
+/** The travel policies by their names, which follow that of the company. */
+const policies = {
+  standard: { control: 'smart', smartSettings },
+  sales: { control: 'notif' },
+  executives: { control: 'none', ...comfortable },
+  'guests and interns': { control: 'full', hotelBudget: { kind: 'strict' } },
+};
+
+/** The name of a travel policy, without that of the company. */
+export type PolicyTitle = keyof typeof policies;
 
 /** The names of a company. They depend only on the seed, and every seed gives different ones. */
 export interface CompanyIdentity {
@@ -235,7 +198,8 @@ export function companyIdentity(seed: number): CompanyIdentity {
  */
 export function isOfCompany({ name, domain, code }: CompanyIdentity, { type, doc }: StoredResource): boolean {
   const text = (field: string) => stringMember(doc, field) ?? '';
-  const isTitled = (titles: readonly string[]) => titles.some((title) => text('name') === `${name} ${title}`);
+  const isTitled = (titled: object) =>
+    Object.keys(titled).some((title) => text('name') === `${name} ${title}`);
   switch (type) {
     case user.type:
     case billingProfile.type:
@@ -247,9 +211,9 @@ export function isOfCompany({ name, domain, code }: CompanyIdentity, { type, doc
     case projectCode.type:
       return projects.some((project) => text('code') === `${code}-${project.toUpperCase()}`);
     case travelPolicy.type:
-      return isTitled(policyTitles);
+      return isTitled(policies);
     case customField.type:
-      return isTitled(fieldTitles);
+      return isTitled(fieldsOf([]));
     default:
       return false;
   }

@@ -1,31 +1,23 @@
 import type { Faker } from '@faker-js/faker';
-import type { Company } from './company.ts';
-import {
-  DAY,
-  type Generators,
-  type Schedule,
-  type ScheduledAction,
-  type SimulationOptions,
-} from './simulation.ts';
+import type { StoredResource } from '../travel/ports.ts';
+import type { Desk } from './bookings.ts';
+import type { Company, PolicyTitle } from './company.ts';
+import type { Generators, Schedule, SimulationOptions, Story } from './simulation.ts';
 
 /**
  * The data and functions for one part of the simulation (people, trips, billing). Each part has its own random
  * generator: a change in the number of trips does not change the people.
  */
-export interface SimulationContext {
+export interface SimulationContext extends Desk {
   random: Faker;
   options: SimulationOptions;
   generators: Generators;
   company: Company;
   addresses: EmailAddresses;
-  travelers: TravelerSample;
-  schedule: Schedule<ScheduledAction>;
-  /** The simulated time, in epoch milliseconds. */
-  now(): number;
+  travelers: Travelers;
+  schedule: Schedule<Story>;
   /** Called once for each person who is hired and each trip that is searched. */
   progress(): void;
-  /** Ids of the refunds that wait until their invoice is paid, by invoice id. */
-  delayedRefunds: Map<string, string[]>;
   examples: Examples;
 }
 
@@ -67,48 +59,40 @@ function toAscii(name: string): string {
 
 /** A person who can travel, with the data that trips need. */
 export interface Traveler {
-  id: string;
+  user: StoredResource;
   /** The index of the branch in the company's list. */
   branch: number;
   city: string;
+  policy: PolicyTitle;
   /** The time at which the person leaves the company, in epoch milliseconds; undefined if the person stays. */
   leavesAt: number | undefined;
 }
 
-/** Maximum number of people who travel. It limits the memory that a company of a million people needs. */
-const SAMPLE_SIZE = 4_000;
+/** The number of people who travel. It limits the memory that a company of a million people needs. */
+const MAX_TRAVELERS = 4_000;
 /** A person who leaves the company within this time, in milliseconds, begins no further trip. */
-const NOTICE = 150 * DAY;
+const NOTICE = 150 * 86_400_000;
 
-/** A uniform random sample of the people, of limited size (reservoir sampling). */
-export class TravelerSample {
-  readonly #sample: Traveler[] = [];
-  readonly #random: Faker;
-  #added = 0;
+/** The people who travel: the first who are hired. */
+export class Travelers {
+  readonly #all: Traveler[] = [];
 
-  constructor(random: Faker) {
-    this.#random = random;
-  }
-
-  /** Adds a person. Once the sample is full, the person replaces a random one, or is left out. */
   add(traveler: Traveler): void {
-    this.#added += 1;
-    const index =
-      this.#added <= SAMPLE_SIZE
-        ? this.#sample.length
-        : this.#random.number.int({ min: 0, max: this.#added - 1 });
-    if (index < SAMPLE_SIZE) this.#sample[index] = traveler;
+    if (this.#all.length < MAX_TRAVELERS) this.#all.push(traveler);
   }
 
-  /** Draws 1 to `count` people who travel together: colleagues of one branch who stay with the company long enough. */
-  drawParty(random: Faker, time: number, count: number): Traveler[] {
-    const party: Traveler[] = [];
-    for (let tries = 0; tries < 20 * count && party.length < count; tries += 1) {
-      const candidate = random.helpers.arrayElement(this.#sample);
-      const [first = candidate] = party;
-      const isStaying = candidate.leavesAt === undefined || candidate.leavesAt > time + NOTICE;
-      if (isStaying && candidate.branch === first.branch && !party.includes(candidate)) party.push(candidate);
+  /** Draws 1 to `count` people who travel together: colleagues of one branch who stay with the company long enough, as its head does. */
+  drawParty(random: Faker, time: number, count: number): [Traveler, ...Traveler[]] {
+    const draw = () => random.helpers.arrayElement(this.#all);
+    const isStaying = ({ leavesAt }: Traveler) => leavesAt === undefined || leavesAt > time + NOTICE;
+    let first = draw();
+    while (!isStaying(first)) first = draw();
+    const others = new Set<Traveler>();
+    for (let tries = 0; tries < 20 * count && others.size + 1 < count; tries += 1) {
+      const candidate = draw();
+      if (isStaying(candidate) && candidate.branch === first.branch && candidate !== first)
+        others.add(candidate);
     }
-    return party;
+    return [first, ...others];
   }
 }

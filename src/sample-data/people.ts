@@ -1,10 +1,11 @@
 import type { Faker } from '@faker-js/faker';
 import type { JsonObject } from '../travel/json.ts';
-import { readResource } from '../travel/ports.ts';
+import type { StoredResource } from '../travel/ports.ts';
 import { user } from '../travel/resources/user.ts';
+import type { Branch, PolicyTitle } from './company.ts';
 import type { SimulationContext } from './context.ts';
 import { type Country, cities } from './reference-data.ts';
-import { DAY, HOUR, LENGTH, randomTime, type Transaction } from './simulation.ts';
+import { DAY, HOUR, LENGTH, randomTime, type Story } from './simulation.ts';
 
 /**
  * The number of direct reports of a manager. People are numbered level by level, so that the tree of managers has no
@@ -15,22 +16,39 @@ const REPORTS = 8;
 const FIRST_SHARE = 0.8;
 const LEAVER_SHARE = 0.05;
 
-interface Manager {
-  id: string;
-  department: number | undefined;
-}
-
-/** Schedules the hiring of every person, managers before their reports, and the departure of some. */
-export function schedulePeople(simulation: SimulationContext): void {
-  const { options, progress, schedule } = simulation;
-  const managers: Manager[] = [];
-  const scheduleHire = (number: number) =>
-    schedule.add(hireTime(simulation, number), async (transaction) => {
-      if (number + 1 < options.users) scheduleHire(number + 1);
-      await hirePerson(simulation, transaction, { number, managers });
-      progress();
+/** Hires every person, managers before their reports. Some leave later. */
+export async function* hirePeople(simulation: SimulationContext): Story {
+  const { company, now, options, progress, random, recorder, schedule, travelers } = simulation;
+  const managers: { id: string; department: number | undefined }[] = [];
+  for (let number = 0; number < options.users; number += 1) {
+    yield hireTime(simulation, number);
+    const manager = number === 0 ? undefined : managers[Math.floor((number - 1) / REPORTS)];
+    const isManager = number * REPORTS + 1 < options.users;
+    // The first reports of the head of the company lead the departments.
+    const head = number === 0 ? undefined : number - 1;
+    const department = number > REPORTS ? manager?.department : head;
+    const branch = random.helpers.weightedArrayElement(
+      company.branches.map(({ weight }, value) => ({ weight, value })),
+    );
+    const { doc, city, policy } = createPerson(simulation, {
+      number,
+      branch,
+      department,
+      managerId: manager?.id,
+      isManager,
     });
-  scheduleHire(0);
+    const hired = await recorder.create(user, doc);
+    if (isManager) managers.push({ id: hired.id, department });
+    // The head of the company stays even if there are no reports, because trips need at least one traveler.
+    const isStaying = number === 0 || isManager || !random.datatype.boolean(LEAVER_SHARE);
+    const leavesAt = isStaying ? undefined : leaveTime(simulation);
+    const staff = company.branches[branch];
+    if (staff) staff.headcount += 1;
+    travelers.add({ user: hired, branch, city, policy, leavesAt });
+    if (leavesAt !== undefined)
+      schedule.add(now(), leaveCompany(simulation, { person: hired, staff, leavesAt }));
+    progress();
+  }
 }
 
 /** The first people are hired within two days, the others at even intervals until the end. */
@@ -42,49 +60,18 @@ function hireTime({ options: { users, now } }: SimulationContext, number: number
   return opened + 3 * DAY + Math.floor(((number - first) / (users - first)) * rest);
 }
 
-async function hirePerson(
-  simulation: SimulationContext,
-  transaction: Transaction,
-  { number, managers }: { number: number; managers: Manager[] },
-): Promise<void> {
-  const { company, options, random, schedule, travelers } = simulation;
-  const manager = number === 0 ? undefined : managers[Math.floor((number - 1) / REPORTS)];
-  const isManager = number * REPORTS + 1 < options.users;
-  const department = number > REPORTS ? manager?.department : departmentOfHead(number);
-  const branch = random.helpers.weightedArrayElement(
-    company.branches.map(({ weight }, value) => ({ weight, value })),
-  );
-  const job: Job = { number, branch, department, managerId: manager?.id, isManager };
-  const { doc, city } = createPerson(simulation, job);
-  const { id } = await transaction.recorder.create(user, doc);
-  if (isManager) managers.push({ id, department });
-  // The head of the company stays even if there are no reports, because trips need at least one traveler.
-  const isStaying = number === 0 || isManager || !random.datatype.boolean(LEAVER_SHARE);
-  const leavesAt = isStaying ? undefined : leaveTime(simulation);
-  const staff = company.branches[branch];
-  if (staff) staff.headcount += 1;
-  travelers.add({ id, branch, city, leavesAt });
-  if (leavesAt === undefined) return;
-  schedule.add(leavesAt, async (later) => {
-    if (staff) staff.headcount -= 1;
-    await archiveUser(later, id);
-  });
-}
-
-/** The first reports of the head of the company lead the departments. */
-function departmentOfHead(number: number): number | undefined {
-  return number === 0 ? undefined : number - 1;
-}
-
 function leaveTime({ random, now, options }: SimulationContext): number {
   const earliest = now() + 30 * DAY;
   return randomTime(random, earliest, Math.max(earliest + DAY, options.now));
 }
 
-async function archiveUser({ recorder }: Transaction, id: string): Promise<void> {
-  const before = await readResource(recorder.transaction, 'user', id);
-  const archived: JsonObject = { ...before?.doc, archived: true };
-  if (before) await recorder.replace(user, before, archived);
+async function* leaveCompany(
+  { recorder }: SimulationContext,
+  { person, staff, leavesAt }: { person: StoredResource; staff: Branch | undefined; leavesAt: number },
+): Story {
+  yield leavesAt;
+  if (staff) staff.headcount -= 1;
+  await recorder.replace(user, person, { ...person.doc, archived: true });
 }
 
 interface Job {
@@ -98,23 +85,29 @@ interface Job {
   isManager: boolean;
 }
 
-function createPerson(simulation: SimulationContext, job: Job): { doc: JsonObject; city: string } {
+function createPerson(
+  simulation: SimulationContext,
+  job: Job,
+): { doc: JsonObject; city: string; policy: PolicyTitle } {
   const { addresses, company, random, generators, now } = simulation;
   const branch = random.helpers.arrayElement(company.branches.slice(job.branch, job.branch + 1));
   const { billingProfileId, country, currency, lang } = branch;
   const home = random.helpers.arrayElement(
     cities.filter((city) => city.country === country && city.postal !== undefined),
   );
-  const { firstName, gender, lastName } = createName(simulation, country);
+  const { person, location } = generators.forCountry(country);
+  const gender = random.person.sexType();
+  const [firstName, lastName] = [person.firstName(gender), person.lastName(gender)];
   const { managerId, department } = job;
   const costCenterId = department === undefined ? undefined : company.costCenterIds[department];
+  const ownPolicy = choosePolicy(job, random);
   const birthdate = random.date.birthdate({ mode: 'age', min: 22, max: 64, refDate: now() });
   const doc = {
     address: {
       city: home.name,
       countryCode: country,
       postalCode: postalCode(home.postal ?? '', country, random),
-      streetAddress: generators.forCountry(country).location.streetAddress(),
+      streetAddress: location.streetAddress(),
     },
     billingProfileId,
     ...(costCenterId === undefined ? {} : { costCenterId }),
@@ -127,21 +120,9 @@ function createPerson(simulation: SimulationContext, job: Job): { doc: JsonObjec
     ...phone(branch, random),
     roles: roles(job, random),
     ...(random.datatype.boolean(0.6) ? { travelerPrefs: { flightSeatPosition: seat(random) } } : {}),
-    ...travelPolicy(simulation, job),
+    ...(ownPolicy ? { travelPolicyId: company.policyIds[ownPolicy] } : {}),
   };
-  return { doc, city: home.name };
-}
-
-function createName({ company, generators, random }: SimulationContext, country: string) {
-  // Some people work abroad.
-  const origin = random.datatype.boolean(0.88)
-    ? country
-    : random.helpers.weightedArrayElement(
-        company.branches.map(({ weight, country: value }) => ({ weight, value })),
-      );
-  const gender = random.person.sexType();
-  const { person } = generators.forCountry(origin);
-  return { gender, firstName: person.firstName(gender), lastName: person.lastName(gender) };
+  return { doc, city: home.name, policy: ownPolicy ?? (department === 0 ? 'sales' : 'standard') };
 }
 
 function seat(random: Faker): string {
@@ -184,23 +165,21 @@ function roles({ number, isManager }: Job, random: Faker): string[] {
   ];
 }
 
-function travelPolicy(
-  { company, random }: SimulationContext,
-  { number, isManager }: Job,
-): { travelPolicyId?: string } {
-  if (number < 9) return { travelPolicyId: company.policies.executives };
-  return !isManager && random.datatype.boolean(0.06) ? { travelPolicyId: company.policies.guests } : {};
+/** The policy of a person; without one, that of the cost center, or else of the billing profile, applies. */
+function choosePolicy({ number, isManager }: Job, random: Faker): PolicyTitle | undefined {
+  if (number < 9) return 'executives';
+  return !isManager && random.datatype.boolean(0.06) ? 'guests and interns' : undefined;
 }
 
 function customFieldValues({ company: { fields }, random }: SimulationContext, number: number, site: string) {
-  const { employeeNumber, languages } = fields;
+  const { 'employee number': employeeNumber, languages } = fields;
   const siteOption = fields.site.options.get(site);
   const spoken = random.datatype.boolean(0.3)
     ? random.helpers.arrayElements([...languages.options.values()], { min: 1, max: 3 })
     : [];
   const toValues = (ids: string[]) => ids.map((customFieldOptionId) => ({ customFieldOptionId }));
   return [
-    { customFieldId: employeeNumber, values: [{ data: `E${String(number + 1).padStart(7, '0')}` }] },
+    { customFieldId: employeeNumber.id, values: [{ data: `E${String(number + 1).padStart(7, '0')}` }] },
     ...(siteOption === undefined ? [] : [{ customFieldId: fields.site.id, values: toValues([siteOption]) }]),
     ...(spoken.length === 0 ? [] : [{ customFieldId: languages.id, values: toValues(spoken) }]),
   ];

@@ -94,14 +94,9 @@ export function fromLocalTime(local: number, zone: string): number {
 
 /** The offset of a zone from UTC at a time, in milliseconds; positive to the east. */
 function utcOffset(time: number, zone: string): number {
-  const parts = new Map(
-    formatFor(zone)
-      .formatToParts(time)
-      .map(({ type, value }) => [type, Number(value)]),
-  );
-  const of = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
-  const shown = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
-  return shown - Math.floor(time / 1000) * 1000;
+  const [, sign = '+', hours = 0, minutes = 0] =
+    /GMT([+-])(\d+):(\d+)/.exec(formatFor(zone).format(time)) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
 
 /** Cached formatters by time zone, because creating one takes a thousand times as long as using it. */
@@ -110,10 +105,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 function formatFor(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known) return known;
-  const format = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
-  });
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   formats.set(timeZone, format);
   return format;
 }

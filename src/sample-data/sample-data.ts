@@ -1,26 +1,28 @@
 import { foldCase } from '../schema/case-fold.ts';
 import { ensureFirstAdmin } from '../travel/api-keys.ts';
-import { createBookingService } from '../travel/booking/booking-service.ts';
-import { BOOKING_TYPES } from '../travel/booking/context.ts';
 import { createRecorder } from '../travel/changes.ts';
 import { stringMember } from '../travel/json.ts';
-import type { TravelReader, TravelStore, TravelTransaction } from '../travel/ports.ts';
+import type { TravelReader, TravelStore } from '../travel/ports.ts';
 import { MANDATORY_INDEX } from '../travel/resources/custom-field.ts';
-import { scheduleBilling } from './billing.ts';
+import { DEFAULT_POLICY_INDEX } from '../travel/resources/travel-policy.ts';
+import { Batch, SampleDataRefused } from './batch.ts';
+import { billBranches } from './billing.ts';
 import { companyIdentity, createCompany } from './company.ts';
-import { EmailAddresses, type Examples, type SimulationContext, TravelerSample } from './context.ts';
-import { schedulePeople } from './people.ts';
+import { EmailAddresses, type Examples, type SimulationContext, Travelers } from './context.ts';
+import { Ledger } from './ledger.ts';
+import { hirePeople } from './people.ts';
 import {
   DAY,
   idGenerator,
   LENGTH,
   loadGenerators,
   Schedule,
-  type ScheduledAction,
   type SimulationOptions,
-  type Transaction,
+  type Story,
 } from './simulation.ts';
-import { scheduleTrips } from './trips.ts';
+import { startTrips } from './trips.ts';
+
+export { SampleDataRefused } from './batch.ts';
 
 /** The company that is created unless another one is asked for. */
 export const SAMPLE_COMPANY = { users: 200, trips: 500, seed: 1 };
@@ -50,81 +52,59 @@ export interface SampleCompany extends Examples {
   counts: Map<string, number>;
 }
 
-/** Thrown if sample data cannot be created in this account. The message tells the operator why. */
-export class SampleDataRefused extends Error {}
-
-/** The types that a transaction locks: everything that the simulation writes. */
-const TYPES = [
-  ...[
-    'billingProfile',
-    'costCenter',
-    'customField',
-    'customFieldOption',
-    'projectCode',
-    'travelPolicy',
-    'user',
-  ],
-  ...BOOKING_TYPES,
-];
-
 /**
- * Creates a company that has used the travel service for thirteen months. All events happen in order of time, through the same
- * booking code as in the service. The same options create the same data, ids included. Throws a `SampleDataRefused` if the
- * company exists already or a custom field is mandatory.
+ * Creates a company that has used the travel service for thirteen months. All events happen in order of time, by the rules of
+ * the service's billing. The same options create the same data, ids included. Throws a `SampleDataRefused` if the company
+ * exists already or a custom field is mandatory.
  */
 export async function createSampleData(
-  deps: SampleDataDeps,
+  { store, pause, progress }: SampleDataDeps,
   options: SimulationOptions,
 ): Promise<SampleCompany> {
-  const { store, pause, progress } = deps;
   await refuseUnsuitableAccount(store, options);
   const generators = await loadGenerators(options.seed);
   const clock = { time: options.now - LENGTH };
   const now = () => clock.time;
   const time = { now, newId: idGenerator(generators.forPurpose(options.idSeed ?? 1), now) };
   await ensureFirstAdmin({ store, ...time });
-  const writes: WriteCount = { created: new Map(), total: 0 };
-  const inTransaction = <T>(work: (transaction: Transaction) => Promise<T>) =>
-    store.write(
-      TYPES,
-      simulateOnce(writes, (within) => {
-        const recorder = createRecorder(within, time);
-        return work({ recorder, booking: createBookingService(recorder, time) });
-      }),
-    );
-  const company = await inTransaction((transaction) => createCompany(transaction, options));
-  const { examples, schedule } = scheduleAll({ options, generators, company, now, progress });
-  for (let isRunning = true; isRunning; ) {
-    const limit = await pause();
-    isRunning = await inTransaction(async (transaction) => {
-      for (const end = writes.total + limit; writes.total < end; ) {
-        const next = schedule.next();
-        if (!next) return false;
-        clock.time = next.time;
-        await next.work(transaction);
-      }
-      return true;
-    });
+  const batch = new Batch(store);
+  const recorder = createRecorder(batch.transaction, time);
+  const policies = await store.find({ type: 'travelPolicy', ...defaultPolicy, limit: 1 });
+  const company = await createCompany(recorder, { ...options, hasDefaultPolicy: policies.length > 0 });
+  const desk = { ...time, recorder, ledger: new Ledger({ ...time, recorder }) };
+  const { examples, schedule } = startStories({ ...desk, options, generators, company, progress });
+  for (let limit = await pause(); ; ) {
+    const next = schedule.next();
+    if (!next || batch.size >= limit) {
+      await batch.store();
+      // Nobody is notified of each of the changes: their list would only grow.
+      recorder.changed.length = 0;
+      limit = await pause();
+    }
+    if (!next) return { ...examples, company: company.name, domain: company.domain, counts: batch.created };
+    clock.time = next.time;
+    const { value, done } = await next.work.next();
+    if (!done) schedule.add(value, next.work);
   }
-  return { ...examples, company: company.name, domain: company.domain, counts: writes.created };
 }
 
-type CommonContext = Pick<SimulationContext, 'options' | 'generators' | 'company' | 'now' | 'progress'>;
+const defaultPolicy = { name: DEFAULT_POLICY_INDEX.name, values: [DEFAULT_POLICY_INDEX.value] };
 
-/** Schedules people, trips and billing, each with a random generator of its own, on one schedule. */
-function scheduleAll(common: CommonContext): Pick<SimulationContext, 'examples' | 'schedule'> {
-  const { forPurpose } = common.generators;
+type CommonContext = Omit<SimulationContext, 'addresses' | 'examples' | 'random' | 'schedule' | 'travelers'>;
+
+/** Begins with people, trips and billing, each with a random generator of its own, on one schedule. */
+function startStories(common: CommonContext): Pick<SimulationContext, 'examples' | 'schedule'> {
+  const { generators, now, options } = common;
+  const schedule = new Schedule<Story>(options.now);
   const context = {
     ...common,
     addresses: new EmailAddresses(),
-    delayedRefunds: new Map<string, string[]>(),
     examples: {},
-    schedule: new Schedule<ScheduledAction>(common.options.now),
-    travelers: new TravelerSample(forPurpose(2)),
+    schedule,
+    travelers: new Travelers(),
   };
-  schedulePeople({ ...context, random: forPurpose(3) });
-  scheduleTrips({ ...context, random: forPurpose(4) });
-  scheduleBilling({ ...context, random: forPurpose(5) });
+  for (const [position, begin] of [hirePeople, startTrips, billBranches].entries())
+    schedule.add(now(), begin({ ...context, random: generators.forPurpose(3 + position) }));
   return context;
 }
 
@@ -153,64 +133,4 @@ async function refuseUnsuitableAccount(store: TravelStore, { seed }: SimulationO
 export async function isCompanyPresent(store: TravelReader, seed: number): Promise<boolean> {
   const values = [foldCase(`${companyIdentity(seed).name} France`)];
   return (await store.find({ type: 'billingProfile', limit: 1, name: 'name', values })).length > 0;
-}
-
-/**
- * The store runs a work again if another transaction of the same commit fails, but the simulation cannot go back: its clock, its
- * random generators and its schedule have moved on. The second run therefore repeats the writes of the first.
- */
-function simulateOnce<T>(
-  count: WriteCount,
-  work: (within: TravelTransaction) => Promise<T>,
-): (within: TravelTransaction) => Promise<T> {
-  const writes: RepeatedWrite[] = [];
-  let run: { result?: T; isComplete: boolean } | undefined;
-  return async (within) => {
-    if (!run) {
-      run = { isComplete: false };
-      const result = await work(recordWrites(within, writes, count));
-      run = { result, isComplete: true };
-      return result;
-    }
-    for (const write of run.isComplete ? writes : []) if (await write(within)) run.isComplete = false;
-    // Another transaction has taken the number or the name of one of these writes.
-    if (!run.isComplete)
-      throw new SampleDataRefused(
-        'The travel service was changed at the same time. Remove the sample data, then create it again.',
-      );
-    return run.result as T; // The work is complete, so that its result is there.
-  };
-}
-
-interface WriteCount {
-  /** The number of resources and events that were created, by type. */
-  created: Map<string, number>;
-  /** The number of all writes, changes included. */
-  total: number;
-}
-
-/** Returns true, or the name of a value that is taken, if the write is not possible any more. */
-type RepeatedWrite = (within: TravelTransaction) => Promise<unknown>;
-
-/** Wraps a transaction so that it remembers and counts its writes. */
-function recordWrites(
-  within: TravelTransaction,
-  writes: RepeatedWrite[],
-  count: WriteCount,
-): TravelTransaction {
-  const record = <T>(write: (transaction: TravelTransaction) => Promise<T>, created?: string): Promise<T> => {
-    count.total += 1;
-    if (created !== undefined) count.created.set(created, (count.created.get(created) ?? 0) + 1);
-    writes.push(write);
-    return write(within);
-  };
-  return {
-    ...within,
-    insert: (resource, keys) => record((transaction) => transaction.insert(resource, keys), resource.type),
-    replace: (resource, keys, before) => record((transaction) => transaction.replace(resource, keys, before)),
-    remove: (resource, keys) => record((transaction) => transaction.remove(resource, keys)),
-    append: (resource, topic) => {
-      void record(async (transaction) => transaction.append(resource, topic), resource.type);
-    },
-  };
 }

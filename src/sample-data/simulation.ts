@@ -1,6 +1,4 @@
 import type { Faker } from '@faker-js/faker';
-import type { BookingService } from '../travel/booking/booking-service.ts';
-import type { Recorder } from '../travel/changes.ts';
 
 /** The size of the company, its seed, and the end of the simulated time. */
 export interface SimulationOptions {
@@ -13,14 +11,8 @@ export interface SimulationOptions {
   idSeed?: number;
 }
 
-/** The open database transaction in which an action runs. */
-export interface Transaction {
-  recorder: Recorder;
-  booking: BookingService;
-}
-
-/** An action of the simulation, which runs at its scheduled time. */
-export type ScheduledAction = (transaction: Transaction) => Promise<void>;
+/** What happens to a person, a trip or an invoice: it yields the times, in epoch milliseconds, at which it goes on. */
+export type Story = AsyncGenerator<number, void, void>;
 
 /** An hour, in milliseconds. */
 export const HOUR = 3_600_000;
@@ -85,26 +77,26 @@ export function randomTime(random: Faker, from: number, to: number): number {
   return random.date.between({ from, to }).getTime();
 }
 
-/** Actions in order of time. */
+/** Work in order of time. */
 export class Schedule<T> {
-  /** The latest action first, so that the earliest is taken from the end. */
-  readonly #actions: { time: number; work: T }[] = [];
+  /** The latest first, so that the earliest is taken from the end. */
+  readonly #entries: { time: number; work: T }[] = [];
   readonly #end: number;
 
-  /** An action at `end` or later is never run. */
+  /** Work at `end` or later is never returned. */
   constructor(end: number) {
     this.#end = end;
   }
 
-  /** Adds an action, to be run at a time in epoch milliseconds. Of several with the same time, the one that was added first runs first. */
+  /** Adds work for a time in epoch milliseconds. Of several with the same time, the one that was added first comes first. */
   add(time: number, work: T): void {
     if (time >= this.#end) return;
-    const index = this.#actions.findLastIndex((later) => later.time > time) + 1;
-    this.#actions.splice(index, 0, { time, work });
+    const index = this.#entries.findLastIndex((later) => later.time > time) + 1;
+    this.#entries.splice(index, 0, { time, work });
   }
 
-  /** Removes and returns the earliest action; undefined when the schedule is empty. */
+  /** Removes and returns the earliest work; undefined when the schedule is empty. */
   next(): { time: number; work: T } | undefined {
-    return this.#actions.pop();
+    return this.#entries.pop();
   }
 }

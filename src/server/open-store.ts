@@ -13,7 +13,8 @@ import { addressPredicate } from '../http/proxies.ts';
 import type { SocketLimits } from '../http/sockets.ts';
 import { sumUpStrangers } from '../http/stranger-lines.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
-import { isExchangeLogReadable, startExchangeLog } from '../log/open-log.ts';
+import { exchangeStore } from '../log/exchange-store.ts';
+import { exchangeRecorder } from '../log/recorder.ts';
 import { MAX_DELAY_MS } from '../provisioning/circuit-breaker.ts';
 import { leaseDuration } from '../provisioning/reconcile/run/lease.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
@@ -171,7 +172,6 @@ async function openStores(
   const { database, log, runtime, writes, strangerClock, passwordCosts } = deps;
   const encryptionKey = currentEncryptionKey(settings);
   await reencryptSecrets(settings, { database, log });
-  if (!(await isExchangeLogReadable(database, settings))) log.warn(UNREADABLE_LOG);
   for (const warning of settings.warnings) log.warn(warning);
   const store = provisioningStore(database);
   for (const connection of settings.connections) await ensureConnection(database, connection, runtime.now());
@@ -184,12 +184,14 @@ async function openStores(
   if (tracing) started.push(tracing);
   const http = createHttpDeps(settings, store, deps);
   const { metrics } = http;
-  const exchanges = startExchangeLog(settings, {
-    ...{ database, clock: strangerClock, log: runtime.log, onLoss: countLostExchanges(metrics) },
+  // It also deletes what is older than the settings allow.
+  const logged = exchangeRecorder({
+    ...{ store: exchangeStore(database), clock: strangerClock, log: runtime.log },
+    ...{ keep: settings.requestLog, onLoss: countLostExchanges(metrics) },
   });
-  started.push(exchanges);
+  started.push(logged);
   if (database.migrated.includes(ONE_LOG)) log.warn(EMPTIED);
-  const { recorder } = exchanges;
+  const recorder = settings.requestLog.keepDays > 0 ? logged : undefined;
   const embeddedChanges: ServerDeps['embeddedChanges'] = { listener: () => {} };
   const refusals = refusalDeps(database);
   const embedded = await openEmbeddedTravel(settings, {
@@ -220,9 +222,6 @@ async function openTraces(traces: NonNullable<Settings['traces']>, log: Logger):
   const { openTelemetry } = await import('../tracing/open-telemetry.ts');
   return openTelemetry(traces, { log, now: () => performance.now(), wait });
 }
-
-const UNREADABLE_LOG =
-  'the log of exchanges was encrypted with another key than JETBRIDGE_KEY or jetbridge.key, and cannot be read: set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to that key';
 
 const EMPTIED =
   'the log of exchanges and the request log of the travel service are one log now, which begins empty: the entries of the earlier version were deleted';

@@ -17,7 +17,6 @@ import {
   transportReader,
 } from '../http/proxies.ts';
 import { type LimitHandlers, socketLimits } from '../http/sockets.ts';
-import { exchangeKeys } from '../log/open-log.ts';
 import { exchangeReader } from '../log/search.ts';
 import type { StoredConnections } from '../operations/deps.ts';
 import type { Background } from '../provisioning/background.ts';
@@ -238,7 +237,7 @@ function createApp(deps: ServerDeps, { scim, documents, ...parts }: AppParts): E
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
     const encryptionKey = currentEncryptionKey(settings);
-    const exchanges = exchangeReader(database, exchangeKeys(settings));
+    const exchanges = exchangeReader(database);
     const shared = { ...deps, ...deps.signIns, ...parts, isSecure, publicUrl, encryptionKey, exchanges };
     app.use('/admin', adminRoutes(shared));
     app.get('/', (_request, response) => response.redirect('/admin'));

@@ -1,4 +1,4 @@
-import { adminContract } from '../../src/admin/catalog.ts';
+import { adminOperations } from '../../src/admin/catalog.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 
 let fixture: AdminFixture;
@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 test('no operation changes or removes an entry of the audit log, and nobody reads it without a credential', async () => {
-  const operations = Object.values(adminContract).filter(({ path }) => path.startsWith('/audit'));
+  const operations = Object.values(adminOperations).filter(({ path }) => path.startsWith('/audit'));
   expect(operations.map(({ path, method }) => [path, method])).toEqual([
     ['/audit', 'get'],
     ['/audit.csv', 'get'],

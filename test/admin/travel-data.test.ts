@@ -1,10 +1,11 @@
+import { cancelBooking } from '../../src/sample-data/bookings.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
-import { type BookingTransaction, bookingTransactionsOf } from '../fixtures/bookings.ts';
+import { type BookingTransaction, bookAll, bookingTransactionsOf, searchFor } from '../fixtures/bookings.ts';
+import { hotel, lisbon, paris, roundTrip } from '../fixtures/quotes.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { type TravelAdmin, travelAdmin } from '../fixtures/travel-admin.ts';
-import { hotel, lisbon, paris, roundTrip } from '../travel/booking/quotes.ts';
 
 let fixture: AdminFixture;
 let database: Database;
@@ -48,14 +49,13 @@ async function bookTrip(total: number) {
     await travelIdOfGrace(),
     await travel.make('/users', { ...guest, billingProfileId: profileId }),
   ];
-  return transact(async (service) => {
+  return transact(async (desk) => {
     const search = {
       ...{ kind: 'roundTripWithHotel', departurePlace: paris, arrivalPlace: lisbon },
       departureLocaleDateTime: '2026-12-01T09:30:00',
     };
-    const quotes = [roundTrip(total), hotel(140)];
-    const { id } = await service.searchTrip({ travelerIds, search, quotes });
-    return service.bookTrip({ tripProjectId: id });
+    const trip = await searchFor(desk, travelerIds, [roundTrip(total), hotel(140)], { search });
+    return { trip, bookings: await bookAll(desk, trip) };
   });
 }
 
@@ -108,10 +108,10 @@ test('trips are listed, the newest first, and one is shown with its parts and th
 
 test('a canceled trip says so, and the part of a canceled booking too', async () => {
   const { trip, bookings } = await bookTrip(100);
-  const [flight] = bookings.filter(({ kind }) => kind === 'flight');
-  await transact((service) =>
-    service.cancelBooking({ tripProjectId: trip.id, bookingId: flight?.id ?? '', refundPercentage: 100 }),
-  );
+  await transact(async (desk) => {
+    for (const booking of bookings.filter(({ kind }) => kind === 'flight'))
+      await cancelBooking(desk, trip, { booking, travelerIds: trip.doc.travelerIds, refundPercentage: 100 });
+  });
   const partly = (await fixture.viewer('GET', `/travel/trips/${trip.id}`)).body;
   expect([partly.state, partly.prices]).toEqual(['booked', [{ currency: 'EUR', total: 140 }]]);
   expect(partly.parts.map(({ kind, state }: Record<string, string>) => `${kind} ${state}`)).toEqual([
@@ -120,12 +120,11 @@ test('a canceled trip says so, and the part of a canceled booking too', async ()
 });
 
 test('invoices are listed, the newest first, and one is shown with its operations and refunds', async () => {
-  await transact((service) => service.invoiceProfile({ billingProfileId: profileId, kind: 'booking' }));
+  await transact(({ ledger }) => ledger.issueInvoices(profileId, 'booking'));
   await bookTrip(80);
-  const [invoice] = await transact((service) =>
-    service.invoiceProfile({ billingProfileId: profileId, kind: 'booking' }),
-  );
-  const id = invoice?.id ?? '';
+  const [invoice] = await transact(({ ledger }) => ledger.issueInvoices(profileId, 'booking'));
+  if (!invoice) throw new Error('a trip is booked');
+  const { id } = invoice;
   const first = await fixture.viewer('GET', '/travel/invoices?limit=1');
   expect(first.body.invoices).toMatchObject([
     { id, status: 'open', customer: 'Headquarters', amount: { currency: 'EUR', total: 110 } },
@@ -133,7 +132,7 @@ test('invoices are listed, the newest first, and one is shown with its operation
   const second = await fixture.viewer('GET', `/travel/invoices?limit=1&after=${first.body.next}`);
   expect(second.body.invoices).toHaveLength(1);
 
-  await transact((service) => service.payInvoice(id));
+  await transact(({ ledger }) => ledger.setInvoiceStatus(invoice, { status: 'paid' }));
   const { operations } = (await fixture.viewer('GET', `/travel/invoices/${id}/billing-operations`)).body;
   expect(operations).toContainEqual(
     expect.objectContaining({
@@ -142,7 +141,9 @@ test('invoices are listed, the newest first, and one is shown with its operation
       traveler: expect.objectContaining({ name: 'Ada Guest' }),
     }),
   );
-  await transact((service) => service.refundOperation({ billingOperationId: operations[0].id, total: 10 }));
+  await transact(async ({ ledger }) => {
+    for (const operation of invoice.operations.slice(0, 1)) await ledger.refund(operation, 1000);
+  });
   const { body } = await fixture.viewer('GET', `/travel/invoices/${id}`);
   expect(body).toMatchObject({
     status: 'paid',

@@ -188,16 +188,23 @@ test('a data folder that others may enter is a warning', async () => {
   );
 });
 
-test('secrets of webhooks that another key encrypted are a fault', async () => {
-  const keys = { TRAVEL_API_KEY: 'travel-key-of-the-tests', JETBRIDGE_KEY: randomBytes(32).toString('hex') };
-  const service = await startService({ ...data, ...keys }, { background: false });
+/** Starts the service with a webhook, whose secret is encrypted, and stops it. */
+async function makeWebhook(keys: Record<string, string>): Promise<void> {
+  const service = await startService({ ...data, ...keys, TRAVEL_API_KEY }, { background: false });
   const created = await fetch(`${service.url}/api/webhooks`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${keys.TRAVEL_API_KEY}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${TRAVEL_API_KEY}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ data: { url: 'https://hooks.example/travel' } }),
   });
   expect(created.status).toBe(201);
   await service.close();
+}
+
+const TRAVEL_API_KEY = 'travel-key-of-the-tests';
+
+test('secrets of webhooks that another key encrypted are a fault', async () => {
+  const keys = { TRAVEL_API_KEY, JETBRIDGE_KEY: randomBytes(32).toString('hex') };
+  await makeWebhook(keys);
   expect(lineOf((await examine(keys)).lines, 'encryption key')).toMatch(/^ok /);
   const { code, lines } = await examine({ ...keys, JETBRIDGE_KEY: randomBytes(32).toString('hex') });
   expect(code).toBe(1);
@@ -209,11 +216,7 @@ test('secrets of webhooks that another key encrypted are a fault', async () => {
 // With PostgreSQL the key must be in the settings.
 describeOnSqlite('a key file', () => {
   test('that is missing is a fault; neither doctor nor requests create another key', async () => {
-    const service = await startService(data);
-    await fetch(`${service.url}/scim/v2/Users`, {
-      headers: { Authorization: `Bearer ${service.scimToken}` },
-    });
-    await service.close();
+    await makeWebhook({});
     const file = join(data.JETBRIDGE_DATA, 'jetbridge.key');
     rmSync(file);
     const { code, lines } = await examine();

@@ -1,6 +1,6 @@
-import { openExchangeLog } from '../../src/log/open-log.ts';
+import { exchangeReader } from '../../src/log/search.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { bookingTransactionsOf } from '../fixtures/bookings.ts';
+import { bookingTransactionsOf, searchFor } from '../fixtures/bookings.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';
 import {
@@ -24,13 +24,13 @@ import {
 } from '../fixtures/erasure.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
+import { car, hotel } from '../fixtures/quotes.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import type { RunningService } from '../fixtures/service.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 import { afterUpdate, failAt } from '../fixtures/triggers.ts';
-import { car, hotel } from '../travel/booking/quotes.ts';
 
 let fixture: ErasureFixture;
 beforeEach(async () => {
@@ -239,7 +239,7 @@ describe('a person who has left', () => {
     await leave(running, scim, id);
     const logged = async () => {
       const database = await openTestDatabase(running.data, false);
-      const log = openExchangeLog(database, running.settings);
+      const log = exchangeReader(database);
       const { exchanges } = await log.list({ pathPrefix: '/scim/v2/Users', method: 'GET', limit: 100 });
       await database.close();
       return exchanges.flatMap(({ path }) => /eq "(.*)"/.exec(decodeURIComponent(path))?.[1] ?? []);
@@ -452,7 +452,7 @@ describe('records of others', () => {
     expect(recorded).toMatchObject([{ data: desk }]);
     const logged = async () => {
       const database = await openTestDatabase(running.data, false);
-      const log = openExchangeLog(database, running.settings);
+      const log = exchangeReader(database);
       const { exchanges } = await log.list({ direction: 'api', method: 'POST', limit: 500 });
       await database.close();
       return exchanges.filter(({ requestBody }) => requestBody?.text.includes(desk.email)).length;
@@ -578,20 +578,8 @@ describe('records of others', () => {
       (name) => travelers.find(({ email }) => email === `${name}@corp.example`)?.id ?? '',
     );
     const database = await openTestDatabase(running.data, false);
-    const office = bookingTransactionsOf(database);
-    const rental = { ...car(90).rental, renterName: 'ann Smith' };
-    const name = 'Guests: ann@corp.example, ben@corp.example';
-    const stay = { ...hotel(300).stay, place: { ...hotel(300).stay.place, name } };
-    await office((desk) =>
-      desk.searchTrip({
-        travelerIds,
-        search: { kind: 'roundTripWithCar' },
-        quotes: [
-          { ...hotel(300), stay },
-          { ...car(90), rental },
-        ],
-      }),
-    );
+    const quotes = [hotel(300, 'Guests: ann@corp.example, ben@corp.example'), car(90, 'ann Smith')];
+    await bookingTransactionsOf(database)((desk) => searchFor(desk, travelerIds, quotes));
     await database.close();
     const trip = async () =>
       JSON.stringify((await readEvents(running)).find(({ kind }) => kind === 'tripProject.created'));

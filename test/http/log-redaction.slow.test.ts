@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openExchangeLog } from '../../src/log/open-log.ts';
+import { exchangeReader } from '../../src/log/search.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type RawRequest, rawExchange, requestText } from '../fixtures/raw-http.ts';
@@ -237,8 +237,7 @@ test('the log contains no value that a client chose, nor does the request log wi
 async function travelLog(): Promise<string> {
   const database = await openTestDatabase(join(place.path, 'data'), false);
   try {
-    const settings = { key: undefined, previousKey: undefined, data: join(place.path, 'data') };
-    const log = openExchangeLog(database, settings);
+    const log = exchangeReader(database);
     return JSON.stringify((await log.list({ direction: 'api', limit: 5_000 })).exchanges);
   } finally {
     await database.close();

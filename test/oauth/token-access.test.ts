@@ -1,5 +1,5 @@
 import { listClients, revokeClient } from '../../src/cli/oauth-clients.ts';
-import { openExchangeLog } from '../../src/log/open-log.ts';
+import { exchangeReader } from '../../src/log/search.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { sendBodyLate } from '../fixtures/late-body.ts';
@@ -134,7 +134,7 @@ test("the request log names the credential of an admin's request", async () => {
   const database = await openTestDatabase(service.data, false);
   try {
     await eventually(async () => {
-      const log = openExchangeLog(database, service.settings);
+      const log = exchangeReader(database);
       const query = { direction: 'api', pathBelow: '/api/whoami', hidesOwnCalls: true } as const;
       const { exchanges } = await log.list({ ...query, limit: 10 });
       expect(exchanges.map(({ status, credential }) => [status, credential])).toEqual([

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog } from '../../src/http/log.ts';
 import type { LoggedExchange } from '../../src/log/exchange.ts';
-import { openExchangeLog } from '../../src/log/open-log.ts';
+import { exchangeReader } from '../../src/log/search.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
@@ -111,12 +111,9 @@ describe('the events of what an IdP writes', () => {
   });
 
   /** Reads all requests to the travel API below a path. */
-  async function readRequests(
-    settings: RunningService['settings'],
-    pathBelow: string,
-  ): Promise<LoggedExchange[]> {
+  async function readRequests(pathBelow: string): Promise<LoggedExchange[]> {
     const database = await openTestDatabase(data, false);
-    const log = openExchangeLog(database, settings);
+    const log = exchangeReader(database);
     const rows: LoggedExchange[] = [];
     let before: string | undefined;
     do {
@@ -144,7 +141,7 @@ describe('the events of what an IdP writes', () => {
     await eventually(async () => expect(countPolls()).toBeGreaterThanOrEqual(before + 2));
     const settings = service?.settings;
     await close();
-    const own = (settings ? await readRequests(settings, '/api/users') : []).filter(
+    const own = (settings ? await readRequests('/api/users') : []).filter(
       ({ credential }) => credential === 'bridge',
     );
     const writes = own.filter(({ method, status }) => method === 'POST' && status === 201);

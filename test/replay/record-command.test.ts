@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliCommand } from '../../src/cli/command.ts';
-import { addRecordCommand, type RecordedLog, type RecordFlags, record } from '../../src/cli/record.ts';
-import type { RecordedExchange } from '../../src/replay/exchanges.ts';
+import { addRecordCommand, type RecordFlags, record } from '../../src/cli/record.ts';
+import type { ExchangeSource, RecordedExchange } from '../../src/replay/exchanges.ts';
 import { readScenarios } from '../../src/replay/scenario.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -11,16 +11,15 @@ import { recordedShell } from '../fixtures/shell.ts';
 const NOW = Date.parse('2026-11-20T08:00:00Z');
 
 /** A log of exchanges that is a list; a position is an index of it. */
-function listSource(log: RecordedExchange[]): RecordedLog & { keptUntil: number[] } {
+function listSource(log: RecordedExchange[]): ExchangeSource & { keptUntil: number[] } {
   const keptUntil: number[] = [];
   return {
     keptUntil,
-    countUnreadable: () => 0,
-    read: async (connection, { from, limit }) => {
+    read: async (connection, from) => {
       const own = log.filter((one) => one.connection === connection);
-      const start = 'after' in from ? Number(from.after) : own.findIndex(({ at }) => at >= from.since);
-      const exchanges = start < 0 ? [] : own.slice(start, start + limit);
-      return { exchanges, position: String(start < 0 ? own.length : start + exchanges.length) };
+      const exchanges =
+        'after' in from ? own.slice(Number(from.after)) : own.filter(({ at }) => at >= from.since);
+      return { exchanges, position: String(own.length) };
     },
     keepReadBodies: async (_, until) => {
       keptUntil.push(until);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { runCommand } from '../../src/cli/cli.ts';
-import { openExchangeLog } from '../../src/log/open-log.ts';
+import { exchangeReader } from '../../src/log/search.ts';
 import { readScenarios } from '../../src/replay/scenario.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -57,7 +57,7 @@ describe.each(['okta', 'entra'])('a day of %s, recorded by "jetbridge record" fr
   /** Waits until the service keeps the bodies of reads, as a running recording asks for. */
   async function keepReadBodies(): Promise<void> {
     const database = await openDatabase(service.settings, { exclusive: false });
-    const log = openExchangeLog(database, service.settings);
+    const log = exchangeReader(database);
     await log.keepReadBodies('default', Date.now() + 3_600_000);
     const headers = { Authorization: `Bearer ${service.scimToken}` };
     await eventually(async () => {

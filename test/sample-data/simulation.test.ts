@@ -3,7 +3,6 @@ import { companyIdentity } from '../../src/sample-data/company.ts';
 import { EmailAddresses } from '../../src/sample-data/context.ts';
 import { fromLocalTime, toLocalTime } from '../../src/sample-data/reference-data.ts';
 import { idGenerator, loadGenerators, Schedule } from '../../src/sample-data/simulation.ts';
-import { timeAfterWorking, workingTimeUntil } from '../../src/sample-data/trips.ts';
 
 it('a schedule returns its actions in order of time, then of addition, and none at its end or later', () => {
   fc.assert(
@@ -52,22 +51,6 @@ it('an address is the name in ASCII', () => {
   expect(addresses.take('Éloïse', 'Lefèvre', 0)).toBe('eloise.lefevre');
   expect(addresses.take('Jürgen', 'Groß', 1)).toBe('juergen.gross');
   expect(addresses.take('Eloise', 'Lefevre', 2)).toBe('eloise.lefevre3');
-});
-
-it('working time passes from 8:00 to 18:00 UTC, Monday to Friday, and its inverse returns the only matching time', () => {
-  const worked = fc.integer({ min: 0, max: 3_000_000_000_000 / 4 });
-  fc.assert(
-    fc.property(worked, (ms) => {
-      const time = timeAfterWorking(ms);
-      expect(workingTimeUntil(time)).toBe(ms);
-      const date = new Date(time);
-      expect([1, 2, 3, 4, 5]).toContain(date.getUTCDay());
-      expect(date.getUTCHours()).toBeGreaterThanOrEqual(8);
-      expect(date.getUTCHours()).toBeLessThan(18);
-    }),
-  );
-  const friday = Date.UTC(2026, 10, 20, 18);
-  expect(workingTimeUntil(friday)).toBe(workingTimeUntil(Date.UTC(2026, 10, 23, 8)));
 });
 
 it('every seed gives a company of another name, domain and code', () => {

@@ -55,12 +55,12 @@ test('processes that start together migrate the database once', async () => {
 test('a migration that fails leaves nothing behind but the tables of the migrator', async () => {
   const name = await server.newDatabase();
   // A type with the name of the last table that the migrations create makes it fail.
-  await server.administer(name, 'create type exchange_name as (seq integer)');
+  await server.administer(name, 'create type exchange as (seq integer)');
   await expect(openPostgres(server.url(name))).rejects.toThrow(
-    'relation "exchange_name" already exists. Point DATABASE_URL at an empty database.',
+    'relation "exchange" already exists. Point DATABASE_URL at an empty database.',
   );
   expect(await server.tablesOf(name)).toEqual(['kysely_migration', 'kysely_migration_lock']);
-  await server.administer(name, 'drop type exchange_name');
+  await server.administer(name, 'drop type exchange');
   await (await open(server.url(name))).ping();
 });
 

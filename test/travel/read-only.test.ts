@@ -1,9 +1,11 @@
+import { bookOffline } from '../../src/sample-data/bookings.ts';
 import { catalog } from '../../src/travel/catalog.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
+import { bookAll, readTravelers, searchFor } from '../fixtures/bookings.ts';
+import { flight, hotel, roundTrip } from '../fixtures/quotes.ts';
 import type { Method } from '../fixtures/travel.ts';
-import { type BookingFixture, openBookingFixture } from './booking/fixture.ts';
-import { flight, hotel, roundTrip } from './booking/quotes.ts';
+import { type BookingFixture, openBookingFixture } from '../sample-data/fixture.ts';
 import { hasNull } from './samples.ts';
 
 let at: BookingFixture;
@@ -107,13 +109,17 @@ describe.each(paths)('%s', (path, resource) => {
 });
 
 test('responses conform to the schemas at every depth and contain no null', async () => {
-  const { operations } = await at.bookTrip([roundTrip(300), hotel(80)]);
-  const billingProfileId = operations[0]?.doc.billingProfileId ?? '';
+  const billingProfileId = await at.profile();
+  const travelerId = await at.traveler({ billingProfileId });
   await at.transact(async (desk) => {
-    const [invoice] = await desk.invoiceProfile({ billingProfileId, kind: 'booking' });
-    await desk.payInvoice(invoice?.id ?? '');
-    await desk.refundOperation({ billingOperationId: operations[0]?.id ?? '', total: 1 });
-    await desk.disputeInvoice({ invoiceId: invoice?.id ?? '', reason: 'duplicate' });
+    const { ledger } = desk;
+    const trip = await searchFor(desk, [travelerId], [roundTrip(300), hotel(80)]);
+    await bookAll(desk, trip);
+    for (const invoice of await ledger.issueInvoices(billingProfileId, 'booking')) {
+      await ledger.setInvoiceStatus(invoice, { status: 'paid' });
+      for (const operation of invoice.operations) await ledger.refund(operation, 100);
+      await ledger.dispute(invoice, 'duplicate', 100);
+    }
   });
   for (const [path, resource] of paths) {
     const listed = await at.all(`/${path}`);
@@ -152,18 +158,26 @@ describe('sub-collections', () => {
   });
 
   test('list the billing operations of a trip and of an invoice, by offset and by cursor, sorted by date', async () => {
-    const travelerId = await at.traveler({ billingProfileId: await at.profile() });
+    const billingProfileId = await at.profile();
+    const travelerId = await at.traveler({ billingProfileId });
     const trips = [];
     for (let number = 0; number < 2; number++) {
       at.fixture.advanceClock(1000);
-      trips.push(await at.bookTrip([flight(10), flight(20), hotel(30)], [travelerId]));
+      trips.push(
+        await at.transact(async (desk) => {
+          const trip = await searchFor(desk, [travelerId], [flight(10), flight(20), hotel(30)]);
+          await bookAll(desk, trip);
+          return trip;
+        }),
+      );
     }
-    const [first, second] = trips.map(({ operations }) => operations.map(({ id }) => id));
-    const billingProfileId = trips[0]?.operations[0]?.doc.billingProfileId ?? '';
-    const past = { travelerId, kind: 'hotel' as const, price: { currency: 'EUR', total: 1 } };
-    const late = await at.transact((desk) => desk.bookOffline({ ...past, bookedAt: 0 }));
-    const [invoice] = await at.transact((desk) => desk.invoiceProfile({ billingProfileId, kind: 'booking' }));
-    const ofTrip = `/trip-projects/${trips[0]?.trip.id}/billing-operations`;
+    const [first, second] = trips.map(({ purchases }) => purchases.map(({ id }) => id));
+    const late = await at.transact(async (desk) => {
+      const [traveler] = await readTravelers(desk, [travelerId]);
+      return bookOffline(desk, traveler, { quote: hotel(1), date: '1970-01-01T00:00:00Z' });
+    });
+    const [invoice] = await at.transact(({ ledger }) => ledger.issueInvoices(billingProfileId, 'booking'));
+    const ofTrip = `/trip-projects/${trips[0]?.id}/billing-operations`;
     const ofInvoice = `/invoices/${invoice?.id}/billing-operations`;
     const all = [...(first ?? []), ...(second ?? []), late.id];
     const ids = async (path: string) => (await at.all(path)).map(({ id }) => id);
@@ -182,7 +196,7 @@ describe('sub-collections', () => {
   test('list the users of a trip, without cursor pages and sorting', async () => {
     const ids = [await at.traveler(), await at.traveler(), await at.traveler()];
     await at.traveler();
-    const { trip } = await at.bookTrip([flight(1)], ids);
+    const trip = await at.transact((desk) => searchFor(desk, ids, [flight(1)]));
     const path = `/trip-projects/${trip.id}/users`;
     const { body } = await at.fixture.send('get', `${path}?limit=2&offset=1`);
     expect([body.data.length, body.meta.total]).toEqual([2, 3]);
@@ -207,12 +221,10 @@ test('resources that trips and billing operations refer to cannot be deleted', a
     customFields: [{ customFieldId: ofUser, values: [{ data: 'x' }] }],
   });
   await at.transact(async (desk) => {
-    const { id } = await desk.searchTrip({
-      ...{ travelerIds: [travelerId], search: { kind: 'oneWay' }, quotes: [flight(10)], projectCodeId },
-      customFields: [{ customFieldId: ofTrip, values: [{ data: 'y' }] }],
-    });
-    await desk.bookTrip({ tripProjectId: id });
-    await desk.invoiceProfile({ billingProfileId, kind: 'booking' });
+    const customFields = [{ customFieldId: ofTrip, values: [{ data: 'y' }] }];
+    const trip = await searchFor(desk, [travelerId], [flight(10)], { customFields, projectCodeId });
+    await bookAll(desk, trip);
+    await desk.ledger.issueInvoices(billingProfileId, 'booking');
   });
   const freed = { billingProfileId: null, costCenterId: null, customFields: null };
   await at.fixture.send('patch', `/users/${travelerId}`, { data: freed });

@@ -136,11 +136,11 @@ function clientAuthentication(secret: string): ClientAuth {
 function providerFetch({ timeoutMs }: OpenidClient): CustomFetch {
   return async (url, { body = null, headers, method, redirect }) => {
     if (!isSafeUrl(url)) throw new SignInFailure('misconfigured', 'it names a URL that is no https URL');
-    const answer = await fetchLimited(url, { body, headers, method, redirect }, timeoutMs).catch(
-      (error: unknown) => {
-        throw new SignInFailure('unavailable', `it does not answer (${networkFault(error)})`);
-      },
-    );
+    // The library types a body like fetch, but without the buffer of an array.
+    const init = { body, headers, method, redirect } as RequestInit;
+    const answer = await fetchLimited(url, init, timeoutMs).catch((error: unknown) => {
+      throw new SignInFailure('unavailable', `it does not answer (${networkFault(error)})`);
+    });
     if (answer.status >= 500 || answer.status === 429)
       throw new SignInFailure('unavailable', `it answers ${answer.status}`);
     return answer;

@@ -1,14 +1,23 @@
 import type { Response } from 'express';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
+import { z } from 'zod';
 import { hashSecret } from '../../http/authentication.ts';
+import { withAuditEntry } from '../../operations/audited.ts';
+import { type Operations, operationWith } from '../../operations/operation.ts';
+import { optionalText } from '../../operations/schemas.ts';
 import type { AuditLog } from '../../store/credentials/audit-log.ts';
 import type { OpenidAttempts } from '../../store/credentials/openid-attempts.ts';
-import type { openidContract } from '../contract/openid.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import type { RefusedSignIns } from '../refused-sign-ins.ts';
-import { type AdminContext, type Handlers, withAuditEntry } from '../router.ts';
+import type { AdminContext, RouterDeps } from '../router.ts';
 import { cookieName, cookieOptions, readCookie, type SessionDeps, startSession } from '../sessions.ts';
-import { failureText, SignInFailure, type SignInFailureCode, toSignInFailure } from './failures.ts';
+import {
+  failureText,
+  SignInFailure,
+  type SignInFailureCode,
+  signInFailureCodes,
+  toSignInFailure,
+} from './failures.ts';
 import { type AdmissionRules, identifyPerson, type Person, shownName } from './person.ts';
 import type { OpenidProvider, SignInAttempt } from './provider.ts';
 
@@ -19,12 +28,9 @@ export interface OpenidDeps extends SessionDeps {
   refusedSignIns: RefusedSignIns;
   /** Undefined if none is configured. */
   openid: OpenidSignIn | undefined;
-  log: Log;
-}
-
-interface Log {
-  warn(fields: object, text: string): void;
-  error(fields: object, text: string): void;
+  log: RouterDeps['log'];
+  /** Writes a failed sign-in to the log, each kind once a minute. */
+  logFailure(failure: SignInFailure): void;
 }
 
 /** The configured provider, and what its sign-ins need. */
@@ -58,36 +64,78 @@ const PLACE = 'cookie of a sign-in';
 /** The path of the operation `signInWithOpenid`, to which the provider sends the browser back. */
 const RETURN_PATH = '/admin/api/sign-in/openid/callback';
 
-/** Describes the ways to sign in, and handles the two navigations of a sign-in: to the provider, and back. */
-export function openidHandlers(deps: OpenidDeps): Handlers<typeof openidContract> {
-  const { openid } = deps;
-  const logFailure = failureLog(deps);
-  const onPage = async (run: (configured: ConfiguredDeps) => Promise<string>, returnTo: string) => {
-    try {
-      if (!openid) throw new SignInFailure('notConfigured');
-      return { location: await run({ ...deps, openid }) };
-    } catch (error) {
-      const failure = toSignInFailure(error);
-      logFailure(failure);
-      return { location: withFailure(returnTo, failure.code) };
-    }
-  };
-  return {
-    describeSignIn: async ({ query: { failure } }) => ({
-      password: deps.acceptsPasswords,
-      ...(openid && { openid: { label: openid.label } }),
-      ...(failure && { failure: failureText(failure, deps.acceptsPasswords) }),
-    }),
-    beginOpenidSignIn: ({ query }, { response }) => {
-      const returnTo = pageAddress(query.returnTo);
-      return onPage((configured) => beginSignIn(returnTo, response, configured), returnTo);
+/** A repeated parameter counts as none. */
+const text = optionalText.catch(undefined);
+
+const operation = operationWith<OpenidDeps, AdminContext>();
+
+/** The ways to sign in, and signing in through the OpenID provider. Browsers follow the redirects; scripts have tokens. */
+export const openidOperations = {
+  describeSignIn: operation(
+    {
+      ...{ method: 'get', path: '/sign-in', tag: 'Session', access: 'anyone' },
+      summary: 'List the ways to sign in',
+      query: z.strictObject({
+        failure: z
+          .enum(signInFailureCodes)
+          .optional()
+          .catch(undefined)
+          .describe('Of a sign-in through the OpenID provider: asks for its text'),
+      }),
+      result: z.object({
+        password: z.boolean().describe('False if only the OpenID provider opens the page'),
+        openid: z.object({ label: z.string() }).optional(),
+        failure: optionalText.describe('The text of the failure that the query names'),
+      }),
     },
-    signInWithOpenid: (_request, { response, address }) => {
+    async ({ query: { failure } }, { openid, acceptsPasswords }) => ({
+      password: acceptsPasswords,
+      ...(openid && { openid: { label: openid.label } }),
+      ...(failure && { failure: failureText(failure, acceptsPasswords) }),
+    }),
+  ),
+  beginOpenidSignIn: operation(
+    {
+      ...{ method: 'get', path: '/sign-in/openid', tag: 'Session', access: 'anyone', isNavigation: true },
+      summary: 'Go to the OpenID provider to sign in',
+      query: z.looseObject({ returnTo: text.describe('The address on the page to return to') }),
+    },
+    ({ query }, deps, { response }) => {
+      const returnTo = pageAddress(query.returnTo);
+      return navigate(deps, (configured) => beginSignIn(returnTo, response, configured), returnTo);
+    },
+  ),
+  signInWithOpenid: operation(
+    {
+      ...{ method: 'get', path: '/sign-in/openid/callback', tag: 'Session', access: 'anyone' },
+      isNavigation: true,
+      summary: 'Return from the OpenID provider; recorded in the audit log',
+      query: z.looseObject({ code: text, state: text, error: text }),
+    },
+    (_input, deps, { response, address }) => {
+      const { openid } = deps;
       const attempt = openid && takeAttempt(response, { ...deps, openid });
       const run = (configured: ConfiguredDeps) => completeSignIn(attempt, { response, address }, configured);
-      return onPage(run, attempt?.returnTo ?? PAGE);
+      return navigate(deps, run, attempt?.returnTo ?? PAGE);
     },
-  };
+  ),
+} satisfies Operations;
+
+/** Runs a step of a sign-in, which returns the address to go to. After a failure this is the page, which tells it. */
+async function navigate(
+  deps: OpenidDeps,
+  run: (configured: ConfiguredDeps) => Promise<string>,
+  returnTo: string,
+): Promise<{ location: string }> {
+  const { openid } = deps;
+  try {
+    if (!openid) throw new SignInFailure('notConfigured');
+    return { location: await run({ ...deps, openid }) };
+  } catch (error) {
+    const failure = toSignInFailure(error);
+    deps.logFailure(failure);
+    return { location: withFailure(returnTo, failure.code) };
+  }
 }
 
 type ConfiguredDeps = OpenidDeps & { openid: OpenidSignIn };
@@ -215,7 +263,7 @@ const LOG_EVERY_MS = 60_000;
  * Returns a function that logs the failures that the provider or this service has caused, which are for the operator; the others are in
  * the audit log.
  */
-function failureLog({ log, now }: OpenidDeps): (failure: SignInFailure) => void {
+export function failureLog({ log, now }: Pick<OpenidDeps, 'log' | 'now'>): OpenidDeps['logFailure'] {
   const loggedAt = new Map<SignInFailureCode, number>();
   return ({ code, message, cause }) => {
     const isOperators = ['failed', 'unavailable', 'misconfigured', 'invalidAnswer', 'noName'].includes(code);

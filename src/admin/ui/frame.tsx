@@ -18,7 +18,7 @@ import { type HotkeyItem, useHotkeys } from '@mantine/hooks';
 import { IconDots, IconMoon, IconSun } from '@tabler/icons-react';
 import { Component, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import type { Session } from '../contract/accounts.ts';
+import type { Session } from '../sign-in.ts';
 import { IconButton } from './components/buttons.tsx';
 import { Dialog } from './components/dialogs.tsx';
 import { LoadingView } from './components/loading.tsx';

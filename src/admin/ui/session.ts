@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Session } from '../contract/accounts.ts';
+import type { Session } from '../sign-in.ts';
 import { call, type Input, RequestFailure, setCsrfToken } from './api.ts';
 import { queryClient, useRead } from './queries.ts';
 

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Settings } from '../../config/settings.ts';
-import { eraseFromLog } from '../../log/erasure.ts';
-import { exchangeKeys } from '../../log/open-log.ts';
+import { deleteExchanges, findExchanges } from '../../log/erasure.ts';
 import { travelResourceId } from '../../server/ids.ts';
 import {
   deletePersonIdentities,
@@ -115,15 +114,13 @@ async function planFor(
   { database, settings, options }: EraseContext,
   onRead: (count: number) => void = () => {},
 ): Promise<ErasurePlan> {
-  const keys = exchangeKeys(settings);
   const person = await findPerson(database, {
     ...options,
     account: embeddedAccount(settings),
     isEmbedded: (account) => isEmbeddedAccount(settings, account),
-    keys,
   });
   const deps = erasureDeps(database, settings, person);
-  const plan = await planPersonErasure(database, settings, { person, deps, keys, onRead });
+  const plan = await planPersonErasure(database, settings, { person, deps, onRead });
   const refusal = erasureRefusal(plan);
   if (refusal !== undefined) throw new Refused(refusal);
   return plan;
@@ -137,13 +134,13 @@ function embeddedAccount({ connections }: Settings): string {
 function erasureDeps(
   database: Database,
   { parkingDomain = 'jetbridge.invalid' }: Settings,
-  { isNamed, strike }: ErasedPerson,
+  { isNamedInTravel, strike }: ErasedPerson,
 ): ErasureDeps {
   return {
     store: travelStore(database),
     now: Date.now,
     newId: travelResourceId,
-    namesPerson: isNamed,
+    namesPerson: isNamedInTravel,
     redact: strike,
     domain: parkingDomain,
     pause: () => setTimeout(PAUSE_MS),
@@ -190,7 +187,7 @@ async function erasePerson(
 ): Promise<void> {
   const deps = erasureDeps(database, settings, person);
   const identities = identityKeys(person);
-  const removeFromOthers = () => removeFromOtherRecords({ database, settings, deps, person });
+  const removeFromOthers = () => removeFromOtherRecords({ database, deps, person });
   if (!(await removeFromOthers()))
     throw new Refused('A server is at work on somebody who names the person. Run it once more.');
   if (!(await areIdentitiesUnchanged(database, identities, token))) throw new Refused(CHANGED);
@@ -237,17 +234,16 @@ async function eraseTravelers(
 /** Removes the person from the records of other people, from events and from the log. Returns false if a server holds one of the others. */
 async function removeFromOtherRecords({
   database,
-  settings,
   deps,
   person,
-}: Pick<EraseContext, 'database' | 'settings'> & {
+}: Pick<EraseContext, 'database'> & {
   deps: ErasureDeps;
   person: ErasedPerson;
 }): Promise<boolean> {
   const isDone = await retryUntilDone(async () => (await mendReferrers(database, person, Date.now())) === 0);
   if (!isDone) return false;
   for (const id of person.embeddedIds) await reduceEvents(deps, id);
-  await eraseFromLog(database, exchangeKeys(settings), person);
+  await deleteExchanges(database, await findExchanges(database, person));
   return true;
 }
 

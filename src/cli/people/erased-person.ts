@@ -1,5 +1,4 @@
 import { findFormerNames } from '../../log/erasure.ts';
-import type { LogKeys } from '../../log/keys.ts';
 import { elementValues, nonEmptyTexts, travelAddresses } from '../../provisioning/people/identity-names.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { employeeNumberOf, isObject, type Json } from '../../schema/resource.ts';
@@ -31,13 +30,12 @@ export interface ErasedPerson extends PersonReferences {
    * them may still be stored.
    */
   embeddedIds: string[];
-  /** Present and former addresses, and userNames that are no address. */
-  addresses: string[];
-  userNames: string[];
+  /** Returns true if a path or body in the log has one of the person's names. */
+  isNamed(text: string, connection: string): boolean;
   /** Recognizes the person in names that admins of the travel service chose, by addresses, travel ids and full names. */
   inTravel: NameMatcher;
   /** Returns true if a value in a document of the travel service is one of the person's addresses or full names. */
-  isNamed(value: string): boolean;
+  isNamedInTravel(value: string): boolean;
   /** Returns a document of the travel service without the addresses and, if `withId` is set, without the travel ids. */
   strike(doc: JsonObject, withId: boolean): JsonObject;
 }
@@ -50,14 +48,12 @@ export interface PersonQuery {
   account: string;
   /** Returns true if the travelers of an account are in the embedded travel service. */
   isEmbedded(account: string): boolean;
-  /** The keys of the log of exchanges, in which former addresses are found. */
-  keys: LogKeys;
 }
 
 /** Finds a person by userName, email address, SCIM id or travel id. Throws if none or several match. */
 export async function findPerson(
   database: Database,
-  { user, connection, account: ownAccount, isEmbedded, keys }: PersonQuery,
+  { user, connection, account: ownAccount, isEmbedded }: PersonQuery,
 ): Promise<ErasedPerson> {
   const store = travelStore(database);
   const people = await findPeople(database, user, connection);
@@ -76,7 +72,7 @@ export async function findPerson(
   const events = isHere ? await findInOwnEvents(database, known, identities) : { deleted: [], addresses: [] };
   const travelIds = [...new Set([...known, ...events.deleted])];
   const ids = identities.map(({ id }) => id);
-  const former = [...events.addresses, ...(await findFormerNames(database, keys, ids))];
+  const former = [...events.addresses, ...(await findFormerNames(database, ids))];
   const person = {
     ...{ account, identities, ids, travelIds, travelers },
     embeddedIds: isHere ? travelIds : travelers.map(({ id }) => id),
@@ -146,9 +142,11 @@ async function namesOf(database: Database, person: Person, former: string[]): Pr
     ]),
   );
   const foundElsewhere = nameMatcher({ unique: [...elsewhere, ...travelIds], whole: [] });
-  const userNames = nonEmptyTexts(...identities.map(({ desired }) => desired.userName));
+  const inStrangers = nameMatcher({ unique, whole: all.filter(isOwn) });
+  const matcherInLog = (connection: string) => found.get(connection) ?? nameMatcher({ unique, whole: [] });
   return {
-    ...{ addresses, userNames: userNames.filter((name) => !isAddress(name) && isOwn(name)) },
+    isNamed: (text, connection) =>
+      (connection === '' ? inStrangers : matcherInLog(connection)).matchesText(text),
     namesIn: (connection) => [...(names.get(connection) ?? elsewhere), ...travelIds],
     matcherFor: (connection) => found.get(connection) ?? foundElsewhere,
     ...namesInTravelService(addresses, travelIds, all.filter(isFullName)),
@@ -160,7 +158,7 @@ function namesInTravelService(addresses: string[], travelIds: string[], fullName
   const withIds = nameMatcher({ unique: [...addresses, ...travelIds], whole: [] });
   return {
     inTravel: nameMatcher({ unique: [...addresses, ...travelIds], whole: fullNames }),
-    isNamed: nameMatcher({ unique: addresses, whole: fullNames }).matchesValue,
+    isNamedInTravel: nameMatcher({ unique: addresses, whole: fullNames }).matchesValue,
     strike: (doc: JsonObject, withId: boolean) =>
       redactNames(doc as Json, (withId ? withIds : plain).matchesUnique) as JsonObject, // Redaction keeps the type: an object stays an object.
   };

@@ -1,6 +1,5 @@
 import type { Settings } from '../../config/settings.ts';
-import { countExchanges } from '../../log/erasure.ts';
-import type { LogKeys } from '../../log/keys.ts';
+import { findExchanges } from '../../log/erasure.ts';
 import { isActive } from '../../schema/resource.ts';
 import { findNamedRecords } from '../../store/erasure/delete-person.ts';
 import { countGroupsWithMember, findOtherMentions, findReferrers } from '../../store/erasure/referrers.ts';
@@ -34,7 +33,6 @@ export interface ErasurePlan {
 /** The dependencies of a plan. */
 interface PlanDeps {
   deps: ErasureDeps;
-  keys: LogKeys;
   /** Receives the number of records that were looked at since the last call. */
   onRead(count: number): void;
 }
@@ -43,7 +41,7 @@ interface PlanDeps {
 export async function planPersonErasure(
   database: Database,
   settings: Settings,
-  { person, deps, keys, onRead }: PlanDeps & { person: ErasedPerson },
+  { person, deps, onRead }: PlanDeps & { person: ErasedPerson },
 ): Promise<ErasurePlan> {
   const travelers = new Map<string, TravelerErasurePlan>();
   let formerEvents = 0;
@@ -63,7 +61,7 @@ export async function planPersonErasure(
     foreign: findForeignTravelers(person, settings),
     groups: await countGroupsWithMember(database, person),
     otherPeople: (await findReferrers(database.db, person)).length,
-    requests: await countExchanges(database, keys, person),
+    requests: (await findExchanges(database, person)).length,
     leftTo: [...new Set([...[...travelers.values()].flatMap(({ leftTo }) => leftTo), ...elsewhere])],
   };
 }
@@ -132,7 +130,7 @@ export function planText(plan: ErasurePlan): string {
     'Removed:',
     `  ${countText(person.identities.length, 'SCIM user')} with addresses, findings, traces and calls that were announced`,
     `  the person from ${countText(groups, 'group')}, and from what is kept of ${countText(otherPeople, 'other person', 'other people')}: managers, findings, traces`,
-    `  ${countText(requests, 'entry', 'entries')} of the log of requests; of those about others, the bodies`,
+    `  ${countText(requests, 'entry', 'entries')} of the log of requests`,
     'Reduced to what such records must have:',
     `  ${countText(events, 'event')}; webhooks that still wait are sent the reduced events`,
     ...[...travelers].flatMap(([id, traveler]) => travelerLines(id, traveler)),

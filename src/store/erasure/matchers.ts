@@ -20,6 +20,8 @@ export interface NameMatcher {
   matchesUnique(value: string): boolean;
   /** Returns true if a sentence contains any name of the person. */
   matchesSentence(sentence: string): boolean;
+  /** Returns true if a path or a JSON text contains a unique name of the person, or another one as a whole value. */
+  matchesText(text: string): boolean;
   /** Returns true if a JSON text contains a unique name of the person. */
   matchesJson(text: string): boolean;
 }
@@ -31,18 +33,32 @@ export function nameMatcher({ unique, whole }: PersonNames): NameMatcher {
   const parts = folded(unique);
   const values = new Set(folded(whole));
   const inTexts = wholeWordsPattern(parts);
+  const wholeValue = quotedPattern([...values]);
   const inSentences = wholeWordsPattern([...parts, ...values]);
   return {
     matchesValue: (value) => values.has(foldCase(value)) || inTexts.test(foldCase(value)),
     matchesUnique: (value) => inTexts.test(foldCase(value)),
     matchesSentence: (sentence) => inSentences.test(foldCase(sentence)),
+    matchesText: (text) => {
+      const folded = foldCase(text.includes('\\') ? unescapeJson(text) : text);
+      return inTexts.test(folded) || wholeValue.test(folded);
+    },
     matchesJson: (text) => inTexts.test(foldCase(text.includes('\\') ? unescapeJson(text) : text)),
   };
 }
 
+/** Finds a text in quotes, as values stand in JSON and in a filter, or as a segment of a path. */
+function quotedPattern(texts: string[]): RegExp {
+  return texts.length === 0 ? /(?!)/ : new RegExp(`(?<=["/])(?:${anyOf(texts)})(?=["/?]|$)`, 'u');
+}
+
+function anyOf(texts: string[]): string {
+  return texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|');
+}
+
 function wholeWordsPattern(texts: string[]): RegExp {
   if (texts.length === 0) return /(?!)/;
-  const any = texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|');
+  const any = anyOf(texts);
   return new RegExp(
     `(?<![\\p{L}\\p{N}_]|[\\p{L}\\p{N}][.+@\\-])(?:${any})(?![\\p{L}\\p{N}_]|[.+@\\-][\\p{L}\\p{N}])`,
     'u',
@@ -53,7 +69,8 @@ function wholeWordsPattern(texts: string[]): RegExp {
 function unescapeJson(text: string): string {
   return text
     .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replace(/\\["\\/bfnrt]/g, ' ');
+    .replace(/\\["/]/g, (sequence) => sequence.charAt(1))
+    .replace(/\\[\\bfnrt]/g, ' ');
 }
 
 /** The text that replaces the name of an erased person. */

@@ -1,8 +1,8 @@
 import type { ColumnTypes } from './column-types.ts';
 import { createTables, type TableDeclarations } from './columns.ts';
 
-/** The log of exchanges. */
-export const exchangeTables = {
+/** The log of exchanges, which a later migration replaces. */
+const exchangeTables = {
   /** A request and its response. Query, headers and bodies are encrypted, all else is searched. */
   exchange: {
     columns: {

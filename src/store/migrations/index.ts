@@ -16,6 +16,7 @@ import { addReportedConditions } from './0013-reported-conditions.ts';
 import { addPersonSearch } from './0014-person-search.ts';
 import { changedScopeTables } from './0015-changed-scope.ts';
 import { indexStalePeople } from './0016-stale-people.ts';
+import { replaceEncryptedLog } from './0017-log-in-clear.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { addColumns, createTables } from './columns.ts';
 
@@ -45,6 +46,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     '0014-person-search': addPersonSearch,
     '0015-changed-scope': createTables(changedScopeTables, types),
     '0016-stale-people': indexStalePeople,
+    '0017-log-in-clear': replaceEncryptedLog(types),
   };
   return Object.fromEntries(
     Object.entries(steps).map(([name, step]): [string, Migration] => [

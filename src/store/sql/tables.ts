@@ -3,7 +3,6 @@ import type { ExchangeDirection } from '../../log/exchange.ts';
 import type { connectionModeColumns, databaseRecordTables } from '../migrations/0003-connection-modes.ts';
 import type { signInFailureTables } from '../migrations/0004-sign-in-failures.ts';
 import type { openidAttemptTables } from '../migrations/0005-admin-access.ts';
-import type { exchangeTables } from '../migrations/0006-one-log.ts';
 import type { namedGroupTables } from '../migrations/0007-named-groups.ts';
 import type { putBackColumns } from '../migrations/0009-put-back.ts';
 import type { deletedMemberTables } from '../migrations/0010-deleted-members.ts';
@@ -15,6 +14,7 @@ import type {
 import type { connectionSettingsColumns } from '../migrations/0012-stored-connections.ts';
 import type { reportedConditionTables } from '../migrations/0013-reported-conditions.ts';
 import type { changedScopeTables } from '../migrations/0015-changed-scope.ts';
+import type { exchangeTables } from '../migrations/0017-log-in-clear.ts';
 import type { adminTables } from '../migrations/admin-tables.ts';
 import type { RowOf, RowsOf } from '../migrations/columns.ts';
 import type { connectionTables } from '../migrations/connection-tables.ts';
@@ -80,5 +80,3 @@ type CounterKind = 'live' | 'unclaimed' | 'dead' | 'group';
 type MappingSource = 'file' | 'page' | 'command' | 'default';
 
 export type ExchangeTable = Tables['exchange'];
-
-export type ExchangeNameTable = Tables['exchange_name'];

@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { StoredExchange } from '../../../src/log/exchange.ts';
 import { exchangeStore } from '../../../src/log/exchange-store.ts';
-import { logKey } from '../../../src/log/keys.ts';
 import { deleteConnection, ensureConnection, readStoredConnections } from '../../../src/store/connections.ts';
 import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials/credentials.ts';
 import { replicas } from '../../../src/store/queues/replicas.ts';
@@ -80,7 +78,7 @@ export function describeConnections(open: OpenDatabase): void {
     await groups.insert(team('emptied'), [{ value: 'ada' }], named);
     await groups.change(team('emptied'), 1, 'delete', named);
     await groups.insert(team('h', { connection: 'entra' }), []);
-    await exchangeStore(database, logKey(randomBytes(32))).append([
+    await exchangeStore(database).append([
       { ...exchange, connection: 'okta' },
       { ...exchange, connection: 'entra' },
     ]);

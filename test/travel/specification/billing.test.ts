@@ -1,6 +1,8 @@
+import { cancelBooking } from '../../../src/sample-data/bookings.ts';
+import type { IssuedInvoice, Operation } from '../../../src/sample-data/ledger.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
-import { bookTrip, type Company, hotel, openCompany, playFullYear } from './company.ts';
+import { bookHotel, bookTrip, type Company, openCompany, playFullYear } from './company.ts';
 
 let fixture: Fixture;
 let company: Company;
@@ -15,25 +17,33 @@ const list = async (path: string): Promise<(JsonObject & { id: string })[]> => g
 const eur = (total: number) => ({ currency: 'EUR', total });
 
 /** Creates a purchase of 100 euros. */
-async function purchase(): Promise<string> {
-  const { billingProfile: billingProfileId, transact } = company;
-  const charge = { billingProfileId, operationType: 'seminar' as const, description: 'Retreat' };
-  return (await transact((service) => service.charge({ ...charge, price: eur(100) }))).id;
+function purchase(): Promise<Operation> {
+  const charge = {
+    billingProfileId: company.billingProfile,
+    operationType: 'seminar',
+    description: 'Retreat',
+  };
+  return company.transact(({ ledger }) => ledger.purchase({ ...charge, amount: eur(100) }));
 }
 
-/** Creates an invoice and returns its id. */
-async function invoice(): Promise<string> {
-  const invoicing = { billingProfileId: company.billingProfile, kind: 'booking' as const };
-  const [first] = await company.transact((service) => service.invoiceProfile(invoicing));
-  return first?.id ?? '';
+/** Creates an invoice. */
+async function invoice(): Promise<IssuedInvoice> {
+  const [first] = await company.transact(({ ledger }) =>
+    ledger.issueInvoices(company.billingProfile, 'booking'),
+  );
+  if (!first) throw new Error('there is nothing to invoice');
+  return first;
 }
 
-const refund = (billingOperationId: string) =>
-  company.transact((service) => service.refundOperation({ billingOperationId, total: 40 }));
-const statusOf = async (id: string) => (await get(`/billing-operations/${id}`)).status;
+const pay = (issued: IssuedInvoice) =>
+  company.transact(({ ledger }) => ledger.setInvoiceStatus(issued, { status: 'paid' }));
+const refund = (bought: Operation) => company.transact(({ ledger }) => ledger.refund(bought, 4000));
+const refundOperations = async () =>
+  (await list('/billing-operations')).filter((one) => one['transactionKind'] === 'refund');
+const statusOf = async ({ id }: { id: string }) => (await get(`/billing-operations/${id}`)).status;
 
 test('a trip project holds the search that created it, rates, bookings, transport legs, hotel stays, car rentals, custom field values and traveler ids', async () => {
-  const id = await company.transact((service) => bookTrip(service, company));
+  const { id } = await company.transact((desk) => bookTrip(desk, company));
   const trip = await get(`/trip-projects/${id}`);
   expect(trip).toMatchObject({ search: { kind: 'roundTripWithHotel' }, projectCodeId: company.projectCode });
   const counts = ['rates', 'bookings', 'transportLegs', 'hotelStays', 'carRentals', 'customFields'];
@@ -42,7 +52,7 @@ test('a trip project holds the search that created it, rates, bookings, transpor
 });
 
 test('custom field values are embedded in trip projects and billing operations as in users', async () => {
-  const id = await company.transact((service) => bookTrip(service, company));
+  const { id } = await company.transact((desk) => bookTrip(desk, company));
   const { customFields: ofTrip } = await get(`/trip-projects/${id}`);
   const { customFields: ofUser } = await get(`/users/${company.ada}`);
   const value = (customFieldId: string, data: string) => ({
@@ -63,64 +73,112 @@ test('custom field values are embedded in trip projects and billing operations a
 });
 
 test('an invoice aggregates one or several purchase and refund billing operations', async () => {
-  const bought = [await purchase(), await purchase()];
-  const { id: given } = await refund(bought[0] ?? '');
-  const invoiceId = await invoice();
+  const bought = [await purchase(), await purchase()] as const;
+  await refund(bought[0]);
+  const [given] = await refundOperations();
+  const { id: invoiceId } = await invoice();
   expect(await get(`/invoices/${invoiceId}`)).toMatchObject({ amount: eur(160), billingOperationsCount: 3 });
   const operations = await list(`/invoices/${invoiceId}/billing-operations`);
-  expect(operations.map(({ id }) => id)).toEqual([...bought, given]);
+  expect(operations.map(({ id }) => id)).toEqual([...bought.map(({ id }) => id), given?.id]);
   expect(operations.map((one) => one['invoiceId'])).toEqual([invoiceId, invoiceId, invoiceId]);
 });
 
 test('purchase status: `delayed`, `open`, `paid`, `uncollectible`, `void`', async () => {
   const seen = [];
-  for (const end of ['payInvoice', 'markInvoiceUncollectible', 'voidInvoice'] as const) {
-    const id = await purchase();
-    seen.push(await statusOf(id));
-    const invoiceId = await invoice();
-    seen.push(await statusOf(id));
-    await company.transact((service) => service[end](invoiceId));
-    seen.push(await statusOf(id));
+  for (const status of ['paid', 'uncollectible', 'void'] as const) {
+    const bought = await purchase();
+    seen.push(await statusOf(bought));
+    const issued = await invoice();
+    seen.push(await statusOf(bought));
+    await company.transact(({ ledger }) => ledger.setInvoiceStatus(issued, { status }));
+    seen.push(await statusOf(bought));
   }
   const [delayed, open] = ['delayed', 'open'];
   expect(seen).toEqual([delayed, open, 'paid', delayed, open, 'uncollectible', delayed, open, 'void']);
 });
 
+test('purchase, no invoice emitted yet: `delayed`', async () => {
+  expect(await statusOf(await purchase())).toBe('delayed');
+});
+
+test('purchase, an invoice exists: the status of that invoice', async () => {
+  const bought = await purchase();
+  const issued = await invoice();
+  for (const status of ['uncollectible', 'paid'] as const) {
+    await company.transact(({ ledger }) => ledger.setInvoiceStatus(issued, { status }));
+    expect([await statusOf(bought), (await get(`/invoices/${issued.id}`)).status]).toEqual([status, status]);
+  }
+});
+
 test('refund operation status: `delayed`, `waiting`, `pending`, `succeeded`, `failed`, `canceled`', async () => {
   const ends = [];
   for (const end of ['succeeded', 'failed', 'canceled'] as const) {
-    const id = await purchase();
-    const invoiceId = await invoice();
-    const { id: refunded, doc } = await refund(id);
-    const refundId = doc.refundId ?? '';
-    const seen = [await statusOf(refunded)];
-    await company.transact((service) => service.payInvoice(invoiceId));
-    seen.push(await statusOf(refunded));
-    await company.transact((service) => service.startTransfer(refundId));
-    seen.push(await statusOf(refunded));
+    const bought = await purchase();
+    const issued = await invoice();
+    const given = await refund(bought);
+    if (!given) throw new Error('a refund after the invoice has a resource');
+    const { operation } = given;
+    const seen = [await statusOf(operation)];
+    await pay(issued);
+    seen.push(await statusOf(operation));
+    await company.transact(({ ledger }) => ledger.setRefundStatus(given, 'pending'));
+    seen.push(await statusOf(operation));
     expect(seen).toEqual(['delayed', 'waiting', 'pending']);
-    await company.transact((service) => service.endTransfer(refundId, end));
-    expect(await statusOf(refunded)).toBe((await get(`/refunds/${refundId}`)).status);
-    ends.push(await statusOf(refunded));
+    await company.transact(({ ledger }) => ledger.setRefundStatus(given, end));
+    expect(await statusOf(operation)).toBe((await get(`/refunds/${given.id}`)).status);
+    ends.push(await statusOf(operation));
   }
   expect(ends).toEqual(['succeeded', 'failed', 'canceled']);
 });
 
+test('refund performed while the invoice is still `open`: `delayed`', async () => {
+  const bought = await purchase();
+  await invoice();
+  await refund(bought);
+  expect(await refundOperations()).toMatchObject([{ status: 'delayed' }]);
+});
+
+test('refund, the corresponding invoice is `paid`: the status of the refund resource', async () => {
+  const bought = await purchase();
+  await pay(await invoice());
+  const given = await refund(bought);
+  const ofResource = (await get(`/refunds/${given?.id}`)).status;
+  expect([ofResource, await refundOperations()]).toMatchObject(['waiting', [{ status: 'waiting' }]]);
+});
+
+test('refund, no invoice emitted yet: `succeeded`', async () => {
+  await refund(await purchase());
+  const [before] = await refundOperations();
+  await pay(await invoice());
+  const [after] = await refundOperations();
+  expect([before?.['status'], after?.['status']]).toEqual(['succeeded', 'succeeded']);
+});
+
+test('dispute operation status: same as the dispute resource', async () => {
+  await purchase();
+  const issued = await invoice();
+  await pay(issued);
+  const opened = await company.transact(({ ledger }) => ledger.dispute(issued, 'warningNeedsResponse', 100));
+  const seen = [await statusOf(opened.operation)];
+  for (const status of ['needsResponse', 'lost', 'solved'] as const) {
+    await company.transact(({ ledger }) => ledger.setDisputeStatus(opened, status));
+    expect((await get(`/disputes/${opened.id}`)).status).toBe(status);
+    seen.push(await statusOf(opened.operation));
+  }
+  expect(seen).toEqual(['warningNeedsResponse', 'needsResponse', 'lost', 'solved']);
+});
+
 test('refund: created when a booking is canceled or a manual refund is issued', async () => {
-  const { id: manual } = await refund(await purchase());
-  expect(await get(`/billing-operations/${manual}`)).toMatchObject({ transactionKind: 'refund' });
+  await refund(await purchase());
+  expect(await refundOperations()).toHaveLength(1);
   const { ada, transact } = company;
-  const [booking] = await transact(async (service) => {
-    const { id } = await service.searchTrip({
-      travelerIds: [ada],
-      search: { kind: 'hotelOnly' },
-      quotes: [hotel],
-    });
-    return (await service.bookTrip({ tripProjectId: id })).bookings;
+  const tripId = await transact(async (desk) => {
+    const trip = await bookHotel(desk, ada);
+    const [booking] = trip.doc.bookings ?? [];
+    if (booking) await cancelBooking(desk, trip, { booking, travelerIds: [ada], refundPercentage: 100 });
+    return trip.id;
   });
-  const { tripProjectId = '', id: bookingId = '' } = booking ?? {};
-  await transact((service) => service.cancelBooking({ tripProjectId, bookingId }));
-  const operations = await list(`/trip-projects/${tripProjectId}/billing-operations`);
+  const operations = await list(`/trip-projects/${tripId}/billing-operations`);
   expect(operations).toMatchObject([
     { transactionKind: 'purchase' },
     { transactionKind: 'refund', purchaseBillingOperationId: operations[0]?.id },
@@ -128,27 +186,27 @@ test('refund: created when a booking is canceled or a manual refund is issued', 
 });
 
 test('refund, no invoice emitted yet: the invoice balance is adjusted, there is no refund resource and no `refundId`', async () => {
-  const { id } = await refund(await purchase());
-  expect(await get(`/billing-operations/${id}`)).not.toHaveProperty('refundId');
+  await refund(await purchase());
+  expect((await refundOperations())[0]).not.toHaveProperty('refundId');
   expect(await list('/refunds')).toEqual([]);
-  expect(await get(`/invoices/${await invoice()}`)).toMatchObject({ amount: eur(60) });
+  expect(await get(`/invoices/${(await invoice()).id}`)).toMatchObject({ amount: eur(60) });
 });
 
 test('refund, an invoice was emitted: money is transferred, there is a refund resource and `refundId` names it', async () => {
   const bought = await purchase();
-  const invoiceId = await invoice();
-  const { id } = await refund(bought);
+  const { id: invoiceId } = await invoice();
+  await refund(bought);
   const [resource] = await list('/refunds');
   expect(resource).toMatchObject({ amount: eur(40), invoiceId });
-  expect(await get(`/billing-operations/${id}`)).toMatchObject({ refundId: resource?.id });
+  expect(await refundOperations()).toMatchObject([{ refundId: resource?.id }]);
   expect(await get(`/invoices/${invoiceId}`)).toMatchObject({ amount: eur(100), billingOperationsCount: 1 });
 });
 
 test('dispute: there is a dispute resource, `refundId` is filled, it does not appear on the invoice, and there is no refund resource', async () => {
   await purchase();
-  const invoiceId = await invoice();
-  await company.transact((service) => service.payInvoice(invoiceId));
-  await company.transact((service) => service.disputeInvoice({ invoiceId, reason: 'fraudulent' }));
+  const issued = await invoice();
+  await pay(issued);
+  await company.transact(({ ledger }) => ledger.dispute(issued, 'fraudulent', 4000));
   const [dispute] = await list('/disputes');
   const disputes = (await list('/billing-operations')).filter((one) => one['transactionKind'] === 'dispute');
   expect(disputes).toMatchObject([
@@ -159,7 +217,7 @@ test('dispute: there is a dispute resource, `refundId` is filled, it does not ap
     },
   ]);
   expect(disputes[0]).not.toHaveProperty('invoiceId');
-  expect(await list(`/invoices/${invoiceId}/billing-operations`)).toHaveLength(1);
+  expect(await list(`/invoices/${issued.id}/billing-operations`)).toHaveLength(1);
   expect(await list('/refunds')).toEqual([]);
 });
 

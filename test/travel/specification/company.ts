@@ -1,6 +1,20 @@
-import type { BookingService } from '../../../src/travel/booking/booking-service.ts';
-import type { CarQuote, HotelQuote, TransportQuote } from '../../../src/travel/booking/prices.ts';
-import { type BookingTransaction, bookingTransactions } from '../../fixtures/bookings.ts';
+import {
+  bookOffline,
+  bookTrip as bookRates,
+  cancelBooking,
+  type Desk,
+  exchangeLastLeg,
+  type Trip,
+} from '../../../src/sample-data/bookings.ts';
+import type { Quote } from '../../../src/sample-data/trip-parts.ts';
+import { formatTimestamp } from '../../../src/travel/collection.ts';
+import {
+  type BookingTransaction,
+  bookAll,
+  bookingTransactions,
+  readTravelers,
+  searchFor,
+} from '../../fixtures/bookings.ts';
 import type { Fixture } from '../../fixtures/travel.ts';
 
 /** Travelers, payers and the booking operations of a company. */
@@ -74,17 +88,23 @@ const segment = (from: typeof paris, to: typeof paris, day: string) => ({
 });
 
 /** A return flight. */
-export const flight: TransportQuote = {
+const flight: Quote = {
   kind: 'flight',
   price: price(400),
   legs: [
     { summary: 'Paris to Lisbon', segments: [segment(paris, lisbon, '2026-12-01')] },
     { summary: 'Lisbon to Paris', segments: [segment(lisbon, paris, '2026-12-03')] },
   ],
+  terms: {
+    budget: price(500),
+    cities: { departure: 'Paris', destination: 'Lisbon' },
+    fare: { cabinClass: 'economy', category: 'standard', fareType: 'flex', lowCost: false },
+    supplierName: 'TAP Air Portugal',
+  },
 };
 
 /** Two nights. */
-export const hotel: HotelQuote = {
+export const hotel: Quote = {
   kind: 'hotel',
   price: price(300),
   stay: {
@@ -93,10 +113,11 @@ export const hotel: HotelQuote = {
     hotelId: 'H 17',
     place: { ...lisbon, name: 'Hotel do Chiado', type: 'hotel' },
   },
+  terms: { cities: { destination: 'Lisbon' } },
 };
 
 /** Two days. */
-export const car: CarQuote = {
+const car: Quote = {
   kind: 'car',
   price: price(90),
   rental: {
@@ -109,8 +130,7 @@ export const car: CarQuote = {
   },
 };
 
-/** The search. */
-export const search = {
+const search = {
   arrivalLocaleDateTime: '2026-12-01T11:40:00',
   arrivalPlace: lisbon,
   departureLocaleDateTime: '2026-12-01T10:00:00',
@@ -119,84 +139,74 @@ export const search = {
   returnLocaleDateTime: '2026-12-03T10:00:00',
 };
 
-/** Books a flight, a hotel and a car for both travelers with all details; the first hotel is full. Returns the trip's id. */
-export async function bookTrip(service: BookingService, company: Company): Promise<string> {
-  const { ada, bob, projectCode, tripField } = company;
-  const { id, doc } = await service.searchTrip({
-    travelerIds: [ada, bob],
-    search,
-    quotes: [flight, hotel, car],
-    projectCodeId: projectCode,
-    customFields: [{ customFieldId: tripField, values: [{ data: 'A fair' }] }],
+/** Books a flight, a hotel and a car for both travelers with all details; the first hotel is full. */
+export async function bookTrip(desk: Desk, { ada, bob, projectCode, tripField }: Company): Promise<Trip> {
+  const customFields = [{ customFieldId: tripField, values: [{ data: 'A fair' }] }];
+  const trip = await searchFor(desk, [ada, bob], [flight, hotel, car], {
+    ...{ approvalStatus: 'approved', customFields, projectCodeId: projectCode, search },
   });
-  const fare = { cabinClass: 'economy', category: 'standard', fareType: 'flex', lowCost: false };
-  const cities = { departure: 'Paris', destination: 'Lisbon' };
-  await service.bookTrip({
-    tripProjectId: id,
-    orders: doc.rates.map(({ id: rateId, kind }) => ({
-      rateId,
-      fails: kind === 'hotel',
-      ...(kind === 'flight' ? { cities, fare, budget: price(500), supplierName: 'TAP Air Portugal' } : {}),
-    })),
-  });
+  const orders = trip.doc.rates.map(({ id: rateId, kind }) => ({ rateId, fails: kind === 'hotel' }));
+  await bookRates(desk, trip, orders);
   // The next hotel has a room.
-  const { rates } = (await service.bookTrip({ tripProjectId: id })).trip.doc;
-  if (rates.length !== 3) throw new Error('Each offer has one rate.');
-  return id;
+  await bookRates(
+    desk,
+    trip,
+    orders.filter(({ fails }) => fails).map(({ rateId }) => ({ rateId })),
+  );
+  return trip;
+}
+
+/** Books one night for a traveler. */
+export async function bookHotel(desk: Desk, travelerId: string): Promise<Trip> {
+  const trip = await searchFor(desk, [travelerId], [hotel], {
+    search: { kind: 'hotelOnly', arrivalPlace: lisbon },
+  });
+  await bookAll(desk, trip);
+  return trip;
 }
 
 /** Plays a year in which every event of the specification happens once. */
 export async function playFullYear(fixture: Fixture): Promise<Company> {
   const company = await openCompany(fixture);
   const { transact, ada, billingProfile, costCenter, projectCode } = company;
-  await transact(async (service) => {
-    const tripProjectId = await bookTrip(service, company);
-    const { trip } = await service.bookTrip({ tripProjectId, orders: [] });
-    const flown = trip.doc.bookings?.find(({ kind, status }) => kind === 'flight' && status === 'succeeded');
-    const bookingId = flown?.id ?? '';
-    const [first] = trip.doc.transportLegs?.[0]?.segments ?? [];
-    const earlier = { ...flight, price: price(250), legs: flight.legs.slice(0, 1) };
-    await service.modifyBooking({
-      ...{ tripProjectId, bookingId, quote: earlier },
-      transportSegmentIds: [first?.id ?? ''],
-    });
-    await service.cancelBooking({ tripProjectId, bookingId, travelerIds: [ada] });
-    const stay = { travelerIds: [ada], search: { kind: 'hotelOnly', arrivalPlace: lisbon }, quotes: [hotel] };
-    await service.searchTrip(stay);
-    const hotelStay = { checkinLocaleDate: '2026-12-01', checkoutLocaleDate: '2026-12-02' };
-    await service.bookOffline({
-      travelerId: ada,
-      kind: 'hotel',
-      price: price(120),
-      details: { hotel: { ...hotelStay, place: { airport: 'LIS', city: 'Lisbon', countryCode: 'PT' } } },
-    });
+  await transact(async (desk) => {
+    const trip = await bookTrip(desk, company);
+    const [flown] = trip.doc.bookings ?? [];
+    if (!flown) throw new Error('the flight is booked');
+    const later = { ...flight, price: price(250), legs: flight.legs?.slice(1) ?? [] };
+    await exchangeLastLeg(desk, trip, { booking: flown, quote: later });
+    await cancelBooking(desk, trip, { booking: flown, travelerIds: [ada], refundPercentage: 100 });
+    await searchFor(desk, [ada], [hotel], { search: { kind: 'hotelOnly', arrivalPlace: lisbon } });
+    const [caller] = await readTravelers(desk, [ada]);
+    await bookOffline(desk, caller, { quote: hotel, date: formatTimestamp(desk.now()) });
     const charge = { billingProfileId: billingProfile, costCenterId: costCenter, projectCodeId: projectCode };
-    await service.charge({ ...charge, operationType: 'seminar', price: price(900), description: 'Retreat' });
-    await service.charge({ ...charge, operationType: 'other', price: price(20), description: 'Visa' });
+    await desk.ledger.purchase({
+      ...charge,
+      operationType: 'seminar',
+      amount: price(900),
+      description: 'Retreat',
+    });
+    await desk.ledger.purchase({ ...charge, operationType: 'other', amount: price(20), description: 'Visa' });
   });
   fixture.advanceClock(86_400_000);
-  const [invoice] = await transact((service) =>
-    service.invoiceProfile({ billingProfileId: billingProfile, kind: 'booking' }),
-  );
-  const invoiceId = invoice?.id ?? '';
-  const { data } = (await fixture.send('get', `/invoices/${invoiceId}/billing-operations?limit=100`)).body;
-  const bought = data.find((one: { transactionKind: string }) => one.transactionKind === 'purchase');
+  const issued = await transact(async ({ ledger }) => {
+    const [invoice] = await ledger.issueInvoices(billingProfile, 'booking');
+    if (!invoice) throw new Error('there are bookings');
+    return invoice;
+  });
   fixture.advanceClock(86_400_000);
-  await transact(async (service) => {
-    await service.payInvoice(invoiceId, 'TR-2026-117');
-    await giveBackTwice(service, bought.id);
-    const { dispute } = await service.disputeInvoice({ invoiceId, reason: 'duplicate', total: 5 });
-    await service.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 4 });
-    await service.setDisputeStatus(dispute.id, 'underReview');
-    const other = await service.invoiceProfile({ billingProfileId: billingProfile, kind: 'other' });
-    await service.markInvoiceUncollectible(other[0]?.id ?? '');
+  await transact(async ({ ledger }) => {
+    await ledger.setInvoiceStatus(issued, { status: 'paid', paymentReference: 'TR-2026-117' });
+    const bought = issued.operations.find(({ doc }) => doc.operationType === 'hotel');
+    if (!bought) throw new Error('a hotel is booked');
+    const refund = await ledger.refund(bought, 1000);
+    await ledger.refund(bought, 700);
+    if (refund) await ledger.setRefundStatus(refund, 'pending');
+    const dispute = await ledger.dispute(issued, 'duplicate', 500);
+    await ledger.dispute(issued, 'warningNeedsResponse', 400);
+    await ledger.setDisputeStatus(dispute, 'underReview');
+    for (const other of await ledger.issueInvoices(billingProfile, 'other'))
+      await ledger.setInvoiceStatus(other, { status: 'uncollectible' });
   });
   return company;
-}
-
-/** Creates two refunds and starts the transfer of one. */
-async function giveBackTwice(service: BookingService, billingOperationId: string): Promise<void> {
-  const { doc } = await service.refundOperation({ billingOperationId, total: 10 });
-  await service.refundOperation({ billingOperationId, total: 7 });
-  await service.startTransfer(doc.refundId ?? '');
 }

@@ -165,7 +165,7 @@ test('meta of an offset page: `pageKind` (`offset`), `limit`, `offset`, `total` 
 
 test('meta of a cursor page: `pageKind` (`cursor`), `limit`, `after`, `before`, `nextAfter`, `prevBefore`, `order`, `sortBy`', async () => {
   const company = await openCompany(fixture);
-  await company.transact((service) => bookTrip(service, company));
+  await company.transact((desk) => bookTrip(desk, company));
   const path = '/billing-operations?pageKind=cursor&sortBy=date&limit=1';
   const { meta: first } = await get(path);
   const asked = { pageKind: 'cursor', limit: 1, order: 'asc', sortBy: 'date' };

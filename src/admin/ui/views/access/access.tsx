@@ -2,7 +2,7 @@ import { Badge, Button, NumberInput, Select, Tabs } from '@mantine/core';
 import { parse } from 'bowser';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { AdminToken, ListedSession } from '../../../contract/accounts.ts';
+import type { AdminToken, ListedSession } from '../../../sign-in.ts';
 import { call } from '../../api.ts';
 import { CreationDialog, DialogButton, revokeColumn } from '../../components/dialogs.tsx';
 import { Failure } from '../../components/loading.tsx';
