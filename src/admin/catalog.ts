@@ -3,6 +3,7 @@ import { connectOperations } from '../operations/connections.ts';
 import { credentialOperations } from '../operations/credentials.ts';
 import { holdOperations } from '../operations/holds.ts';
 import { listOperations } from '../operations/lists.ts';
+import { mappingChangeOperations } from '../operations/mapping-changes.ts';
 import { mappingOperations } from '../operations/mappings.ts';
 import type { Operations } from '../operations/operation.ts';
 import { overviewOperations } from '../operations/overview.ts';
@@ -22,6 +23,7 @@ export const operations = {
   ...peopleOperations,
   ...personOperations,
   ...mappingOperations,
+  ...mappingChangeOperations,
   ...listOperations,
   ...holdOperations,
   ...shadowOperations,

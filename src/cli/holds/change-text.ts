@@ -1,6 +1,6 @@
 import type { HeldRules } from '../../provisioning/holds/holds.ts';
 import type { FieldEffect, RulesEffect } from '../../provisioning/holds/rules-effect.ts';
-import { fieldName, valueText } from '../mapping/preview.ts';
+import { fieldLabel as fieldName, valueText } from '../../provisioning/rules/value-texts.ts';
 import { countText, escapeLine } from '../output.ts';
 
 /** The number of people whom a held change of rules affects: "more than 100" until all are counted. */

@@ -15,11 +15,11 @@ import {
   travelerEnd,
 } from '../../provisioning/holds/holds.ts';
 import type { Decision } from '../../provisioning/identity.ts';
+import { fieldLabel as fieldName } from '../../provisioning/rules/value-texts.ts';
 import type { ProvisioningStore } from '../../store/provisioning-store.ts';
 import { withAuditEntry } from '../audit.ts';
 import { databaseTime, type OpenedDatabase, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import { fieldName } from '../mapping/preview.ts';
 import { confirm, countText, escapeLine, printJson, type Shell } from '../output.ts';
 import { currentUser } from '../terminal.ts';
 import { affectedPeopleText } from './change-text.ts';

@@ -1,12 +1,12 @@
 import { Anchor, Collapse, List, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { HoldEffects, HoldGroup, ListedHeldPerson, RulesEffect } from '../../../../operations/holds.ts';
+import { fieldLabel, valueText } from '../../../../provisioning/rules/value-texts.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/dialogs.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { personHref, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
-import { fieldLabel, valueText } from '../mappings/texts.ts';
 import type { Outcome } from './progress.tsx';
 import { type Answer, consequenceText, outcomeText, peopleText, valuesText } from './texts.ts';
 

@@ -1,6 +1,6 @@
 import type { HoldEffects, HoldGroup, OpenDecision, RulesEffect } from '../../../../operations/holds.ts';
+import { valueText } from '../../../../provisioning/rules/value-texts.ts';
 import { countText, numberText } from '../../components/texts.ts';
-import { valueText } from '../mappings/texts.ts';
 
 export type Answer = 'approved' | 'discarded';
 
