@@ -1,5 +1,6 @@
 import { auditOperations } from '../operations/audit.ts';
 import { connectOperations } from '../operations/connections.ts';
+import { erasureOperations } from '../operations/erasure.ts';
 import { holdOperations } from '../operations/holds.ts';
 import { listOperations } from '../operations/lists.ts';
 import { mappingOperations } from '../operations/mappings.ts';
@@ -20,6 +21,7 @@ export const operations = {
   ...overviewOperations,
   ...peopleOperations,
   ...personOperations,
+  ...erasureOperations,
   ...mappingOperations,
   ...listOperations,
   ...holdOperations,
