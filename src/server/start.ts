@@ -23,7 +23,6 @@ import type { Background } from '../provisioning/background.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import { isLookedUp } from '../provisioning/import/event-feed.ts';
 import type { ImportOptions, ImportResult } from '../provisioning/import/import.ts';
-import { announceReturnPolicy } from '../provisioning/people/return-notice.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
@@ -255,8 +254,8 @@ function createApp(deps: ServerDeps, { scim, documents, ...parts }: AppParts): E
 
 /** Starts the loops of the bridge and of the embedded travel service. */
 function startBackground(
-  { settings, runtime, log, database, store, live, restoreWatch, embedded, http, signIns }: ServerDeps,
-  { provisioning, connections, suspicion, conditions }: OpenProvisioning & { conditions: ServedConditions },
+  { settings, runtime, log, database, live, restoreWatch, embedded, http, signIns }: ServerDeps,
+  { provisioning, suspicion, conditions }: OpenProvisioning & { conditions: ServedConditions },
 ): Background {
   const loops = provisioning.startBackground();
   const retryUnresolved = () =>
@@ -266,12 +265,6 @@ function startBackground(
   live.onDeath(retryUnresolved);
   // This process may be one that died before.
   retryUnresolved();
-  void announceReturnPolicy(
-    { ...store, log: runtime.log },
-    connections.map(({ connection }) => connection),
-  ).catch((error: unknown) => {
-    log.error({ err: error }, 'the policy onReturn could not be announced; the next start repeats it');
-  });
   const channels = alertChannels(settings.alerts, { publicUrl: chosenUrl(settings), now: runtime.wallClock });
   const alerts = alertSender(channels, { clock: runtime, log });
   const countUnconfirmed = unconfirmedPeople(database, runtime.now);
