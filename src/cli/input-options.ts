@@ -37,7 +37,7 @@ export function addInputOptions(
     const member: Member = described[name] ?? {};
     const option = new Option(
       change.flags ?? flagsOf(name, member),
-      change.description ?? member.description,
+      change.description ?? toFragment(member.description),
     );
     if (change.parse) option.argParser(change.parse);
     else if (isSwitch(member)) member.enum && option.preset('true');
@@ -49,6 +49,11 @@ export function addInputOptions(
     command.addOption(change.isRequired ? option.makeOptionMandatory() : option);
   }
   return command;
+}
+
+/** Help begins descriptions of options with a small letter. */
+function toFragment(description = ''): string {
+  return description.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
 }
 
 /** True for a member that is either given or not: a boolean, or a parameter of a URL whose only value is `true`. */

@@ -32,7 +32,9 @@ export interface Operator<Deps extends OperationDeps = OperationDeps> {
 
 /** Opens the database and runs operations on it, beside a running server or without one. Returns 1 if one of them is refused. */
 export function withOperations(shell: Shell, work: (operator: Operator) => Promise<void>): Promise<0 | 1> {
-  return withDatabase(shell, async (opened) => work(operatorOn(await commandDeps(opened))));
+  return withDatabase(shell, async (opened) => {
+    await work(operatorOn(await commandDeps(opened))).catch(refuse);
+  });
 }
 
 /** What operations on stored data use in a command. */
@@ -70,7 +72,7 @@ export function operatorOn<Deps extends OperationDeps>(deps: Deps): Operator<Dep
         const entry = { actor: `command line: ${user}`, actorKind: 'command', address: '' } as const;
         return await withAuditEntry(run, { ...entry, action: name, details }, { ...deps, log: silent });
       } catch (error) {
-        throw error instanceof OperationError ? toRefused(error) : error;
+        return refuse(error);
       }
     },
   };
@@ -81,10 +83,11 @@ type Handle<Deps> = (input: any, deps: Deps, context: OperationContext) => Promi
 
 const silent = { error: () => {} };
 
-/** The message of an error of an operation, with each fault of the input in a line of its own. */
-function toRefused({ message, faults }: OperationError): Refused {
-  const lines = faults.map((fault) => escapeLine(`  ${fault.field}: ${fault.message}`));
-  return new Refused([escapeLine(message), ...lines].join('\n'));
+/** Throws the message of an error of an operation as Refused, with each fault of the input in a line of its own; other errors as they are. */
+function refuse(error: unknown): never {
+  if (!(error instanceof OperationError)) throw error;
+  const lines = error.faults.map((fault) => escapeLine(`  ${fault.field}: ${fault.message}`));
+  throw new Refused([escapeLine(error.message), ...lines].join('\n'));
 }
 
 /** A page of a list: its rows, and the same as objects for JSON. */
@@ -121,3 +124,13 @@ export async function* listPages<
 
 /** The rows that are read at a time. */
 const PAGE = 200;
+
+/** Yields the pages of a file of CSV. Its rows are those of JSON, too. */
+export async function* downloadPages<F extends Operations, Name extends keyof F & string>(
+  { call }: Operator,
+  [family, name]: readonly [family: F, name: Name],
+  input: FlatInput<F[Name]>,
+): AsyncGenerator<ListPage> {
+  const pages: AsyncIterable<readonly object[]> = Object(await call(family, name, input));
+  for await (const rows of pages) yield { rows, json: rows };
+}
