@@ -28,7 +28,7 @@ type ConnectionEntry = z.infer<typeof connectionSchema>;
 export interface ConnectionSettings {
   id: string;
   /** The origin of the connection: only one of the database can be changed on the admin page. */
-  source: 'file' | 'database' | 'demoDay';
+  source: 'file' | 'database';
   /** The content of the mapping file; undefined if the settings name none. */
   mapping: Mapping | undefined;
   /** The mapping file, as a path for messages. */

@@ -1,4 +1,3 @@
-import type { DemoDay } from '../admin/demo-day.ts';
 import type { MappingThread } from '../admin/mapping-thread/thread.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { ExchangeLog } from '../log/exchange.ts';
@@ -99,6 +98,16 @@ export interface StoredConnections {
   isBeingForgotten(id: string): boolean;
 }
 
+/** How far the demo day is. `unavailable`: no connection uses the embedded travel service, or the recording is not installed. */
+export const demoDayStates = ['unavailable', 'offered', 'playing', 'played'] as const;
+
+/** A recorded day of an invented identity provider, which is sent to the first connection that uses the embedded travel service. */
+export interface DemoDay {
+  read(): Promise<(typeof demoDayStates)[number]>;
+  /** Begins to send it. */
+  play(): Promise<void>;
+}
+
 /** The dependencies of operations that a running service alone can carry out. */
 export interface ServiceDeps extends MappingDeps {
   connections: readonly RunningConnection[];
@@ -135,7 +144,10 @@ export function chosenConnections(
 ): string[] {
   const connections = connectionIds();
   if (chosen === undefined) return connections;
-  if (!connections.includes(chosen)) throw invalidField('connection', 'There is no such connection.');
+  if (!connections.includes(chosen)) {
+    const known = connections.length === 0 ? 'there is none yet' : `there is ${connections.join(', ')}`;
+    throw invalidField('connection', `There is no connection ${chosen}; ${known}.`);
+  }
   return [chosen];
 }
 

@@ -1,6 +1,5 @@
 import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
-import type { DemoDay } from '../admin/demo-day.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
 import { documentPages } from '../admin/page.ts';
@@ -8,7 +7,6 @@ import { alertChannels, alertSender } from '../alerts/alert-sender.ts';
 import { conditionAlarms } from '../alerts/condition-alarms.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
-import { demoDay, type ServedDemoDay } from '../demo-day/demo-day.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
 import { healthRoutes, metricsRoutes } from '../http/monitoring.ts';
 import {
@@ -35,6 +33,7 @@ import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
 import { reportedConditions } from '../store/queues/reported-conditions.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { readPublicConditions, type ServedConditions, servedConditions, tellEvents } from './conditions.ts';
+import { demoDay, type ServedDemoDay } from './demo-day.ts';
 import { registerUnconfirmed } from './gauges.ts';
 import {
   createHttpServer,
@@ -96,8 +95,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const { connections, provisioning } = opened;
   const scim = scimParts(deps, { ...servers, ...opened });
   const demo = demoDay({
-    ...{ parts: deps, folder: options.demo, ...opened },
-    openScimServer: () => openLoopbackServer(deps.http, (app) => app.use('/scim/v2', scimApp(scim))),
+    ...{ ...deps, ...opened, folder: options.demo, scim },
   });
   const stored = storedConnections({ ...deps, ...opened });
   const tasks = mappingThread({ program: options.mappingProgram, limits: options.mappingLimits, wait });
@@ -106,7 +104,6 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const app = createApp(deps, { ...parts, scim, page: options.page, documents: options.documents });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, parts);
-  demo.follow();
   stored.follow();
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
   // them.
@@ -211,7 +208,7 @@ function chosenUrl({ publicUrl }: Settings): string | undefined {
 
 interface AppParts extends Servers, OpenProvisioning {
   scim: ScimDeps;
-  demoDay: DemoDay;
+  demoDay: ServedDemoDay;
   storedConnections: StoredConnections;
   tasks: MappingThread;
   conditions: ServedConditions;
