@@ -142,10 +142,13 @@ module.exports = {
 
     packages('translator/', 'libphonenumber-js|i18n-iso-countries|country-to-iso|zod|re2js'),
     packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
-    packages('oauth/', 'express|@types/express|express-rate-limit'),
+    packages('oauth/', 'express|@types/express'),
     packages('sample-data/', '@faker-js/faker'),
     packages('travel/', 'express|@types/express|zod|re2js|ipaddr.js|standardwebhooks|i18n-iso-countries'),
-    packages('http/', 'express|@types/express|pino|prom-client|ipaddr.js|jose|helmet'),
+    packages(
+      'http/',
+      'express|@types/express|pino|prom-client|ipaddr.js|jose|helmet|proxy-addr|@types/proxy-addr',
+    ),
     packages('provisioning/', 'pino'),
     packages('tracing/', '@opentelemetry/(api|core|exporter-trace-otlp-http|resources|sdk-trace-base)'),
     packages('adapter/', 'axios|undici'),

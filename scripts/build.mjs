@@ -5,7 +5,7 @@ import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleCommonJs, bundleProgram } from './bundle.mjs';
+import { bundleApiRenderer, bundleCommonJs, bundleProgram } from './bundle.mjs';
 import { renderDocuments } from './documents.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -20,6 +20,7 @@ writeFileSync(join(building, 'commonjs/package.json'), '{ "type": "commonjs" }\n
 // The admin page.
 run('vite', 'bin/vite.js', ['build', '--logLevel', 'warn', '--outDir', join(building, 'admin/ui')]);
 renderDocuments(join(building, 'docs'));
+await bundleApiRenderer(join(building, 'docs/openapi-explorer'));
 chmodSync(join(building, 'main.js'), 0o755);
 rmSync(dist, { recursive: true, force: true });
 renameSync(building, dist);

@@ -30,6 +30,21 @@ export function bundleCommonJs(folder) {
   return bundle(folder, ['replay/index'], { output: { format: 'cjs' } });
 }
 
+/** Writes the renderer of the page /api/docs to a folder, with the notices of its packages. */
+export function bundleApiRenderer(outDir) {
+  return build({
+    ...{ root, configFile: false, logLevel: 'warn' },
+    build: {
+      ...{ outDir, emptyOutDir: false, license: { fileName: 'third-party-notices.md' } },
+      ...{ chunkSizeWarningLimit: 1000, reportCompressedSize: false },
+      rolldownOptions: {
+        input: fileURLToPath(import.meta.resolve('openapi-explorer')),
+        output: { entryFileNames: 'openapi-explorer.js' },
+      },
+    },
+  });
+}
+
 function bundle(outDir, names, { output, plugins = [], build: options = {} }) {
   const input = Object.fromEntries(names.map((name) => [name, join(root, `src/${name}.ts`)]));
   return build({

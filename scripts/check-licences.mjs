@@ -1,5 +1,5 @@
-// Checks the licences of the packages that are shipped: those of the program, and those that Vite bundles into the admin page. They are
-// read from the lock file, or from the one that the first argument names.
+// Checks the licences of the packages that are shipped: those of the program, and those that Vite bundles into the admin page
+// and the page /api/docs. They are read from the lock file, or from the one that the first argument names.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,12 +7,15 @@ import { fileURLToPath } from 'node:url';
 /** Licences that allow the use in a product under MIT, with nothing but notices (SPDX). A new one is a decision of a person. */
 const ALLOWED = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0', 'Unlicense'];
 
+/** Only the command of js-yaml uses it, so that no bundle contains it. */
+const NOT_BUNDLED = 'argparse';
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { packages } = JSON.parse(readFileSync(process.argv[2] ?? join(root, 'package-lock.json'), 'utf8'));
 const ofProgram = Object.keys(packages).filter((path) => path !== '' && !packages[path].dev);
-const ofPage = new Set();
-for (const name of importsOfPage()) addWithDependencies(name, '');
-const shipped = [...new Set([...ofProgram, ...ofPage])];
+const ofPages = new Set();
+for (const name of [...importsOfPage(), 'openapi-explorer']) addWithDependencies(name, '');
+const shipped = [...new Set([...ofProgram, ...ofPages])];
 const faults = shipped.filter((path) => !isAllowed(packages[path].license));
 for (const path of faults)
   process.stderr.write(
@@ -44,8 +47,8 @@ function importsOfPage() {
 /** Adds the package that `name` means to the package at `from`, and all that it needs. */
 function addWithDependencies(name, from) {
   const path = resolve(name, from);
-  if (path === undefined || ofPage.has(path)) return;
-  ofPage.add(path);
+  if (path === undefined || ofPages.has(path) || name === NOT_BUNDLED) return;
+  ofPages.add(path);
   const { dependencies, peerDependencies } = packages[path];
   for (const needed of Object.keys({ ...dependencies, ...peerDependencies }))
     addWithDependencies(needed, path);

@@ -1,12 +1,5 @@
-import type { z } from 'zod';
-import {
-  type DocumentedOperation,
-  jsonContent,
-  objectSchema,
-  openApiDocument,
-  schemaRef,
-  toJsonSchema,
-} from '../contract/openapi.ts';
+import { z } from 'zod';
+import { type ApiOperation, type ApiResponse, openApiDocument } from '../contract/openapi.ts';
 import { type ErrorCode, operationErrors } from '../operations/errors.ts';
 import { type Declaration, type Declarations, isRecorded } from '../operations/operation.ts';
 import { id } from '../operations/schemas.ts';
@@ -14,26 +7,21 @@ import type { JsonObject } from '../schema/resource.ts';
 
 /** Creates the OpenAPI document of the admin API from the declarations of its operations. */
 export function adminOpenApi(contract: Declarations): JsonObject {
-  const schemas: JsonObject = { Error: errorSchema };
   return openApiDocument({
     title: 'Jetbridge admin API',
     description: INTRODUCTION,
     security: [{ bearer: [] }, { session: [], csrf: [] }],
     tags: [...new Set(Object.values(contract).map(({ tag }) => tag))].map((name) => ({ name })),
-    operations: Object.entries(contract).map(([id, operation]) => describe(id, operation, schemas)),
-    components: {
-      schemas,
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An admin token' },
-        session: {
-          ...{ type: 'apiKey', in: 'cookie', name: '__Host-jetbridge' },
-          description:
-            'The session of a browser; on plain HTTP to this machine the cookie is named jetbridge',
-        },
-        csrf: {
-          ...{ type: 'apiKey', in: 'header', name: 'X-CSRF-Token' },
-          description: 'The csrfToken of the session, for requests that change something',
-        },
+    operations: Object.entries(contract).map(toApiOperation),
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer', description: 'An admin token' },
+      session: {
+        ...{ type: 'apiKey', in: 'cookie', name: '__Host-jetbridge' },
+        description: 'The session of a browser; on plain HTTP to this machine the cookie is named jetbridge',
+      },
+      csrf: {
+        ...{ type: 'apiKey', in: 'header', name: 'X-CSRF-Token' },
+        description: 'The csrfToken of the session, for requests that change something',
       },
     },
   });
@@ -45,55 +33,49 @@ const INTRODUCTION = [
   'Errors are `{"code": …, "message": …}`, with `faults` if members of the input are named.',
 ].join('\n');
 
-const text = { type: 'string' };
-const errorSchema = objectSchema(
-  {
-    code: { ...text, enum: Object.keys(operationErrors) },
-    message: { ...text, description: 'For an admin' },
-    faults: { type: 'array', items: objectSchema({ field: text, message: text }) },
-  },
-  ['faults'],
-);
+const errorBody = z
+  .object({
+    code: z.enum(Object.keys(operationErrors)),
+    message: z.string().describe('For an admin'),
+    faults: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Error' });
 
-function describe(operationId: string, operation: Declaration, schemas: JsonObject): DocumentedOperation {
+function toApiOperation([name, operation]: [string, Declaration]): ApiOperation {
   const { method, path, summary, tag, access, query, body } = operation;
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => [parameter, id] as const);
   return {
-    ...{ id: operationId, method, path: `/admin/api${path}`, summary, tag },
+    ...{ id: name, method, path: `/admin/api${path}`, tag, summary, body },
+    parameters: { path: Object.fromEntries(ids), query: query?.shape },
+    responses: { ...success(operation), ...errorResponses(operation) },
     others: {
       ...(access === 'anyone' && { security: [] }),
       ...(isRecorded(operation) && { 'x-recorded': true }),
     },
-    parameters: [...pathParameters(path, schemas), ...queryParameters(query, schemas)],
-    body: body && jsonContent(toJsonSchema(body, schemas, { io: 'input' })),
-    responses: { ...success(operation, schemas), ...errorResponses(operation) },
   };
 }
 
-function success({ isNavigation, result, csv }: Declaration, schemas: JsonObject): JsonObject {
+function success({ isNavigation, result, csv }: Declaration): Record<string, ApiResponse> {
   if (isNavigation) {
-    const headers = { Location: { schema: { type: 'string' } } };
-    return { 303: { description: 'To the OpenID provider, or to the page', headers } };
+    const description = 'To the OpenID provider, or to the page';
+    return { 303: { description, headers: { Location: z.string() } } };
   }
   if (csv) {
     const description = `A file with the columns ${Object.keys(csv).join(', ')}`;
-    return { 200: { description, content: { 'text/csv': { schema: text } } } };
+    return { 200: { description, body: z.string(), mediaType: 'text/csv' } };
   }
-  if (!result) return { 204: { description: 'Done' } };
-  const content = jsonContent(toJsonSchema(result, schemas, { io: 'output' }));
-  return { 200: { description: 'Done', content } };
+  return result ? { 200: { description: 'Done', body: result } } : { 204: { description: 'Done' } };
 }
 
 /** Each status with the codes that it may have. */
-function errorResponses(operation: Declaration): JsonObject {
-  const codes = [...new Set(errorCodes(operation))];
-  const statuses = [...new Set(codes.map((code) => operationErrors[code].status))];
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const ofStatus = codes.filter((code) => operationErrors[code].status === status);
-      const description = ofStatus.map((code) => `\`${code}\``).join(', ');
-      return [status, { description, content: jsonContent(schemaRef('Error')) }];
-    }),
-  );
+function errorResponses(operation: Declaration): Record<string, ApiResponse> {
+  const responses: Record<string, ApiResponse> = {};
+  for (const code of new Set(errorCodes(operation))) {
+    const { status } = operationErrors[code];
+    const others = responses[status] ? `${responses[status].description}, ` : '';
+    responses[status] = { description: `${others}\`${code}\``, body: errorBody };
+  }
+  return responses;
 }
 
 /** All codes that an operation may answer. */
@@ -109,24 +91,4 @@ export function errorCodes({ method, path, access, body, errors = [] }: Declarat
     ...(['invalid', 'internalError', 'unavailable'] as const),
     ...errors,
   ];
-}
-
-function pathParameters(path: string, schemas: JsonObject): JsonObject[] {
-  const schema = toJsonSchema(id, schemas, { io: 'input' });
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema,
-  }));
-}
-
-function queryParameters(query: z.ZodObject | undefined, schemas: JsonObject): JsonObject[] {
-  return Object.entries(query?.shape ?? {}).map(([name, part]) => {
-    const { description } = toJsonSchema(part, schemas, { io: 'input' });
-    // zod describes the input of a coerced number as anything.
-    const schema = toJsonSchema(part, schemas, { io: 'output' });
-    const required = !part.safeParse(undefined).success;
-    return { name, in: 'query', required, ...(description ? { description } : {}), schema };
-  });
 }

@@ -6,12 +6,13 @@ import express, {
   type Response,
   Router,
 } from 'express';
-import { z } from 'zod';
 import { clientAddressOf } from '../http/authentication.ts';
 import { csvText } from '../http/csv.ts';
 import { addRequestNotes, markRoutine } from '../http/log.ts';
 import { streamResponse } from '../http/streamed-response.ts';
-import { errorBody, type FieldFault, OperationError, toOperationError } from '../operations/errors.ts';
+import { withAuditEntry } from '../operations/audited.ts';
+import { errorBody, OperationError, toOperationError } from '../operations/errors.ts';
+import { parseInput } from '../operations/input.ts';
 import {
   type Declaration,
   type Declarations,
@@ -20,9 +21,8 @@ import {
   type OperationInput,
   type Operations,
 } from '../operations/operation.ts';
-import { id } from '../operations/schemas.ts';
-import { hasNul, isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
-import type { AuditEntry, AuditLog } from '../store/credentials/audit-log.ts';
+import { isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
+import type { AuditLog } from '../store/credentials/audit-log.ts';
 import { RETRY_AFTER_S } from '../store/unavailable.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
 import { type Caller, findCaller, type SessionDeps } from './sessions.ts';
@@ -149,7 +149,7 @@ async function answer(
   }: { name: string; operation: Declaration; handle: Handle; deps: RouterDeps },
 ): Promise<void> {
   const { caller }: CallerLocals = response.locals;
-  const input = parseInput(request, operation);
+  const input = parseInput(operation, request);
   const details: Record<string, unknown> = { ...input.params };
   const address = clientAddressOf(response);
   const note = (facts: Record<string, unknown>) => Object.assign(details, facts);
@@ -211,66 +211,6 @@ function checkAccess(
   if (isUnsafe && caller.session && headers['x-csrf-token'] !== caller.session.csrfToken)
     throw new OperationError('invalidCsrfToken');
   if (access === 'admin' && caller.role !== 'admin') throw new OperationError('forbidden');
-}
-
-/**
- * Runs a change between the two writes of its entry, so that no change is without one. `outcome` has the status of a change that is done,
- * and tells that of one that is refused.
- */
-export async function withAuditEntry<T>(
-  run: () => Promise<T>,
-  entry: Omit<AuditEntry, 'position' | 'at' | 'status'>,
-  { audit, now, log }: Pick<RouterDeps, 'audit' | 'now' | 'log'>,
-  outcome: { done?: number; refusal?: (error: unknown) => number } = {},
-): Promise<T> {
-  const { details } = entry;
-  const position = await audit.begin({ at: now(), ...entry });
-  const finish = (status: number) =>
-    audit.finish(position, { status, details }).catch((error: unknown) => {
-      log.error({ err: error, position }, 'the outcome of a change could not be added to the audit log');
-    });
-  try {
-    const result = await run();
-    await finish(outcome.done ?? (result === undefined ? 204 : 200));
-    return result;
-  } catch (error) {
-    await finish(outcome.refusal?.(error) ?? toOperationError(error).status);
-    throw error;
-  }
-}
-
-/** Parses parameters, query and body by the declaration. Throws 404 for an impossible id, else 422 with every fault. */
-function parseInput(request: Request, { query, body }: Declaration): OperationInput<Declaration> {
-  const faults: FieldFault[] = [];
-  const parse = (schema: z.ZodObject | undefined, value: unknown) => {
-    if (!schema) return {};
-    const parsed = schema.safeParse(value);
-    for (const [field, member] of Object.entries(Object(value)))
-      if (hasNul(member))
-        faults.push({ field, message: 'contains the character NUL, which cannot be stored' });
-    if (!parsed.success) faults.push(...parsed.error.issues.flatMap(toFaults));
-    return parsed.data ?? {};
-  };
-  const params = pathParameters.safeParse(request.params);
-  if (!params.success || hasNul(params.data)) throw new OperationError('notFound');
-  const unknown = query ? [] : Object.keys(request.query);
-  faults.push(...unknown.map((field) => ({ field, message: 'is not a parameter of this operation' })));
-  const input = { params: params.data, query: parse(query, request.query), body: parse(body, request.body) };
-  if (faults.length > 0)
-    throw new OperationError('invalid', undefined, { faults: faults.slice(0, MAX_FAULTS) });
-  return input;
-}
-
-const pathParameters = z.record(z.string(), id);
-
-/** Maximum number of faults in a response. */
-const MAX_FAULTS = 100;
-
-function toFaults(issue: z.core.$ZodIssue): FieldFault[] {
-  const path = issue.path.map(String);
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ field: [...path, key].join('.'), message: 'is not known here' }));
-  return [{ field: path.join('.'), message: issue.message }];
 }
 
 /** Converts every error to a response. */

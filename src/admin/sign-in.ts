@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { hashSecret, newSecret } from '../http/authentication.ts';
 import { addRequestNotes } from '../http/log.ts';
+import { withAuditEntry } from '../operations/audited.ts';
 import { noSuch, OperationError } from '../operations/errors.ts';
 import { type Operations, operationWith, type Role } from '../operations/operation.ts';
 import { id, name, optionalText, optionalTime, role, time, toTime } from '../operations/schemas.ts';
 import type { AdminDeps } from './deps.ts';
 import { BUILT_IN_ADMIN } from './first-admin.ts';
 import { shownName } from './openid/person.ts';
-import { type AdminContext, recordRefusal, withAuditEntry } from './router.ts';
+import { type AdminContext, recordRefusal } from './router.ts';
 import { type Caller, endSession, listSessions, SESSION_MAX_MS, startSession } from './sessions.ts';
 
 /** The time of hashing grows with the length. ADMIN_PASSWORD may be as long. */

@@ -179,13 +179,6 @@ const requestLog = z.strictObject({
   ),
 });
 
-/** The setting of earlier versions. */
-const exchangeLog = z.strictObject({
-  keepDays: numberInRange(0, 365, 14)
-    .optional()
-    .describe('Used in place of `requestLog.keepDays`, with a warning. Set that instead.'),
-});
-
 const receiverFault = {
   error: faultText('is no URL without a password', 'Give e.g. "https://alerts.example.com/jetbridge".'),
 };
@@ -276,10 +269,6 @@ export const settingsSchema = z.strictObject({
   requestLog: requestLog
     .prefault({})
     .describe('The log of requests and travel calls. See docs/operations/requests.md.'),
-  exchangeLog: exchangeLog
-    .optional()
-    .meta({ deprecated: true })
-    .describe('The name of `requestLog` in earlier versions.'),
   alerts: alerts
     .prefault({})
     .describe('Alerts about conditions that need an operator. See docs/operations/alerts.md.'),

@@ -88,6 +88,8 @@ export interface Settings extends TransportSettings, FileSettings {
   alerts: AlertSettings;
   /** If undefined, only passwords open the admin page. */
   adminOpenid: AdminOpenidSettings | undefined;
+  /** Settings that are accepted, for the log of the start. */
+  warnings: string[];
 }
 
 /**
@@ -114,7 +116,6 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   const publicUrl = faulty.includes('PUBLIC_URL') ? '' : data.PUBLIC_URL;
   const adminOpenid = openid && adminOpenidSettings(openid, publicUrl, context);
   if (faults.length > 0 || !written || !alerts) throw new SettingsFault(faults);
-  const ofFile = fileSettings(written);
   return {
     port: data.PORT,
     host: data.HOST,
@@ -129,8 +130,8 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     connections: connections.map(({ settings }) => settings),
     environment: present,
     ...{ alerts, adminOpenid, ...transport },
-    ...ofFile,
-    warnings: [...ofFile.warnings, ...plain.map(({ path, problem }) => `${path} ${problem}`)],
+    ...fileSettings(written),
+    warnings: plain.map(({ path, problem }) => `${path} ${problem}`),
   };
 }
 
@@ -147,22 +148,13 @@ function fileSettings(written: z.infer<typeof settingsSchema>) {
     /** The number of travelers at which an import ends; undefined: twice the known people, at least 100,000. */
     maxImported: written.import.maximum,
     tombstoneDays: written.retention.tombstones,
-    requestLog: requestLogSettings(written),
-    /** The outdated keys of the file, for the log of the start. */
-    warnings: written.exchangeLog?.keepDays === undefined ? [] : [RENAMED],
+    requestLog: written.requestLog,
     /** False if passwords do not open the admin page. */
     passwordSignIn: written.adminPage.passwordSignIn,
     oauthClients: written.oauthClients,
     travelService: written.travelService,
   };
 }
-
-/** The retention of earlier versions still counts. */
-function requestLogSettings({ requestLog, exchangeLog }: z.infer<typeof settingsSchema>) {
-  return { ...requestLog, keepDays: exchangeLog?.keepDays ?? requestLog.keepDays };
-}
-
-const RENAMED = 'the setting exchangeLog.keepDays has another name now: set requestLog.keepDays instead';
 
 interface Environment {
   data: z.infer<typeof environmentSchema>;

@@ -1,119 +1,159 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../schema/resource.ts';
+import { codeSamples } from './code-samples.ts';
 
-/** An operation as a document describes it. */
-export interface DocumentedOperation {
+/** An operation of an HTTP API, from which its description in the OpenAPI document follows. */
+export interface ApiOperation {
   id: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** From the root of the service, with parameters in braces; of a webhook, the kind of event. */
   path: string;
-  summary: string;
-  description?: string | undefined;
   /** The family under which the operation is listed. */
   tag?: string;
-  parameters?: JsonObject[];
-  /** The content of the body, which must be given. */
-  body?: JsonObject | undefined;
+  summary: string;
+  description?: string | undefined;
+  /** By place and name. */
+  parameters?: { path?: z.ZodRawShape; query?: z.ZodRawShape | undefined; header?: z.ZodRawShape };
+  /** The body, always JSON. */
+  body?: z.ZodType | undefined;
   /** By status. */
-  responses: JsonObject;
+  responses: Record<string, ApiResponse>;
   /** Other members, such as `security`. */
   others?: JsonObject;
 }
 
-/** An HTTP API and the parts of its document that its operations share. */
-export interface DocumentedApi {
+/** A response of an operation. */
+export interface ApiResponse {
+  description: string;
+  headers?: z.ZodRawShape;
+  body?: z.ZodType | undefined;
+  /** The media type of the body, by default JSON. */
+  mediaType?: string;
+}
+
+/** An HTTP API. */
+export interface Api {
   title: string;
   description: string;
-  /** The base URL, without a slash at the end; by default, clients use the URL of the document. */
-  url?: string;
+  /** The base URL; by default, clients use the URL of the document. */
+  url?: string | undefined;
   tags: { name: string; description?: string }[];
   security: JsonObject[];
-  operations: DocumentedOperation[];
+  securitySchemes: JsonObject;
+  operations: ApiOperation[];
   /** The requests that the service sends. */
-  webhooks?: DocumentedOperation[];
-  components: JsonObject;
+  webhooks?: ApiOperation[];
+  /** The environment variable that code samples read the credential from; without it there are no samples. */
+  sampleCredential?: string;
 }
 
 /** The version of both APIs, independent of the program's version. A change that clients must follow raises it. */
-export const VERSION = '1.0.0';
+const VERSION = '1.0.0';
 
-/** Creates the OpenAPI 3.1 document of an API. */
-export function openApiDocument({
-  title,
-  description,
-  url = '/',
-  webhooks,
-  ...api
-}: DocumentedApi): JsonObject {
+/** Creates the OpenAPI 3.1 document of an API. A zod schema with an id becomes a component, which others refer to. */
+export function openApiDocument(api: Api): JsonObject {
+  const { title, description, url = '', tags, security, securitySchemes, webhooks } = api;
+  const schemas: JsonObject = {};
+  const paths = groupByPath(api.operations, (operation) => ({
+    ...describe(operation, 'input', schemas),
+    ...(api.sampleCredential && { 'x-code-samples': codeSamples(operation, api.sampleCredential) }),
+  }));
+  const sent = webhooks && groupByPath(webhooks, (operation) => describe(operation, 'output', schemas));
   return {
     openapi: '3.1.0',
     info: { title, version: VERSION, description },
-    servers: [{ url }],
-    security: api.security,
-    tags: api.tags,
-    paths: groupByPath(api.operations),
-    ...(webhooks && { webhooks: groupByPath(webhooks) }),
-    components: api.components,
+    // Paths begin with a slash, so the base URL must not end with one.
+    servers: [{ url: url.replace(/\/+$/, '') || '/' }],
+    ...{ security, tags, paths },
+    ...(sent && { webhooks: sent }),
+    components: { schemas, securitySchemes },
   };
 }
 
-function groupByPath(operations: DocumentedOperation[]): JsonObject {
+function groupByPath(
+  operations: ApiOperation[],
+  describe: (operation: ApiOperation) => JsonObject,
+): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const operation of operations)
     paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
   return paths;
 }
 
-function describe({ id, tag, summary, description, ...operation }: DocumentedOperation): JsonObject {
-  const { parameters = [], body, responses, others } = operation;
+/** `bodyIo`: who writes the body, the client (input) or the service (output). */
+function describe(operation: ApiOperation, bodyIo: 'input' | 'output', schemas: JsonObject): JsonObject {
+  const { id, summary, description, tag, body, responses, others } = operation;
+  const parameters = Object.entries(operation.parameters ?? {}).flatMap(([place, shape = {}]) =>
+    Object.entries(shape).map(([name, part]) => ({ name, in: place, ...describeParameter(part, schemas) })),
+  );
   return {
     ...{ operationId: id, summary },
     ...(description !== undefined && { description }),
     ...(tag !== undefined && { tags: [tag] }),
     ...others,
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: body } }),
-    responses,
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { [JSON_TYPE]: { schema: toJsonSchema(body, bodyIo, schemas) } },
+      },
+    }),
+    responses: mapValues(responses, (response) => describeResponse(response, schemas)),
   };
 }
 
-/** The content of a JSON body, with examples by name. */
-export function jsonContent(schema: JsonObject, examples?: Record<string, Json>): JsonObject {
-  const values = Object.entries(examples ?? {}).map(([name, value]) => [name, { value }]);
-  return { 'application/json': { schema, ...(examples && { examples: Object.fromEntries(values) }) } };
+const JSON_TYPE = 'application/json';
+
+function describeParameter(part: z.core.$ZodType, schemas: JsonObject): JsonObject {
+  // zod describes the input of a coerced number as anything, and so the output of a transformed text.
+  const both = { ...toJsonSchema(part, 'input', schemas), ...toJsonSchema(part, 'output', schemas) };
+  const otherwise = z.safeParse(part, undefined);
+  const value = { ...both, ...(otherwise.data !== undefined && { default: otherwise.data as Json }) };
+  return { required: !otherwise.success, ...withDescription(value) };
 }
 
-/** The schema of an object, whose members are required unless they are named. */
-export function objectSchema(properties: JsonObject, optional: string[] = []): JsonObject {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', properties, required };
+/** Of a parameter or a header, the description stands beside the schema. */
+function withDescription({ description, ...schema }: JsonObject): JsonObject {
+  return { ...(description !== undefined && { description }), schema };
 }
 
-/** A reference to the schema of this name. */
-export function schemaRef(name: string): JsonObject {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-interface SchemaOptions {
-  io: 'input' | 'output';
-  /** Changes each part of the schema after its conversion. */
-  override?: (part: { zodSchema: z.core.$ZodType; jsonSchema: z.core.JSONSchema.BaseSchema }) => void;
+function describeResponse(
+  { description, headers, body, mediaType = JSON_TYPE }: ApiResponse,
+  schemas: JsonObject,
+): JsonObject {
+  const describeHeader = (part: z.core.$ZodType) => withDescription(toJsonSchema(part, 'output', schemas));
+  return {
+    description,
+    ...(headers && { headers: mapValues(headers, describeHeader) }),
+    ...(body && { content: { [mediaType]: { schema: toJsonSchema(body, 'output', schemas) } } }),
+  };
 }
 
 /** Converts a zod schema. The schemas with an id, which it contains or is, are added to `schemas`. */
-export function toJsonSchema(
-  schema: z.ZodType,
-  schemas: JsonObject,
-  { io, override }: SchemaOptions,
-): JsonObject {
+function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output', schemas: JsonObject): JsonObject {
   // A schema with an id becomes a reference only inside of another one.
   const wrapped = z.toJSONSchema(z.object({ schema }), {
     ...{ io, unrepresentable: 'any' },
-    ...(override && { override }),
+    ...(io === 'output' && { override: ({ jsonSchema }) => openForNewMembers(jsonSchema) }),
   });
   const text = JSON.stringify(wrapped).replaceAll('"#/$defs/', '"#/components/schemas/');
   const { $defs = {}, properties } = JSON.parse(text);
-  for (const [name, { id: _id, ...definition }] of Object.entries<JsonObject>($defs))
-    schemas[name] = definition;
+  for (const [name, { id: _id, ...definition }] of Object.entries<JsonObject>($defs)) {
+    // What a body and a response have in common is described as in responses.
+    if (io === 'output' || !(name in schemas)) schemas[name] = definition;
+  }
   return properties.schema;
+}
+
+/** Generated clients must accept a response with members that a later version adds. */
+function openForNewMembers(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.additionalProperties === false) delete schema.additionalProperties;
+  delete schema.default;
+}
+
+function mapValues<Value>(
+  object: Readonly<Record<string, Value>>,
+  convert: (value: Value) => Json,
+): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, convert(value)]));
 }

@@ -5,20 +5,21 @@ import { foldCase } from '../schema/case-fold.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Scope } from '../store/connection-scopes.ts';
 import { deleteConnection } from '../store/connections.ts';
-import { type DemoIdentity, listIdentities } from '../store/demo-day.ts';
 import {
-  deleteUserCredentials,
+  type DemoIdentity,
+  findLinkedTravelers,
   leaseIdentities,
+  listIdentities,
   recordErasedTravelers,
   releaseIdentities,
-} from '../store/erasure/delete-person.ts';
-import { findLinkedTravelers } from '../store/erasure/find-person.ts';
-import { nameMatcher, redactNames } from '../store/erasure/matchers.ts';
+} from '../store/demo-day.ts';
+import { deleteUserCredentials } from '../store/erasure/delete-person.ts';
+import { nameMatcher, redactNames } from '../store/erasure/names.ts';
 import { deleteErasedTravelers } from '../store/identities/erased-travelers.ts';
 import { countServers } from '../store/queues/replicas.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { remove } from '../travel/changes.ts';
-import { type ErasureDeps, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
+import { type ErasureDeps, eraseTravelers } from '../travel/erasure.ts';
 import { ApiError } from '../travel/errors.ts';
 import { type JsonObject, stringMember } from '../travel/json.ts';
 import { readResource } from '../travel/ports.ts';
@@ -120,26 +121,24 @@ async function findTravelers(
 async function removeTraveler(parts: ServiceParts, id: string): Promise<void> {
   const store = travelStore(parts.database);
   const traveler = await readResource(store, user.type, id);
-  const deps = erasureDeps(parts, { id, email: traveler && stringMember(traveler.doc, 'email') });
-  await eraseTraveler(deps, id);
+  const deps = erasureDeps(parts, traveler && stringMember(traveler.doc, 'email'));
+  await eraseTravelers(deps, [id]);
   await deleteUserCredentials(parts.database, id);
-  await reduceEvents(deps, id);
 }
 
 function erasureDeps(
   { database, embedded, settings, runtime }: ServiceParts,
-  { id, email }: { id: string; email: string | undefined },
+  email: string | undefined,
 ): ErasureDeps {
   if (!embedded) throw new Error('there is no embedded travel service');
   const addresses = email === undefined ? [] : [email];
   const byAddress = nameMatcher({ unique: addresses, whole: [] }).matchesUnique;
-  const byAddressOrId = nameMatcher({ unique: [...addresses, id], whole: [] }).matchesUnique;
   return {
     store: travelStore(database),
     now: runtime.wallClock,
     newId: embedded.travel.newId,
     namesPerson: byAddress,
-    redact: (doc, withId) => redactNames(doc as Json, withId ? byAddressOrId : byAddress) as JsonObject, // Redaction keeps the type: an object stays an object.
+    redact: (doc) => redactNames(doc as Json, byAddress) as JsonObject, // Redaction keeps the type: an object stays an object.
     domain: settings.parkingDomain ?? 'jetbridge.invalid',
     pause: () => runtime.wait(0),
   };

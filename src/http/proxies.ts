@@ -1,33 +1,32 @@
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { strictTransportSecurity } from 'helmet';
 import ipaddr from 'ipaddr.js';
+import proxyaddr from 'proxy-addr';
 
 /** Returns true if an address, in the form that a socket reports, is in a set of addresses. */
 export type AddressPredicate = (address: string | undefined) => boolean;
 
-type Address = ReturnType<typeof ipaddr.process>;
-
-/** Keywords for address ranges, with the names of the ranges in ipaddr.js (RFC 6890). */
-const rangeNames: Record<string, string[]> = {
-  loopback: ['loopback'],
-  private: ['private', 'uniqueLocal', 'linkLocal'],
-};
-
 /** True for a valid entry of TRUSTED_PROXIES: an address, a range in CIDR notation, `loopback` or `private`. */
 export function isProxyEntry(entry: string): boolean {
-  return Object.hasOwn(rangeNames, entry) || ipaddr.isValidCIDR(entry) || isAddress(entry);
+  const [address = '', length] = entry.split('/');
+  // proxy-addr takes numbers without dots for addresses, and a netmask for a length.
+  if (!['loopback', 'private'].includes(entry) && (isIP(address) === 0 || !/^\d+$/.test(length ?? '0')))
+    return false;
+  try {
+    addressPredicate([entry]);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-/** Returns a predicate for the addresses that the entries name. The entries must be valid. */
+/** Returns a predicate for the addresses that the entries name. Throws if one is not valid. */
 export function addressPredicate(entries: string[]): AddressPredicate {
-  const tests = entries.map(toAddressTest);
-  return (address) => {
-    if (tests.length === 0 || address === undefined || !ipaddr.isValid(address)) return false;
-    // On an IPv6 socket, an IPv4 client has an address such as ::ffff:10.0.0.1.
-    const parsed = ipaddr.process(address);
-    return tests.some((test) => test(parsed));
-  };
+  const ranges = entries.flatMap((entry) => (entry === 'private' ? ['linklocal', 'uniquelocal'] : entry));
+  const isTrusted = proxyaddr.compile(ranges);
+  return (address = '') => isIP(address) !== 0 && isTrusted(address, 0);
 }
 
 /** True for loopback addresses. */
@@ -54,17 +53,22 @@ export function clientAddress(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
   isTrusted: AddressPredicate,
 ): string {
-  let address = stripIpv4Mapping(socket.remoteAddress ?? '');
-  if (!isTrusted(address)) return address;
-  for (const hop of String(headers['x-forwarded-for'] ?? '')
+  const hops = String(headers['x-forwarded-for'] ?? '')
     .split(',')
-    .reverse()) {
-    const named = parseHop(hop);
-    if (named === undefined) return address;
-    address = named;
-    if (!isTrusted(address)) return address;
-  }
-  return address;
+    .map(bareAddress)
+    .join(',');
+  const request = { socket, headers: { 'x-forwarded-for': hops } };
+  const addresses = proxyaddr.all(request as unknown as IncomingMessage, isTrusted);
+  // The last one may be no address.
+  const address = addresses.findLast((hop) => isIP(hop) !== 0) ?? '';
+  return isIP(address) === 6 ? ipaddr.process(address).toString() : address;
+}
+
+/** Some proxies add a port. IPv6 zones are dropped. */
+function bareAddress(hop: string): string {
+  const [, bracketed, ipv4, other = ''] =
+    /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$|^([^%]*)/.exec(hop.trim()) ?? [];
+  return bracketed ?? ipv4 ?? other;
 }
 
 /**
@@ -75,36 +79,6 @@ export function addressGroup(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
-}
-
-/** Removes the prefix of an IPv4-mapped address. The usual form needs no parsing. */
-function stripIpv4Mapping(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address;
-}
-
-/**
- * Parses an entry of `X-Forwarded-For`. Some proxies add a port; IPv6 zones are dropped. Undefined if it cannot be
- * parsed.
- */
-function parseHop(hop: string): string | undefined {
-  const text = hop.trim();
-  const bare =
-    /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text;
-  const [address = ''] = bare.split('%');
-  return isAddress(address) ? ipaddr.process(address).toString() : undefined;
-}
-
-/** Stricter than ipaddr.js, which also accepts numbers without dots, octal and shortened forms. */
-function isAddress(entry: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(entry) || ipaddr.IPv6.isValid(entry);
-}
-
-function toAddressTest(entry: string): (address: Address) => boolean {
-  const ranges = rangeNames[entry];
-  if (ranges) return (address) => ranges.includes(address.range());
-  const [network, bits] = entry.includes('/') ? ipaddr.parseCIDR(entry) : [ipaddr.process(entry), undefined];
-  const length = bits ?? (network.kind() === 'ipv4' ? 32 : 128);
-  return (address) => address.kind() === network.kind() && address.match(network, length);
 }
 
 /** The transport of a request: encrypted, unencrypted from the same machine, or unencrypted over a network. */

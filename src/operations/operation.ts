@@ -75,6 +75,18 @@ type OperationResult<D extends Declaration> = D['isNavigation'] extends true
       ? Promise<AsyncIterable<readonly Row[]>>
       : Promise<void>;
 
+/** The whole input in one object, as clients give it: the parameters of the path, and the members of the query or the body. */
+export type FlatInput<D extends Declaration> = Record<PathParameter<D['path']>, string> &
+  Unparsed<D['query']> &
+  Unparsed<D['body']>;
+
+type Unparsed<S> = S extends z.ZodType ? z.input<S> : object;
+
+/** The result of an operation, before times become texts; undefined if it has none. */
+export type OperationOutput<D extends Declaration> = D extends { result: infer R extends z.ZodType }
+  ? z.output<R>
+  : undefined;
+
 /** The caller of an operation, as the audit log and its own decisions name it. */
 export interface OperationCaller {
   kind: 'account' | 'token' | 'command';

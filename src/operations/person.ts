@@ -10,7 +10,15 @@ import { verdicts } from '../provisioning/users/evidence.ts';
 import type { OperationDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { type Operations, operation } from './operation.ts';
-import { findingMembers, optionalInteger, optionalText, optionalTime, ruleMembers, time } from './schemas.ts';
+import {
+  findingMembers,
+  id,
+  optionalInteger,
+  optionalText,
+  optionalTime,
+  ruleMembers,
+  time,
+} from './schemas.ts';
 
 const json = z.unknown().optional();
 
@@ -138,21 +146,31 @@ export const personOperations = {
     {
       ...{ method: 'post', path: '/people/{connection}/{id}/join', tag: 'People', access: 'admin' },
       summary:
-        'Give a person the traveler of the leaver in whose place the person is, because both are one person',
+        'Give a person the traveler of a leaver, because both are one person: of the one in whose place the person is, or of another',
+      body: z.strictObject({
+        leaver: z
+          .strictObject({ connection: id, id })
+          .optional()
+          .describe('Somebody who left, or whom no identity provider has sent, in the same travel account'),
+      }),
       errors: ['conflict'],
     },
-    async ({ params }, deps, { note }) => {
+    async ({ params, body }, deps, { note }) => {
       const newcomer = await findPerson(params, deps);
-      note({ userName: newcomer.desired.userName });
-      await join(newcomer, deps);
+      note({ userName: newcomer.desired.userName, leaver: body.leaver });
+      await join(newcomer, body.leaver && (await findPerson(body.leaver, deps)), deps);
       deps.wake();
     },
   ),
 } satisfies Operations;
 
-/** Gives a person the traveler of the leaver in whose place the person is. */
-async function join(newcomer: Identity, deps: OperationDeps): Promise<void> {
-  const leaver = await findPredecessor(deps.store, newcomer);
+/** Gives a person the traveler of the chosen leaver, or of the one in whose place the person is. */
+async function join(newcomer: Identity, chosen: Identity | undefined, deps: OperationDeps): Promise<void> {
+  const { database } = deps;
+  const accountOf = ({ connection }: Identity) => database.scopeOf(connection).account;
+  if (chosen && accountOf(chosen) !== accountOf(newcomer))
+    throw new OperationError('conflict', 'The two people belong to different travel accounts.');
+  const leaver = chosen ?? (await findPredecessor(deps.store, newcomer));
   if (!leaver)
     throw new OperationError('conflict', 'There is no leaver with whom this person can be joined.');
   const runtime = { now: deps.now, wallClock: deps.now, newId: deps.newId };

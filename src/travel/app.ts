@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -23,10 +22,9 @@ import {
   retrieve,
   type TravelDeps,
 } from './collection.ts';
-import { renderDocsPage, style } from './docs-page/page.ts';
 import { ApiError, errorBody, storeUnavailable } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
-import { buildOpenApi, describeApi } from './openapi/document.ts';
+import { contractRoutes } from './openapi/routes.ts';
 import { refuseAllParameters } from './pagination.ts';
 import type { Authenticator, Log } from './ports.ts';
 import { type RequestWithBody, recordRequests } from './request-log-middleware.ts';
@@ -65,7 +63,7 @@ export function createTravelApp({
   app.disable('etag');
   app.enable('case sensitive routing');
   if (recorder) recordRequests(app, recorder);
-  app.use(contractRouter(publicUrl));
+  app.use(contractRoutes(publicUrl));
   const admit = authenticate(deps.store, authenticator, refusals);
   app.use(admit);
   app.get('/whoami', refuseQueryParameters, async (_request, response) => {
@@ -191,48 +189,6 @@ const handlers = {
 function targetOf({ params }: Request, response: Response): RequestTarget {
   const { parentId = '', itemId = '' } = params;
   return { parentId: String(parentId), id: String(itemId), caller: callerId(response) };
-}
-
-/**
- * Serves the OpenAPI document and the documentation page. Both are the same for every client and hold no secret, so
- * they need no credential.
- */
-export function contractRouter(publicUrl: string | undefined): Router {
-  const router = Router({ caseSensitive: true });
-  const text = memoize(() => JSON.stringify(buildOpenApi(catalog, publicUrl)));
-  const page = memoize(() => renderDocsPage(describeApi(catalog)));
-  router.get('/openapi.json', (_request, response) => {
-    sendDocument(response, 'application/json', text());
-  });
-  router.get('/docs', (_request, response) => {
-    response.set('Content-Security-Policy', contentSecurityPolicy());
-    sendDocument(response, 'text/html', page());
-  });
-  return router;
-}
-
-/** Allows no scripts and no external resources, and of styles only the one on the page, by its hash. */
-function contentSecurityPolicy(): string {
-  const hash = createHash('sha256').update(style).digest('base64');
-  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-}
-
-/**
- * Sends a body without `response.send`: the request log copies every body sent by that method, and unauthenticated
- * requests must not fill the log.
- */
-function sendDocument(response: Response, type: string, body: string): void {
-  response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
-  response.type(type).end(body);
-}
-
-/** Computes the value at the first call and returns the same value from then on. */
-function memoize<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 /**

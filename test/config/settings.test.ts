@@ -622,7 +622,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'an unknown key, far from any',
       { files: { 'settings.json': { colour: 'blue' } } },
-      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, maxConnections, connections, emailSwap, import, retention, requestLog, exchangeLog, alerts, adminPage, oauthClients, travelService.',
+      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, maxConnections, connections, emailSwap, import, retention, requestLog, alerts, adminPage, oauthClients, travelService.',
     ],
     [
       'a misspelled key',

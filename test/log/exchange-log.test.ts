@@ -4,7 +4,7 @@ import type { ExchangeQuery, StoredExchange } from '../../src/log/exchange.ts';
 import { exchangeStore } from '../../src/log/exchange-store.ts';
 import { exchangeReader } from '../../src/log/search.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { nameMatcher } from '../../src/store/erasure/matchers.ts';
+import { nameMatcher } from '../../src/store/erasure/names.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { runs } from '../fixtures/runs.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';

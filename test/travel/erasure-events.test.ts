@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { nameMatcher, redactNames } from '../../src/store/erasure/matchers.ts';
+import { nameMatcher, redactNames } from '../../src/store/erasure/names.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { reduceEvents } from '../../src/travel/erasure.ts';
 import { indexKeys } from '../../src/travel/resource.ts';
@@ -42,14 +42,13 @@ test('one run removes the name and the email from an event of a trip with severa
       redactNames(JSON.parse(JSON.stringify(doc)), ann.matchesUnique) as typeof stored.doc, // An object stays one.
     pause: async () => {},
   };
-  expect(await reduceEvents(deps, 'u1')).toBe(1);
+  await reduceEvents(deps, ['u1']);
   const [after] = await store.read([told]);
   expect(after?.doc['data']).toEqual({
     ...data,
     carRentals: [{ renterName: 'Erased traveler' }, { renterName: 'Ben Smith' }],
     hotelStays: [{ place: { name: 'erased' } }],
   });
-  expect(await reduceEvents(deps, 'u1')).toBe(0);
   await database.close();
   place.remove();
 });

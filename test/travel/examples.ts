@@ -10,17 +10,11 @@ import { partAt } from './contract.ts';
 
 /** The example of a type in the OpenAPI document. */
 export function answeredExample({ type }: Resource): JsonObject & { id: string } {
-  const name = type.charAt(0).toUpperCase() + type.slice(1);
-  const items = Object.values(partAt('#/paths')).flatMap((methods) => Object.values(methods as JsonObject));
-  const item = (items as JsonObject[]).find(({ operationId }) => operationId === `retrieve${name}`);
-  if (!item) throw new Error(`no ${type} is retrieved`);
-  const { responses } = item as { responses: { 200: { content: Content } } };
-  return responses[200].content['application/json'].examples.example.value.data;
+  const { examples } = partAt(`#/components/schemas/${type.charAt(0).toUpperCase()}${type.slice(1)}`);
+  const [example] = examples as (JsonObject & { id: string })[];
+  if (!example) throw new Error(`there is no example of a ${type}`);
+  return example;
 }
-
-type Content = {
-  'application/json': { examples: { example: { value: { data: JsonObject & { id: string } } } } };
-};
 
 /** A stored resource and its path. */
 export interface StoredExample {

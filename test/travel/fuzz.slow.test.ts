@@ -5,7 +5,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { catalog } from '../../src/travel/catalog.ts';
 import { mergePatch } from '../../src/travel/changes.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
-import { toWords } from '../../src/travel/openapi/schemas.ts';
+import { toWords } from '../../src/travel/openapi/bodies.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import { runs } from '../fixtures/runs.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';

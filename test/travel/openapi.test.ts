@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import express from 'express';
 import request from 'supertest';
-import { contractRouter } from '../../src/travel/app.ts';
 import { catalog } from '../../src/travel/catalog.ts';
 import type { Json, JsonObject } from '../../src/travel/json.ts';
+import { contractRoutes } from '../../src/travel/openapi/routes.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import { expectOutline, validateOpenApi } from '../fixtures/openapi.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
@@ -50,34 +50,24 @@ test('every path declares its parameters, and every reference has a target', () 
 });
 
 describe('its examples', () => {
-  const bodies = operations.flatMap((operation) => [
-    ...(operation.hasBody ? [bodyPointer(operation)] : []),
-    ...operation.statuses
-      .filter((status) => status !== '401')
-      .map((status) => bodyPointer(operation, status)),
-  ]);
+  const schemas = Object.entries(partAt('#/components/schemas') as Record<string, JsonObject>);
+  const named = schemas.flatMap(([name, { examples }]) =>
+    Array.isArray(examples) ? [[name, examples] as const] : [],
+  );
 
-  test.each([...new Set(bodies)])('are valid: %s', (pointer) => {
-    const examples = partAt(pointer.replace(/schema$/, 'examples'));
-    expect(Object.keys(examples)).not.toEqual([]);
-    for (const example of Object.values(examples) as { value: Json }[]) {
-      expect(schemaFaults(pointer, example.value, { closed: true })).toEqual([]);
-    }
+  test('exist for each body of a request, and for each resource and failure of a response', () => {
+    const names = named.map(([name]) => name);
+    expect(names).toEqual(expect.arrayContaining(['ErrorBody', 'WebhookWithSecret']));
+    for (const operation of operations.filter(({ hasBody }) => hasBody))
+      expect(names).toContain(schemaNameAt(`${bodyPointer(operation)}/properties/data`));
+    for (const { type } of catalog) expect(names).toContain(schemaNameOf(type));
   });
 
-  test.each(Object.keys(partAt('#/webhooks')))('are valid: the event %s', (kind) => {
-    const content = `#/webhooks/${kind}/post/requestBody/content/application~1json`;
-    const { value } = partAt(`${content}/examples/example`);
-    expect(value).toMatchObject({ type: 'event', kind });
-    expect(schemaFaults(`${content}/schema`, value, { closed: true })).toEqual([]);
-  });
-
-  test('contain null only where a patch removes a member', () => {
-    for (const operation of operations) {
-      for (const status of operation.statuses) {
-        expect(hasNull(partAt(bodyPointer(operation, status).replace(/schema$/, 'examples')))).toBe(false);
-      }
-    }
+  test.each(named)('are valid: %s', (name, examples) => {
+    for (const example of examples)
+      expect(schemaFaults(`#/components/schemas/${name}`, example, { closed: true })).toEqual([]);
+    // A patch removes a member by null.
+    expect(hasNull(examples)).toBe(hasNull(examples) && name.endsWith('Patch'));
   });
 });
 
@@ -130,17 +120,27 @@ describe('the service', () => {
 
 test('contains the public URL of the service', async () => {
   expect(openApi['servers']).toEqual([{ url: '/' }]);
-  const app = express().use('/api', contractRouter('https://travel.example/prefix/'));
+  const app = express().use('/api', contractRoutes('https://travel.example/prefix/'));
   const { body } = await request(app).get('/api/openapi.json');
   expect(body).toEqual({ ...openApi, servers: [{ url: 'https://travel.example/prefix' }] });
 });
 
-/** The documented example of a request or response body. */
+/** The body of a request or response with the documented example of its data. */
 function exampleOf(verb: string, type: string, part: string): Json {
   const operation = operations.find(({ id }) => id.toLowerCase() === `${verb}${type}`.toLowerCase());
   if (!operation) throw new Error(`there is no operation to ${verb} a ${type}`);
   const schema = bodyPointer(operation, part === 'request' ? undefined : part);
-  return partAt(schema.replace(/schema$/, 'examples/example'))['value'] ?? null;
+  const { examples } = partAt(`#/components/schemas/${schemaNameAt(`${schema}/properties/data`)}`);
+  return { data: (examples as Json[])[0] ?? null };
+}
+
+/** The name of the schema that the document refers to at this pointer. */
+function schemaNameAt(pointer: string): string {
+  return String(partAt(pointer)['$ref']).replace('#/components/schemas/', '');
+}
+
+function schemaNameOf(type: string): string {
+  return type.charAt(0).toUpperCase() + type.slice(1);
 }
 
 /** A body without generated values and ids, which differ from run to run. */

@@ -2,13 +2,14 @@ import type { Response } from 'express';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { z } from 'zod';
 import { hashSecret } from '../../http/authentication.ts';
+import { withAuditEntry } from '../../operations/audited.ts';
 import { type Operations, operationWith } from '../../operations/operation.ts';
 import { optionalText } from '../../operations/schemas.ts';
 import type { AuditLog } from '../../store/credentials/audit-log.ts';
 import type { OpenidAttempts } from '../../store/credentials/openid-attempts.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import type { RefusedSignIns } from '../refused-sign-ins.ts';
-import { type AdminContext, type RouterDeps, withAuditEntry } from '../router.ts';
+import type { AdminContext, RouterDeps } from '../router.ts';
 import { cookieName, cookieOptions, readCookie, type SessionDeps, startSession } from '../sessions.ts';
 import {
   failureText,

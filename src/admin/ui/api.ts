@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PathParameter } from '../../operations/operation.ts';
+import type { FlatInput } from '../../operations/operation.ts';
 import type { adminOperations } from '../catalog.ts';
 
 /** The method, path and kind of input of an operation. The build takes it from the contract (vite.config.ts), whose schemas stay on the server. */
@@ -16,12 +16,7 @@ export type OperationName = keyof typeof adminOperations;
 type Declared<Name extends OperationName> = (typeof adminOperations)[Name];
 
 /** The parameters of the path and the query, and the members of the body, in one object. */
-export type Input<Name extends OperationName> = Record<PathParameter<Declared<Name>['path']>, string> &
-  Part<Name, 'query'> &
-  Part<Name, 'body'>;
-
-type Part<Name extends OperationName, Key extends string> =
-  Declared<Name> extends Record<Key, infer Schema extends z.ZodType> ? z.input<Schema> : object;
+export type Input<Name extends OperationName> = FlatInput<Declared<Name>>;
 
 /** The response of an operation; undefined if it has none. */
 export type Result<Name extends OperationName> =

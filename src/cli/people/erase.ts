@@ -1,40 +1,26 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Settings } from '../../config/settings.ts';
 import { deleteExchanges, findExchanges } from '../../log/erasure.ts';
+import { isActive } from '../../schema/resource.ts';
 import { travelResourceId } from '../../server/ids.ts';
-import {
-  deletePersonIdentities,
-  deleteUserCredentials,
-  leaseIdentities,
-  recordErasedTravelers,
-  releaseIdentities,
-} from '../../store/erasure/delete-person.ts';
-import {
-  areIdentitiesUnchanged,
-  type IdentityVersion,
-  keepReturnedPerson,
-} from '../../store/erasure/find-person.ts';
-import { mendReferrers } from '../../store/erasure/referrers.ts';
+import { countReferences, deletePerson, deleteUserCredentials } from '../../store/erasure/delete-person.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { isInUse } from '../../store/sql/open-database.ts';
 import { travelStore } from '../../store/travel/travel-writes.ts';
-import { type ErasureDeps, eraseTraveler, reduceEvents } from '../../travel/erasure.ts';
+import {
+  countErasure,
+  type ErasureCounts,
+  type ErasureDeps,
+  eraseTravelers,
+  isActiveAdmin,
+  reduceEvents,
+} from '../../travel/erasure.ts';
 import type { CliCommand } from '../command.ts';
 import { findConnection, withDatabase } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import { printJson, type Shell, startProgress } from '../output.ts';
+import { countText, escapeLine, printJson, type Shell, toIsoTime } from '../output.ts';
 import { type ErasedPerson, findPerson } from './erased-person.ts';
-import {
-  type ErasurePlan,
-  erasureRefusal,
-  isEmbeddedAccount,
-  planJson,
-  planPersonErasure,
-  planText,
-  remainderText,
-} from './erasure-plan.ts';
 
 /** The person to erase, as the command line gives it. */
 export interface EraseOptions {
@@ -61,16 +47,11 @@ export function addEraseCommand(program: CliCommand): void {
     });
 }
 
-/** Duration of the leases on the person's identities, in milliseconds. While they last, the reconciler sends nothing. */
-const LEASE_MS = 10 * 60_000;
-/** Longest wait for the leases of a running reconciler, in milliseconds; longer than one of these leases. */
-const LEASE_WAIT_MS = 130_000;
+/** Longest wait for a running reconciler, in milliseconds; longer than one of its leases. */
+const WAIT_MS = 130_000;
 const RETRY_MS = 200;
-/**
- * Wait for requests that a running server has not written to its logs yet, in milliseconds. The server writes them up to
- * 500 ms later.
- */
-const LOG_DELAY_MS = 2_000;
+/** A running server writes requests to its log up to 500 ms later. */
+const LOG_DELAY_MS = 1_000;
 /** Pause between two transactions, in milliseconds, so that a server that waits for SQLite's lock gets it. */
 const PAUSE_MS = 30;
 
@@ -78,24 +59,22 @@ const PAUSE_MS = 30;
  * Prints the plan of an erasure and, with `yes`, carries it out. Works while a server runs, and can be repeated after an
  * interruption. Returns `unconfirmed` if only the plan was printed.
  */
-export async function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
+export async function eraseUser(
+  shell: Shell,
+  options: EraseOptions,
+  logDelayMs = LOG_DELAY_MS,
+): Promise<0 | 1 | 'unconfirmed'> {
   const { connection, yes, json } = options;
   const exit = await withDatabase(shell, async ({ database, settings }) => {
     if (connection !== undefined) findConnection(settings, connection);
-    const progress = startProgress(shell, 'search', 'people');
-    let read = 0;
-    const onRead = (count: number) => {
-      read += count;
-      progress.update(read, undefined);
-    };
-    const context = { database, settings, options };
-    const plan = await planFor(context, onRead).finally(progress.stop);
+    const context = { database, settings, options, logDelayMs };
+    // The log tells former names.
+    if (yes) await waitForLog(context);
+    const plan = await planFor(context, await findErasable(context));
     if (!json) shell.print(planText(plan));
-    else if (!yes) printJson(shell, { erased: false, ...planJson(plan) });
-    if (!yes) return;
-    await eraseUnderLeases(context, plan);
-    if (json) printJson(shell, { erased: true, ...planJson(plan) });
-    else shell.print(`\n${remainderText(plan)}`);
+    if (yes) await erase(context);
+    if (json) printJson(shell, { erased: yes === true, ...planJson(plan) });
+    else if (yes) shell.print('\nThe person is erased.');
   });
   return exit === 0 && !yes ? 'unconfirmed' : exit;
 }
@@ -104,155 +83,183 @@ interface EraseContext {
   database: Database;
   settings: Settings;
   options: EraseOptions;
+  logDelayMs: number;
 }
 
-/**
- * Throws if no person or several people match, or if the person must not be erased now. `onRead` receives the number of people whose
- * records were searched since the last call.
- */
-async function planFor(
-  { database, settings, options }: EraseContext,
-  onRead: (count: number) => void = () => {},
-): Promise<ErasurePlan> {
-  const person = await findPerson(database, {
-    ...options,
-    account: embeddedAccount(settings),
-    isEmbedded: (account) => isEmbeddedAccount(settings, account),
-  });
-  const deps = erasureDeps(database, settings, person);
-  const plan = await planPersonErasure(database, settings, { person, deps, onRead });
-  const refusal = erasureRefusal(plan);
+/** Finds the person. Throws if no person or several people match, or if the person must not be erased now. */
+async function findErasable({ database, settings, options }: EraseContext): Promise<ErasedPerson> {
+  const account = settings.connections.find(({ travelApi }) => travelApi.url === 'embedded')?.account ?? '';
+  const person = await findPerson(database, { ...options, account });
+  const refusal = refusalOf(person, settings);
   if (refusal !== undefined) throw new Refused(refusal);
-  return plan;
+  return person;
 }
 
-/** The travel account of people whom only the embedded travel service knows. */
-function embeddedAccount({ connections }: Settings): string {
-  return connections.find(({ travelApi }) => travelApi.url === 'embedded')?.account ?? '';
+/** Returns true if the travelers of the person are in the embedded travel service. */
+function isEmbedded({ account, identities }: ErasedPerson, { connections }: Settings): boolean {
+  const isOwn = connections.some((one) => one.account === account && one.travelApi.url === 'embedded');
+  return isOwn || identities.length === 0;
 }
 
-function erasureDeps(
-  database: Database,
-  { parkingDomain = 'jetbridge.invalid' }: Settings,
-  { isNamedInTravel, strike }: ErasedPerson,
-): ErasureDeps {
-  return {
-    store: travelStore(database),
-    now: Date.now,
-    newId: travelResourceId,
-    namesPerson: isNamedInTravel,
-    redact: strike,
-    domain: parkingDomain,
-    pause: () => setTimeout(PAUSE_MS),
-  };
-}
-
-/** Erases the person while holding the leases of the identities. */
-async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promise<void> {
-  const { database } = context;
-  const token = randomUUID();
-  const identities = identityKeys(plan.person);
-  const isHeld = await retryUntilDone(async () => {
-    const now = Date.now();
-    return leaseIdentities(database, identities, { token, ms: LEASE_MS, now });
-  });
-  if (!isHeld) throw new Refused('A server is at work on this person. Nothing was changed; try again.');
-  try {
-    // The IdP may have written since the plan was made. With the leases held, nothing more is sent, so plan again.
-    const current = await planFor(context);
-    if (JSON.stringify(identityKeys(current.person)) !== JSON.stringify(identities))
-      throw new Refused(CHANGED);
-    await erasePerson(context, current.person, token);
-  } finally {
-    await releaseIdentities(database, identities, token);
-  }
-}
-
-const CHANGED = 'The person has changed meanwhile. Look at the plan again, and run it once more.';
-const RETURNED =
-  'The person has changed while they were erased, and is still known: whoever lost the traveler and is wanted active gets a new traveler. Look at the plan again, and run it once more if they are to be erased.';
-
-function identityKeys({ identities }: ErasedPerson): IdentityVersion[] {
-  return identities.map(({ connection, id, version }) => ({ connection, id, version }));
+/** Returns the reason for which the person must not be erased now, with its remedy; undefined if nothing prevents it. */
+function refusalOf(person: ErasedPerson, settings: Settings): string | undefined {
+  const { identities, travelers } = person;
+  const wanted = identities.find(
+    ({ claimed, deletedAt, desired }) => claimed && deletedAt === undefined && isActive(desired),
+  );
+  if (wanted)
+    return `The identity provider of the connection ${wanted.connection} still wants ${escapeLine(String(wanted.desired.userName))} active (SCIM id ${wanted.id}). Deactivate, unassign or delete the person there; once that has arrived here, erase them.`;
+  if (
+    identities.some(({ creating, progress }) => creating !== undefined || progress.late || progress.announced)
+  )
+    return 'A call to the travel API for this person has no known outcome yet and may still be carried out. While the server runs it finds out, within a minute mostly; then erase them.';
+  const open = identities.find(({ state }) => state === 'dirty' || state === 'held');
+  if (!isEmbedded(person, settings) && open)
+    return open.state === 'held'
+      ? `The traveler is not taken out of use yet, as an admin must decide (npx jetbridge holds show ${open.id}). Decide it; then erase them.`
+      : 'The traveler is not taken out of use in the travel service yet. Let the server run until it is; then erase them.';
+  if (travelers.some(isActiveAdmin))
+    return 'This person is an active admin of the travel service. Archive the user there, or take the role "admin" away; then erase them.';
+  return undefined;
 }
 
 /**
- * The order matters. The slow part, the records of others, comes first: if the IdP reactivates the person in the meantime, the
- * traveler is still there. The identities go last, so that an interrupted erasure still finds the person when it is repeated.
+ * The order matters. The slow part comes first: if the IdP reactivates the person meanwhile, the person stays. The identities and all
+ * references to them go in one transaction. An erasure that ends after that is finished by one that names the traveler.
  */
-async function erasePerson(
-  { database, settings }: EraseContext,
-  person: ErasedPerson,
-  token: string,
-): Promise<void> {
-  const deps = erasureDeps(database, settings, person);
-  const identities = identityKeys(person);
-  const removeFromOthers = () => removeFromOtherRecords({ database, deps, person });
-  if (!(await removeFromOthers()))
-    throw new Refused('A server is at work on somebody who names the person. Run it once more.');
-  if (!(await areIdentitiesUnchanged(database, identities, token))) throw new Refused(CHANGED);
-  const removed = { ...person, identities };
-  await recordErasedTravelers(database, removed, Date.now());
-  const erased = await eraseTravelers(database, deps, person);
-  if ((await deletePersonIdentities(database, removed, { token, now: Date.now() })) === 'lost') {
-    await keepReturnedPerson(database, { ...removed, erased });
-    throw new Refused(RETURNED);
+async function erase(context: EraseContext): Promise<void> {
+  const { database, settings } = context;
+  let person = await findErasable(context);
+  await eraseRecords(context, person);
+  const isDeleted = await retryUntilDone(async () => {
+    person = await findErasable(context);
+    return deletePerson(database, person, Date.now());
+  });
+  if (!isDeleted)
+    throw new Refused(
+      'A server is at work on this person, or on somebody whose manager they are. Try again.',
+    );
+  if (isEmbedded(person, settings)) {
+    await eraseTravelers(erasureDeps(context, person), person.travelIds);
+    for (const id of person.travelIds) await deleteUserCredentials(database, id);
   }
-  if (await isInUse(settings)) {
-    // The server may have written log entries while the identities were removed.
-    await setTimeout(LOG_DELAY_MS);
-    if (!(await removeFromOthers()))
-      throw new Refused(
-        'The person is erased, but a server is at work on somebody who names them; what it writes is removed at its next look.',
-      );
-  }
+  // The server may have received requests about the person meanwhile.
+  if (await waitForLog(context)) await eraseRecords(context, person);
   if (!(await retryUntilDone(database.emptyLog)))
     throw new Refused(
       'The person is erased, but the write-ahead log of the database could not be emptied, as somebody reads from it: stop the server once.',
     );
 }
 
-/** Erases the person's travelers in the embedded travel service and returns their ids. */
-async function eraseTravelers(
-  database: Database,
-  deps: ErasureDeps,
-  { embeddedIds }: ErasedPerson,
-): Promise<string[]> {
-  const erased: string[] = [];
-  for (const id of embeddedIds) {
-    const outcome = await eraseTraveler(deps, id);
-    await deleteUserCredentials(database, id);
-    if (outcome === 'gone') continue;
-    erased.push(id);
-    // The erasure has appended events of its own, about the traveler and about the people whose manager the traveler
-    // was. Redact them too.
-    await reduceEvents(deps, id);
-  }
-  return erased;
-}
-
-/** Removes the person from the records of other people, from events and from the log. Returns false if a server holds one of the others. */
-async function removeFromOtherRecords({
-  database,
-  deps,
-  person,
-}: Pick<EraseContext, 'database'> & {
-  deps: ErasureDeps;
-  person: ErasedPerson;
-}): Promise<boolean> {
-  const isDone = await retryUntilDone(async () => (await mendReferrers(database, person, Date.now())) === 0);
-  if (!isDone) return false;
-  for (const id of person.embeddedIds) await reduceEvents(deps, id);
-  await deleteExchanges(database, await findExchanges(database, person));
+/** Waits until a running server has written its log. Returns false if there is no server. */
+async function waitForLog({ settings, logDelayMs }: EraseContext): Promise<boolean> {
+  if (!(await isInUse(settings))) return false;
+  await setTimeout(logDelayMs);
   return true;
 }
 
-/** Repeats an attempt until it succeeds. Returns false if it has not succeeded after `LEASE_WAIT_MS`. */
+/** Removes the person from the log of exchanges and from events. */
+async function eraseRecords(context: EraseContext, person: ErasedPerson): Promise<void> {
+  const { database, settings } = context;
+  if (isEmbedded(person, settings)) await reduceEvents(erasureDeps(context, person), person.travelIds);
+  await deleteExchanges(database, await findExchanges(database, person));
+}
+
+function erasureDeps(
+  { database, settings: { parkingDomain = 'jetbridge.invalid' } }: EraseContext,
+  { namesPerson, redact }: ErasedPerson,
+): ErasureDeps {
+  return {
+    ...{ store: travelStore(database), now: Date.now, newId: travelResourceId, domain: parkingDomain },
+    ...{ namesPerson, redact, pause: () => setTimeout(PAUSE_MS) },
+  };
+}
+
+/** Repeats an attempt until it succeeds. Returns false if it has not succeeded after `WAIT_MS`. */
 async function retryUntilDone(attempt: () => Promise<boolean>): Promise<boolean> {
-  const end = performance.now() + LEASE_WAIT_MS;
+  const end = performance.now() + WAIT_MS;
   while (!(await attempt())) {
     if (performance.now() > end) return false;
     await setTimeout(RETRY_MS);
   }
   return true;
+}
+
+/** The effects of an erasure, counted before it is confirmed. */
+interface ErasurePlan {
+  person: ErasedPerson;
+  groups: number;
+  otherPeople: number;
+  /** The number of entries of the log of exchanges. */
+  requests: number;
+  /** What changes in the embedded travel service; undefined if the travelers are elsewhere. */
+  travel: ErasureCounts | undefined;
+  /** The travel API of the travelers. */
+  place: string | undefined;
+}
+
+async function planFor(context: EraseContext, person: ErasedPerson): Promise<ErasurePlan> {
+  const { database, settings } = context;
+  const deps = erasureDeps(context, person);
+  return {
+    person,
+    ...(await countReferences(database, person)),
+    requests: (await findExchanges(database, person)).length,
+    travel: isEmbedded(person, settings) ? await countErasure(deps, person.travelIds) : undefined,
+    place: settings.connections.find(({ account }) => account === person.account)?.travelApi.url,
+  };
+}
+
+/** Returns the plan as `--json` prints it. */
+function planJson({ person, ...counts }: ErasurePlan): object {
+  return {
+    identities: person.identities.map(({ connection, id, desired, deletedAt }) => ({
+      ...{ connection, id, userName: desired.userName, deletedAt: toIsoTime(deletedAt) },
+    })),
+    travelUserIds: person.travelIds,
+    ...counts,
+  };
+}
+
+/** Returns the text that the admin reads before confirming an erasure. */
+function planText({ person, groups, otherPeople, requests, travel, place }: ErasurePlan): string {
+  const { identities, travelIds } = person;
+  const approvals = (travel?.['travelPolicy'] ?? 0) + (travel?.['projectCode'] ?? 0);
+  return [
+    'To be erased:',
+    ...identities.map(
+      ({ id, connection, desired, deletedAt }) =>
+        `  ${escapeLine(String(desired.userName))}, SCIM id ${id}, connection ${connection}${deletedAt === undefined ? '' : `, deleted ${toIsoTime(deletedAt)?.slice(0, 10)}`}`,
+    ),
+    ...travelIds.map(
+      (id) =>
+        `  the traveler ${id}${travel ? ': deleted, or made anonymous and archived if trips or billing operations refer to it' : ''}`,
+    ),
+    'Removed:',
+    `  the person from ${countText(groups, 'group')}, and as the manager of ${countText(otherPeople, 'other person', 'other people')}`,
+    `  ${countText(requests, 'entry', 'entries')} of the log of exchanges`,
+    ...(travel
+      ? [
+          'Reduced in the embedded travel service:',
+          `  ${countText(travel['tripProject'] ?? 0, 'trip')}, ${countText(travel['billingOperation'] ?? 0, 'billing operation')} and ${countText(travel['event'] ?? 0, 'event')}; ${countText(travel['user'] ?? 0, 'traveler loses', 'travelers lose')} this manager`,
+          ...(approvals > 0
+            ? [
+                `  ${countText(approvals, 'policy or project code loses its', 'policies and project codes lose their')} approver: choose another`,
+              ]
+            : []),
+        ]
+      : []),
+    'Kept:',
+    ...(travel ? ['  invoices, refunds and disputes, unchanged'] : []),
+    `  ${countText(travelIds.length, 'hash of the travel id', 'hashes of the travel ids')}, so that no import brings the person back`,
+    'Left to you:',
+    ...(travel
+      ? []
+      : travelIds.map(
+          (id) =>
+            `  delete or anonymize the traveler ${id} in ${place ?? `the travel account ${person.account}`}, where Jetbridge changes nothing. As long as it has its address, nobody else gets that address by Jetbridge`,
+        )),
+    '  names of groups, tokens, billing profiles and webhooks, and what others have of the person in attributes other than the manager',
+    '  backups, log files, and what webhooks and other programs have received',
+  ].join('\n');
 }

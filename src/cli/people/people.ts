@@ -1,42 +1,39 @@
-import { readConditions } from '../../checks/conditions.ts';
-import type { Settings } from '../../config/settings.ts';
+import type { z } from 'zod';
+import { peopleOperations } from '../../operations/people.ts';
+import { personOperations } from '../../operations/person.ts';
 import { describeState } from '../../provisioning/conditions/describe-state.ts';
-import {
-  codesOf,
-  type ListedPerson,
-  listPeople,
-  type PeopleFilter,
-  peopleColumns,
-} from '../../provisioning/people/people.ts';
-import type { Database } from '../../store/sql/database.ts';
-import { choiceOption, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
+import { type Identity, isInactive } from '../../provisioning/identity.ts';
+import { findingValueColumns } from '../../provisioning/people/finding-values.ts';
+import { findPredecessor } from '../../provisioning/people/join-people.ts';
+import { findingCodes, peopleColumns } from '../../provisioning/people/people.ts';
+import { choiceParser, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
 import type { CliCommand } from '../command.ts';
-import { databaseTime, findConnections, withDatabase } from '../database.ts';
-import { formatMinute, printCsv, printJson, printTable, type Shell, withIsoTimes } from '../output.ts';
-import { addFilterOptions } from './filter-options.ts';
-import { addFindingValuesCommand } from './finding-values.ts';
-import { addJoinCommand } from './join-people.ts';
-import { addReconcileCommand } from './reconcile-people.ts';
+import { addChangeFlags, type ChangeFlags, confirmChange } from '../confirmation.ts';
+import { Refused } from '../exit-code.ts';
+import { addInputOptions } from '../input-options.ts';
+import { listPages, type Operator, withOperations } from '../operations.ts';
+import { countText, escapeLine, type Shell } from '../output.ts';
+import { addListFlags, type ListFlags, printList, printResult, rowLimit } from '../printers.ts';
+import { findPerson } from './find-person.ts';
 
-const formats = ['table', 'csv', 'json'] as const;
-type Format = (typeof formats)[number];
-
-/** The rows of a table without `--limit`. The other formats have all people. */
-const TABLE_ROWS = 100;
-
-/** The flags of `people`. */
-export interface PeopleFlags extends PeopleFilter {
-  connection?: string;
-  format?: Format;
-  limit?: number;
-}
+/** The options that select people, as the operations have them. */
+const filterOptions = {
+  state: {},
+  finding: { parse: choiceParser(findingCodes) },
+  search: {},
+  field: {},
+  value: {},
+};
+const { query: listQuery } = peopleOperations.listPeople;
+const { query: findingQuery } = peopleOperations.listFindingValues;
+const { body: filters } = peopleOperations.reconcilePeople;
 
 /** Adds the commands `people list`, which is the default, `people findings`, `people reconcile` and `people join`. */
 export function addPeopleCommand(program: CliCommand): void {
   const people = program.command('people').description('the people of all connections');
   refuseUnknownCommands(people);
   addListCommand(people);
-  addFindingValuesCommand(people);
+  addFindingsCommand(people);
   addReconcileCommand(people);
   addJoinCommand(people);
 }
@@ -45,109 +42,120 @@ function addListCommand(people: CliCommand): void {
   const command = people
     .command('list', { isDefault: true })
     .description('list people by state, finding, text or connection, in the order of their userNames')
-    .option('--connection <id>', 'only this connection');
-  addFilterOptions(command)
-    .option('--archived', 'only inactive and deleted people')
-    .addOption(
-      choiceOption(
-        '--format <format>',
-        'csv for spreadsheets; json: one JSON object for each person',
-        formats,
-      ).default('table'),
-    )
-    .option('--csv', 'like --format csv')
-    .option('--json', 'like --format json')
+    .option('--connection <id>', 'only this connection')
     .option(
       '--limit <number>',
-      `the number of people; default: ${TABLE_ROWS} in a table, else all`,
+      'the number of people; default: 100 in a table, else all',
       wholeNumber(1, 999_999_999),
-    )
+    );
+  addListFlags(addInputOptions(command, listQuery, { ...filterOptions, archived: {}, sort: {} }))
     .examples(
       'people list --state pending',
       'people list --search hopper',
       'people list --finding emailTaken --csv > people.csv',
     )
-    .runs((shell, { csv, json, ...flags }: PeopleFlags & { csv?: true; json?: true }) =>
-      showPeople(shell, { ...flags, ...(csv && { format: 'csv' }), ...(json && { format: 'json' }) }),
+    .runs((shell, { csv, json, limit, ...input }: ListFlags & z.input<typeof listQuery>) =>
+      withOperations(shell, async (operator) => {
+        const flags = { csv, json, limit };
+        if (!csv && !json) shell.printError(await stateSentence(operator));
+        const list = [peopleOperations, 'listPeople', 'people'] as const;
+        await printList(shell, flags, listPages(operator, list, input, rowLimit(flags) + 1), {
+          columns: peopleColumns,
+          table: ['userName', 'name', 'state', 'hold', 'findings', 'lastChange', 'connection'],
+          none: 'There are no such people.',
+          hint: '"npx jetbridge explain PERSON" tells why.',
+        });
+      }),
     );
 }
 
-/** Prints the matching people. Works while a server runs, and reads page by page. */
-export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database, settings, store }) => {
-    const connections = findConnections(database, flags.connection);
-    const { format = 'table', limit = format === 'table' ? TABLE_ROWS : undefined } = flags;
-    if (format === 'table') shell.printError(await readStateSentence(database, settings));
-    let count = 0;
-    let isCut = false;
-    async function* selectPeople() {
-      for await (const page of listPeople(store.people, connections, flags)) {
-        if (shell.isOutputClosed?.()) return;
-        const shown = limit === undefined ? page : page.slice(0, limit - count);
-        count += shown.length;
-        yield shown;
-        // One person more than is shown tells that there are others.
-        isCut = shown.length < page.length;
-        if (isCut) return;
-      }
-    }
-    await printers[format](shell, selectPeople());
-    if (isCut) shell.printError(`These are the first ${count}; --limit shows more.`);
-    if (count === 0) shell.printError('There are no such people.');
-  });
-}
-
 /** The first sentence of the page's Overview. */
-async function readStateSentence(database: Database, settings: Settings): Promise<string> {
-  const { conditions, facts } = await readConditions(settings, database, await databaseTime(database));
+async function stateSentence({ deps }: Operator): Promise<string> {
+  const { conditions, facts } = await deps.conditions.read([]);
   return describeState({ ...facts, conditions }).sentence;
 }
 
-/** Prints people in one format. */
-type Printer = (shell: Shell, pages: AsyncIterable<ListedPerson[]>) => Promise<void>;
-
-const printers: Record<Format, Printer> = {
-  table: async (shell, pages) => {
-    const rows: string[][] = [];
-    for await (const people of pages) rows.push(...people.map(toTableRow));
-    if (rows.length === 0) return;
-    printTable(shell, tableHead, rows);
-    shell.printError('"npx jetbridge explain PERSON" tells why.');
-  },
-  csv: (shell, pages) => printCsv(shell, peopleColumns, pages),
-  json: async (shell, pages) => {
-    for await (const people of pages) printJson(shell, ...people.map(toJsonObject));
-  },
-};
-
-const tableHead = ['userName', 'name', 'state', 'traveler', 'findings', 'last change (UTC)', 'connection'];
-
-function toTableRow(person: ListedPerson): string[] {
-  const { userName, name, lastModified, connection } = person;
-  const findings = codesOf(person).join(', ') || '-';
-  const traveler = travelerText(person);
-  return [
-    userName,
-    name || '-',
-    stateText(person),
-    traveler,
-    findings,
-    formatMinute(lastModified),
-    connection,
-  ];
+function addFindingsCommand(people: CliCommand): void {
+  const command = people
+    .command('findings')
+    .description('count people by the values of their findings, e.g. 50 people with an unknown cost center')
+    .option('--connection <id>', 'only this connection');
+  addListFlags(addInputOptions(command, findingQuery, { finding: filterOptions.finding }))
+    .examples('people findings --finding costCenterUnknown', 'people findings --csv > findings.csv')
+    .runs((shell, { csv, json, ...input }: ListFlags & z.input<typeof findingQuery>) =>
+      withOperations(shell, async (operator) => {
+        const list = [peopleOperations, 'listFindingValues', 'values'] as const;
+        await printList(shell, { csv, json }, listPages(operator, list, input), {
+          columns: findingValueColumns,
+          table: ['people', 'finding', 'field', 'value', 'exampleUserName', 'connection'],
+          none: 'Nobody has such a finding.',
+          hint: '"npx jetbridge people --finding FINDING --field FIELD --value VALUE" lists the people.',
+        });
+      }),
+    );
 }
 
-function stateText({ state, holdCause }: ListedPerson): string {
-  return holdCause === undefined ? state : `${state} (${holdCause})`;
+function addReconcileCommand(people: CliCommand): void {
+  const command = people
+    .command('reconcile')
+    .description('bring the travelers of people up to date now; a running server does the rest')
+    .requiredOption('--connection <id>', 'the connection of the people');
+  addChangeFlags(addInputOptions(command, filters, filterOptions))
+    .examples(
+      'people reconcile --connection default --state refused',
+      'people reconcile --connection default --finding costCenterUnknown --value CC-999 --yes',
+    )
+    .runs((shell, { yes, json, ...input }: ChangeFlags & z.input<typeof filters>) =>
+      withOperations(shell, async ({ call }) => {
+        const counted = await call(peopleOperations, 'countSelectedPeople', input);
+        if (counted.people === 0) throw new Refused('There are no such people.');
+        const count = `${counted.isMore ? 'more than ' : ''}${countText(counted.people, 'person', 'people')}`;
+        await confirmChange(shell, `Reconcile ${count} of connection ${input.connection}?`, { yes });
+        const result = await call(peopleOperations, 'reconcilePeople', input);
+        const text = () => `${countText(result.people, 'person is', 'people are')} due now`;
+        printResult(shell, { json }, result, text);
+      }),
+    );
 }
 
-/** Says whether there is a traveler, and what the IdP has done with the user. */
-function travelerText({ travelId, isActive, isDeleted }: ListedPerson): string {
-  const user = isDeleted ? 'deleted' : isActive ? '' : 'inactive';
-  const traveler = travelId === undefined ? 'none' : 'yes';
-  return user === '' ? traveler : `${traveler}, ${user}`;
+function addJoinCommand(people: CliCommand): void {
+  const join = people
+    .command('join')
+    .description(
+      'give a user the traveler of a leaver, or one whom no identity provider has sent, because both are one person; a running server does the rest',
+    )
+    .argument('<leaver>', 'the inactive or deleted user: SCIM id, userName, email address or travel user id')
+    .argument('<newcomer>', 'the active user of the same travel account, named in the same way');
+  addChangeFlags(join)
+    .examples('people join 2f1c… 9be0…')
+    .runs((shell, leaver: string, newcomer: string, flags: ChangeFlags) =>
+      withOperations(shell, (operator) => joinPeople(shell, operator, { leaver, newcomer, flags })),
+    );
 }
 
-function toJsonObject(person: ListedPerson): object {
-  return withIsoTimes(person, 'lastModified', 'nextAttemptAt');
+/** Joins two people after the admin has confirmed it. */
+async function joinPeople(
+  shell: Shell,
+  { call, deps }: Operator,
+  { flags, ...names }: { leaver: string; newcomer: string; flags: ChangeFlags },
+): Promise<void> {
+  const isActive = (identity: Identity) => identity.claimed && !isInactive(identity);
+  const { connection, id, identity } = await findPerson(deps, names.newcomer, undefined, isActive);
+  const known = await findPredecessor(deps.store, identity);
+  const isArchived = known !== undefined && !('id' in known) && known.travelId === names.leaver;
+  const isLeaver = (one: Identity) => isInactive(one) || !one.claimed;
+  const leaver = isArchived ? undefined : await findPerson(deps, names.leaver, undefined, isLeaver);
+  const traveler = leaver
+    ? `the traveler of ${nameOf(leaver.identity)}`
+    : `the archived traveler ${escapeLine(names.leaver)}`;
+  const own = identity.travelId === undefined ? '' : '; the own traveler is archived';
+  const text = `${nameOf(identity)} gets ${traveler}${own}`;
+  await confirmChange(shell, `${text}. Go on?`, flags);
+  const chosen = leaver && { connection: leaver.connection, id: leaver.id };
+  await call(personOperations, 'joinPerson', { connection, id, leaver: chosen });
+  printResult(shell, flags, { joined: { connection, id } }, () => `joined: ${text}`);
+}
+
+function nameOf({ desired, deletedAt }: Identity): string {
+  return `${escapeLine(String(desired.userName))}${deletedAt === undefined ? '' : ' (deleted)'}`;
 }

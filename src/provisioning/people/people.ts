@@ -151,15 +151,15 @@ export interface ListedPerson {
   /** The name for display; empty if the user has none. */
   name: string;
   state: IdentityState;
-  holdCause?: HoldCause;
-  travelId?: string;
+  holdCause?: HoldCause | undefined;
+  travelId?: string | undefined;
   isActive: boolean;
   isDeleted: boolean;
   findings: Finding[];
   /** Epoch milliseconds. */
   lastModified: number;
   /** The time at which the next attempt is due; undefined if it is due at once, or if no attempt is due. */
-  nextAttemptAt?: number;
+  nextAttemptAt?: number | undefined;
 }
 
 /** The columns of people in CSV. */

@@ -1,154 +1,201 @@
-import type { Kysely } from 'kysely';
-import type { LeaseRequest } from '../../provisioning/store-ports.ts';
+import type { Expression, ExpressionBuilder, Kysely, Selectable, SqlBool } from 'kysely';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { deleteDepartures, markWaitersDirty, removeFromGroups } from '../identities/delete-identities.ts';
 import { recordErasedTraveler } from '../identities/erased-travelers.ts';
-import { leases } from '../identities/leases.ts';
+import { desiredColumns, findingsColumns, parseApplied, toAppliedJson } from '../identities/identity-row.ts';
 import { countIdentities } from '../lists/list-counters.ts';
 import type { Database } from '../sql/database.ts';
+import { parseJson, toJson } from '../sql/queries.ts';
+import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
-import { type IdentityVersion, readConnectionIds } from './find-person.ts';
-import type { NameMatcher } from './matchers.ts';
-import { deleteMemberships, deleteReferencesTo, type PersonReferences } from './referrers.ts';
+import type { IdentityInAccount } from './find-person.ts';
+import { nameMatcher, type PersonNames, redactManagers, withoutManagers } from './names.ts';
+
+/** The identities of a person, and the ids and names by which the records of others refer to the person. */
+export interface PersonToDelete {
+  account: string;
+  identities: readonly Pick<IdentityInAccount, 'connection' | 'id' | 'revision'>[];
+  ids: readonly string[];
+  travelIds: readonly string[];
+  /** Returns the names and ids of the person in a connection of the account. More names count in those that contained the person. */
+  namesIn(connection: string): PersonNames;
+}
+
+/** Counts the groups with the person, and the other people with a reference to the person. */
+export async function countReferences(
+  { db }: Database,
+  person: PersonToDelete,
+): Promise<{ groups: number; otherPeople: number }> {
+  let [groups, otherPeople] = [0, 0];
+  for (const scope of await readScopes(db, person)) {
+    const members = await db
+      .selectFrom('group_member')
+      .select('group_id')
+      .distinct()
+      .where(inScope(scope))
+      .where('value', 'in', allNames(person, scope))
+      .execute();
+    groups += members.length;
+    otherPeople += (await findReferrers(db, scope, person)).size;
+  }
+  return { groups, otherPeople };
+}
 
 /**
- * Takes the leases of identities, so that no reconciler sends anything for them meanwhile. Takes none and returns
- * false while a reconciler holds one of them.
+ * Deletes the identities of a person with everything that belongs to them, memberships and references to the person, and records the
+ * travelers as erased: imports skip them from now on, and no identity is linked to them. One transaction. Changes nothing and returns
+ * false while a reconciler holds an identity that changes, or if an identity of the person has changed since it was read.
  */
-export async function leaseIdentities(
-  database: Database,
-  places: readonly IdentityVersion[],
-  lease: LeaseRequest,
-): Promise<boolean> {
-  const held = leases(database);
-  const taken: IdentityVersion[] = [];
-  for (const place of places) {
-    if (!(await held.acquire(place.connection, place.id, lease))) {
-      await releaseIdentities(database, taken, lease.token);
-      return false;
-    }
-    taken.push(place);
-  }
-  return true;
-}
-
-/** Releases the leases. */
-export async function releaseIdentities(
-  database: Database,
-  places: readonly IdentityVersion[],
-  token: string,
-): Promise<void> {
-  for (const { connection, id } of places) await leases(database).release(connection, id, token);
-}
-
-/** The person whose identities are deleted. */
-export interface PersonToDelete extends PersonReferences {
-  identities: readonly IdentityVersion[];
-}
-
-/** Records the travelers of the person as erased: imports skip them from now on, and no identity is linked to them. */
-export async function recordErasedTravelers(
+export function deletePerson(
   { transaction, dialect }: Database,
-  { account, travelIds }: Pick<PersonToDelete, 'account' | 'travelIds'>,
+  person: PersonToDelete,
   now: number,
-): Promise<void> {
-  await transaction(async (tx) => {
+): Promise<boolean> {
+  const { account, identities, travelIds } = person;
+  const isFree = (row: ExpressionBuilder<Tables, 'identity'>) =>
+    row.or([row('lease_until', 'is', null), row('lease_until', '<=', dialect.now(now))]);
+  const deletion = transaction(async (tx) => {
     // Waits for imports that have looked for erased travelers before. Their rows refer to the connection.
     const connections = tx.selectFrom('connection').select('id').where('account', '=', account).orderBy('id');
     await dialect.lockRows(connections).execute();
     for (const travelId of travelIds) await recordErasedTraveler(tx, { account, travelId, now });
-  });
-}
-
-/**
- * Deletes the identities of a person with their email keys and references, other identities' references to them, and
- * their memberships, in one transaction. Returns `lost`, and changes nothing, if a lease has ended or the IdP has
- * written an identity meanwhile.
- */
-export async function deletePersonIdentities(
-  { transaction }: Database,
-  person: PersonToDelete,
-  { token, now }: { token: string; now: number },
-): Promise<'done' | 'lost'> {
-  const deletion = transaction(async (tx) => {
-    const { account, identities } = person;
-    for (const { connection, id, version } of identities)
-      await deleteIdentity(tx, { account, connection }, { id, version, token });
-    await deleteReferencesTo(tx, person);
-    await deleteMemberships(tx, person, now);
+    for (const scope of await readScopes(tx, person)) {
+      await removeFromReferrers(tx, scope, { person, now, isFree });
+      await removeFromGroups(tx, scope, { ids: allNames(person, scope), at: now });
+    }
+    for (const identity of identities) await deleteIdentity(tx, account, { ...identity, isFree });
     // It may name the person. It is computed again.
     await tx.updateTable('rules_change').set({ effect: null }).where('account', '=', account).execute();
-    return 'done' as const;
+    return true;
   });
   return deletion.catch((error: unknown) => {
-    if (error instanceof LeaseLost) return 'lost' as const;
+    if (error instanceof Busy) return false;
     throw error;
   });
 }
 
 /** Thrown to roll the transaction back. */
-class LeaseLost extends Error {}
+class Busy extends Error {}
+
+type IsFree = (row: ExpressionBuilder<Tables, 'identity'>) => Expression<SqlBool>;
+
+async function readScopes(db: Kysely<Tables>, { account }: PersonToDelete): Promise<Scope[]> {
+  const rows = await db.selectFrom('connection').select('id').where('account', '=', account).execute();
+  return rows.map(({ id }) => ({ account, connection: id }));
+}
+
+function allNames({ namesIn }: PersonToDelete, { connection }: Scope): string[] {
+  const { unique, whole } = namesIn(connection);
+  return [...unique, ...whole];
+}
 
 async function deleteIdentity(
   tx: Kysely<Tables>,
-  scope: Scope,
-  { id, version, token }: { id: string; version: number; token: string },
+  account: string,
+  { connection, id, revision, isFree }: PersonToDelete['identities'][number] & { isFree: IsFree },
 ): Promise<void> {
+  const scope = { account, connection };
   const row = await tx
     .deleteFrom('identity')
     .where(inScope(scope))
     .where('id', '=', id)
-    .where('lease_token', '=', token)
-    .where('version', '=', version)
+    .where('revision', '=', revision)
+    .where(isFree)
     .returning(['active', 'claimed', 'deleted_at', 'travel_id', 'travel_email_key', 'creating_key'])
     .executeTakeFirst();
-  if (!row) throw new LeaseLost();
+  if (!row) throw new Busy();
   await countIdentities(tx, scope, [{ before: row }]);
-  await removeFromGroups(tx, scope, { ids: [id] });
   await deleteDepartures(tx, scope, [id, row.travel_id]);
   const freed = [row.travel_email_key, row.creating_key].filter((key) => key !== null);
-  await markWaitersDirty(tx, scope.account, freed);
+  await markWaitersDirty(tx, account, freed);
+}
+
+/** Finds the other identities of a connection that refer to the person, each with the values that do. */
+async function findReferrers(
+  db: Kysely<Tables>,
+  scope: Scope,
+  person: PersonToDelete,
+): Promise<Map<string, string[]>> {
+  const { ids, travelIds } = person;
+  const keys = allNames(person, scope).map(caseFoldedKey);
+  const rows = await db
+    .selectFrom('identity_reference')
+    .select(['identity_id', 'raw'])
+    .where(inScope(scope))
+    .where((reference) =>
+      reference.or([
+        ...(ids.length === 0 ? [] : [reference('target', 'in', ids)]),
+        ...(travelIds.length === 0 ? [] : [reference('travel_id', 'in', travelIds)]),
+        // A reference that is resolved to another person with the same name does not mean this person.
+        reference.and([
+          reference('target', 'is', null),
+          reference('travel_id', 'is', null),
+          reference('raw_key', 'in', keys),
+        ]),
+      ]),
+    )
+    .execute();
+  const referrers = new Map<string, string[]>();
+  for (const { identity_id: id, raw } of rows)
+    if (!ids.includes(id)) referrers.set(id, [...(referrers.get(id) ?? []), raw]);
+  return referrers;
+}
+
+/** Removes the person as the manager of others, who become dirty, so that their travelers are updated. */
+async function removeFromReferrers(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { person, now, isFree }: { person: PersonToDelete; now: number; isFree: IsFree },
+): Promise<void> {
+  for (const [id, raws] of await findReferrers(tx, scope, person)) {
+    const { unique, whole } = person.namesIn(scope.connection);
+    const names = nameMatcher({ unique, whole: [...whole, ...raws] });
+    const referrer = tx.selectFrom('identity').selectAll().where(inScope(scope)).where('id', '=', id);
+    const row = await referrer.where(isFree).executeTakeFirst();
+    if (!row) throw new Busy();
+    const { numUpdatedRows } = await tx
+      .updateTable('identity')
+      .set(withoutPerson(row, names.matchesValue, now))
+      .where(inScope(scope))
+      .where('id', '=', id)
+      .where('revision', '=', row.revision)
+      .where(isFree)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw new Busy();
+    await tx
+      .deleteFrom('identity_reference')
+      .where(inScope(scope))
+      .where('identity_id', '=', id)
+      .where('raw', 'in', raws)
+      .execute();
+  }
+}
+
+type Row = Selectable<Tables['identity']>;
+
+/** Returns the columns of an identity that change when the person is no longer its manager. */
+function withoutPerson(row: Row, isMeant: (text: string) => boolean, now: number): Partial<Row> {
+  const redacted = (text: string) => toJson(redactManagers(parseJson(text), isMeant));
+  const removed = (text: string) => toJson(withoutManagers(parseJson(text), isMeant));
+  const isLive = row.deleted_at === null;
+  return {
+    // The desired state stays a resource: only members that tell a manager are removed.
+    ...desiredColumns(parseJson(removed(row.desired))),
+    // Values that become equal are stored once.
+    applied: toAppliedJson(parseApplied(redacted(row.applied))),
+    ...{ refused: redacted(row.refused), progress: redacted(row.progress), origin: removed(row.origin) },
+    observed: row.observed === null ? null : removed(row.observed),
+    // The next attempt creates both again.
+    ...{ ...findingsColumns([]), trace: '[]' },
+    revision: row.revision + 1,
+    ...(isLive ? { version: row.version + 1, last_modified: now } : {}),
+    // A tombstone's traveler is archived already, and the travelers of unclaimed identities are never written.
+    ...(isLive && row.claimed === 1 ? { state: 'dirty', next_attempt_at: 0 } : {}),
+  };
 }
 
 /** Deletes the API keys and OAuth clients of a travel user, since their names may contain the person's name. */
 export async function deleteUserCredentials({ db }: Database, userId: string): Promise<void> {
-  await db
-    .deleteFrom('travel_api_key')
-    .where('user_type', '=', 'user')
-    .where('user_id', '=', userId)
-    .execute();
-  await db.deleteFrom('oauth_client').where('user_type', '=', 'user').where('user_id', '=', userId).execute();
-}
-
-/** Recognizes the person in the texts of a travel account and of its travel service. */
-export interface PersonMentions extends Pick<PersonReferences, 'account' | 'matcherFor'> {
-  inTravel: NameMatcher;
-}
-
-/**
- * Finds credentials and groups of the travel account whose names contain the person's name. They are reported to the
- * admin and not changed.
- */
-export async function findNamedRecords({ db }: Database, mentions: PersonMentions): Promise<string[]> {
-  const connections = new Set(await readConnectionIds(db, mentions.account));
-  const found: string[] = [];
-  const note = (kind: string, rows: { id: string; name: string; connection_id: string | null }[]) => {
-    for (const { id, name, connection_id } of rows) {
-      if (connection_id !== null && !connections.has(connection_id)) continue;
-      const names = connection_id === null ? mentions.inTravel : mentions.matcherFor(connection_id);
-      if (names.matchesSentence(name)) found.push(`${kind} ${id}`);
-    }
-  };
-  note('SCIM token', await db.selectFrom('token').select(['id', 'name', 'connection_id']).execute());
-  note('OAuth client', await db.selectFrom('oauth_client').select(['id', 'name', 'connection_id']).execute());
-  const keys = await db.selectFrom('travel_api_key').select(['id', 'name']).execute();
-  note(
-    'API key',
-    keys.map((key) => ({ ...key, connection_id: null })),
-  );
-  note(
-    'group',
-    await db.selectFrom('scim_group').select(['id', 'attributes as name', 'connection_id']).execute(),
-  );
-  return found;
+  for (const table of ['travel_api_key', 'oauth_client'] as const)
+    await db.deleteFrom(table).where('user_type', '=', 'user').where('user_id', '=', userId).execute();
 }

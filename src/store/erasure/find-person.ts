@@ -1,10 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
 import { employeeNumberKey } from '../../schema/resource.ts';
-import { equalInScope, inScope } from '../connection-scopes.ts';
-import { deleteErasedTravelers } from '../identities/erased-travelers.ts';
+import { equalInScope } from '../connection-scopes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
-import { unlinkTraveler } from '../identities/traveler-links.ts';
 import type { Database } from '../sql/database.ts';
 import { batches } from '../sql/queries.ts';
 import { caseFoldedKey, exactKey, numberSearchKey } from '../sql/search-keys.ts';
@@ -79,20 +77,14 @@ function isSameIdentity(one: Row, other: Row): boolean {
   return one.connection_id === other.connection_id && one.id === other.id;
 }
 
-async function findRelatedRows(
-  db: Kysely<Tables>,
-  { account, travel_id, external_id, user_name_key }: Row,
-): Promise<Row[]> {
+async function findRelatedRows(db: Kysely<Tables>, row: Row): Promise<Row[]> {
+  const columns = ['travel_id', 'external_id', 'user_name_key'] as const;
   return db
     .selectFrom('identity')
     .selectAll()
-    .where('account', '=', account)
-    .where((row) =>
-      row.or([
-        ...(travel_id === null ? [] : [row('travel_id', '=', travel_id)]),
-        ...(external_id === null ? [] : [row('external_id', '=', external_id)]),
-        ...(user_name_key === null ? [] : [row('user_name_key', '=', user_name_key)]),
-      ]),
+    .where('account', '=', row.account)
+    .where((one) =>
+      one.or(columns.flatMap((name) => (row[name] === null ? [] : [one(name, '=', row[name])]))),
     )
     .execute();
 }
@@ -115,132 +107,29 @@ function isMove(from: Row, to: Row): boolean {
   return toIdentity(from).origin.movedTo === to.connection_id;
 }
 
-/** An identity of the person, at the version at which the erasure was planned. */
-export interface IdentityVersion {
-  connection: string;
-  id: string;
-  version: number;
-}
-
-/** Returns true if these identities still have the planned versions and the caller still holds their leases. */
-export async function areIdentitiesUnchanged(
-  { db, scopeOf }: Database,
-  places: readonly IdentityVersion[],
-  token: string,
-): Promise<boolean> {
-  for (const { connection, id, version } of places) {
-    const row = await db
-      .selectFrom('identity')
-      .select('id')
-      .where(inScope(scopeOf(connection)))
-      .where('id', '=', id)
-      .where('version', '=', version)
-      .where('lease_token', '=', token)
-      .executeTakeFirst();
-    if (!row) return false;
-  }
-  return true;
-}
-
-/** A person whose identities are not deleted, because the IdP wrote them during the erasure. */
-export interface ReturnedPerson {
-  account: string;
-  identities: readonly IdentityVersion[];
-  travelIds: readonly string[];
-  /** The travel ids of the person's travelers that are already erased. */
-  erased: readonly string[];
-}
-
-/**
- * Handles a person whom the IdP has written during the erasure. Unlinks the travelers that are already erased, so that
- * the reconciler creates a new one; their records stay, so that no import lists them again. Deletes the records of the
- * travelers that were not erased yet.
- */
-export async function keepReturnedPerson({ transaction }: Database, person: ReturnedPerson): Promise<void> {
-  const { account, identities, travelIds, erased } = person;
-  await transaction(async (tx) => {
-    for (const { connection, id } of identities) {
-      if (erased.length > 0) await unlinkTraveler(tx, { account, connection, id }, erased);
-    }
-    const kept = travelIds.filter((id) => !erased.includes(id));
-    await deleteErasedTravelers(tx, account, kept);
-  });
-}
-
-/** Returns those travelers that are linked to an identity. */
-export async function findLinkedTravelers(
-  { db }: Database,
-  travelIds: readonly string[],
-): Promise<Set<string>> {
-  const linked = new Set<string>();
-  for (const batch of batches([...travelIds])) {
-    const rows = await db
-      .selectFrom('identity')
-      .select('travel_id')
-      .where('travel_id', 'in', batch)
-      .execute();
-    for (const { travel_id } of rows) if (travel_id !== null) linked.add(travel_id);
-  }
-  return linked;
-}
-
-/** A person's names, and the account in which to search for other people with the same names. */
-export interface SharedNamesQuery {
-  account: string;
-  /** The identities of the person, as `<connection>/<id>`. */
-  own: ReadonlySet<string>;
-  names: readonly string[];
-}
-
-/** Returns the ids of the connections of a travel account. */
-export async function readConnectionIds(db: Kysely<Tables>, account: string): Promise<string[]> {
-  const rows = await db.selectFrom('connection').select('id').where('account', '=', account).execute();
-  return rows.map(({ id }) => id);
-}
-
-/**
- * Returns the names that another person in the account has too, as userName, externalId, display name, employee number or email address.
- * Each name is returned with the connections in which the other person has it.
- */
+/** Returns those of a person's names that another person in the account has too, as userName, externalId, employee number or address. */
 export async function findSharedNames(
   { db }: Database,
-  { account, own, names }: SharedNamesQuery,
-): Promise<Map<string, Set<string>>> {
-  const shared = new Map<string, Set<string>>();
-  for (const batch of batches([...names])) {
+  { account, ids, names }: { account: string; ids: readonly string[]; names: readonly string[] },
+): Promise<Set<string>> {
+  const shared = new Set<string>();
+  for (const batch of batches(names)) {
     for (const [column, toKey] of nameColumns) {
-      const holders = selectHolders(db, account, column).where(column, 'in', batch.map(toKey));
-      for (const { connection_id, id, key } of await holders.execute())
-        for (const name of own.has(`${connection_id}/${id}`) ? [] : batch)
-          if (toKey(name) === key) shared.set(name, (shared.get(name) ?? new Set()).add(connection_id));
+      const rows = await db
+        .selectFrom('identity')
+        .leftJoin('identity_email', (join) =>
+          join.on(equalInScope('identity_email.identity_id', 'identity.id')),
+        )
+        .select(`${column} as key`)
+        .where('identity.account', '=', account)
+        .where('identity.id', 'not in', ['', ...ids])
+        .where(column, 'in', batch.map(toKey))
+        .execute();
+      const keys = new Set(rows.map(({ key }) => key));
+      for (const name of batch) if (keys.has(toKey(name))) shared.add(name);
     }
   }
   return shared;
-}
-
-/**
- * Returns the texts by which others name the person, by connection: those that were resolved to the person. A mapping may have managers
- * named by any attribute.
- */
-export async function findNamesInReferences(
-  { db }: Database,
-  { account, ids, travelIds }: { account: string; ids: readonly string[]; travelIds: readonly string[] },
-): Promise<Map<string, string[]>> {
-  const names = new Map<string, string[]>();
-  for (const [column, values] of [['target', ids] as const, ['travel_id', travelIds] as const]) {
-    for (const batch of batches([...values])) {
-      const rows = await db
-        .selectFrom('identity_reference')
-        .select(['connection_id', 'raw'])
-        .distinct()
-        .where('account', '=', account)
-        .where(column, 'in', batch)
-        .execute();
-      for (const { connection_id, raw } of rows)
-        names.set(connection_id, [...(names.get(connection_id) ?? []), raw]);
-    }
-  }
-  return names;
 }
 
 const nameColumns = [
@@ -251,12 +140,3 @@ const nameColumns = [
   ['email_key', caseFoldedKey],
   ['email_key', (name: string) => numberSearchKey(employeeNumberKey(name) ?? '')],
 ] as const;
-
-/** Selects the identities of an account with one of their names. */
-function selectHolders(db: Kysely<Tables>, account: string, column: (typeof nameColumns)[number][0]) {
-  return db
-    .selectFrom('identity')
-    .leftJoin('identity_email', (join) => join.on(equalInScope('identity_email.identity_id', 'identity.id')))
-    .select(['identity.connection_id', 'identity.id', `${column} as key`])
-    .where('identity.account', '=', account);
-}

@@ -1,200 +1,312 @@
-import {
-  type DocumentedApi,
-  type DocumentedOperation,
-  jsonContent,
-  openApiDocument,
-  schemaRef,
-} from '../../contract/openapi.ts';
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import type { Resource } from '../resource.ts';
+import { z } from 'zod';
+import { type ApiOperation, type ApiResponse, openApiDocument } from '../../contract/openapi.ts';
+import { errorBody as bodyOf, statuses, validationFailed } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { type ListParameters, plainParameters } from '../list-parameters.ts';
+import type { Operation, Resource, SubCollection } from '../resource.ts';
 import { eventKinds } from '../resources/event.ts';
-import { errorSchemas, failureResponses } from './failures.ts';
-import { metaSchemas } from './lists.ts';
-import {
-  type DocumentedResource,
-  dataContent,
-  idParameter,
-  operation,
-  operationsOf,
-  resourceResponse,
-  secretResponse,
-  tagOf,
-} from './operations.ts';
-import { addResourceSchemas, capitalize, responseExample, schemaNames } from './schemas.ts';
+import { booking, bookingCancellation, bookingModification } from '../resources/trip-project.ts';
+import { attempt } from '../resources/webhook.ts';
+import { bodiesOf, capitalize, idText, toWords, withArticle } from './bodies.ts';
 
 /** Creates the OpenAPI document of the travel service. `url` is the base URL of the service; by default, clients use that of the document. */
 export function buildOpenApi(catalog: Resource[], url?: string): JsonObject {
-  return openApiDocument(describeApi(catalog, url));
-}
-
-/** Describes the API of the travel service by the declarations of its resources, for the OpenAPI document and the page. */
-export function describeApi(catalog: Resource[], url = ''): DocumentedApi {
-  const schemas: JsonObject = {};
-  for (const resource of catalog) addResourceSchemas(resource, catalog, schemas);
-  const documented = catalog.map((resource) => toDocumented(resource, catalog, schemas));
-  return {
+  const documented = catalog.map((resource) => ({ resource, catalog, ...bodiesOf(resource, catalog) }));
+  return openApiDocument({
     title: 'Jetbridge travel API',
-    description: INTRODUCTION,
-    // Paths begin with a slash, so the base URL must not end with one.
-    url: url.replace(/\/+$/, '') || '/',
-    tags: [{ name: ACCOUNT }, ...catalog.map(tag)],
+    description: [
+      'Every call acts on behalf of the admin user who owns the credential.',
+      'Bodies are `{"data": …}`. A field without a value is left out; null is never sent.',
+      'A method that a path does not support is answered with 403 `forbidden`.',
+    ].join('\n'),
+    url,
+    tags: [
+      { name: ACCOUNT },
+      ...catalog.map((one) => ({ name: tagOf(one), description: one.schema.description ?? '' })),
+    ],
     security: [{ bearer: [] }],
-    operations: [...extraOperations(documented), ...documented.flatMap(operationsOf)],
-    webhooks: eventRequests(documented, schemas),
-    components: {
-      schemas: { ...schemas, ...metaSchemas, ...errorSchemas },
-      responses: failureResponses(),
-      securitySchemes: {
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'An API key or an OAuth access token, of a user who has the role `admin`',
-        },
+    securitySchemes: {
+      bearer: {
+        ...{ type: 'http', scheme: 'bearer' },
+        description: 'An API key or an OAuth access token, of a user who has the role `admin`',
       },
     },
-  };
+    operations: [...documented.flatMap(extraOperations), ...documented.flatMap(resourceOperations)],
+    webhooks: eventKinds.map((kind) => eventRequest(kind, documented)),
+    sampleCredential: 'TRAVEL_API_KEY',
+  });
 }
+
+/** A resource to document. */
+type Documented = { resource: Resource; catalog: Resource[] } & ReturnType<typeof bodiesOf>;
 
 const ACCOUNT = 'Account';
 
-const INTRODUCTION = [
-  'Every call acts on behalf of the admin user who owns the credential.',
-  'Bodies are `{"data": …}`. A field without a value is left out; null is never sent.',
-  'A method that a path does not support is answered with 403 `forbidden`.',
-].join('\n');
-
-function toDocumented(resource: Resource, catalog: Resource[], schemas: JsonObject): DocumentedResource {
-  const { answered, revealing } = schemaNames(resource);
-  const exampleOf = (name: string) => responseExample(resource, objectMember(schemas, name));
-  return { resource, catalog, example: exampleOf(answered), revealing: exampleOf(revealing) };
+/** The tag that groups the operations of a resource. */
+function tagOf({ type }: Resource): string {
+  return capitalize(toWords(toPlural(type)));
 }
 
-function objectMember(object: JsonObject, name: string): JsonObject {
-  const member = object[name];
-  return isJsonObject(member) ? member : {};
+/** Converts a type to its plural, e.g. `travelPolicy` to `travelPolicies`. */
+function toPlural(type: string): string {
+  return type.endsWith('y') ? `${type.slice(0, -1)}ies` : `${type}s`;
 }
 
-function tag(resource: Resource): DocumentedApi['tags'][number] {
-  const { description } = resource.schema;
-  return { name: tagOf(resource), ...(description === undefined ? {} : { description }) };
-}
-
-/** The operations that do not follow from a declaration. */
-function extraOperations(documented: DocumentedResource[]): DocumentedOperation[] {
-  const find = (type: string) => documented.filter(({ resource }) => resource.type === type);
+/** Returns the operations that follow from the declaration of a resource. */
+function resourceOperations(documented: Documented): ApiOperation[] {
+  const { operations, subCollections = [] } = documented.resource;
   return [
-    ...find('user').map(whoamiOperation),
-    ...find('webhook').flatMap((webhook) => [secretOperation(webhook), testOperation(webhook)]),
-    ...find('webhookDelivery').map(redeliverOperation),
+    ...operations.map((operation) => declaredOperation(documented, operation)),
+    ...subCollections.map((sub) => subListOperation(documented, sub)),
   ];
 }
 
-function whoamiOperation(user: DocumentedResource): DocumentedOperation {
+const declaredOperations = {
+  list: { method: 'get', verb: 'list' },
+  create: { method: 'post', verb: 'create' },
+  retrieve: { method: 'get', verb: 'retrieve' },
+  patch: {
+    ...{ method: 'patch', verb: 'update' },
+    description:
+      'Fields in the body are changed, those that are null are removed, others stay (JSON merge patch, RFC 7396).',
+  },
+  replace: {
+    ...{ method: 'put', verb: 'replace' },
+    description: 'Fields that the body leaves out are removed, except `archived`, which keeps its value.',
+  },
+  delete: { method: 'delete', verb: 'delete', description: 'Returns the resource as it was before.' },
+} satisfies Record<Operation, Pick<ApiOperation, 'method' | 'description'> & { verb: string }>;
+
+function declaredOperation(documented: Documented, name: Operation): ApiOperation {
+  const { resource, catalog, answered, revealing, written, patched } = documented;
+  const { type, path, parent, idForm, parameters } = resource;
+  const { verb, ...declared } = declaredOperations[name];
+  const collection = {
+    path: parent ? `/api/${parent.path}/{id}/${path}` : `/api/${path}`,
+    ids: parent ? { id: idParameter(catalog, parent.type) } : {},
+  };
+  // E.g. `options` becomes `optionId`.
+  const id = parent ? `${path.replace(/ies$/, 'y').replace(/s$/, '')}Id` : 'id';
+  const item = {
+    path: `${collection.path}/{${id}}`,
+    ids: { ...collection.ids, [id]: idText(idForm, `The id of the ${toWords(type)}.`) },
+  };
+  const bodies: Partial<Record<Operation, z.ZodType>> = {
+    create: dataOf(written),
+    replace: dataOf(written),
+    patch: dataOf(patched),
+  };
+  const success: Partial<Record<Operation, ApiResponse>> = {
+    list: { description: 'A page', body: pageOf(answered, parameters) },
+    create: { description: 'The created resource', body: dataOf(revealing) },
+  };
+  const place = name in success ? collection : item;
+  return toOperation(resource, {
+    id: verb + capitalize(name === 'list' ? toPlural(type) : type),
+    summary: `${capitalize(verb)} ${name === 'list' ? toWords(toPlural(type)) : withArticle(type)}`,
+    ...{ ...declared, path: place.path, body: bodies[name] },
+    parameters: { path: place.ids, query: name === 'list' ? parameters.shape : undefined },
+    status: name === 'create' ? 201 : 200,
+    success: success[name] ?? { description: 'The resource', body: dataOf(answered) },
+    failures: failuresOf(resource, name),
+  });
+}
+
+/** The failures besides those of every operation. */
+function failuresOf({ parent, unique = [], rules }: Resource, name: Operation): Failure[] {
+  const isWrite = name === 'create' || name === 'patch' || name === 'replace';
+  const failures: (Failure | false)[] = [
+    (parent !== undefined || (name !== 'list' && name !== 'create')) && 404,
+    // Other resources can refer to a resource of any type, so every DELETE can be answered with 409.
+    (name === 'delete' || (isWrite && unique.length > 0)) && 409,
+    ...(rules?.refuses?.[name] ?? []),
+    ...(isWrite ? ([413, 415, 422] as const) : []),
+  ];
+  return failures.filter((status) => status !== false);
+}
+
+/** Describes the list of a resource under an item of another type. */
+function subListOperation({ resource, catalog, answered }: Documented, sub: SubCollection): ApiOperation {
+  const names = toPlural(resource.type);
+  const parameters = 'idsIn' in sub ? plainParameters : resource.subParameters;
+  return toOperation(resource, {
+    id: `list${capitalize(names)}Of${capitalize(sub.type)}`,
+    summary: `List ${toWords(names)} of ${withArticle(sub.type)}`,
+    ...{ method: 'get', path: `/api/${sub.path}/{id}/${resource.path}` },
+    parameters: { path: { id: idParameter(catalog, sub.type) }, query: parameters.shape },
+    success: { description: 'A page', body: pageOf(answered, parameters) },
+    failures: [404],
+  });
+}
+
+/** The operations that do not follow from a declaration. */
+function extraOperations({ resource, answered, revealing, catalog }: Documented): ApiOperation[] {
+  const success = (description: string, body: z.ZodType) => ({ description, body: dataOf(body) });
+  const onWebhook = (path: string) => ({
+    ...{ method: 'post' as const, path: `/api/webhooks/{id}${path}`, failures: [404] as Failure[] },
+    parameters: { path: { id: idParameter(catalog, 'webhook') } },
+  });
+  const all: Record<string, Described[]> = {
+    user: [
+      {
+        ...{ id: 'whoami', summary: 'Retrieve the user of the credential', tag: ACCOUNT },
+        ...{ method: 'get', path: '/api/whoami', success: success('The user', answered) },
+      },
+    ],
+    webhook: [
+      {
+        ...{
+          id: 'replaceWebhookSecret',
+          summary: 'Make a new secret for a webhook',
+          ...onWebhook('/secret'),
+        },
+        description:
+          'For 24 hours both secrets sign, so that the receiver can be changed without an interruption.',
+        success: success('The webhook with its new secret', revealing),
+      },
+      {
+        ...{ id: 'testWebhook', summary: 'Send a test event to a webhook', ...onWebhook('/test') },
+        description:
+          'An event of the kind `webhook.updated` without changes. It is sent once, immediately, even if the webhook is disabled, and is neither in the list of events nor in that of deliveries.',
+        success: success('The result of the attempt; without `error` the event was received', attempt),
+      },
+    ],
+    webhookDelivery: [
+      {
+        ...{ id: 'redeliver', summary: 'Deliver the event of a delivery again' },
+        ...onWebhook('/deliveries/{deliveryId}/redeliver'),
+        description: 'Creates a new delivery, which is sent immediately and does not wait for others.',
+        parameters: {
+          path: { id: idParameter(catalog, 'webhook'), deliveryId: idParameter(catalog, 'webhookDelivery') },
+        },
+        ...{ status: 201, success: success('The new delivery', answered), failures: [404, 409] },
+      },
+    ],
+  };
+  return (all[resource.type] ?? []).map((described) => toOperation(resource, described));
+}
+
+type Described = Omit<ApiOperation, 'responses'> & {
+  /** The status of success, by default 200. */
+  status?: 200 | 201;
+  success: ApiResponse;
+  failures?: Failure[];
+};
+
+/** Adds the tag, and the failures that every operation can have. */
+function toOperation(
+  resource: Resource,
+  { status = 200, success, failures = [], ...rest }: Described,
+): ApiOperation {
+  const all: Failure[] = [400, 401, ...failures, 500, 503];
+  const failed = all.map((one) => [
+    one,
+    { description: failureTexts[one], body: errorBody, ...special[one] },
+  ]);
+  return { tag: tagOf(resource), ...rest, responses: { [status]: success, ...Object.fromEntries(failed) } };
+}
+
+const failureTexts = {
+  400: 'The request cannot be read, or a query parameter is not valid.',
+  401: 'There is no valid credential; the body is empty.',
+  403: 'The operation is not allowed, in general or for the user of the credential.',
+  404: 'There is no such resource.',
+  409: 'Another resource has the same unique value, or refers to this one.',
+  413: 'The body is larger than 1 MB.',
+  415: 'The body is not JSON, or of an encoding that is not supported.',
+  422: 'The resource would not be valid.',
+  500: 'The service failed.',
+  503: 'Nothing can be stored at the moment, for example because the disk is full. The request had no effect and can be repeated.',
+};
+
+type Failure = keyof typeof failureTexts;
+
+const special: Partial<Record<Failure, Partial<ApiResponse>>> = {
+  401: { body: undefined, headers: { 'WWW-Authenticate': z.literal('Bearer') } },
+  503: { headers: { 'Retry-After': z.int().describe('Seconds (RFC 9110 §10.2.3)') } },
+};
+
+const invalidPart = z
+  .object({
+    field: z.string().describe('The name of the field; nested fields use dots'),
+    value: z.union([z.string(), z.number()]).optional().describe('The received value, if there was one'),
+    code: z.string().meta({ examples: ['required'] }),
+    message: z.string(),
+  })
+  .meta({ id: 'Invalid' });
+
+const invalidEmail = { field: 'email', code: 'email', message: '"email" must be a valid email address.' };
+
+/** The body of an error (specification, "Error body"). */
+const errorBody = z
+  .object({
+    code: z.enum(Object.keys(statuses)),
+    message: z.string().describe('A message for people'),
+    invalid: z
+      .array(invalidPart)
+      .optional()
+      .describe(
+        'With the codes `validationFailed` and `invalidParam`: each field or parameter that is not valid',
+      ),
+  })
+  .meta({ id: 'ErrorBody', examples: [bodyOf(validationFailed([{ ...invalidEmail, value: 'nobody' }]))] });
+
+const size = z.int().min(0);
+const offsetMeta = z
+  .object({
+    ...{ pageKind: z.literal('offset'), limit: size, offset: size },
+    total: size.describe('The number of all items'),
+    ...{ order: z.enum(['asc', 'desc']), sortBy: z.string() },
+  })
+  .meta({ id: 'OffsetMeta' });
+
+const cursor = z.string().optional();
+const cursorMeta = z
+  .object({
+    ...{ pageKind: z.literal('cursor'), limit: size, after: cursor, before: cursor },
+    nextAfter: cursor.describe('The value of `after` for the next page, if there is one'),
+    prevBefore: cursor.describe('The value of `before` for the previous page, if there is one'),
+    order: z.enum(['asc', 'desc']),
+    sortBy: cursor.describe('The field that the list is sorted by; only if the list can be sorted'),
+  })
+  .meta({ id: 'CursorMeta' });
+
+function pageOf(answered: z.ZodType, { shape }: ListParameters): z.ZodType {
+  const meta = 'after' in shape ? z.discriminatedUnion('pageKind', [offsetMeta, cursorMeta]) : offsetMeta;
+  return z.object({ data: z.array(answered), meta });
+}
+
+function dataOf(schema: z.ZodType): z.ZodType {
+  return z.object({ data: schema });
+}
+
+/** A path parameter with the id of a resource. */
+function idParameter(catalog: Resource[], type: string): z.ZodType {
+  const target = catalog.find((resource) => resource.type === type);
+  return idText(target?.idForm ?? 'B', `The id of the ${toWords(type)}.`);
+}
+
+/** The request that webhooks receive for a kind of event. */
+function eventRequest(kind: string, documented: Documented[]): ApiOperation {
+  // The kind names the embedded type: `tripProject.booking.failed` embeds a booking, `user.created` a user.
+  const type = kind.split('.').at(-2) ?? '';
+  const find = (name: string) => documented.find(({ resource }) => resource.type === name)?.answered;
+  const partsOfTrips = new Map(Object.entries({ booking, bookingCancellation, bookingModification }));
+  const data = find(type) ?? partsOfTrips.get(type);
   return {
-    ...operation(user, {
-      ...{ id: 'whoami', summary: 'Retrieve the user of the credential' },
-      ...{ method: 'get', path: '/api/whoami' },
-      responses: { 200: resourceResponse(user, 'The user') },
-      failures: [],
-    }),
-    tag: ACCOUNT,
+    id: `on${kind.split('.').map(capitalize).join('')}`,
+    ...{ method: 'post', path: kind, summary: kind, others: { security: [] } },
+    parameters: { header: webhookHeaders },
+    body: find('event')?.extend({ kind: z.literal(kind), ...(data && { data }) }),
+    responses: {
+      '2XX': { description: 'The event was received' },
+      default: { description: 'Delivered again later; 410 disables the webhook' },
+    },
   };
 }
 
-const webhookId = idParameter('id', 'webhook', 'A');
-
-function secretOperation(webhook: DocumentedResource): DocumentedOperation {
-  return operation(webhook, {
-    ...{ id: 'replaceWebhookSecret', summary: 'Make a new secret for a webhook' },
-    ...{ method: 'post', path: '/api/webhooks/{id}/secret' },
-    description:
-      'For 24 hours both secrets sign, so that the receiver can be changed without an interruption.',
-    parameters: [webhookId],
-    responses: { 200: secretResponse(webhook, 'The webhook with its new secret') },
-    failures: [404],
-  });
-}
-
-function testOperation(webhook: DocumentedResource): DocumentedOperation {
-  const example = { at: '2026-11-20T12:00:01Z', latencyMs: 83, status: 204 };
-  return operation(webhook, {
-    ...{ id: 'testWebhook', summary: 'Send a test event to a webhook' },
-    ...{ method: 'post', path: '/api/webhooks/{id}/test' },
-    description: [
-      'An event of the kind `webhook.updated` without changes. It is sent once, immediately, even if the webhook',
-      'is disabled, and is neither in the list of events nor in that of deliveries.',
-    ].join('\n'),
-    parameters: [webhookId],
-    responses: {
-      200: {
-        description: 'The result of the attempt; without `error` the event was received',
-        content: dataContent('WebhookAttempt', example),
-      },
-    },
-    failures: [404],
-  });
-}
-
-function redeliverOperation(delivery: DocumentedResource): DocumentedOperation {
-  return operation(delivery, {
-    ...{ id: 'redeliver', summary: 'Deliver the event of a delivery again' },
-    ...{ method: 'post', path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver' },
-    description: 'Creates a new delivery, which is sent immediately and does not wait for others.',
-    parameters: [webhookId, idParameter('deliveryId', 'webhookDelivery', 'A')],
-    responses: { 201: resourceResponse(delivery, 'The new delivery') },
-    failures: [404, 409],
-  });
-}
-
-/** The requests that webhooks receive, by kind of event. */
-function eventRequests(documented: DocumentedResource[], schemas: JsonObject): DocumentedOperation[] {
-  const answered = documented.map(({ example }) => example);
-  const embedded = Object.keys(schemas).flatMap((name) => objectMember(schemas, name)['examples'] ?? []);
-  const examples = [...answered, ...embedded];
-  return eventKinds.map((kind) => {
-    // The kind names the embedded type: `tripProject.booking.failed` embeds a booking, `user.created` a user.
-    const type = kind.split('.').at(-2) ?? '';
-    const parts = { kind: { const: kind }, data: schemaRef(capitalize(type)) };
-    const schema = { allOf: [schemaRef('Event'), { properties: parts }] };
-    return {
-      id: `on${kind.split('.').map(capitalize).join('')}`,
-      ...{ method: 'post', path: kind, summary: kind },
-      others: { security: [] },
-      parameters: webhookHeaders,
-      body: jsonContent(schema, eventExample(kind, type, examples)),
-      responses: {
-        '2XX': { description: 'The event was received' },
-        default: { description: 'Delivered again later; 410 disables the webhook' },
-      },
-    };
-  });
-}
-
-const webhookHeaders = [
-  { name: 'webhook-id', about: 'The id of the event, the same at each attempt' },
-  { name: 'webhook-timestamp', about: 'When this attempt was made, in seconds since 1970' },
-  { name: 'webhook-signature', about: 'Signatures of the id, the time and the body (Standard Webhooks)' },
-].map(({ name, about }) => ({
-  ...{ name, in: 'header', required: true, description: about },
-  schema: { type: 'string' },
-}));
-
-/** An example event that embeds the first resource of this type in the examples; empty if there is none. */
-function eventExample(kind: string, type: string, examples: Json[]): Record<string, JsonObject> {
-  const event = findResource(examples, 'event');
-  const data = findResource(examples, type);
-  if (!event || !data) return {};
-  const { id, createdAt } = event;
-  return { example: { id: id ?? '', type: 'event', createdAt: createdAt ?? '', data, kind } };
-}
-
-/** Finds the first resource object of this type inside a value. */
-function findResource(value: Json, type: string): JsonObject | undefined {
-  if (isJsonObject(value) && value['type'] === type && 'id' in value) return value;
-  const parts = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  for (const part of parts) {
-    const found = findResource(part, type);
-    if (found) return found;
-  }
-  return undefined;
-}
+const webhookHeaders = {
+  'webhook-id': z.string().describe('The id of the event, the same at each attempt'),
+  'webhook-timestamp': z.string().describe('When this attempt was made, in seconds since 1970'),
+  'webhook-signature': z.string().describe('Signatures of the id, the time and the body (Standard Webhooks)'),
+};

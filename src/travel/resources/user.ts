@@ -32,7 +32,7 @@ const role = oneOf([
   'premium',
 ]);
 
-const roles = z.array(role).transform((given) => [...new Set(given)]);
+const roles = z.array(role).overwrite((given) => [...new Set(given)]);
 
 /** A traveler. */
 export const user = defineResource({

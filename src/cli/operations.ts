@@ -1,0 +1,123 @@
+import { readConditions } from '../checks/conditions.ts';
+import { exchangeReader } from '../log/search.ts';
+import { withAuditEntry } from '../operations/audited.ts';
+import { type OperationDeps, operationDeps } from '../operations/deps.ts';
+import { OperationError } from '../operations/errors.ts';
+import { splitInput } from '../operations/input.ts';
+import {
+  type Declaration,
+  type FlatInput,
+  isRecorded,
+  type OperationContext,
+  type OperationOutput,
+  type Operations,
+} from '../operations/operation.ts';
+import { describeOutage } from '../provisioning/conditions/facts.ts';
+import { timeOrderedId } from '../server/ids.ts';
+import { databaseTime, type OpenedDatabase, withDatabase } from './database.ts';
+import { Refused } from './exit-code.ts';
+import { escapeLine, type Shell } from './output.ts';
+import { currentUser } from './terminal.ts';
+
+/** Runs operations in this process, as the user of the operating system, who has the role admin. */
+export interface Operator<Deps extends OperationDeps = OperationDeps> {
+  deps: Deps;
+  /** Runs an operation of a family. A change has an entry in the audit log. Throws Refused with the message of its error. */
+  call<F extends Operations, Name extends keyof F & string>(
+    family: F,
+    name: Name,
+    input: FlatInput<F[Name]>,
+  ): Promise<OperationOutput<F[Name]>>;
+}
+
+/** Opens the database and runs operations on it, beside a running server or without one. Returns 1 if one of them is refused. */
+export function withOperations(shell: Shell, work: (operator: Operator) => Promise<void>): Promise<0 | 1> {
+  return withDatabase(shell, async (opened) => work(operatorOn(await commandDeps(opened))));
+}
+
+/** What operations on stored data use in a command. */
+export async function commandDeps({ database, settings, store }: OpenedDatabase): Promise<OperationDeps> {
+  // The servers of a database compare times by its clock.
+  const ahead = (await databaseTime(database)) - Date.now();
+  const now = () => Date.now() + ahead;
+  const read = () => readConditions(settings, database, now());
+  return operationDeps({
+    ...{ settings, database, store, now, newId: timeOrderedId },
+    connections: settings.connections.map((connection) => ({ settings: connection })),
+    conditions: { read, findOutage: async (id) => describeOutage(id, (await read()).facts) },
+    exchanges: exchangeReader(database),
+    // A running server looks each second.
+    wake: () => {},
+  });
+}
+
+/** Returns what runs operations with these dependencies. */
+export function operatorOn<Deps extends OperationDeps>(deps: Deps): Operator<Deps> {
+  const user = currentUser();
+  const caller = { kind: 'command', id: user, shownName: user, role: 'admin' } as const;
+  const { publicUrl = '' } = deps.settings;
+  return {
+    deps,
+    call: async (family, name, flat) => {
+      const operation = family[name] as Declaration & { handle: Handle<Deps> };
+      try {
+        const input = splitInput(operation, flat);
+        const details: Record<string, unknown> = { ...input.params };
+        const note = (facts: Record<string, unknown>) => void Object.assign(details, facts);
+        const { signal } = new AbortController();
+        const run = () => operation.handle(input, deps, { caller, publicUrl, signal, note });
+        if (!isRecorded(operation)) return await run();
+        const entry = { actor: `command line: ${user}`, actorKind: 'command', address: '' } as const;
+        return await withAuditEntry(run, { ...entry, action: name, details }, { ...deps, log: silent });
+      } catch (error) {
+        throw error instanceof OperationError ? toRefused(error) : error;
+      }
+    },
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the caller knows the operation that it names, and its types.
+type Handle<Deps> = (input: any, deps: Deps, context: OperationContext) => Promise<any>;
+
+const silent = { error: () => {} };
+
+/** The message of an error of an operation, with each fault of the input in a line of its own. */
+function toRefused({ message, faults }: OperationError): Refused {
+  const lines = faults.map((fault) => escapeLine(`  ${fault.field}: ${fault.message}`));
+  return new Refused([escapeLine(message), ...lines].join('\n'));
+}
+
+/** A page of a list: its rows, and the same as objects for JSON. */
+export interface ListPage {
+  rows: readonly unknown[];
+  json: readonly object[];
+}
+
+/** Yields the pages of a list up to a number of rows. `items` is the member of the result with the rows. */
+export async function* listPages<
+  F extends Operations,
+  Name extends keyof F & string,
+  Items extends keyof OperationOutput<F[Name]> & string,
+>(
+  { call }: Operator,
+  [family, name, items]: readonly [family: F, name: Name, items: Items],
+  input: Omit<FlatInput<F[Name]>, 'limit' | 'after' | 'before'>,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<ListPage> {
+  const { query, result } = family[name] as Declaration;
+  const place = query && 'before' in query.shape ? 'before' : 'after';
+  let count = 0;
+  let next: unknown;
+  do {
+    const size = { limit: Math.min(PAGE, limit - count), [place]: next };
+    // The input of a list has these members, and its result `next`.
+    const page: unknown = await call(family, name, { ...input, ...size } as unknown as FlatInput<F[Name]>);
+    const rows: readonly unknown[] = Object(page)[items];
+    count += rows.length;
+    yield { rows, json: Object(result?.encode(Object(page)))[items] };
+    next = Object(page).next;
+  } while (next !== undefined && count < limit);
+}
+
+/** The rows that are read at a time. */
+const PAGE = 200;
