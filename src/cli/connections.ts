@@ -6,7 +6,6 @@ import {
   readStoredConnections,
   type StoredConnection,
 } from '../store/connections.ts';
-import { findDemoDay } from '../store/demo-day.ts';
 import type { Database } from '../store/sql/database.ts';
 import { removeDeadServers } from '../store/sql/open-database.ts';
 import type { CliCommand } from './command.ts';
@@ -132,7 +131,7 @@ function sourceOf({ connections }: Settings, id: string): ConnectionSettings['so
   return connections.find((connection) => connection.id === id)?.source;
 }
 
-const sourceTexts = { file: 'settings file', database: 'admin page', demoDay: 'demo day', none: '–' };
+const sourceTexts = { file: 'settings file', database: 'admin page', none: '–' };
 
 /** Finds a stored connection. Throws if it cannot be forgotten. */
 async function findForgettable(
@@ -151,20 +150,15 @@ async function findForgettable(
     throw new Refused(
       `The connection ${name} is in the settings. Remove it there and restart the server; then it can be forgotten.`,
     );
-  if (kept.servers > 0) {
-    const demo = await findDemoDay(database, name, Date.now());
-    throw new Refused(servedText(kept, demo !== undefined, database.dialect.isShared));
-  }
+  if (kept.servers > 0) throw new Refused(servedText(kept, database.dialect.isShared));
   if (kept.isInUse) throw new Refused(busyText(name));
   return kept;
 }
 
-function servedText({ id, servers }: StoredConnection, isDemoDay: boolean, isShared: boolean): string {
+function servedText({ id, servers }: StoredConnection, isShared: boolean): string {
   const running = servers === 1 ? '1 running server serves' : `${servers} running servers serve`;
   const them = servers === 1 ? 'it' : 'them';
-  const remedy = isDemoDay
-    ? 'Remove the demo day on the admin page.'
-    : `Remove it from the settings and restart ${them}, or stop ${them}; then try again.`;
+  const remedy = `Remove it from the settings and restart ${them}, or stop ${them}; then try again.`;
   const killed = isShared ? ' A server that was killed counts for 20 seconds more.' : '';
   return `${running} the connection ${id}, so nothing was changed. ${remedy}${killed}`;
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import { connectionId, travelApiSchema } from '../config/connection-schema.ts';
 import { type Fault, faultLine } from '../config/faults.ts';
 import type { ConnectionSettings } from '../config/settings.ts';
@@ -30,7 +29,7 @@ const connection = z
     scimUrl: z.string().describe('The SCIM base URL as clients use it'),
     travelApi: z.string().describe('`embedded`, or the URL of a travel API'),
     source: z
-      .enum(['file', 'database', 'demoDay'])
+      .enum(['file', 'database'])
       .describe(
         'file: the settings file fixes it; database: it was added on the page, and can be changed there',
       ),
@@ -110,7 +109,7 @@ const policy = z
 export type Policy = z.input<typeof policy>;
 
 const details = z.object({
-  source: z.enum(['file', 'database', 'demoDay']),
+  source: z.enum(['file', 'database']),
   isShadowed: z
     .boolean()
     .describe(
@@ -430,7 +429,6 @@ async function addConnection(
     const [fault] = toMappingFaults(named.error, connectionId);
     throw invalidField('name', `${fault?.problem}. ${fault?.remedy}`);
   }
-  if (id === DEMO_CONNECTION) throw invalidField('name', 'is that of the demo day. Choose another');
   const settings = { travelApi, policies, mode };
   const read = readStoredConnection(deps.settings, { id, settings });
   requireNoFaults(id, read.faults);
@@ -468,8 +466,6 @@ async function findStored(id: string, deps: OperationDeps): Promise<StoredSettin
       'conflict',
       `The settings file has the connection ${id}. Change it there, and restart.`,
     );
-  if (served?.source === 'demoDay')
-    throw new OperationError('conflict', 'It is the connection of the demo day.');
   const stored = (await readStoredSettings(deps.database)).find((one) => one.id === id);
   if (!stored) throw new OperationError('notFound', `There is no connection ${id}.`);
   return stored;

@@ -86,7 +86,6 @@ function Start({ connections, unserved }: Result<'listConnections'>) {
 const sourceTexts: Record<Connection['source'], string> = {
   file: 'the settings file',
   database: 'this page',
-  demoDay: 'the demo day',
 };
 
 const columns: Column<Connection>[] = [
