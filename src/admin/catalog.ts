@@ -1,5 +1,6 @@
 import { auditOperations } from '../operations/audit.ts';
 import { connectOperations } from '../operations/connections.ts';
+import { credentialOperations } from '../operations/credentials.ts';
 import { holdOperations } from '../operations/holds.ts';
 import { listOperations } from '../operations/lists.ts';
 import { mappingOperations } from '../operations/mappings.ts';
@@ -26,6 +27,7 @@ export const operations = {
   ...shadowOperations,
   ...trafficOperations,
   ...connectOperations,
+  ...credentialOperations,
   ...travelOperations,
   ...travelDataOperations,
   ...sampleDataOperations,
