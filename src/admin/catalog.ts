@@ -1,5 +1,6 @@
 import { auditOperations } from '../operations/audit.ts';
 import { connectOperations } from '../operations/connections.ts';
+import { credentialOperations } from '../operations/credentials.ts';
 import { erasureOperations } from '../operations/erasure.ts';
 import { holdOperations } from '../operations/holds.ts';
 import { listOperations } from '../operations/lists.ts';
@@ -28,6 +29,7 @@ export const operations = {
   ...shadowOperations,
   ...trafficOperations,
   ...connectOperations,
+  ...credentialOperations,
   ...travelOperations,
   ...travelDataOperations,
   ...sampleDataOperations,

@@ -207,10 +207,15 @@ test('an admin joins a person with the leaver in whose place the person is', asy
     predecessor: { verdict: 'unclear', row: 7, effect: 'separate', id: old.id, travelId: travelIdOf(old) },
   });
   expect((await fixture.viewer('POST', `${path}/join`)).status).toBe(403);
-  expect((await fixture.admin('POST', `${path}/join`)).status).toBe(204);
+  const other = { leaver: { connection: 'default', id: ids.get('grace@corp.example') } };
+  expect(await fixture.admin('POST', `${path}/join`, { body: other })).toMatchObject({
+    status: 409,
+    body: { message: expect.stringMatching(/^The first person is active: /) },
+  });
+  expect((await fixture.admin('POST', `${path}/join`, { body: {} })).status).toBe(204);
   await eventually(async () => {
     expect(travelIdOf((await idp.send('GET', `/Users/${user.id}`)).body)).toBe(travelIdOf(old));
   });
-  expect((await fixture.admin('POST', `${path}/join`)).status).toBe(409);
+  expect((await fixture.admin('POST', `${path}/join`, { body: {} })).status).toBe(409);
   await idp.send('DELETE', `/Users/${user.id}`);
 });

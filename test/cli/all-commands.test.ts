@@ -271,7 +271,6 @@ test.each([
     'Did you mean emailTaken? Allowed choices are attribute',
   ],
   ['people --state held,', '--state <state>', 'Did you mean held? Allowed choices are synced, dirty,'],
-  ['people --format xml', '--format <format>', 'Allowed choices are table, csv, json.'],
   ['requests --direction scmi', '--direction <direction>', 'Did you mean scim? Allowed choices are scim,'],
   ['holds list --cause safetyvalve', '--cause <cause>', 'Did you mean safetyValve? Allowed choices are'],
 ])('%s is wrong use: the nearest value is suggested, and all are listed', async (line, option, told) => {
