@@ -167,7 +167,7 @@ test('an erasure works without a server, searches for a former address leave the
   expect(await fixture.erase('zqmark.new@corp.example')).toMatchObject(done);
   expect(await textsInDatabase(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
   const database = await openTestDatabase(fixture.environment.JETBRIDGE_DATA, false);
-  const query = { pathPrefix: '/scim/v2/Users?', method: 'GET', limit: 100 };
+  const query = { path: '/scim/v2/Users?', method: 'GET', limit: 100 };
   const { exchanges } = await exchangeReader(database).list(query);
   await database.close();
   expect(exchanges.map(({ path }) => decodeURIComponent(path))).toEqual([
@@ -194,7 +194,7 @@ test('an unknown name, an unknown connection and an ambiguous name exit with 1',
   });
   expect(await fixture.erase('x', '--connection', 'okta')).toMatchObject({
     code: 1,
-    err: 'There is no connection okta in the database; it has default.\n',
+    err: 'The input is not valid.\n  connection: There is no such connection.\n',
   });
   const shared = { emails: [{ value: 'shared@corp.example', type: 'work', primary: true }], active: false };
   for (const name of ['ann', 'ben']) await createResource(scim, '/Users', scimUser(name, shared));
