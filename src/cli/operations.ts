@@ -2,7 +2,7 @@ import { readConditions } from '../checks/conditions.ts';
 import { exchangeReader } from '../log/search.ts';
 import { withAuditEntry } from '../operations/audited.ts';
 import { type OperationDeps, operationDeps } from '../operations/deps.ts';
-import { OperationError } from '../operations/errors.ts';
+import { OperationError, toOperationError } from '../operations/errors.ts';
 import { splitInput } from '../operations/input.ts';
 import {
   type Declaration,
@@ -14,6 +14,7 @@ import {
 } from '../operations/operation.ts';
 import { describeOutage } from '../provisioning/conditions/facts.ts';
 import { timeOrderedId } from '../server/ids.ts';
+import { ApiError } from '../travel/errors.ts';
 import { databaseTime, type OpenedDatabase, withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
 import { escapeLine, type Shell } from './output.ts';
@@ -22,7 +23,7 @@ import { currentUser } from './terminal.ts';
 /** Runs operations in this process, as the user of the operating system, who has the role admin. */
 export interface Operator<Deps extends OperationDeps = OperationDeps> {
   deps: Deps;
-  /** Runs an operation of a family. A change has an entry in the audit log. Throws Refused with the message of its error. */
+  /** Runs an operation of a family. A change has an entry in the audit log. Throws an OperationError. */
   call<F extends Operations, Name extends keyof F & string>(
     family: F,
     name: Name,
@@ -32,9 +33,7 @@ export interface Operator<Deps extends OperationDeps = OperationDeps> {
 
 /** Opens the database and runs operations on it, beside a running server or without one. Returns 1 if one of them is refused. */
 export function withOperations(shell: Shell, work: (operator: Operator) => Promise<void>): Promise<0 | 1> {
-  return withDatabase(shell, async (opened) => {
-    await work(operatorOn(await commandDeps(opened))).catch(refuse);
-  });
+  return withDatabase(shell, (opened) => refusing(async () => work(operatorOn(await commandDeps(opened)))));
 }
 
 /** What operations on stored data use in a command. */
@@ -62,18 +61,14 @@ export function operatorOn<Deps extends OperationDeps>(deps: Deps): Operator<Dep
     deps,
     call: async (family, name, flat) => {
       const operation = family[name] as Declaration & { handle: Handle<Deps> };
-      try {
-        const input = splitInput(operation, flat);
-        const details: Record<string, unknown> = { ...input.params };
-        const note = (facts: Record<string, unknown>) => void Object.assign(details, facts);
-        const { signal } = new AbortController();
-        const run = () => operation.handle(input, deps, { caller, publicUrl, signal, note });
-        if (!isRecorded(operation)) return await run();
-        const entry = { actor: `command line: ${user}`, actorKind: 'command', address: '' } as const;
-        return await withAuditEntry(run, { ...entry, action: name, details }, { ...deps, log: silent });
-      } catch (error) {
-        return refuse(error);
-      }
+      const input = splitInput(operation, flat);
+      const details: Record<string, unknown> = { ...input.params };
+      const note = (facts: Record<string, unknown>) => void Object.assign(details, facts);
+      const { signal } = new AbortController();
+      const run = () => operation.handle(input, deps, { caller, publicUrl, signal, note });
+      if (!isRecorded(operation)) return run();
+      const entry = { actor: `command line: ${user}`, actorKind: 'command', address: '' } as const;
+      return withAuditEntry(run, { ...entry, action: name, details }, { ...deps, log: silent });
     },
   };
 }
@@ -83,11 +78,20 @@ type Handle<Deps> = (input: any, deps: Deps, context: OperationContext) => Promi
 
 const silent = { error: () => {} };
 
-/** Throws the message of an error of an operation as Refused, with each fault of the input in a line of its own; other errors as they are. */
-function refuse(error: unknown): never {
-  if (!(error instanceof OperationError)) throw error;
-  const lines = error.faults.map((fault) => escapeLine(`  ${fault.field}: ${fault.message}`));
-  throw new Refused([escapeLine(error.message), ...lines].join('\n'));
+/** Throws Refused in place of an error of an operation or of the embedded travel service. */
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isRefusal = error instanceof OperationError || error instanceof ApiError;
+    throw isRefusal ? toRefused(toOperationError(error)) : error;
+  }
+}
+
+/** The message of an error of an operation, with each fault of the input in a line of its own. */
+function toRefused({ message, faults }: OperationError): Refused {
+  const lines = faults.map((fault) => escapeLine(`  ${fault.field}: ${fault.message}`));
+  return new Refused([escapeLine(message), ...lines].join('\n'));
 }
 
 /** A page of a list: its rows, and the same as objects for JSON. */
@@ -96,7 +100,7 @@ export interface ListPage {
   json: readonly object[];
 }
 
-/** Yields the pages of a list up to a number of rows. `items` is the member of the result with the rows. */
+/** Yields the pages of a list up to a number of rows: one page if it has no query. `items` is the member of the result with the rows. */
 export async function* listPages<
   F extends Operations,
   Name extends keyof F & string,
@@ -112,7 +116,7 @@ export async function* listPages<
   let count = 0;
   let next: unknown;
   do {
-    const size = { limit: Math.min(PAGE, limit - count), [place]: next };
+    const size = query ? { limit: Math.min(PAGE, limit - count), [place]: next } : {};
     // The input of a list has these members, and its result `next`.
     const page: unknown = await call(family, name, { ...input, ...size } as unknown as FlatInput<F[Name]>);
     const rows: readonly unknown[] = Object(page)[items];

@@ -302,17 +302,13 @@ export function describeHolds(open: OpenDatabase): void {
       const { add, holds, read } = await fixture(open);
       await add(person('a', { state: 'synced', rulesGeneration: 1 }), held('h', 'rules'));
       await holds.saveHeldRules(change);
-      expect(
-        await holds.decideRulesChange('okta', { generation: change.generation - 1 }, 'approved', NOW),
-      ).toBeUndefined();
+      expect(await holds.decideRulesChange('okta', change.generation - 1, 'approved', NOW)).toBeUndefined();
       const both = await Promise.all([
-        holds.decideRulesChange('okta', { generation: change.generation }, 'discarded', NOW),
-        holds.decideRulesChange('okta', { generation: change.generation }, 'discarded', NOW),
+        holds.decideRulesChange('okta', change.generation, 'discarded', NOW),
+        holds.decideRulesChange('okta', change.generation, 'discarded', NOW),
       ]);
       expect(both.filter((count) => count !== undefined)).toEqual([101]);
-      expect(
-        await holds.decideRulesChange('okta', { generation: change.generation }, 'approved', NOW),
-      ).toBeUndefined();
+      expect(await holds.decideRulesChange('okta', change.generation, 'approved', NOW)).toBeUndefined();
       expect(await read('h')).toMatchObject({ decision: { answer: 'discarded' } });
       expect(await read('a')).toMatchObject({ state: 'synced' });
     });
