@@ -1,7 +1,8 @@
-import { chosenConnections, type OperationDeps } from '../../operations/deps.ts';
+import type { OperationDeps } from '../../operations/deps.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import { findPeople } from '../../provisioning/people/explain-person.ts';
 import { findSimilarUserNames } from '../../provisioning/people/people.ts';
+import { findConnections } from '../database.ts';
 import { Refused } from '../exit-code.ts';
 import { escapeLine, formatMinute } from '../output.ts';
 
@@ -24,7 +25,7 @@ export async function findPerson(
   connection?: string,
   isMeant: (identity: Identity) => boolean = ({ deletedAt }) => deletedAt === undefined,
 ): Promise<FoundPerson> {
-  const connections = chosenConnections(deps, connection);
+  const connections = findConnections(deps.database, connection);
   const found = await findPeople(deps.store, connections, name);
   if (found.length === 0) {
     const similar = await findSimilarUserNames(deps.store.people, connections, name);
