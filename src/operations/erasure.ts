@@ -40,9 +40,10 @@ export const erasureOperations = {
       const person = await readPerson(await findPerson(params, deps), deps);
       const records = await findRecords(person, deps);
       if (confirm) await erase(person, records, deps);
-      const identities = person.identities.map((one) => ({ ...one, userName: userNameOf(one) }));
-      const { travelIds: travelUserIds, place } = person;
-      return { erased: confirm, identities, travelUserIds, place, counts: records.counts };
+      return {
+        ...{ erased: confirm, place: person.place, travelUserIds: person.travelIds, counts: records.counts },
+        identities: person.identities.map((one) => ({ ...one, userName: userNameOf(one) })),
+      };
     },
   ),
 } satisfies Operations;
@@ -53,15 +54,14 @@ type Person = Awaited<ReturnType<typeof readPerson>>;
 async function readPerson(identity: Identity, deps: OperationDeps) {
   const { database, settings, connectionIds } = deps;
   const { account } = database.scopeOf(identity.connection);
-  const scopes = connectionIds().map(database.scopeOf);
-  const own = scopes.filter((scope) => scope.account === account);
-  const connections = own.map(({ connection }) => connection);
+  const connections = connectionIds().filter((one) => database.scopeOf(one).account === account);
   const identities = await findIdentities(identity, connections, deps);
   refuseUnfinished(identities);
   const place = settings.connections.find((one) => one.account === account)?.travelApi.url;
   const travelIds = [...new Set(identities.flatMap(({ travelId }) => travelId ?? []))];
   const ids = [...identities.map(({ id }) => id), ...travelIds];
-  const person = { scopes: own, connections, place, identities, travelIds, ids };
+  const scopes = connections.map(database.scopeOf);
+  const person = { scopes, connections, place, identities, travelIds, ids };
   const known = identities.flatMap((one) => [...searchedNames(one), employeeNumberOf(one.desired)]);
   const names: string[] = [];
   for (const name of new Set([...nonEmptyTexts(...known), ...(await findFormerNames(database, ids))]))
@@ -73,15 +73,12 @@ async function readPerson(identity: Identity, deps: OperationDeps) {
 
 /** Returns the users of the person: those of one traveler, and deleted ones without a traveler who had the same userName. */
 async function findIdentities(first: Identity, connections: string[], { store }: OperationDeps) {
-  const { travelId } = first;
+  const { travelId = '' } = first;
   const found = new Map([[first.id, first]]);
   for (const connection of connections) {
     const named = await store.identities.find(connection, { by: 'userName', value: userNameOf(first) });
     const gone = named.filter((one) => !isLive(one) && one.travelId === undefined);
-    const linked =
-      travelId === undefined
-        ? []
-        : await store.identities.find(connection, { by: 'travelId', value: travelId });
+    const linked = await store.identities.find(connection, { by: 'travelId', value: travelId });
     for (const one of [...gone, ...linked]) found.set(one.id, one);
   }
   return [...found.values()];
@@ -133,8 +130,7 @@ async function findRecords(person: Person, { database }: OperationDeps) {
     redact: (doc: JsonObject) => redactNames(doc, hasAddress) as JsonObject, // An object stays an object.
   };
   const resources = place === 'embedded' ? await findErasable(travelStore(database), travelers) : [];
-  const isNamed = nameMatcher(person).matchesText;
-  const requests = await findExchanges(database, { ...person, isNamed });
+  const requests = await findExchanges(database, { ...person, isNamed: nameMatcher(person).matchesText });
   const counts: Record<string, number> = await countReferences(database, person);
   counts['requests'] = requests.length;
   for (const { type } of resources) counts[type] = (counts[type] ?? 0) + 1;

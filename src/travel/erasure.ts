@@ -38,19 +38,13 @@ export async function findErasable(
   return found;
 }
 
-/** Dependencies of an erasure. */
-interface ErasureDeps extends RecorderDeps {
-  store: TravelStore;
-  /** The domain of the replacement email of an anonymous traveler. */
-  domain: string;
-}
-
 /**
  * Makes the travelers anonymous, as others may refer to them, and removes the person from the resources that were found. An event about
- * one of these would contain the removed data again; one without personal data announces the change of each traveler.
+ * one of these would contain the removed data again; one without personal data announces the change of each traveler. The new addresses of
+ * the travelers are in this domain.
  */
 export function eraseTravelers(
-  { store, now, newId, domain }: ErasureDeps,
+  { store, now, newId, domain }: RecorderDeps & { store: TravelStore; domain: string },
   travelers: ErasedTravelers,
   found: readonly StoredResource[],
 ): Promise<void> {

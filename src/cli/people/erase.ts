@@ -11,9 +11,7 @@ import { findPerson } from './find-person.ts';
 export function addEraseCommand(program: CliCommand): void {
   const command = program
     .command('erase')
-    .description(
-      'show what an erasure of a person who has left would do, and erase the person after a confirmation',
-    )
+    .description('count what an erasure of a person who has left removes, and erase after a confirmation')
     .argument('<user>', 'the userName, email address, SCIM id or travel user id')
     .option('--connection <id>', 'the connection of the person, if several people have that name');
   addChangeFlags(command)
@@ -23,8 +21,7 @@ export function addEraseCommand(program: CliCommand): void {
         const { connection, id } = await findPerson(deps, user, chosen);
         const { result } = erasureOperations.erasePerson;
         const plan = await call(erasureOperations, 'erasePerson', { connection, id });
-        if (!flags.json) shell.print(planText(plan));
-        else if (!flags.yes) printResult(shell, flags, result.encode(plan), () => '');
+        if (!flags.json || !flags.yes) printResult(shell, flags, result.encode(plan), () => planText(plan));
         await confirmChange(shell, 'Erase the person? It cannot be undone.', flags);
         const done = await call(erasureOperations, 'erasePerson', { connection, id, confirm: true });
         printResult(shell, flags, result.encode(done), () => '\nThe person is erased.');
