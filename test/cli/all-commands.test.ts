@@ -225,7 +225,7 @@ describe('--json', () => {
     audit: { member: 'action' },
     'alerts test': { code: 1 },
     'holds list': {},
-    'holds show': { args: () => ['ada@corp.example'], member: 'state' },
+    'holds show': { args: () => ['ada@corp.example'], code: 1 },
     'holds approve': { args: () => ['--all', '--yes'], code: 1 },
     'holds discard': { args: () => ['--all', '--yes'], code: 1 },
     'connections list': { member: 'people' },
