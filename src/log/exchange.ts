@@ -67,11 +67,8 @@ export interface StoredExchange extends Exchange {
   responseBody?: KeptBody | undefined;
 }
 
-/** An exchange of the log. */
-export interface LoggedExchange extends StoredExchange {
-  /** The position in the log, which is a whole number. An exchange that is logged later has a higher one. */
-  position: string;
-}
+/** An exchange of the log with its position there, a whole number. An exchange that is logged later has a higher one. */
+export type LoggedExchange = StoredExchange & { position: string };
 
 /** Conditions that must all hold. */
 export interface ExchangeQuery {
@@ -141,24 +138,15 @@ export interface NewExchange extends Omit<Exchange, 'at'> {
   address?: string | undefined;
 }
 
-/** The person for whom a travel call is made, and the SCIM request that causes it. */
-export interface CallCause {
-  /** The SCIM id. */
-  person?: string | undefined;
-  requestId?: string | undefined;
-}
+/** The SCIM id of the person for whom a travel call is made, and the SCIM request that causes it. */
+export type CallCause = Partial<Pick<Exchange, 'person' | 'requestId'>>;
 
 /** Returns those of the headers that the log keeps. Names are in lower case. */
-export function pickHeaders(
-  headers: Record<string, unknown>,
-  names: readonly string[],
-): Record<string, string> {
-  const picked: Record<string, string> = {};
-  for (const name of names) {
-    const value = headers[name];
-    if (typeof value === 'string') picked[name] = value;
-  }
-  return picked;
+export function pickHeaders(headers: object, names: readonly string[]): Record<string, string> {
+  const texts = Object.entries(headers).filter(
+    ([name, value]) => names.includes(name) && typeof value === 'string',
+  );
+  return Object.fromEntries(texts);
 }
 
 /** Adds exchanges to the log. */

@@ -4,13 +4,7 @@ import type { Database } from '../store/sql/database.ts';
 import { parseJson, toJson, yieldToEventLoop } from '../store/sql/queries.ts';
 import { caseFoldedKey } from '../store/sql/search-keys.ts';
 import type { ExchangeTable, Tables } from '../store/sql/tables.ts';
-import {
-  type ExchangeLog,
-  type ExchangePage,
-  type ExchangeQuery,
-  type KeptBody,
-  type LoggedExchange,
-} from './exchange.ts';
+import type { ExchangeLog, ExchangePage, ExchangeQuery, KeptBody, LoggedExchange } from './exchange.ts';
 import { readBodyWindows, readHead } from './exchange-store.ts';
 
 /** The log of exchanges as people and recordings read it. */
@@ -21,7 +15,11 @@ export function exchangeReader({ db }: Pick<Database, 'db'>): ExchangeReader {
   const list = (query: ExchangeQuery) => listExchanges(db, query);
   return {
     list,
-    get: (position) => readExchange(db, Number(position)),
+    get: async (position) => {
+      const one = db.selectFrom('exchange').selectAll().where('position', '=', Number(position));
+      const row = await one.executeTakeFirst();
+      return row && toExchange(row);
+    },
     readBodyWindows: (now) => readBodyWindows(db, now),
     read: async (connection, from) => {
       const query = { connection, direction: 'scim', ...from, limit: PAGE } as const;
@@ -180,12 +178,6 @@ function positionsAbout(row: Row, { id, names }: NonNullable<ExchangeQuery['pers
   return own.union(
     row.selectFrom('exchange as asked').select('asked.position').where('asked.sought', 'in', sought),
   );
-}
-
-async function readExchange(db: Kysely<Tables>, position: number): Promise<LoggedExchange | undefined> {
-  if (!Number.isSafeInteger(position)) return undefined;
-  const row = await db.selectFrom('exchange').selectAll().where('position', '=', position).executeTakeFirst();
-  return row && toExchange(row);
 }
 
 /** Returns an exchange as recordings need it: the path below the base URL, and no body in place of a truncated one. */
