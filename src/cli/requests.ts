@@ -57,7 +57,7 @@ function addListCommand(requests: CliCommand): void {
         const found = { ...input, person, details: json && ('true' as const) };
         await printList(shell, flags, listPages(operator, list, found, rowLimit(flags) + 1), {
           columns,
-          table: ['at', 'direction', 'status', 'ms', 'method', 'path', 'personOrUser', 'id'],
+          table: ['time', 'direction', 'status', 'ms', 'method', 'path', 'personOrUser', 'id'],
           none: 'There are no such requests.',
           hint: '"npx jetbridge requests show ID" shows headers and bodies.',
         });
@@ -74,7 +74,7 @@ async function findSoughtPerson(deps: OperationDeps, name: string, connection?: 
 type Exchange = OperationOutput<typeof trafficOperations.listExchanges>['exchanges'][number];
 
 const columns = {
-  at: ({ at }: Exchange) => toTime(at),
+  time: ({ at }: Exchange) => toTime(at),
   direction: ({ direction }: Exchange) => direction,
   status: ({ status, error }: Exchange) => status ?? error,
   ms: ({ ms }: Exchange) => Math.round(ms),
