@@ -194,7 +194,7 @@ test('an unknown name, an unknown connection and an ambiguous name exit with 1',
   });
   expect(await fixture.erase('x', '--connection', 'okta')).toMatchObject({
     code: 1,
-    err: 'The input is not valid.\n  connection: There is no connection okta; there is default.\n',
+    err: 'There is no connection okta in the database; it has default.\n',
   });
   const shared = { emails: [{ value: 'shared@corp.example', type: 'work', primary: true }], active: false };
   for (const name of ['ann', 'ben']) await createResource(scim, '/Users', scimUser(name, shared));
