@@ -1,6 +1,7 @@
 import { auditOperations } from '../operations/audit.ts';
 import { connectOperations } from '../operations/connections.ts';
 import { credentialOperations } from '../operations/credentials.ts';
+import { erasureOperations } from '../operations/erasure.ts';
 import { holdOperations } from '../operations/holds.ts';
 import { listOperations } from '../operations/lists.ts';
 import { mappingChangeOperations } from '../operations/mapping-changes.ts';
@@ -22,6 +23,7 @@ export const operations = {
   ...overviewOperations,
   ...peopleOperations,
   ...personOperations,
+  ...erasureOperations,
   ...mappingOperations,
   ...mappingChangeOperations,
   ...listOperations,

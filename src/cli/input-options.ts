@@ -37,7 +37,7 @@ export function addInputOptions(
     const member: Member = described[name] ?? {};
     const option = new Option(
       change.flags ?? flagsOf(name, member),
-      change.description ?? member.description,
+      change.description ?? toFragment(member.description),
     );
     if (change.parse) option.argParser(change.parse);
     else if (isSwitch(member)) member.enum && option.preset('true');
@@ -50,6 +50,11 @@ export function addInputOptions(
     command.addOption(change.isRequired ? option.makeOptionMandatory() : option);
   }
   return command;
+}
+
+/** Help begins descriptions of options with a small letter. */
+function toFragment(description = ''): string {
+  return description.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
 }
 
 /** Refuses a value with the message of the schema. */
