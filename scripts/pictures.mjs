@@ -74,7 +74,9 @@ async function playDemoDay() {
   const credential = { connection: 'default', name: 'okta', days: 30 };
   const { token } = await (await send('POST', '/admin/api/tokens', headers, credential)).json();
   const { people } = await read('/people');
-  const ids = people.filter(({ isActive }) => isActive).map(({ id }) => id);
+  const ids = people
+    .filter(({ isActive, userName }) => isActive && userName.endsWith('@demo.example'))
+    .map(({ id }) => id);
   for (let minute = 1; minute < MINUTES; minute += 1) {
     setClock(START + minute * MINUTE_MS);
     await wait(5);

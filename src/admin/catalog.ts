@@ -1,5 +1,7 @@
 import { auditOperations } from '../operations/audit.ts';
 import { connectOperations } from '../operations/connections.ts';
+import { credentialOperations } from '../operations/credentials.ts';
+import { erasureOperations } from '../operations/erasure.ts';
 import { holdOperations } from '../operations/holds.ts';
 import { listOperations } from '../operations/lists.ts';
 import { mappingOperations } from '../operations/mappings.ts';
@@ -20,12 +22,14 @@ export const operations = {
   ...overviewOperations,
   ...peopleOperations,
   ...personOperations,
+  ...erasureOperations,
   ...mappingOperations,
   ...listOperations,
   ...holdOperations,
   ...shadowOperations,
   ...trafficOperations,
   ...connectOperations,
+  ...credentialOperations,
   ...travelOperations,
   ...travelDataOperations,
   ...sampleDataOperations,

@@ -10,11 +10,10 @@ import { addCredentialCommands } from './credentials.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { exitCodeFor, WrongUse } from './exit-code.ts';
-import { addHoldCommands } from './holds/holds.ts';
 import { addRestoredCommand } from './holds/paused-connections.ts';
+import { addHoldCommands } from './holds.ts';
 import { addMappingCommands } from './mapping/mapping.ts';
 import { addPreviewCommand } from './mapping/preview.ts';
-import { addClientCommands } from './oauth-clients.ts';
 import type { Shell } from './output.ts';
 import { addEraseCommand } from './people/erase.ts';
 import { addExplainCommand } from './people/explain.ts';
@@ -73,7 +72,6 @@ const additions: ((program: CliCommand) => void)[] = [
   addReplayCommand,
   addImportCommand,
   addCredentialCommands,
-  addClientCommands,
   addAuditCommand,
   addAlertCommands,
   addHoldCommands,

@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { choiceParser, parseTime, wholeNumber } from './arguments.ts';
 import type { CliCommand } from './command.ts';
@@ -37,7 +37,7 @@ export function addInputOptions(
     const member: Member = described[name] ?? {};
     const option = new Option(
       change.flags ?? flagsOf(name, member),
-      change.description ?? member.description,
+      change.description ?? toFragment(member.description),
     );
     if (change.parse) option.argParser(change.parse);
     else if (isSwitch(member)) member.enum && option.preset('true');
@@ -45,10 +45,25 @@ export function addInputOptions(
     else if (member.type === 'integer')
       option.argParser(wholeNumber(member.minimum ?? 0, member.maximum ?? 999_999_999));
     else if (member.format === 'date-time') option.argParser(parseIsoTime);
+    else option.argParser(memberParser(schema.shape[name]));
     if (member.default !== undefined) option.default(member.default);
     command.addOption(change.isRequired ? option.makeOptionMandatory() : option);
   }
   return command;
+}
+
+/** Help begins descriptions of options with a small letter. */
+function toFragment(description = ''): string {
+  return description.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+}
+
+/** Refuses a value with the message of the schema. */
+function memberParser(member: z.ZodType | undefined): (text: string) => string {
+  return (text) => {
+    const fault = member?.safeParse(text).error?.issues[0];
+    if (fault) throw new InvalidArgumentError(`${fault.message}.`);
+    return text;
+  };
 }
 
 /** True for a member that is either given or not: a boolean, or a parameter of a URL whose only value is `true`. */

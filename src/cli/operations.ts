@@ -2,27 +2,29 @@ import { readConditions } from '../checks/conditions.ts';
 import { exchangeReader } from '../log/search.ts';
 import { withAuditEntry } from '../operations/audited.ts';
 import { type OperationDeps, operationDeps } from '../operations/deps.ts';
-import { OperationError } from '../operations/errors.ts';
+import { type FieldFault, OperationError, toOperationError } from '../operations/errors.ts';
 import { splitInput } from '../operations/input.ts';
 import {
   type Declaration,
   type FlatInput,
   isRecorded,
   type OperationContext,
+  type OperationInput,
   type OperationOutput,
   type Operations,
 } from '../operations/operation.ts';
 import { describeOutage } from '../provisioning/conditions/facts.ts';
 import { timeOrderedId } from '../server/ids.ts';
+import { ApiError } from '../travel/errors.ts';
 import { databaseTime, type OpenedDatabase, withDatabase } from './database.ts';
-import { Refused } from './exit-code.ts';
+import { Refused, WrongUse } from './exit-code.ts';
 import { escapeLine, type Shell } from './output.ts';
 import { currentUser } from './terminal.ts';
 
 /** Runs operations in this process, as the user of the operating system, who has the role admin. */
 export interface Operator<Deps extends OperationDeps = OperationDeps> {
   deps: Deps;
-  /** Runs an operation of a family. A change has an entry in the audit log. Throws Refused with the message of its error. */
+  /** Runs an operation of a family. A change has an entry in the audit log. Throws an OperationError. */
   call<F extends Operations, Name extends keyof F & string>(
     family: F,
     name: Name,
@@ -32,7 +34,7 @@ export interface Operator<Deps extends OperationDeps = OperationDeps> {
 
 /** Opens the database and runs operations on it, beside a running server or without one. Returns 1 if one of them is refused. */
 export function withOperations(shell: Shell, work: (operator: Operator) => Promise<void>): Promise<0 | 1> {
-  return withDatabase(shell, async (opened) => work(operatorOn(await commandDeps(opened))));
+  return withDatabase(shell, (opened) => refusing(async () => work(operatorOn(await commandDeps(opened)))));
 }
 
 /** What operations on stored data use in a command. */
@@ -60,18 +62,14 @@ export function operatorOn<Deps extends OperationDeps>(deps: Deps): Operator<Dep
     deps,
     call: async (family, name, flat) => {
       const operation = family[name] as Declaration & { handle: Handle<Deps> };
-      try {
-        const input = splitInput(operation, flat);
-        const details: Record<string, unknown> = { ...input.params };
-        const note = (facts: Record<string, unknown>) => void Object.assign(details, facts);
-        const { signal } = new AbortController();
-        const run = () => operation.handle(input, deps, { caller, publicUrl, signal, note });
-        if (!isRecorded(operation)) return await run();
-        const entry = { actor: `command line: ${user}`, actorKind: 'command', address: '' } as const;
-        return await withAuditEntry(run, { ...entry, action: name, details }, { ...deps, log: silent });
-      } catch (error) {
-        throw error instanceof OperationError ? toRefused(error) : error;
-      }
+      const input = parseFlags(operation, flat);
+      const details: Record<string, unknown> = { ...input.params };
+      const note = (facts: Record<string, unknown>) => void Object.assign(details, facts);
+      const { signal } = new AbortController();
+      const run = () => operation.handle(input, deps, { caller, publicUrl, signal, note });
+      if (!isRecorded(operation)) return run();
+      const entry = { actor: `command line: ${user}`, actorKind: 'command', address: '' } as const;
+      return withAuditEntry(run, { ...entry, action: name, details }, { ...deps, log: silent });
     },
   };
 }
@@ -81,10 +79,33 @@ type Handle<Deps> = (input: any, deps: Deps, context: OperationContext) => Promi
 
 const silent = { error: () => {} };
 
+/** Throws Refused in place of an error of an operation or of the embedded travel service. */
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isRefusal = error instanceof OperationError || error instanceof ApiError;
+    throw isRefusal ? toRefused(toOperationError(error)) : error;
+  }
+}
+
 /** The message of an error of an operation, with each fault of the input in a line of its own. */
 function toRefused({ message, faults }: OperationError): Refused {
-  const lines = faults.map((fault) => escapeLine(`  ${fault.field}: ${fault.message}`));
-  return new Refused([escapeLine(message), ...lines].join('\n'));
+  return new Refused([escapeLine(message), ...faultLines(faults)].join('\n'));
+}
+
+function faultLines(faults: readonly FieldFault[]): string[] {
+  return faults.map(({ field, message }) => escapeLine(`  ${field}: ${message}`));
+}
+
+/** Parses the input of a command. Throws WrongUse with each fault. */
+function parseFlags(operation: Declaration, flat: object): OperationInput<Declaration> {
+  try {
+    return splitInput(operation, flat);
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    throw new WrongUse([error.message, ...faultLines(error.faults)].join('\n'));
+  }
 }
 
 /** A page of a list: its rows, and the same as objects for JSON. */
@@ -93,7 +114,7 @@ export interface ListPage {
   json: readonly object[];
 }
 
-/** Yields the pages of a list up to a number of rows. `items` is the member of the result with the rows. */
+/** Yields the pages of a list up to a number of rows: one page if it has no query. `items` is the member of the result with the rows. */
 export async function* listPages<
   F extends Operations,
   Name extends keyof F & string,
@@ -109,7 +130,7 @@ export async function* listPages<
   let count = 0;
   let next: unknown;
   do {
-    const size = { limit: Math.min(PAGE, limit - count), [place]: next };
+    const size = query ? { limit: Math.min(PAGE, limit - count), [place]: next } : {};
     // The input of a list has these members, and its result `next`.
     const page: unknown = await call(family, name, { ...input, ...size } as unknown as FlatInput<F[Name]>);
     const rows: readonly unknown[] = Object(page)[items];
@@ -121,3 +142,13 @@ export async function* listPages<
 
 /** The rows that are read at a time. */
 const PAGE = 200;
+
+/** Yields the pages of a file of CSV. Its rows are those of JSON, too. */
+export async function* downloadPages<F extends Operations, Name extends keyof F & string>(
+  { call }: Operator,
+  [family, name]: readonly [family: F, name: Name],
+  input: FlatInput<F[Name]>,
+): AsyncGenerator<ListPage> {
+  const pages: AsyncIterable<readonly object[]> = Object(await call(family, name, input));
+  for await (const rows of pages) yield { rows, json: rows };
+}

@@ -1,4 +1,5 @@
 import type { CsvColumns } from '../http/csv.ts';
+import { wholeNumber } from './arguments.ts';
 import type { CliCommand } from './command.ts';
 import type { ListPage } from './operations.ts';
 import { escapeLine, formatMinute, printCsv, printJson, printTable, type Shell } from './output.ts';
@@ -29,6 +30,12 @@ export function addListFlags(command: CliCommand): CliCommand {
   return command
     .option('--csv', 'CSV for spreadsheets')
     .option('--json', 'JSON Lines: one JSON object for each row');
+}
+
+/** Adds the option `--limit`. `noun` is what it counts. */
+export function addLimitOption(command: CliCommand, noun: string): CliCommand {
+  const text = `the number of ${noun}; default: ${TABLE_ROWS} in a table, else all`;
+  return command.option('--limit <number>', text, wholeNumber(1, 999_999_999));
 }
 
 /** The rows that a list has: those of `--limit`, else those of a table, else all. */

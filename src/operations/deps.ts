@@ -144,7 +144,10 @@ export function chosenConnections(
 ): string[] {
   const connections = connectionIds();
   if (chosen === undefined) return connections;
-  if (!connections.includes(chosen)) throw invalidField('connection', 'There is no such connection.');
+  if (!connections.includes(chosen)) {
+    const known = connections.length === 0 ? 'there is none yet' : `there is ${connections.join(', ')}`;
+    throw invalidField('connection', `There is no connection ${chosen}; ${known}.`);
+  }
   return [chosen];
 }
 

@@ -18,7 +18,7 @@ import {
 import type { HoldCause } from '../provisioning/identity.ts';
 import { holdAnswers, holdCauses, identityStates } from '../provisioning/identity.ts';
 import type { Policies } from '../provisioning/policies.ts';
-import { chosenConnections, findConnection, type OperationDeps } from './deps.ts';
+import { chosenConnections, type OperationDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { listOpenDecisions } from './open-decisions.ts';
 import { type OperationContext, type Operations, operation } from './operation.ts';
@@ -290,7 +290,7 @@ async function listHeldPeople(
   deps: OperationDeps,
 ) {
   const cause = causeNamed(name);
-  const { policies } = findConnection(deps, connection).settings;
+  const policies = findPolicies(requireStored(connection, deps), deps);
   const place = after === undefined ? {} : { after: { ...toPlace(after), connection } };
   const people = await deps.store.holds.findHeldPeople({ connection, cause, ...place, limit: limit + 1 });
   const shown = people.slice(0, limit);
@@ -311,13 +311,19 @@ function causeNamed(name: string): HoldCause {
   return name as HoldCause; // The table of texts has all causes and nothing else.
 }
 
+/** Returns the id of a connection of the database, whether or not the settings have it. Throws 404 if there is none of that name. */
+function requireStored(id: string, { connectionIds }: OperationDeps): string {
+  if (!connectionIds().includes(id)) throw new OperationError('notFound', `There is no connection ${id}.`);
+  return id;
+}
+
 /** Returns the policies of a connection; undefined if the settings do not have it. */
 function findPolicies(id: string, { connections }: OperationDeps): Policies | undefined {
   return connections.find(({ settings }) => settings.id === id)?.settings.policies;
 }
 
 async function explainHold({ connection, id }: { connection: string; id: string }, deps: OperationDeps) {
-  const { policies } = findConnection(deps, connection).settings;
+  const policies = findPolicies(requireStored(connection, deps), deps);
   const identity = await deps.store.identities.findById(connection, id);
   if (!identity) throw new OperationError('notFound', 'There is no such person.');
   const person = toHeldPerson(identity);
@@ -340,7 +346,7 @@ async function readDecision(
   { after = '', limit }: { after?: string | undefined; limit: number },
   deps: OperationDeps,
 ) {
-  findConnection(deps, connection);
+  requireStored(connection, deps);
   const { holds } = deps.store;
   const at = Number(decision);
   const progress = Number.isSafeInteger(at) ? await holds.readProgress(connection, at) : undefined;
@@ -358,14 +364,15 @@ type Decided = z.output<typeof decisionBody>;
 async function decideHolds(
   body: Decided,
   { note, caller }: Pick<OperationContext, 'note' | 'caller'>,
-  { store: { holds }, now, ...deps }: OperationDeps,
+  deps: OperationDeps,
 ) {
+  const { holds } = deps.store;
   const { connection, cause, answer } = body;
   note({ connection, cause, answer, asked: body.people?.length ?? body.count });
-  findConnection(deps, connection);
+  requireStored(connection, deps);
   const subject = await toSubject(body, holds);
   note(subjectDetails(subject));
-  const admin = { answer, by: caller?.shownName ?? '', now: now(), mayReverse: false };
+  const admin = { answer, by: caller?.shownName ?? '', now: deps.now() };
   const result = await decide(holds, subject, admin);
   const details = resultDetails(result, admin);
   note(details);

@@ -56,10 +56,10 @@ export type PeopleCounts = z.input<typeof peopleCounts>;
 /** The filters of lists of people. */
 const filters = {
   connection: text.optional(),
-  state: z.enum(identityStates).optional(),
+  state: z.enum(identityStates).optional().describe('Only people in this state'),
   finding: text.optional().describe('The code of a finding'),
   field: text.optional().describe('The field of that finding'),
-  value: text.optional().describe('The value of that finding, as listFindingValues has it'),
+  value: text.optional().describe('The value of that finding, as the counts of findings have it'),
   archived: z.enum(['true']).optional().describe('Only inactive and deleted people'),
   userName: text.optional().describe('The beginning of the userName'),
   search: z

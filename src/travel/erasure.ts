@@ -1,4 +1,4 @@
-import { createRecorder, type Recorder } from './changes.ts';
+import { createRecorder } from './changes.ts';
 import { formatTimestamp, type RecorderDeps, readAllPages } from './collection.ts';
 import { isJsonObject, type Json, type JsonObject, stringMember } from './json.ts';
 import type { StoredResource, TravelStore } from './ports.ts';
@@ -6,177 +6,84 @@ import { indexKeys, type Resource } from './resource.ts';
 import { billingOperation } from './resources/billing.ts';
 import { customFieldsOf } from './resources/custom-field-values.ts';
 import { event } from './resources/event.ts';
-import { projectCode } from './resources/lookups.ts';
-import { travelPolicy } from './resources/travel-policy.ts';
 import { type BookingSnapshot, tripProject } from './resources/trip-project.ts';
-import { isAdmin, user } from './resources/user.ts';
+import { user } from './resources/user.ts';
 import { parseDocument } from './validation.ts';
 
-/** Dependencies of an erasure. */
-export interface ErasureDeps extends RecorderDeps {
-  store: TravelStore;
+/** The travelers of a person, and what names the person in other documents. */
+export interface ErasedTravelers {
+  ids: readonly string[];
   /** Returns true if a value is one of the person's addresses or full names. */
-  namesPerson(value: string): boolean;
+  isName(value: string): boolean;
   /** Returns a copy of the document in which every text with an address of the person is replaced. */
   redact(doc: JsonObject): JsonObject;
-  /** The domain of the replacement email of an anonymized traveler. */
-  domain: string;
-  /** Yields between two transactions, so that other requests can use the database. */
-  pause(): Promise<void>;
-}
-
-/** What an erasure changes, by the type of the resource. */
-export type ErasureCounts = Readonly<Record<string, number>>;
-
-/** Counts what an erasure would change. */
-export async function countErasure(deps: ErasureDeps, ids: readonly string[]): Promise<ErasureCounts> {
-  const counts: Record<string, number> = {};
-  for (const [resource, change] of changes) {
-    let count = 0;
-    for await (const resources of readAllPages(deps.store, resource.type))
-      count += resources.filter(({ doc }) => !areEqual(doc, change(doc, { ...deps, ids }))).length;
-    counts[resource.type] = count;
-  }
-  return counts;
-}
-
-/** Returns true if a user of the travel service is an active admin, who must not be erased. */
-export function isActiveAdmin({ doc }: StoredResource): boolean {
-  return isAdmin(doc);
-}
-
-/**
- * Deletes the travelers of a person, or anonymizes those to whom trips or billing operations refer. The name, email and custom texts are
- * removed from trips and billing operations; invoices stay unchanged. An interrupted erasure can be run again. One
- * event without personal data announces the change or deletion of each traveler.
- */
-export async function eraseTravelers(deps: ErasureDeps, ids: readonly string[]): Promise<void> {
-  for (const [resource, change] of changes)
-    await changeAll(deps, resource, (doc) => change(doc, { ...deps, ids }));
-  for (const id of ids) await eraseTraveler(deps, id);
-  // The erasure has appended events of its own, also about the people whose manager the traveler was.
-  await reduceEvents(deps, ids);
-}
-
-async function eraseTraveler(deps: ErasureDeps, id: string): Promise<void> {
-  const isStaying = await isTraveled(deps, id);
-  await inTransaction(deps, [user.type], async (record) => {
-    const { transaction } = record;
-    const [traveler] = await transaction.lock([{ type: user.type, id }]);
-    if (!traveler) return;
-    const isReferredTo = isStaying || (await transaction.isReferenced(traveler));
-    await (isReferredTo
-      ? anonymizeTraveler(deps, record, traveler)
-      : transaction.remove(traveler, indexKeys(user, traveler)));
-    const data = { id, type: user.type, createdAt: formatTimestamp(traveler.createdAt) };
-    record.appendEvent(isReferredTo ? 'user.updated' : 'user.deleted', data);
-  });
-}
-
-/**
- * Reduces the events about the travelers, and about deleted ones who had an address of the person, to their mandatory fields, and removes
- * the person from other events.
- */
-export function reduceEvents(deps: ErasureDeps, ids: readonly string[]): Promise<void> {
-  return changeAll(deps, event, (doc) => redactEvent(doc, { ...deps, ids }));
-}
-
-/** The travelers to remove from documents. */
-interface ErasedTravelers extends Pick<ErasureDeps, 'namesPerson' | 'redact'> {
-  /** Other resources may refer to them, so that an id stays where it is not a reference to a manager or approver. */
-  ids: readonly string[];
 }
 
 /** The resources that may name a traveler, each with the function that returns the document without the travelers. */
 const changes: readonly [Resource, (doc: JsonObject, travelers: ErasedTravelers) => JsonObject][] = [
   [tripProject, redactTrip],
   [billingOperation, redactOperation],
-  [user, (doc, { ids }) => withoutReference(doc, 'managerId', ids)],
-  [travelPolicy, (doc, { ids }) => withoutReference(doc, 'defaultApproverId', ids)],
-  [projectCode, (doc, { ids }) => withoutReference(doc, 'approverId', ids)],
   [event, redactEvent],
 ];
 
-/** These are changed with an event. One about a trip, a billing operation or an event would contain the removed data again. */
-const changedWithEvent = [user, travelPolicy, projectCode].map(({ type }) => type);
+/** Finds the resources of others that an erasure changes. */
+export async function findErasable(
+  store: TravelStore,
+  travelers: ErasedTravelers,
+): Promise<StoredResource[]> {
+  const found: StoredResource[] = [];
+  for (const [{ type }, change] of changes)
+    for await (const page of readAllPages(store, type))
+      found.push(...page.filter(({ doc }) => JSON.stringify(doc) !== JSON.stringify(change(doc, travelers))));
+  return found;
+}
 
-/** Changes the documents of a type in short transactions. Changes of other people's resources append events as usual. */
-async function changeAll(
-  deps: ErasureDeps,
-  resource: Resource,
-  after: (doc: JsonObject) => JsonObject,
+/**
+ * Makes the travelers anonymous, as others may refer to them, and removes the person from the resources that were found. An event about
+ * one of these would contain the removed data again; one without personal data announces the change of each traveler. The new addresses of
+ * the travelers are in this domain.
+ */
+export function eraseTravelers(
+  { store, now, newId, domain }: RecorderDeps & { store: TravelStore; domain: string },
+  travelers: ErasedTravelers,
+  found: readonly StoredResource[],
 ): Promise<void> {
-  for await (const resources of readAllPages(deps.store, resource.type)) {
-    const changing = resources.filter(({ doc }) => !areEqual(doc, after(doc)));
-    if (changing.length === 0) continue;
-    await inTransaction(deps, [resource.type], async (record) => {
-      for (const before of await record.transaction.lock(changing)) {
-        const changed = { ...before, doc: after(before.doc) };
-        if (changedWithEvent.includes(resource.type)) await record.replace(resource, before, changed.doc);
-        else
-          await record.transaction.replace(
-            changed,
-            indexKeys(resource, changed),
-            indexKeys(resource, before),
-          );
-      }
-    });
-    await deps.pause();
-  }
+  return store.write([user.type], async (transaction) => {
+    const replace = (resource: Resource, before: StoredResource, doc: JsonObject) =>
+      transaction.replace(
+        { ...before, doc },
+        indexKeys(resource, { ...before, doc }),
+        indexKeys(resource, before),
+      );
+    for (const [resource, change] of changes)
+      for (const before of await transaction.lock(found.filter(({ type }) => type === resource.type)))
+        await replace(resource, before, change(before.doc, travelers));
+    const { appendEvent } = createRecorder(transaction, { now, newId });
+    for (const traveler of await transaction.lock(travelers.ids.map((id) => ({ type: user.type, id })))) {
+      const { type, id, createdAt } = traveler;
+      const anonymous = { archived: true, email: `erased-${newId('A')}@${domain}` };
+      await replace(user, traveler, parseDocument(user, anonymous));
+      appendEvent('user.updated', { id, type, createdAt: formatTimestamp(createdAt) });
+    }
+  });
 }
 
-/** Two documents are equal if they have the same JSON text: redaction keeps the order of members. */
-function areEqual(one: JsonObject, other: JsonObject): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function inTransaction<T>(
-  { store, now, newId }: ErasureDeps,
-  types: string[],
-  work: (record: Recorder) => Promise<T>,
-): Promise<T> {
-  return store.write(types, (transaction) => work(createRecorder(transaction, { now, newId })));
-}
-
-async function anonymizeTraveler(
-  { newId, domain }: ErasureDeps,
-  { transaction }: Recorder,
-  traveler: StoredResource,
-): Promise<void> {
-  const doc = parseDocument(user, { archived: true, email: `erased-${newId('A')}@${domain}` });
-  const after = { ...traveler, doc };
-  await transaction.replace(after, indexKeys(user, after), indexKeys(user, traveler));
-}
-
-/** Returns true if a trip or a billing operation refers to the traveler. */
-async function isTraveled({ store }: ErasureDeps, id: string): Promise<boolean> {
-  for (const { type } of [tripProject, billingOperation])
-    for await (const resources of readAllPages(store, type))
-      if (resources.some(({ doc }) => concerns(doc, [id]))) return true;
-  return false;
-}
-
-/** True for a trip or billing operation with one of the travelers. */
+/** True for a trip, a billing operation, or an event about one, with one of the travelers. */
 function concerns(doc: JsonObject, ids: readonly string[]): boolean {
   const text = JSON.stringify(doc);
   return ids.some((id) => text.includes(JSON.stringify(id)));
 }
 
-function withoutReference(doc: JsonObject, field: string, ids: readonly string[]): JsonObject {
-  if (!ids.includes(stringMember(doc, field) ?? '')) return doc;
-  return Object.fromEntries(Object.entries(doc).filter(([name]) => name !== field));
-}
-
 /** Replaces the email and name where a document must have them. */
 const ERASED_PERSON = { email: 'erased@jetbridge.invalid', fullName: 'Erased traveler' };
 
-function redactTrip(doc: JsonObject, { ids, namesPerson, redact }: ErasedTravelers): JsonObject {
+function redactTrip(doc: JsonObject, { ids, isName, redact }: ErasedTravelers): JsonObject {
   if (!concerns(doc, ids)) return doc;
   const { carRentals, travelerIds } = doc;
   const isAlone = Array.isArray(travelerIds) && travelerIds.every((one) => ids.includes(String(one)));
   const anonymous = (rental: Json): Json => {
     const renterName = isJsonObject(rental) ? rental['renterName'] : undefined;
-    const isOwn = typeof renterName === 'string' && (isAlone || namesPerson(renterName));
+    const isOwn = typeof renterName === 'string' && (isAlone || isName(renterName));
     return isOwn ? { ...Object(rental), renterName: ERASED_PERSON.fullName } : rental;
   };
   const renamed = Array.isArray(carRentals) ? { ...doc, carRentals: carRentals.map(anonymous) } : doc;
@@ -187,9 +94,9 @@ function redactOperation(doc: JsonObject, { ids, redact }: ErasedTravelers): Jso
   // The schema accepted this document when it was written, so its shape is known.
   const snapshot = doc['bookingSnapshot'] as BookingSnapshot | undefined;
   if (!snapshot || !concerns(doc, ids)) return doc;
-  const { booker, traveler } = snapshot;
   const anonymous = (person: BookingSnapshot['booker']) =>
     ids.includes(person.id) ? { ...person, ...ERASED_PERSON } : person;
+  const { booker, traveler } = snapshot;
   const bookingSnapshot = { ...snapshot, booker: anonymous(booker), traveler: anonymous(traveler) };
   const renamed = { ...doc, bookingSnapshot: bookingSnapshot as unknown as Json }; // The cast is safe: the schema admits only JSON.
   return redact(ids.includes(traveler.id) ? removeCustomTexts(renamed) : renamed);
@@ -216,12 +123,10 @@ function redactEvent(doc: JsonObject, travelers: ErasedTravelers): JsonObject {
   const { id = '', type = '', createdAt = '' } = data;
   const emails = [data, previousAttributes].map((one) => isJsonObject(one) && stringMember(one, 'email'));
   const isOwn =
-    travelers.ids.includes(String(id)) || emails.some((email) => email && travelers.namesPerson(email));
+    travelers.ids.includes(String(id)) || emails.some((email) => email && travelers.isName(email));
   if (type === user.type && isOwn) return { data: { id, type, createdAt }, kind };
-  const redactData = new Map([
-    [tripProject.type, redactTrip],
-    [billingOperation.type, redactOperation],
-  ]).get(String(type));
+  const redactData =
+    type === tripProject.type ? redactTrip : type === billingOperation.type ? redactOperation : undefined;
   if (!redactData || !concerns(doc, travelers.ids)) return travelers.redact(doc);
   return travelers.redact({ data: redactData(data, travelers), kind });
 }

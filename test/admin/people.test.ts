@@ -207,10 +207,37 @@ test('an admin joins a person with the leaver in whose place the person is', asy
     predecessor: { verdict: 'unclear', row: 7, effect: 'separate', id: old.id, travelId: travelIdOf(old) },
   });
   expect((await fixture.viewer('POST', `${path}/join`)).status).toBe(403);
-  expect((await fixture.admin('POST', `${path}/join`)).status).toBe(204);
+  const other = { leaver: { connection: 'default', id: ids.get('grace@corp.example') } };
+  expect(await fixture.admin('POST', `${path}/join`, { body: other })).toMatchObject({
+    status: 409,
+    body: { message: expect.stringMatching(/^The first person is active: /) },
+  });
+  expect((await fixture.admin('POST', `${path}/join`, { body: {} })).status).toBe(204);
   await eventually(async () => {
     expect(travelIdOf((await idp.send('GET', `/Users/${user.id}`)).body)).toBe(travelIdOf(old));
   });
-  expect((await fixture.admin('POST', `${path}/join`)).status).toBe(409);
+  expect((await fixture.admin('POST', `${path}/join`, { body: {} })).status).toBe(409);
   await idp.send('DELETE', `/Users/${user.id}`);
+});
+
+test('an admin erases a person who has left, and the audit log says whom, without a name', async () => {
+  const [active, id] = [ids.get('grace@corp.example'), ids.get('eve@corp.example')];
+  const erase = (one: string | undefined, body: object) =>
+    fixture.admin('POST', `/people/default/${one}/erase`, { body });
+  const refused = { status: 409, body: { message: expect.stringMatching(/^grace@corp\.example is active/) } };
+  expect(await erase(active, { confirm: true })).toMatchObject(refused);
+  const plan = {
+    ...{ identities: [{ connection: 'default', id, userName: 'eve@corp.example' }], place: 'embedded' },
+    ...{ travelUserIds: [expect.any(String)] },
+    counts: { groups: 0, otherPeople: 0, requests: expect.any(Number), event: 1 },
+  };
+  expect((await erase(id, {})).body).toEqual({ erased: false, ...plan });
+  expect((await fixture.viewer('GET', `/people/default/${id}`)).status).toBe(200);
+  expect((await erase(id, { confirm: true })).body).toMatchObject({ erased: true, ...plan });
+  expect((await fixture.viewer('GET', `/people/default/${id}`)).status).toBe(404);
+  const { entries } = (await fixture.viewer('GET', '/audit?limit=1')).body;
+  expect(entries).toMatchObject([
+    { action: 'erasePerson', details: { connection: 'default', id, confirm: true }, status: 200 },
+  ]);
+  expect(JSON.stringify(entries)).not.toContain('eve@corp.example');
 });

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { forgetConnection, listConnections } from '../../src/cli/connections.ts';
-import { createToken } from '../../src/cli/credentials.ts';
 import type { Shell } from '../../src/cli/output.ts';
 import { startAdmin } from '../fixtures/admin.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
@@ -54,9 +53,9 @@ const user = (name: string) => ({
 
 /** Returns a SCIM client with a new token of the connection. */
 async function clientOf({ url }: { url: string }, env: Record<string, string>, connection: string) {
-  const made = await recordedShell(env);
-  expect(await createToken(made, { connection, name: 'test' })).toBe(0);
-  return scimClient(url, made.out[0] ?? '');
+  const made = await runCommandLine(['tokens', 'create', '--connection', connection], env);
+  expect(made.code).toBe(0);
+  return scimClient(url, made.out.trim());
 }
 
 /** Serves these connections without background work. */

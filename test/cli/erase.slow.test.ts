@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const done = { end: 0, err: '' };
+const done = { code: 0, err: '' };
 
 // biome-ignore lint/suspicious/noExplicitAny: events have data of every shape
 async function eventsAbout({ url }: RunningService, travelId: string | undefined): Promise<any[]> {
@@ -185,10 +185,9 @@ test('of two people with one address in two connections, the one of the named co
     // Until then the address is reserved for the first person, and a POST of the second would be refused.
     await waitUntilReconciled(running);
   }
-  const ambiguous = { end: 1, err: expect.stringContaining('add --connection') };
+  const ambiguous = { code: 1, err: expect.stringContaining('add --connection') };
   expect(await fixture.erase('ann@corp.example')).toMatchObject(ambiguous);
-  const named = { connection: 'second', yes: true } as const;
-  expect(await fixture.erase('ann@corp.example', named)).toMatchObject(done);
+  expect(await fixture.erase('ann@corp.example', '--connection', 'second')).toMatchObject(done);
   const countPeople = async (id: string) =>
     (await running.people(id)).filter(({ claimed }) => claimed).length;
   expect([await countPeople('default'), await countPeople('second')]).toEqual([1, 0]);
@@ -210,7 +209,9 @@ test.each([
   await leave(running, scim, boss);
   await fixture.stop();
   expect(await fixture.erase(boss)).toMatchObject(done);
-  expect(await textsInDatabase(running.data, new RegExp(`zqboss|zq-4711|${boss}`))).toEqual([]);
+  // The audit log has the SCIM id, as the id of the person whom the operation has erased.
+  const left = new RegExp(`zqboss|zq-4711|(?<!"id\\W{1,8})${boss}`);
+  expect(await textsInDatabase(running.data, left)).toEqual([]);
   const again = await fixture.serve();
   const { body } = await scimClient(again.url, SCIM_TOKEN).send('GET', `/Users/${bob}`);
   expect(body[enterprise]).toBeUndefined();
@@ -268,7 +269,6 @@ test('if leavers are deleted, the events and webhook deliveries of the deleted t
   const { scim, id, travelId } = await createLeaver(fixture, running);
   await leave(running, scim, id);
   expect(await getFromTravelApi(running.url, `/users/${travelId}`)).toBeUndefined();
-  fixture.logDelayMs = undefined;
   expect(await fixture.erase(id)).toMatchObject(done);
   expect(await textsInDatabase(running.data, MARKED)).toEqual([]);
   await expectReduced(running, travelId);
@@ -277,35 +277,28 @@ test('if leavers are deleted, the events and webhook deliveries of the deleted t
   expect(JSON.stringify(fixture.received)).not.toMatch(MARKED);
 });
 
-test.each(['update of desired on identity', 'delete on exchange', 'delete on identity'])(
-  'an erasure that ended at an %s is finished by the next one',
-  async (change) => {
-    const running = await fixture.serve();
-    const { scim, id, travelId } = await createLeaver(fixture, running);
-    await leave(running, scim, id);
-    await fixture.stop();
-    const { mend } = await failAt(running.data, change);
-    await expect(fixture.erase(id)).rejects.toThrow('stay');
-    expect((await textsInDatabase(running.data, MARKED)).length).toBeGreaterThan(0);
-    await mend();
-    expect(await fixture.erase(id)).toMatchObject(done);
-    expect(await textsInDatabase(running.data, MARKED)).toEqual([]);
-    const again = await fixture.serve();
-    expect(await getFromTravelApi(again.url, `/users/${travelId}`)).toBeUndefined();
-    await expectReduced(again, travelId);
-  },
-);
-
-test('an erasure that ended after the person was deleted is finished by one that names the traveler', async () => {
+test.each([
+  'update of desired on identity',
+  'delete on exchange',
+  'delete on identity',
+  'update of doc on travel_resource',
+])('an erasure that fails at an %s changes nothing, and the next one erases the person', async (change) => {
   const running = await fixture.serve();
   const { scim, id, travelId } = await createLeaver(fixture, running);
   await leave(running, scim, id);
   await fixture.stop();
-  const { mend } = await failAt(running.data, 'delete on travel_resource');
+  const { mend } = await failAt(running.data, change);
+  const before = (await textsInDatabase(running.data, MARKED)).length;
   await expect(fixture.erase(id)).rejects.toThrow('stay');
+  expect((await textsInDatabase(running.data, MARKED)).length).toBe(before);
   await mend();
-  expect(await fixture.erase(travelId)).toMatchObject(done);
+  expect(await fixture.erase(id)).toMatchObject(done);
   expect(await textsInDatabase(running.data, MARKED)).toEqual([]);
+  const again = await fixture.serve();
+  expect(await getFromTravelApi(again.url, `/users/${travelId}`)).toMatchObject({
+    ...{ archived: true, email: expect.stringMatching(/^erased-/) },
+  });
+  await expectReduced(again, travelId);
 });
 
 describe('in another travel service', () => {
@@ -342,9 +335,7 @@ describe('in another travel service', () => {
     const writes = api.writes().length;
     const erased = await fixture.erase(zoe.userName);
     expect(erased).toMatchObject(done);
-    expect(erased.out).toContain(
-      `  delete or anonymize the traveler ${travelId} in ${api.url}, where Jetbridge changes nothing. As long as it has its address, nobody else gets that address by Jetbridge`,
-    );
+    expect(erased.out).toContain(`  delete or anonymize the traveler ${travelId} in ${api.url}`);
     expect(api.writes()).toHaveLength(writes);
     const again = await fixture.serve();
     await eventually(async () => expect(await states(again)).toHaveLength(1));
@@ -382,7 +373,7 @@ describe('in another travel service', () => {
     const refused = async () => (await fixture.erase(zoe.userName)).err;
     await eventually(async () => expect(await refused()).toContain('not taken out of use'));
     api.failCall = () => undefined;
-    await eventually(async () => expect((await fixture.erase(zoe.userName)).end).toBe(0));
+    await eventually(async () => expect((await fixture.erase(zoe.userName)).code).toBe(0));
     expect(api.traveler(zoe.userName)).toMatchObject({ archived: true });
   });
 });

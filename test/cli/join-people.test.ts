@@ -1,21 +1,19 @@
-import { joinPeopleNamed } from '../../src/cli/people/join-people.ts';
 import { urns } from '../../src/schema/resource.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
-import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 
 let service: RunningService;
-let shell: RecordedShell;
 let idp: ScimClient;
 beforeAll(async () => {
   service = await startService();
   idp = scimClient(service.url, service.scimToken);
 });
 afterAll(() => service.close());
-beforeEach(async () => {
-  shell = await recordedShell({ JETBRIDGE_DATA: service.data });
-});
+
+const join = (...args: string[]) =>
+  runCommandLine(['people', 'join', ...args], { JETBRIDGE_DATA: service.data });
 
 interface Provisioned {
   id: string;
@@ -41,11 +39,9 @@ async function createUnclearPeople(
 
 test('a user gets the traveler of a leaver while the server runs', async () => {
   const { leaver, newcomer } = await createUnclearPeople('desk@corp.example');
-  const names = { leaver: leaver.id, newcomer: newcomer.id };
-  expect(await joinPeopleNamed(shell, { ...names, yes: true, json: true })).toBe(0);
-  expect(JSON.parse(shell.out.join('\n'))).toEqual({
-    joined: { connection: 'default', id: newcomer.id, travelId: leaver.travelId },
-  });
+  const { code, out } = await join(leaver.id, newcomer.id, '--yes', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual({ joined: { connection: 'default', id: newcomer.id } });
   await eventually(async () => {
     const { body } = await idp.send('GET', `/Users/${newcomer.id}`);
     expect(body[urns.travel].travelUserId).toBe(leaver.travelId);
@@ -54,8 +50,10 @@ test('a user gets the traveler of a leaver while the server runs', async () => {
 
 test('nothing is changed without a confirmation', async () => {
   const { leaver, newcomer } = await createUnclearPeople('info@corp.example');
-  expect(await joinPeopleNamed(shell, { leaver: leaver.id, newcomer: newcomer.id })).toBe(1);
-  expect(shell.err).toEqual(['Nothing was changed.']);
+  expect(await join(leaver.id, newcomer.id)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('give --yes'),
+  });
   const { body } = await idp.send('GET', `/Users/${newcomer.id}`);
   expect(body[urns.travel].travelUserId).toBe(newcomer.travelId);
 });
@@ -63,10 +61,13 @@ test('nothing is changed without a confirmation', async () => {
 test('people who cannot be joined are refused with the reason', async () => {
   const one = await provision('one@corp.example');
   const two = await provision('two@corp.example');
-  expect(await joinPeopleNamed(shell, { leaver: one.id, newcomer: two.id, yes: true })).toBe(1);
-  expect(await joinPeopleNamed(shell, { leaver: 'nobody', newcomer: two.id, yes: true })).toBe(1);
-  expect(shell.err).toEqual([
-    'The first person is active: deactivate that user in the identity provider first.',
-    'There is no person nobody.',
-  ]);
+  const common = { code: 1, out: '' };
+  expect(await join(one.id, two.id, '--yes')).toEqual({
+    ...common,
+    err: 'The first person is active: deactivate that user in the identity provider first.\n',
+  });
+  expect(await join('nobody', two.id, '--yes')).toMatchObject({
+    ...common,
+    err: expect.stringMatching(/^Nobody has the userName, email address, SCIM id or travel user id nobody\./),
+  });
 });

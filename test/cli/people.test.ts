@@ -1,22 +1,18 @@
-import { showAudit } from '../../src/cli/audit.ts';
-import { showFindingValues } from '../../src/cli/people/finding-values.ts';
-import { type PeopleFlags, showPeople } from '../../src/cli/people/people.ts';
-import { reconcileSelected } from '../../src/cli/people/reconcile-people.ts';
+import { runCommandLine, runWithoutReader } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
-import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 
 let service: RunningService;
-let shell: RecordedShell;
+let environment: Record<string, string>;
 let idp: ScimClient;
 let ids: string[];
 beforeAll(async () => {
   service = await startService();
   idp = scimClient(service.url, service.scimToken);
-  shell = await recordedShell({ JETBRIDGE_DATA: service.data });
+  environment = { JETBRIDGE_DATA: service.data };
   // The table has the admin of the travel service, too, once the import of the start has ended.
-  await eventually(async () => expect((await list({})).join()).toMatch(/│ default +│/));
+  await eventually(async () => expect(await list()).toMatch(/│ default +│/));
   ids = [
     await provision({ userName: 'ada@corp.example', displayName: 'Ada "A." King, B.Sc.' }),
     await provision({ userName: 'bob' }),
@@ -24,9 +20,6 @@ beforeAll(async () => {
   ];
 });
 afterAll(() => service.close());
-beforeEach(async () => {
-  shell = await recordedShell({ JETBRIDGE_DATA: service.data });
-});
 
 async function provision(user: { userName: string } & Record<string, unknown>): Promise<string> {
   const { status, body } = await idp.send('POST', '/Users', { active: true, ...user });
@@ -34,49 +27,60 @@ async function provision(user: { userName: string } & Record<string, unknown>): 
   return body.id;
 }
 
-/** Runs the command and returns the lines of its standard output. */
-async function list(flags: PeopleFlags): Promise<string[]> {
-  expect(await showPeople(shell, flags)).toBe(0);
-  return shell.out.splice(0).join('\n').split('\n');
+const people = (...args: string[]) => runCommandLine(['people', ...args], environment);
+
+/** Runs the command and returns its standard output. */
+async function list(...args: string[]): Promise<string> {
+  const { code, out } = await people(...args);
+  expect(code).toBe(0);
+  return out;
 }
 
-test('the table has state, traveler and findings, beside a running server', async () => {
-  const table = (await list({})).join('\n');
-  expect(table).toMatch(/ada@corp\.example +│ Ada "A\." King, B\.Sc\. +│ synced +│ yes +│ - /);
-  expect(table).toMatch(/bob +│ - +│ pending +│ none +│ emailInvalid, noEmail +│ 20/);
+test('the table has state, name and findings, beside a running server', async () => {
+  const { out: table, err } = await people();
+  expect(table).toMatch(/ada@corp\.example +│ Ada "A\." King, B\.Sc\. +│ synced +│ - +│ yes +│ - +│ 20/);
+  expect(table).toMatch(/bob +│ - +│ pending +│ - +│ yes +│ emailInvalid noEmail +│ 20/);
   expect(table).toMatch(/│ default +│/);
-  expect(shell.err).toEqual([
+  expect(err.split('\n')).toEqual([
     '2 of 4 people are in step with the travel service; 2 lack data.',
     '"npx jetbridge explain PERSON" tells why.',
+    '',
   ]);
 });
 
 test('the table is not wider than the terminal', async () => {
-  shell.columns = 116;
-  const lines = await list({});
+  const linesOf = async (columns: number) =>
+    (await runCommandLine(['people'], environment, { columns })).out.split('\n');
+  const lines = await linesOf(116);
   expect(Math.max(...lines.map((line) => line.length))).toBe(116);
-  shell.columns = 80;
-  const paragraphs = await list({});
+  const paragraphs = await linesOf(80);
   expect(paragraphs).toContain('bob');
   expect(Math.max(...paragraphs.map((line) => line.length))).toBeLessThanOrEqual(80);
 });
 
 test('people are selected by state, finding and a part of a name', async () => {
-  const userNames = async (flags: PeopleFlags) =>
-    (await list({ ...flags, format: 'json' })).filter(Boolean).map((line) => JSON.parse(line).userName);
-  expect(await userNames({ state: 'pending' })).toEqual(['=cmd()', 'bob']);
-  expect(await userNames({ search: '" KING' })).toEqual(['ada@corp.example']);
-  expect(await userNames({ finding: 'noEmail', connection: 'default' })).toEqual(['=cmd()', 'bob']);
-  expect(await userNames({ state: 'pending', limit: 1 })).toEqual(['=cmd()']);
-  expect(shell.err.splice(0)).toEqual(['These are the first 1; --limit shows more.']);
-  expect(await userNames({ state: 'pending', limit: 2 })).toHaveLength(2);
-  expect(shell.err).toEqual([]);
-  expect(await userNames({ archived: true })).toEqual([]);
-  expect(shell.err).toEqual(['There are no such people.']);
+  const select = async (...args: string[]) => {
+    const { code, out, err } = await people('--json', ...args);
+    expect(code).toBe(0);
+    return { userNames: out.match(/(?<="userName":")[^"]*/g) ?? [], err };
+  };
+  expect((await select('--state', 'pending')).userNames).toEqual(['=cmd()', 'bob']);
+  expect((await select('--search', '" KING')).userNames).toEqual(['ada@corp.example']);
+  const withoutEmail = await select('--finding', 'noEmail', '--connection', 'default');
+  expect(withoutEmail.userNames).toEqual(['=cmd()', 'bob']);
+  expect(await select('--state', 'pending', '--limit', '1')).toEqual({
+    userNames: ['=cmd()'],
+    err: 'These are the first 1; --limit shows more.\n',
+  });
+  expect(await select('--state', 'pending', '--limit', '2')).toEqual({
+    userNames: ['=cmd()', 'bob'],
+    err: '',
+  });
+  expect(await select('--archived')).toEqual({ userNames: [], err: 'There are no such people.\n' });
 });
 
 test('CSV has a header and a record for each person, and no cell that a spreadsheet executes', async () => {
-  const lines = await list({ format: 'csv' });
+  const lines = (await list('--csv')).split('\n');
   expect(lines[0]).toBe(
     'connection,id,userName,name,state,hold,travelUserId,active,deleted,findings,lastChange,nextAttempt\r',
   );
@@ -89,35 +93,34 @@ test('CSV has a header and a record for each person, and no cell that a spreadsh
 });
 
 test('people are counted by the values of their findings, as a table, CSV and JSON', async () => {
-  const show = async (flags: Parameters<typeof showFindingValues>[1]) => {
-    expect(await showFindingValues(shell, flags)).toBe(0);
-    return shell.out.splice(0).join('\n');
-  };
-  expect(await show({ finding: 'emailInvalid' })).toMatch(
-    /people +│ finding +│ field +│ value +│ e\.g\. +│ connection.*│ 1 +│ emailInvalid +│ email +│ =cmd\(\) +│ =cmd\(\) /s,
+  const { out: table, err } = await people('findings', '--finding', 'emailInvalid');
+  expect(table).toMatch(
+    /people +│ finding +│ field +│ value +│ example user name +│ connection.*│ 1 +│ emailInvalid +│ email +│ =cmd\(\) +│ =cmd\(\) /s,
   );
-  expect(shell.err.splice(0)[0]).toContain('--finding FINDING --field FIELD --value VALUE');
-  const csv = await show({ finding: 'noEmail', csv: true });
-  expect(csv).toBe(
+  expect(err).toContain('--finding FINDING --field FIELD --value VALUE');
+  expect(await list('findings', '--finding', 'noEmail', '--csv')).toBe(
     [
       'connection,finding,field,value,otherValues,people,exampleId,exampleUserName\r',
       `default,noEmail,email,,false,2,${ids[2]},'=cmd()\r`,
+      '',
     ].join('\n'),
   );
-  const [json = ''] = (await show({ finding: 'emailInvalid', json: true })).split('\n');
+  const [json = ''] = (await list('findings', '--finding', 'emailInvalid', '--json')).split('\n');
   expect(JSON.parse(json)).toMatchObject({
     code: 'emailInvalid',
     field: 'email',
     value: '=cmd()',
     people: 1,
   });
-  await show({ finding: 'drift' });
-  expect(shell.err).toEqual(['Nobody has such a finding.']);
+  expect(await people('findings', '--finding', 'drift')).toEqual({
+    ...{ code: 0, out: '' },
+    err: 'Nobody has such a finding.\n',
+  });
 });
 
 test('people are selected by the field and value of a finding', async () => {
-  const lines = await list({ finding: 'emailInvalid', field: 'email', value: 'bob', format: 'json' });
-  expect(lines.map((line) => JSON.parse(line).userName)).toEqual(['bob']);
+  const text = await list('--finding', 'emailInvalid', '--field', 'email', '--value', 'bob', '--json');
+  expect(JSON.parse(text).userName).toBe('bob');
 });
 
 test('people are reconciled after a confirmation that states their number, and the audit log says who', async () => {
@@ -125,37 +128,45 @@ test('people are reconciled after a confirmation that states their number, and t
     (await service.people('default')).find(({ id }) => id === ids[1])?.revision ?? 0;
   const before = await revision();
   const questions: string[] = [];
-  const asking = (answer: string): RecordedShell => ({
-    ...shell,
-    ask: async (question) => {
-      questions.push(question);
-      return answer;
-    },
+  const ask = async (question: string) => {
+    questions.push(question);
+    return 'n';
+  };
+  const emailOf = (value: string) =>
+    ['people', 'reconcile', '--connection', 'default', '--finding', 'emailInvalid', '--value'].concat(value);
+  expect(await runCommandLine(emailOf('bob'), environment, { ask })).toEqual({
+    ...{ code: 1, out: '' },
+    err: 'Nothing was changed.\n',
   });
-  const bob = { connection: 'default', finding: 'emailInvalid', value: 'bob' };
-  expect(await reconcileSelected(asking('n'), bob)).toBe(1);
-  expect([questions, shell.err.splice(0)]).toEqual([
-    ['Reconcile 1 person of connection default? [y/N] '],
-    ['Nothing was changed.'],
-  ]);
+  expect(questions).toEqual(['Reconcile 1 person of connection default? [y/N] ']);
+  expect(await runCommandLine(emailOf('bob'), environment)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('give --yes'),
+  });
   expect(await revision()).toBe(before);
-  expect(await reconcileSelected(shell, { ...bob, yes: true })).toBe(0);
-  expect(shell.out.splice(0)).toEqual(['1 person is due now']);
-  expect(await revision()).toBeGreaterThan(before);
-  expect(await showAudit(shell, { action: 'reconcilePeople', limit: 1, json: true })).toBe(0);
-  expect(JSON.parse(shell.out.splice(0)[0] ?? '')).toMatchObject({
-    ...{ actorKind: 'command', status: 200, details: { ...bob, people: 1 } },
+  expect(await runCommandLine([...emailOf('bob'), '--yes'], environment)).toEqual({
+    ...{ code: 0, err: '' },
+    out: '1 person is due now\n',
   });
-  expect(await reconcileSelected(shell, { ...bob, value: 'eve', yes: true })).toBe(1);
-  expect(shell.err).toEqual(['There are no such people.']);
+  expect(await revision()).toBeGreaterThan(before);
+  const { out } = await runCommandLine(['audit', '--action', 'reconcilePeople', '--json'], environment);
+  expect(JSON.parse(out)).toMatchObject({
+    ...{ actorKind: 'command', status: 200 },
+    details: { connection: 'default', finding: 'emailInvalid', value: 'bob', people: 1 },
+  });
+  expect(await runCommandLine([...emailOf('eve'), '--yes'], environment)).toEqual({
+    ...{ code: 1, out: '' },
+    err: 'There are no such people.\n',
+  });
 });
 
 test('reading ends when the reader of the output has ended', async () => {
-  shell.isOutputClosed = () => true;
-  expect(await list({ format: 'json' })).toEqual(['']);
+  expect(await runWithoutReader(['people', '--json'], environment)).toEqual({ code: 0, err: '' });
 });
 
 test('an unknown connection ends with 1', async () => {
-  expect(await showPeople(shell, { connection: 'okta' })).toBe(1);
-  expect(shell.err).toEqual(['There is no connection okta in the database; it has default.']);
+  expect(await people('--connection', 'okta', '--json')).toEqual({
+    ...{ code: 1, out: '' },
+    err: 'The input is not valid.\n  connection: There is no connection okta; there is default.\n',
+  });
 });

@@ -1,13 +1,10 @@
-import { doctor } from '../../src/cli/doctor.ts';
-import { explainPersonTo } from '../../src/cli/people/explain.ts';
-import { showPeople } from '../../src/cli/people/people.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type FaultyProxy, faultyProxy } from '../fixtures/faulty-proxy.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
-import { recordedShell } from '../fixtures/shell.ts';
 
 let travel: RunningService;
 let proxy: FaultyProxy;
@@ -96,19 +93,15 @@ test('a travel API that answers 503 to each person is told alike everywhere, wit
 });
 
 test('commands beside the server tell it too, from what the server has shared', async () => {
-  const shell = await recordedShell({ ...environment, JETBRIDGE_DATA: bridge.service.data });
-  await eventually(async () => {
-    shell.err.length = 0;
-    await showPeople(shell, {});
-    expect(shell.err[0]).toMatch(new RegExp(`^${outage}$`));
-  });
-  await explainPersonTo(shell, { person: 'bob@corp.example' });
-  expect(shell.out.splice(0).join('\n')).toMatch(
+  const run = (...args: string[]) =>
+    runCommandLine(args, { ...environment, JETBRIDGE_DATA: bridge.service.data });
+  await eventually(async () => expect((await run('people')).err).toMatch(new RegExp(`^${outage}\n`)));
+  expect((await run('explain', 'bob@corp.example')).out).toMatch(
     new RegExp(`waiting.*, because the travel API answers 503 ${since}`),
   );
-  expect(await doctor(shell)).toBe(1);
-  const line = shell.out.find((one) => one.includes('running servers'));
-  expect(line).toMatch(/^fault {4}running servers: The travel API answers 503 since .* 2 changes wait, /);
+  const { code, out } = await run('doctor');
+  expect(code).toBe(1);
+  expect(out).toMatch(/^fault {4}running servers: The travel API answers 503 since .* 2 changes wait, /m);
 });
 
 test('the condition ends with the outage', async () => {

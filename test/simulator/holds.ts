@@ -73,7 +73,7 @@ async function decideAs(
   subject: DecisionSubject,
   answer: 'approved' | 'discarded',
 ): Promise<number> {
-  const admin = { answer, by: 'admin', now: time.now(), mayReverse: false };
+  const admin = { answer, by: 'admin', now: time.now() };
   return (await decide(holds, subject, admin)).decided;
 }
 

@@ -6,26 +6,33 @@ import { type Identity, isInactive } from '../../provisioning/identity.ts';
 import { findingValueColumns } from '../../provisioning/people/finding-values.ts';
 import { findPredecessor } from '../../provisioning/people/join-people.ts';
 import { findingCodes, peopleColumns } from '../../provisioning/people/people.ts';
-import { choiceParser, refuseUnknownCommands, wholeNumber } from '../arguments.ts';
+import { choiceParser, refuseUnknownCommands } from '../arguments.ts';
 import type { CliCommand } from '../command.ts';
 import { addChangeFlags, type ChangeFlags, confirmChange } from '../confirmation.ts';
 import { Refused } from '../exit-code.ts';
 import { addInputOptions } from '../input-options.ts';
-import { listPages, type Operator, withOperations } from '../operations.ts';
+import { downloadPages, listPages, type Operator, withOperations } from '../operations.ts';
 import { countText, escapeLine, type Shell } from '../output.ts';
-import { addListFlags, type ListFlags, printList, printResult, rowLimit } from '../printers.ts';
+import {
+  addLimitOption,
+  addListFlags,
+  type ListFlags,
+  printList,
+  printResult,
+  rowLimit,
+} from '../printers.ts';
 import { findPerson } from './find-person.ts';
 
 /** The options that select people, as the operations have them. */
 const filterOptions = {
   state: {},
-  finding: { parse: choiceParser(findingCodes) },
-  search: {},
+  finding: { flags: '--finding <code>', parse: choiceParser(findingCodes) },
+  search: { flags: '--search <text>' },
   field: {},
   value: {},
 };
 const { query: listQuery } = peopleOperations.listPeople;
-const { query: findingQuery } = peopleOperations.listFindingValues;
+const { query: findingQuery } = peopleOperations.downloadFindingValues;
 const { body: filters } = peopleOperations.reconcilePeople;
 
 /** Adds the commands `people list`, which is the default, `people findings`, `people reconcile` and `people join`. */
@@ -42,13 +49,9 @@ function addListCommand(people: CliCommand): void {
   const command = people
     .command('list', { isDefault: true })
     .description('list people by state, finding, text or connection, in the order of their userNames')
-    .option('--connection <id>', 'only this connection')
-    .option(
-      '--limit <number>',
-      'the number of people; default: 100 in a table, else all',
-      wholeNumber(1, 999_999_999),
-    );
-  addListFlags(addInputOptions(command, listQuery, { ...filterOptions, archived: {}, sort: {} }))
+    .option('--connection <id>', 'only this connection');
+  const options = { ...filterOptions, archived: {}, sort: {} };
+  addListFlags(addLimitOption(addInputOptions(command, listQuery, options), 'people'))
     .examples(
       'people list --state pending',
       'people list --search hopper',
@@ -61,7 +64,7 @@ function addListCommand(people: CliCommand): void {
         const list = [peopleOperations, 'listPeople', 'people'] as const;
         await printList(shell, flags, listPages(operator, list, input, rowLimit(flags) + 1), {
           columns: peopleColumns,
-          table: ['userName', 'name', 'state', 'hold', 'findings', 'lastChange', 'connection'],
+          table: ['userName', 'name', 'state', 'hold', 'active', 'findings', 'lastChange', 'connection'],
           none: 'There are no such people.',
           hint: '"npx jetbridge explain PERSON" tells why.',
         });
@@ -80,12 +83,13 @@ function addFindingsCommand(people: CliCommand): void {
     .command('findings')
     .description('count people by the values of their findings, e.g. 50 people with an unknown cost center')
     .option('--connection <id>', 'only this connection');
-  addListFlags(addInputOptions(command, findingQuery, { finding: filterOptions.finding }))
+  const options = { finding: filterOptions.finding };
+  addListFlags(addLimitOption(addInputOptions(command, findingQuery, options), 'values'))
     .examples('people findings --finding costCenterUnknown', 'people findings --csv > findings.csv')
-    .runs((shell, { csv, json, ...input }: ListFlags & z.input<typeof findingQuery>) =>
+    .runs((shell, { csv, json, limit, ...input }: ListFlags & z.input<typeof findingQuery>) =>
       withOperations(shell, async (operator) => {
-        const list = [peopleOperations, 'listFindingValues', 'values'] as const;
-        await printList(shell, { csv, json }, listPages(operator, list, input), {
+        const file = [peopleOperations, 'downloadFindingValues'] as const;
+        await printList(shell, { csv, json, limit }, downloadPages(operator, file, input), {
           columns: findingValueColumns,
           table: ['people', 'finding', 'field', 'value', 'exampleUserName', 'connection'],
           none: 'Nobody has such a finding.',

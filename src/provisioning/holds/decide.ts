@@ -14,15 +14,13 @@ export interface DecisionSubject {
   change?: Pick<HeldRules, 'generation' | 'people'>;
 }
 
-/** The answer of an admin, and the conditions under which it is given. */
+/** The answer of an admin. */
 export interface DecidingAdmin {
   answer: Decision['answer'];
   /** The name that findings and the audit log show. */
   by: string;
   /** The number of the decision, too. */
   now: number;
-  /** True if the decision may replace an earlier one. */
-  mayReverse: boolean;
 }
 
 /** The result of a decision, in numbers of people. */
@@ -36,14 +34,13 @@ export interface DecisionResult {
 export async function decide(
   holds: Holds,
   { connection, cause, people, change }: DecisionSubject,
-  { answer, by, now, mayReverse }: DecidingAdmin,
+  { answer, by, now }: DecidingAdmin,
 ): Promise<DecisionResult> {
   if (change) {
-    const { generation } = change;
-    const decided = await holds.decideRulesChange(connection, { generation, mayReverse }, answer, now, by);
+    const decided = await holds.decideRulesChange(connection, change.generation, answer, now, by);
     return { decided: decided ?? 0, skipped: 0 };
   }
-  const decided = await holds.decideVersions(connection, { cause, people, mayReverse }, answer, now, by);
+  const decided = await holds.decideVersions(connection, { cause, people }, answer, now, by);
   return { decided, skipped: people.length - decided };
 }
 

@@ -11,10 +11,8 @@ export interface PersonNames {
 
 /** Recognizes the names of a person, without regard to case. A name within a longer word, such as `ann` in `joann`, does not count. */
 export interface NameMatcher {
-  /** Returns true if a value names the person. Only for values that are known to refer to a person. */
+  /** Returns true if a value has an address or an id of the person, or is another name. */
   matchesValue(value: string): boolean;
-  /** Returns true if a text has an address or an id of the person. */
-  matchesUnique(text: string): boolean;
   /** Returns true if a path or a JSON text has an address or an id of the person, or another name as a value or segment. */
   matchesText(text: string): boolean;
 }
@@ -29,7 +27,6 @@ export function nameMatcher({ unique, whole }: PersonNames): NameMatcher {
   const quoted = patternOf(whole, ['(?<=["/])', '(?=["/?]|$)']);
   return {
     matchesValue: (value) => values.has(foldCase(value)) || words.test(foldCase(value)),
-    matchesUnique: (text) => words.test(foldCase(text)),
     matchesText: (text) => {
       const folded = foldCase(text.includes('\\') ? unescapeJson(text) : text);
       return words.test(folded) || quoted.test(folded);
@@ -54,8 +51,8 @@ function unescapeJson(text: string): string {
 /** Returns a copy in which every string that names the person is replaced by `erased`. */
 export function redactNames(value: Json, isMeant: (text: string) => boolean): Json {
   if (typeof value === 'string') return isMeant(value) ? 'erased' : value;
-  if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => redactNames(one, isMeant));
+  if (typeof value !== 'object' || value === null) return value;
   return mapMembers(value, (one) => redactNames(one, isMeant));
 }
 
@@ -66,14 +63,9 @@ export function redactManagers(object: JsonObject, isMeant: (text: string) => bo
 
 /** Returns a copy without the managers that are the person. An object of which nothing is left is removed, too. */
 export function withoutManagers(object: JsonObject, isMeant: (text: string) => boolean): JsonObject {
-  return changeManagers(object, (manager) => (hasName(manager, isMeant) ? undefined : manager));
-}
-
-function hasName(value: Json, isMeant: (text: string) => boolean): boolean {
-  if (typeof value === 'string') return isMeant(value);
-  return (
-    typeof value === 'object' && value !== null && Object.values(value).some((one) => hasName(one, isMeant))
-  );
+  const isNamed = (manager: Json) =>
+    JSON.stringify(redactNames(manager, isMeant)) !== JSON.stringify(manager);
+  return changeManagers(object, (manager) => (isNamed(manager) ? undefined : manager));
 }
 
 /** Changes `manager` in SCIM extensions and `managerId` of a traveler. */
@@ -87,9 +79,9 @@ function changeManagers(object: JsonObject, change: (manager: Json) => Json | un
 }
 
 function mapMembers(object: JsonObject, change: (value: Json, name: string) => Json | undefined): JsonObject {
-  const entries = Object.entries(object).flatMap(([name, one]) => {
-    const changed = one === undefined ? undefined : change(one, name);
-    return changed === undefined ? [] : [[name, changed] as const];
+  const entries = Object.entries(object).flatMap(([name, one]): [string, Json][] => {
+    const changed = change(one, name);
+    return changed === undefined ? [] : [[name, changed]];
   });
   return Object.fromEntries(entries);
 }

@@ -72,11 +72,10 @@ export async function findUndecided(db: Kysely<Tables>, query: HoldQuery): Promi
   return held.filter((row) => !isDecided(row)).map(({ id, version }) => ({ id, version }));
 }
 
-/** Versions of people who are held for a cause. With `mayReverse` also those who have a decision. */
+/** Versions of people who are held for a cause. */
 export interface DecidedSelection {
   cause: HoldCause;
   people: readonly VersionOfPerson[];
-  mayReverse?: boolean;
 }
 
 type DecidedRow = DecisionColumns & { id: string };
@@ -85,7 +84,7 @@ type DecidedRow = DecisionColumns & { id: string };
 export async function decideVersions(
   { transaction }: Database,
   request: DecisionRequest,
-  { cause, people, mayReverse = false }: DecidedSelection,
+  { cause, people }: DecidedSelection,
 ): Promise<number> {
   const versions = new Map(people.map(({ id, version }) => [id, version]));
   let decided = 0;
@@ -96,8 +95,7 @@ export async function decideVersions(
         .where('id', 'in', batch)
         .execute();
       const selected = rows.filter(
-        (row) =>
-          row.hold_cause === cause && versions.get(row.id) === row.version && (mayReverse || !isDecided(row)),
+        (row) => row.hold_cause === cause && versions.get(row.id) === row.version && !isDecided(row),
       );
       let updated = 0;
       for (const alike of groupAlike(selected)) updated += await writeDecision(tx, request, alike);
@@ -167,13 +165,12 @@ function isDiscardedDeparture(decision: string): boolean {
 }
 
 /**
- * Saves the decision about this change of rules. Undefined if the change is another one by now, or if there is a decision; with `mayReverse`
- * only a discard can be replaced.
+ * Saves the decision about this change of rules. Undefined if the change is another one by now, or if there is a decision.
  */
 export async function decideRulesChange(
   database: Database,
   request: DecisionRequest,
-  { generation, mayReverse = false }: { generation: number; mayReverse?: boolean },
+  generation: number,
 ): Promise<number | undefined> {
   const { db } = database;
   const { scope, answer, now } = request;
@@ -181,9 +178,7 @@ export async function decideRulesChange(
     .updateTable('rules_change')
     .set({ answer, decided_at: now, decided_people: null })
     .where(inScope(scope))
-    .where((row) =>
-      row.or([row('answer', 'is', null), ...(mayReverse ? [row('answer', '=', 'discarded')] : [])]),
-    )
+    .where('answer', 'is', null)
     .where('generation', '=', generation)
     .returningAll()
     .executeTakeFirst();

@@ -75,13 +75,8 @@ export function holds(database: Database) {
      * Saves the decision about a held change of rules and about the people whom it holds; an approval marks every identity dirty that the
      * rules affect. Returns undefined if there is a decision that it may not replace, or if another change has replaced this one.
      */
-    decideRulesChange: (
-      connection: string,
-      change: { generation: number; mayReverse?: boolean },
-      answer: Answer,
-      now: number,
-      by?: string,
-    ) => decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, change),
+    decideRulesChange: (connection: string, generation: number, answer: Answer, now: number, by?: string) =>
+      decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, generation),
     /**
      * Counts one departure against the safety valve. Returns false, and counts nothing, if more people would leave within
      * the window than the valve allows. A person already counted is admitted again.

@@ -1,11 +1,11 @@
+import { choiceText } from '../../../src/admin/ui/views/held/texts.ts';
 import {
-  choiceText,
   consequenceText,
+  groupText,
   outcomeText,
-  peopleText,
   progressText,
   valuesText,
-} from '../../../src/admin/ui/views/held/texts.ts';
+} from '../../../src/provisioning/holds/hold-texts.ts';
 
 const none = { archived: 0, deleted: 0, changed: 0 };
 
@@ -61,8 +61,8 @@ test('the values of a field are told with their names and numbers', () => {
 });
 
 test('people of a change of rules are counted up to a limit', () => {
-  expect(peopleText({ people: 101, isMore: true })).toBe('more than 100 people');
-  expect(peopleText({ people: 1, isMore: false })).toBe('1 person');
+  expect(groupText({ people: 101, isMore: true })).toBe('more than 100 people');
+  expect(groupText({ people: 1, isMore: false })).toBe('1 person');
 });
 
 test('a group of several people offers a choice among them', () => {

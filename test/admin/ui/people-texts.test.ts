@@ -2,16 +2,18 @@ import { prettyBody } from '../../../src/admin/ui/components/texts.ts';
 import {
   answerText,
   changeText,
-  decidingRules,
-  fieldName,
-  idpValue,
   markOfPerson,
   reasonText,
   travelValue,
-  valueText,
 } from '../../../src/admin/ui/views/people/texts.ts';
 import type { Person } from '../../../src/operations/people.ts';
 import type { PersonExplanation } from '../../../src/operations/person.ts';
+import {
+  decidingRules,
+  fieldName,
+  idpValue,
+  valueText,
+} from '../../../src/provisioning/people/person-texts.ts';
 
 const names = { cf1: 'Department', cc1: 'R&D Paris' };
 
@@ -42,7 +44,7 @@ test.each([
   ['archived', undefined, undefined],
   ['lang', 'fr', 'fr'],
 ])('the value of the identity provider for %s, %j, is shown as %j', (field, source, shown) => {
-  expect(idpValue({ field, source, standing: 'same', rules: [] })).toBe(shown);
+  expect(idpValue({ field, source })).toBe(shown);
 });
 
 test.each([

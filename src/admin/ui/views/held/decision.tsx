@@ -1,18 +1,24 @@
 import { Anchor, Collapse, List, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { HoldEffects, HoldGroup, ListedHeldPerson, RulesEffect } from '../../../../operations/holds.ts';
+import {
+  consequenceText,
+  groupText,
+  type HoldAnswer,
+  outcomeText,
+  valuesText,
+} from '../../../../provisioning/holds/hold-texts.ts';
+import { fieldLabel, valueText } from '../../../../provisioning/rules/value-texts.ts';
 import { call } from '../../api.ts';
 import { Confirm } from '../../components/dialogs.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { personHref, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
-import { fieldLabel, valueText } from '../mappings/texts.ts';
 import type { Outcome } from './progress.tsx';
-import { type Answer, consequenceText, outcomeText, peopleText, valuesText } from './texts.ts';
 
 /** A decision that the admin is asked to confirm: about the whole group, or about some of its people. */
 export interface PlannedDecision {
-  answer: Answer;
+  answer: HoldAnswer;
   group: HoldGroup;
   people?: ListedHeldPerson[];
 }
@@ -26,7 +32,7 @@ interface ConfirmDecisionProps {
 /** States the consequence of a decision in numbers, and carries it out when the admin confirms it. */
 export function ConfirmDecision({ planned, onClose, onDecided }: ConfirmDecisionProps) {
   const { answer, group, people } = planned;
-  const who = people ? countText(people.length, 'person', 'people') : peopleText(group);
+  const who = people ? countText(people.length, 'person', 'people') : groupText(group);
   const action = `${answer === 'approved' ? 'Approve' : 'Discard'} for ${who}`;
   return (
     <Confirm

@@ -2,6 +2,7 @@ import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { HoldGroup, OpenDecision } from '../../../../operations/holds.ts';
+import { consequenceText, groupText } from '../../../../provisioning/holds/hold-texts.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Time, ViewLink } from '../../components/text.tsx';
@@ -12,7 +13,7 @@ import { ChangeEffect, ConfirmDecision, type PlannedDecision } from './decision.
 import { HeldGroup } from './group.tsx';
 import { DecisionView, OpenDecisions, type Outcome, OutcomeAlert } from './progress.tsx';
 import { useHolds } from './query.ts';
-import { causeNames, choiceText, consequenceText, peopleText } from './texts.ts';
+import { causeNames, choiceText } from './texts.ts';
 
 /** The view of the changes that wait for the decision of an admin. */
 export function HeldView() {
@@ -87,7 +88,7 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
               {causeNames[cause]}, {connection}
             </Title>
             <Badge variant="filled" color="yellow" autoContrast tt="none">
-              ! {peopleText(group)}
+              ! {groupText(group)}
             </Badge>
           </Group>
           <Text>
@@ -107,7 +108,7 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
           )}
         </div>
         <DecideButtons
-          label={group.people === 1 ? peopleText(group) : `all ${peopleText(group)}`}
+          label={group.people === 1 ? groupText(group) : `all ${groupText(group)}`}
           onDecide={(answer) => onDecide({ answer, group })}
         />
       </Group>

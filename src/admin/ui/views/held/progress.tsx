@@ -1,11 +1,12 @@
 import { Alert, List, Text } from '@mantine/core';
 import type { OpenDecision } from '../../../../operations/holds.ts';
+import { progressText } from '../../../../provisioning/holds/hold-texts.ts';
 import { PagedRows } from '../../components/rows.tsx';
 import { personHref, Section, StateBadge, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { stateMarks } from '../people/texts.ts';
-import { causeNames, progressText } from './texts.ts';
+import { causeNames } from './texts.ts';
 
 /** The interval at which the progress of a decision is read, in milliseconds. */
 const READ_EVERY_MS = 2_000;

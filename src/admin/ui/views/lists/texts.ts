@@ -1,6 +1,6 @@
 import type { GroupRule, NamedResource, ResourceList } from '../../../../operations/lists.ts';
+import { fieldName } from '../../../../provisioning/people/person-texts.ts';
 import { withShortUrns } from '../../components/texts.ts';
-import { fieldName } from '../people/texts.ts';
 
 /** A list of the travel service, as the page names it. */
 export interface ResourceKind {

@@ -1,12 +1,12 @@
 import { Code, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { OtherRule } from '../../../../operations/mappings.ts';
+import { fieldLabel } from '../../../../provisioning/rules/value-texts.ts';
 import { IconButton } from '../../components/buttons.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, PathCode, Section } from '../../components/text.tsx';
 import { shortUrns, withShortUrns } from '../../components/texts.ts';
 import { addRule, sourcesOf } from './rules.ts';
-import { fieldLabel } from './texts.ts';
 
 const origins: Record<OtherRule['origin'], string> = { collection: 'travel service', default: 'default' };
 

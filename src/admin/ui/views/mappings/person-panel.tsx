@@ -16,12 +16,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { PreviewedField, PreviewedFinding, PreviewedRule } from '../../../../operations/mappings.ts';
 import type { Person } from '../../../../operations/people.ts';
+import { fieldLabel, valueText } from '../../../../provisioning/rules/value-texts.ts';
 import { call, type Result } from '../../api.ts';
 import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Breakable, ViewLink } from '../../components/text.tsx';
 import { parseObject, toChoices } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
-import { fieldLabel, valueText } from './texts.ts';
 
 interface PanelProps {
   connection: string;

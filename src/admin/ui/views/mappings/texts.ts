@@ -1,28 +1,6 @@
 import type { ListedMappingPreview } from '../../../../operations/mappings.ts';
+import { fieldLabel } from '../../../../provisioning/rules/value-texts.ts';
 import { countText, numberText } from '../../components/texts.ts';
-
-/** The names of ids, as the API sends them. */
-type Names = Partial<Record<string, string>>;
-
-/** The name of a field: for a custom field the one that admins gave it. */
-export function fieldLabel(field: string, names: Names): string {
-  return names[field] ?? field;
-}
-
-/** A value in one line. Ids are shown by the names that they stand for. */
-export function valueText(value: unknown, names: Names): string {
-  if (value === null || value === undefined) return 'nothing';
-  if (typeof value === 'string') return names[value] ?? `"${value}"`;
-  if (Array.isArray(value))
-    return value.map((one) => valueText(customFieldData(one, names), names)).join(', ');
-  return JSON.stringify(value);
-}
-
-function customFieldData(value: unknown, names: Names): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const { data, customFieldOptionId: option } = Object(value);
-  return data ?? (typeof option === 'string' ? (names[option] ?? option) : value);
-}
 
 /** One sentence, e.g. "This would change 214 of 1,204 people: 200 firstName, 14 costCenterId." */
 export function effectSentence(preview: ListedMappingPreview): string {

@@ -1,20 +1,16 @@
 import { Alert, Text } from '@mantine/core';
 import type { PersonExplanation, PersonField } from '../../../../operations/person.ts';
-import { Rows } from '../../components/rows.tsx';
-import { Breakable, Dim, StateBadge, ViewLink } from '../../components/text.tsx';
-import { ruleHref } from '../mappings/links.ts';
 import {
   decidingRules,
   fieldName,
   idpValue,
-  idsIn,
   ruleDetails,
-  ruleText,
-  standingMarks,
-  travelValue,
   valueText,
-  wasThereBefore,
-} from './texts.ts';
+} from '../../../../provisioning/people/person-texts.ts';
+import { Rows } from '../../components/rows.tsx';
+import { Breakable, Dim, StateBadge, ViewLink } from '../../components/text.tsx';
+import { ruleHref } from '../mappings/links.ts';
+import { idsIn, ruleText, standingMarks, travelValue, wasThereBefore } from './texts.ts';
 
 /** Each field side by side: what the IdP said, which rule decided, what was sent, what the travel service holds. */
 export function FieldTable({ person }: { person: PersonExplanation }) {

@@ -1,5 +1,6 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import type { PersonExplanation } from '../../../../operations/person.ts';
+import { fieldName, valueText } from '../../../../provisioning/people/person-texts.ts';
 import { call } from '../../api.ts';
 import { Copyable } from '../../components/buttons.tsx';
 import { ConfirmButton } from '../../components/dialogs.tsx';
@@ -11,7 +12,7 @@ import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { versionHref } from '../mappings/links.ts';
 import { FieldTable } from './fields.tsx';
-import { changeText, fieldName, markOfVerdict, reasonText, referenceTexts, valueText } from './texts.ts';
+import { changeText, markOfVerdict, reasonText, referenceText } from './texts.ts';
 import { Timeline } from './timeline.tsx';
 
 /** While a person waits for an attempt, the view is read again this often, in milliseconds. */
@@ -164,16 +165,16 @@ function Findings({ person: { findings, names } }: { person: PersonExplanation }
 function Managers({ person: { references, connection } }: { person: PersonExplanation }) {
   return (
     <Stack component="ul" gap={4} m={0} p={0}>
-      {references.map(({ raw, id, userName, standing }) => (
-        <Text key={raw} component="li" style={{ listStyle: 'none' }}>
-          {id === undefined ? (
-            raw
+      {references.map((reference) => (
+        <Text key={reference.raw} component="li" style={{ listStyle: 'none' }}>
+          {reference.id === undefined ? (
+            reference.raw
           ) : (
-            <ViewLink href={`/${connection}/${id}`} isInText>
-              {userName ?? raw}
+            <ViewLink href={`/${connection}/${reference.id}`} isInText>
+              {reference.userName ?? reference.raw}
             </ViewLink>
           )}{' '}
-          <Dim>{referenceTexts[standing]}</Dim>
+          <Dim>{referenceText(reference)}</Dim>
         </Text>
       ))}
     </Stack>

@@ -1,6 +1,12 @@
 import type { FindingValue, PeopleCounts, Person } from '../../../../operations/people.ts';
 import type { PersonExplanation, PersonField } from '../../../../operations/person.ts';
 import type { Exchange } from '../../../../operations/traffic.ts';
+import {
+  IMPORTED_TEXT,
+  originTexts,
+  referenceTexts,
+  statusTexts,
+} from '../../../../provisioning/people/person-texts.ts';
 import type { Input, Result } from '../../api.ts';
 import {
   countText,
@@ -13,33 +19,39 @@ import {
 
 type AppliedRule = PersonField['rules'][number];
 type Names = PersonExplanation['names'];
+type Verdict = PersonExplanation['verdict'];
 type Reference = PersonExplanation['references'][number];
+
+/** The symbols and colors of the statuses. */
+const statusMarks: Record<Verdict['status'], Omit<Mark, 'label'>> = {
+  synced: { symbol: '✓', color: 'green' },
+  archived: { symbol: '–', color: 'gray' },
+  noTraveler: { symbol: '○', color: 'yellow' },
+  waiting: { symbol: '↻', color: 'blue' },
+  held: { symbol: '‖', color: 'orange' },
+  refused: { symbol: '✗', color: 'red' },
+  outOfScope: { symbol: '⊘', color: 'gray' },
+  imported: { symbol: '⇣', color: 'gray' },
+};
+
+export function markOfVerdict({ status }: Verdict): Mark {
+  return { ...statusMarks[status], label: statusTexts[status] };
+}
 
 /** The states of people, as the filter of the list offers them. */
 export const stateMarks: Record<Person['state'], Mark> = {
-  synced: { symbol: '✓', label: 'synced', color: 'green' },
-  dirty: { symbol: '↻', label: 'waiting', color: 'blue' },
-  pending: { symbol: '○', label: 'no traveler', color: 'yellow' },
-  refused: { symbol: '✗', label: 'refused', color: 'red' },
-  held: { symbol: '‖', label: 'held', color: 'orange' },
-};
-
-const verdictMarks: Record<PersonExplanation['verdict']['status'], Mark> = {
-  synced: stateMarks.synced,
-  archived: { symbol: '–', label: 'archived', color: 'gray' },
-  noTraveler: stateMarks.pending,
-  waiting: stateMarks.dirty,
-  held: stateMarks.held,
-  refused: stateMarks.refused,
-  outOfScope: { symbol: '⊘', label: 'out of scope', color: 'gray' },
-  imported: { symbol: '⇣', label: 'imported', color: 'gray' },
+  synced: markOfVerdict({ status: 'synced' }),
+  dirty: markOfVerdict({ status: 'waiting' }),
+  pending: markOfVerdict({ status: 'noTraveler' }),
+  refused: markOfVerdict({ status: 'refused' }),
+  held: markOfVerdict({ status: 'held' }),
 };
 
 export function markOfPerson({ state, isActive, isDeleted, findings }: Person): Mark {
   if (state === 'synced' && findings.some(({ code }) => code === 'outOfScope'))
-    return verdictMarks.outOfScope;
+    return markOfVerdict({ status: 'outOfScope' });
   if (state !== 'synced' || (isActive && !isDeleted)) return stateMarks[state];
-  return { ...verdictMarks.archived, label: isDeleted ? 'deleted' : 'inactive' };
+  return { ...statusMarks.archived, label: isDeleted ? 'deleted' : 'inactive' };
 }
 
 /** Returns the sentence with the number of people in a list, and of those with findings. */
@@ -54,18 +66,13 @@ export function peopleCountText({ people, withFindings, isMore }: Result<'countS
     : `${more}${countText(people, 'person', 'people')}, ${findings}.`;
 }
 
-export function markOfVerdict({ status }: PersonExplanation['verdict']): Mark {
-  return verdictMarks[status];
-}
-
 /** Returns the sentence that follows the state of a person: the reason, or that there is none to tell. */
 export function reasonText({ verdict, findings, isDeleted }: PersonExplanation): string {
   const { status, because } = verdict;
   const deleted = isDeleted && status !== 'archived' ? 'Deleted by the identity provider. ' : '';
   if (because !== undefined)
     return `${deleted}${labelOf(status)}, because ${withLocalTimes(because, Date.now())}.`;
-  if (status === 'imported')
-    return 'The traveler was found in the travel service, and no identity provider has written the user.';
+  if (status === 'imported') return IMPORTED_TEXT;
   if (findings.length === 0) return `${deleted}The traveler has all values of the identity provider.`;
   const count = findings.length === 1 ? 'one finding' : `${findings.length} findings`;
   return `${deleted}In step with the travel service, with ${count}.`;
@@ -78,8 +85,8 @@ export function changeText({ verdict }: Pick<PersonExplanation, 'verdict'>): str
     : 'last change by the identity provider';
 }
 
-function labelOf(status: PersonExplanation['verdict']['status']): string {
-  const { label } = verdictMarks[status];
+function labelOf(status: Verdict['status']): string {
+  const label = statusTexts[status];
   return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
 }
 
@@ -97,11 +104,6 @@ export const standingMarks: Record<PersonField['standing'], Mark> = {
   once: { symbol: '–', label: 'set once', color: 'gray' },
 };
 
-/** Returns what the identity provider said of a field in its own word: `active` is the opposite of `archived`. */
-export function idpValue({ field, source }: PersonField): unknown {
-  return field === 'archived' && source !== undefined ? `active: ${source}` : source;
-}
-
 /** Returns a value of the travel service, which says of a traveler that it is archived or not. */
 export function travelValue({ field }: PersonField, value: unknown): unknown {
   if (field !== 'archived' || typeof value !== 'boolean') return value;
@@ -113,19 +115,17 @@ export function wasThereBefore({ standing, sent }: PersonField): boolean {
   return standing === 'same' && sent === undefined;
 }
 
-export const referenceTexts: Record<Reference['standing'], string> = {
-  resolved: '✓ resolved',
-  unknown: '↻ waiting: no user has this id, address or userName; it follows by itself once there is one',
-  notLinked: '↻ waiting: the manager has no traveler yet; it follows by itself',
-  self: '✗ left out: the person would be their own manager',
-  circle: '✗ left out: the managers would form a circle',
+const referenceSymbols: Record<Reference['standing'], string> = {
+  resolved: '✓',
+  unknown: '↻',
+  notLinked: '↻',
+  self: '✗',
+  circle: '✗',
 };
 
-/** Returns the name of a field: that of a custom field, or the key. */
-export function fieldName(field: string, names: Names): string {
-  if (field === '*') return 'all fields';
-  const id = field.startsWith('customFields.') ? field.slice('customFields.'.length) : undefined;
-  return id === undefined ? field : (names[id] ?? field);
+/** Describes how a manager that a user names stands, after a symbol. */
+export function referenceText({ standing }: Reference): string {
+  return `${referenceSymbols[standing]} ${referenceTexts[standing]}`;
 }
 
 /** Returns the field and value of a finding by which people are selected. */
@@ -144,17 +144,6 @@ export function findingValueHref({ connection, code, field, value }: FindingValu
   return `/?${new URLSearchParams({ connection, finding: code, field, ...(value !== '' && { value }) })}`;
 }
 
-/** Returns a value in one line. Names stand for the ids of resources and options. Empty for no value. */
-export function valueText(value: unknown, names: Names): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return names[value] ?? value;
-  if (Array.isArray(value)) return value.map((one) => valueText(one, names)).join(', ');
-  if (typeof value !== 'object') return String(value);
-  const { customFieldOptionId, data }: { customFieldOptionId?: unknown; data?: unknown } = value;
-  const shown = customFieldOptionId ?? data;
-  return shown === undefined ? JSON.stringify(value) : valueText(shown, names);
-}
-
 /** Returns the ids of a value for which `valueText` shows names. */
 export function idsIn(value: unknown, names: Names): string[] {
   if (typeof value === 'string') return value in names ? [value] : [];
@@ -162,31 +151,8 @@ export function idsIn(value: unknown, names: Names): string[] {
   return Object.values(value).flatMap((one) => idsIn(one, names));
 }
 
-/** The rules that decided: without those that were skipped, unless all were. */
-export function decidingRules(rules: AppliedRule[]): AppliedRule[] {
-  const used = rules.filter(({ outcome }) => outcome !== 'skipped');
-  return used.length > 0 ? used : rules;
-}
-
-const origins: Record<AppliedRule['origin'], string> = {
-  file: 'mapping',
-  collection: 'scimUserMapping',
-  default: 'default',
-};
-
 export function ruleText({ origin, rule }: AppliedRule): string {
-  return `${origins[origin]}: ${withShortUrns(rule)}`;
-}
-
-/** Describes the path that the rule read, its condition, and its outcome; empty if it just set a value. */
-export function ruleDetails({ when, group, read, outcome, reason }: AppliedRule): string {
-  return [
-    ...(read === undefined ? [] : [`read from ${read}`]),
-    ...(when === undefined ? [] : [`when ${when}`]),
-    ...(group === undefined ? [] : [`as a member of ${group}`]),
-    ...(outcome === 'set' ? [] : [outcome]),
-    ...(reason === undefined ? [] : [reason]),
-  ].join(', ');
+  return `${originTexts[origin]}: ${withShortUrns(rule)}`;
 }
 
 /** Returns the outcome of an exchange: the symbol tells a success from a failure. */

@@ -2,6 +2,7 @@ import { Alert, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { ShadowPerson } from '../../../../operations/shadow.ts';
+import { fieldName, valueText } from '../../../../provisioning/people/person-texts.ts';
 import type { Result } from '../../api.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filters.tsx';
@@ -13,7 +14,6 @@ import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../queries.ts';
 import { Panel } from '../overview/panel.tsx';
 import { useOverview } from '../overview/state.ts';
-import { fieldName, valueText } from '../people/texts.ts';
 import { GoLiveButton, ModeButton } from './mode.tsx';
 import { modeTexts, outcomeMarks } from './texts.ts';
 
