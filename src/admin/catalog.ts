@@ -1,4 +1,5 @@
 import { auditOperations } from '../operations/audit.ts';
+import { connectionRecordOperations } from '../operations/connection-records.ts';
 import { connectOperations } from '../operations/connections.ts';
 import { holdOperations } from '../operations/holds.ts';
 import { listOperations } from '../operations/lists.ts';
@@ -26,6 +27,7 @@ export const operations = {
   ...shadowOperations,
   ...trafficOperations,
   ...connectOperations,
+  ...connectionRecordOperations,
   ...travelOperations,
   ...travelDataOperations,
   ...sampleDataOperations,

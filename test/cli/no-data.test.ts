@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { listConnections } from '../../src/cli/connections.ts';
 import { createToken, listApiKeys, listTokens, revokeToken } from '../../src/cli/credentials.ts';
 import { listClients } from '../../src/cli/oauth-clients.ts';
 import type { Shell } from '../../src/cli/output.ts';
@@ -9,6 +8,7 @@ import { makeSampleCompany } from '../../src/cli/travel-service.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { scimTokens } from '../../src/store/credentials/credentials.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
 import { recordedShell } from '../fixtures/shell.ts';
@@ -29,7 +29,6 @@ describeOnSqlite('a folder without data', () => {
     ['tokens revoke', (shell) => revokeToken(shell, 'x')],
     ['api-keys list', listApiKeys],
     ['oauth-clients list', listClients],
-    ['connections list', listConnections],
     ['requests', (shell) => showRequests(shell, { limit: 1 })],
   ];
 
@@ -40,6 +39,17 @@ describeOnSqlite('a folder without data', () => {
     );
     expect(existsSync(data)).toBe(false);
   });
+
+  test.each(['connections list', 'people', 'holds list', 'shadow report'])(
+    '%s says so, and creates nothing',
+    async (line) => {
+      expect(await runCommandLine(line.split(' '), { JETBRIDGE_DATA: data })).toEqual({
+        ...{ code: 1, out: '' },
+        err: expect.stringContaining(`There is no data in ${data}. Set JETBRIDGE_DATA`),
+      });
+      expect(existsSync(data)).toBe(false);
+    },
+  );
 
   test('sample-data creates it', async () => {
     const shell = await recordedShell({ JETBRIDGE_DATA: data });
