@@ -59,7 +59,6 @@ module.exports = {
       'operations',
       'admin',
       'alerts',
-      'demo-day',
       'checks',
       'server',
       'cli',
@@ -103,7 +102,7 @@ module.exports = {
     // Operations work on the records of the database and on the embedded travel service, below HTTP.
     folder(
       'operations',
-      'admin/(demo-day|mapping-thread/(tasks|thread)).ts$|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(connection-schema|faults|settings|stored-connections).ts$|log/search.ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
+      'admin/mapping-thread/(tasks|thread).ts$|provisioning/|translator/|schema/|http/|oauth/clients.ts$|store/|travel/|config/(connection-schema|faults|settings|stored-connections).ts$|log/(erasure|search).ts$|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
     ),
     // Signing in, and the HTTP API of operations.
     folder(
@@ -115,19 +114,14 @@ module.exports = {
       'alerts',
       'config/alert-settings.ts$|http/proxies.ts$|provisioning/(runtime-ports|conditions/(conditions|facts|texts)).ts$|store/queues/reported-conditions.ts$|travel/webhooks/attempt.ts$',
     ),
-    // The demo day is played through the SCIM interface of the running service, and removed below HTTP.
-    folder(
-      'demo-day',
-      'admin/demo-day.ts$|operations/(errors|scim-credentials|overview).ts$|config/|log/erasure.ts$|provisioning/(policies|runtime-ports).ts$|replay/(report|scenario).ts$|schema/(case-fold|resource).ts$|store/|travel/',
-    ),
     folder(
       'server',
-      'admin/|operations/|alerts/|demo-day/|config/|scim/|oauth/|travel/|tracing/|adapter/|store/|log/|http/|provisioning/',
+      'admin/|operations/|alerts/|config/|replay/(report|scenario).ts$|scim/|oauth/|travel/|tracing/|adapter/|store/|log/|http/|provisioning/',
     ),
     // The checks open what they ask as the server does.
     folder(
       'checks',
-      'admin/(demo-day|first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
+      'admin/(first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -136,7 +130,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/passwords.ts$|operations/|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(held-people|hold-texts)|shadow/(mode-texts|report|shadow-texts)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change|value-texts)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|person-texts)).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/passwords.ts$|operations/|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(held-people|hold-texts)|shadow/(mode-texts|report|shadow-texts)|identity|import/import|policies|store-ports|travel-ports|rules/(preview-mapping|mapping-versions|rules-change|value-texts)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|person-texts)).ts$|sample-data/sample-data.ts$|travel/(authentication|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -179,10 +173,9 @@ module.exports = {
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('operations/', 'crypto|timers/promises'),
     builtin('admin/', 'crypto|events|fs|path|timers/promises|worker_threads'),
-    builtin('(alerts|demo-day)/', 'crypto'),
-    builtin('demo-day/', 'path'),
+    builtin('alerts/', 'crypto'),
     builtin('checks/', 'crypto|fs|http|util'),
-    builtin('server/', 'crypto|events|fs/promises|http|https|util'),
+    builtin('server/', 'crypto|events|fs/promises|http|https|path|util'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
   ],

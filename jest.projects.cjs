@@ -76,6 +76,7 @@ const browser = { ...onSqlite, displayName: 'browser', testMatch: ['**/*.browser
 const aboutSqlite = [
   'full-disk\\.',
   'fixtures/data-folder\\.test',
+  'log/log-plans\\.',
   'store/(admin-plans|group-commit|schema|travel-plans|indexes|list-indexes)\\.',
 ].map((file) => `/test/.*${file}`);
 

@@ -63,18 +63,20 @@ async function startService() {
   throw new Error(`the service has not started: ${printed}`);
 }
 
-/** Plays the demo day, then sends what an identity provider sends within an hour, with a token of the same connection. */
+/** Plays the demo day, then sends what an identity provider sends within an hour, with a token. */
 async function playDemoDay() {
   const signedIn = await send('POST', '/admin/api/sign-in', {}, { name: 'admin', password: PASSWORD });
   const [cookie] = signedIn.headers.get('set-cookie').split(';');
   const headers = { Cookie: cookie, 'X-CSRF-Token': (await signedIn.json()).csrfToken };
   const read = async (path) => (await send('GET', `/admin/api${path}`, headers)).json();
   await send('POST', '/admin/api/demo-day', headers);
-  while ((await read('/demo-day')).phase !== 'played') await wait(100);
-  const credential = { connection: 'demo', name: 'okta', days: 30 };
+  while ((await read('/overview')).demoDay !== 'played') await wait(100);
+  const credential = { connection: 'default', name: 'okta', days: 30 };
   const { token } = await (await send('POST', '/admin/api/tokens', headers, credential)).json();
-  const { people } = await read('/people?connection=demo');
-  const ids = people.filter(({ isActive }) => isActive).map(({ id }) => id);
+  const { people } = await read('/people');
+  const ids = people
+    .filter(({ isActive, userName }) => isActive && userName.endsWith('@demo.example'))
+    .map(({ id }) => id);
   for (let minute = 1; minute < MINUTES; minute += 1) {
     setClock(START + minute * MINUTE_MS);
     await wait(5);

@@ -10,7 +10,7 @@ const [synced, held, mailbox] = [35, 26, 'ada.lovelace.0@corp.example'].map((one
  * member `next` of their answers; `by` is the parameter that takes it.
  */
 export const VIEWS = [
-  view('Overview', '/', ['overview', 'activity', 'demo-day'], { isCounted: true }),
+  view('Overview', '/', ['overview', 'activity'], { isCounted: true }),
   view('People', '/people/counts', ['']),
   view('People', '/people/findings', ['', '?finding=drift', '?finding=rareFinding']),
   view('People', '/people/selection?finding=', ['drift', 'rareFinding']),

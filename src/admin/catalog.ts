@@ -1,6 +1,8 @@
 import { auditOperations } from '../operations/audit.ts';
 import { connectionRecordOperations } from '../operations/connection-records.ts';
 import { connectOperations } from '../operations/connections.ts';
+import { credentialOperations } from '../operations/credentials.ts';
+import { erasureOperations } from '../operations/erasure.ts';
 import { holdOperations } from '../operations/holds.ts';
 import { listOperations } from '../operations/lists.ts';
 import { mappingOperations } from '../operations/mappings.ts';
@@ -21,6 +23,7 @@ export const operations = {
   ...overviewOperations,
   ...peopleOperations,
   ...personOperations,
+  ...erasureOperations,
   ...mappingOperations,
   ...listOperations,
   ...holdOperations,
@@ -28,6 +31,7 @@ export const operations = {
   ...trafficOperations,
   ...connectOperations,
   ...connectionRecordOperations,
+  ...credentialOperations,
   ...travelOperations,
   ...travelDataOperations,
   ...sampleDataOperations,

@@ -3,7 +3,6 @@ import type { ServiceDeps } from '../operations/deps.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { AdminPasswords } from '../store/credentials/admins.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
-import type { PasswordCosts } from './passwords.ts';
 import type { RefusedSignIns } from './refused-sign-ins.ts';
 import type { RouterDeps } from './router.ts';
 import type { SignInLimit } from './sign-in-limit.ts';
@@ -24,8 +23,6 @@ export interface AdminParts
     | 'connectionIds'
   > {
   limit: SignInLimit;
-  /** The costs of the hashes of new passwords. */
-  passwordCosts: PasswordCosts;
   refusedSignIns: RefusedSignIns;
   /** 32 bytes that encrypt the cookies of sign-ins. */
   encryptionKey: Uint8Array;
@@ -44,5 +41,4 @@ export interface AdminParts
 export interface AdminDeps extends ServiceDeps, RouterDeps, OpenidDeps {
   password: AdminPasswords;
   limit: SignInLimit;
-  passwordCosts: PasswordCosts;
 }

@@ -1,7 +1,6 @@
-import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { Settings } from '../config/settings.ts';
 import { type FoundConditions, findConditions } from '../provisioning/conditions/conditions.ts';
-import { type StoredFacts, withoutConnection } from '../provisioning/conditions/facts.ts';
+import type { StoredFacts } from '../provisioning/conditions/facts.ts';
 import { type MissingGroups, missingGroupReader } from '../provisioning/rules/missing-groups.ts';
 import { conditionFactReader } from '../store/condition-facts.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
@@ -17,7 +16,7 @@ export async function readConditions(
 ): Promise<FoundConditions> {
   const stored = database ? await conditionFactReader(database, () => now).read() : nothing;
   const facts = {
-    ...withoutConnection(stored, DEMO_CONNECTION),
+    ...stored,
     now,
     local: [],
     missingGroups: database ? await readMissingGroups(database) : [],
@@ -27,6 +26,5 @@ export async function readConditions(
 }
 
 function readMissingGroups(database: Database): Promise<MissingGroups[]> {
-  const connections = database.scopes.ids().filter((id) => id !== DEMO_CONNECTION);
-  return missingGroupReader(provisioningStore(database))(connections);
+  return missingGroupReader(provisioningStore(database))(database.scopes.ids());
 }

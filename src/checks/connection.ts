@@ -8,14 +8,13 @@ import type { NameFault } from '../translator/mapping/check-names.ts';
 import { findUndeclaredNames } from '../translator/mapping/extension-names.ts';
 import type { MappingFault } from '../translator/mapping/mapping-faults.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
-import { findLimitFaults } from '../translator/mapping/mapping-limits.ts';
 import { findUnknownGroupNames, readConnectionMapping, readLookups } from './mapping.ts';
 import { probeTravel } from './travel-api.ts';
 
 /** The result of the check of a connection: of its credential, and of the names in its mapping. */
 export interface ConnectionCheck {
   faults: Fault[];
-  /** Names that are allowed but probably misspelled, and what makes the mapping larger than a new one may be. */
+  /** Names that are allowed but probably misspelled. */
   warnings: Fault[];
   /** The parts that could not be checked, each with the reason. */
   unchecked: { subject: 'credential' | 'names'; reason: UncheckedReason }[];
@@ -108,8 +107,7 @@ export async function checkMapping(
       throw error;
     }
   });
-  const unknown = await findUnknownNames(settings, connection, { mapping, isOffline, database });
-  const warnings = [...unknown, ...findLimitFaults(mapping)];
+  const warnings = await findUnknownNames(settings, connection, { mapping, isOffline, database });
   return {
     faults: toFaults(faults),
     warnings: warnings.map((warning) => ({ file: mappingFile, ...warning })),

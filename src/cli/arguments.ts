@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isSafeUrl } from '../http/proxies.ts';
 import { nearest } from '../translator/mapping/mapping-faults.ts';
 
 /** Parses a base URL and removes slashes at its end. */
@@ -9,26 +8,11 @@ export function parseBaseUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** Parses the URL of public keys: https, or http to this machine. */
-export function parseKeysUrl(text: string): string {
-  if (!isSafeUrl(text))
-    throw new InvalidArgumentError('must be an https URL, e.g. https://idp.example.com/keys.');
-  return text;
-}
-
 /** Parses a variable of the form `name=value` and adds it to the variables given before. */
 export function parseVariable(text: string, others: Record<string, string>): Record<string, string> {
   const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError('must be of the form name=value.');
   return { ...others, [name]: value };
-}
-
-/** Parses a number of days, 1 or more. */
-export function parseDays(text: string): number {
-  const days = Number(text);
-  if (!Number.isInteger(days) || days < 1)
-    throw new InvalidArgumentError('must be a whole number of days, 1 or more.');
-  return days;
 }
 
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -46,13 +30,6 @@ export function parseTime(text: string): number {
   if (Number.isNaN(time))
     throw new InvalidArgumentError('must be e.g. 90s, 15m, 2h, 7d, or a time such as 2026-11-20T08:00:00Z.');
   return time;
-}
-
-/** Parses an HTTP status (`404`) or a class of them (`4xx`) to a range. */
-export function parseStatusRange(text: string): { from: number; to: number } {
-  if (/^[1-5]xx$/i.test(text)) return { from: Number(text[0]) * 100, to: Number(text[0]) * 100 + 99 };
-  if (/^[1-5]\d\d$/.test(text)) return { from: Number(text), to: Number(text) };
-  throw new InvalidArgumentError('must be a status or a class of them, e.g. 404 or 4xx.');
 }
 
 /** Returns a parser of whole numbers within these limits. */

@@ -1,60 +1,38 @@
-import { auditColumns, auditPages } from '../operations/audit-entries.ts';
-import { type AuditEntry, auditLog, type EntryFilter } from '../store/credentials/audit-log.ts';
+import type { z } from 'zod';
+import { auditColumns, auditOperations } from '../operations/audit.ts';
+import { type AuditEntry, auditLog } from '../store/credentials/audit-log.ts';
 import type { Database } from '../store/sql/database.ts';
-import { parseCount, parseTime } from './arguments.ts';
 import type { CliCommand } from './command.ts';
-import { withDatabase } from './database.ts';
-import { formatMinute, printCsv, printJson, printTable, type Shell, withIsoTimes } from './output.ts';
+import { addInputOptions } from './input-options.ts';
+import { listPages, withOperations } from './operations.ts';
+import { addLimitOption, addListFlags, type ListFlags, printList, rowLimit } from './printers.ts';
 import { currentUser } from './terminal.ts';
 
-interface AuditFlags extends Pick<EntryFilter, 'actor' | 'action' | 'since'> {
-  limit: number;
-  csv?: true;
-  json?: true;
-}
+const { query } = auditOperations.listAuditEntries;
+const list = [auditOperations, 'listAuditEntries', 'entries'] as const;
 
 /** Adds the command `audit`. */
 export function addAuditCommand(program: CliCommand): void {
-  program
+  const command = program
     .command('audit')
-    .description('list the changes that admins, tokens and commands have made, newest first')
-    .option('--since <time>', 'e.g. 15m, 2h, 7d, or 2026-11-20T08:00:00Z', parseTime)
-    .option('--actor <name>', 'only of those whose name contains this, without case')
-    .option('--action <name>', 'only this action, e.g. applyMapping')
-    .option('--limit <number>', 'the number of entries in the table; CSV and JSON have all', parseCount, 50)
-    .option('--csv', 'CSV for spreadsheets')
-    .option('--json', 'one JSON object for each entry')
+    .description('list the changes that admins, tokens and commands have made, newest first');
+  const options = {
+    since: { description: 'e.g. 15m, 2h, 7d, or 2026-11-20T08:00:00Z' },
+    actor: { flags: '--actor <name>', description: 'only of those whose name contains this, without case' },
+    action: { flags: '--action <name>', description: 'only this action, e.g. applyMapping' },
+  };
+  addListFlags(addLimitOption(addInputOptions(command, query, options), 'entries'))
     .examples('audit --since 7d', 'audit --action applyMapping', 'audit --csv > audit.csv')
-    .runs(showAudit);
-}
-
-/** Prints entries of the audit log. Works while a server runs, and reads page by page. */
-export function showAudit(shell: Shell, { limit, csv, json, ...filter }: AuditFlags): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database }) => {
-    const audit = auditLog(database);
-    if (csv) await printCsv(shell, auditColumns, auditPages(audit, filter));
-    else if (json) await printEntries(shell, auditPages(audit, filter));
-    // One entry more than is shown tells that there are others.
-    else printEntryTable(shell, await audit.list({ ...filter, limit: limit + 1 }), limit);
-  });
-}
-
-async function printEntries(shell: Shell, pages: AsyncIterable<AuditEntry[]>): Promise<void> {
-  for await (const entries of pages) {
-    if (shell.isOutputClosed?.()) return;
-    printJson(shell, ...entries.map((entry) => withIsoTimes(entry, 'at')));
-  }
-}
-
-function printEntryTable(shell: Shell, entries: AuditEntry[], limit: number): void {
-  const rows = entries.slice(0, limit).map((entry) => {
-    const { at, actor, actorKind, address, action, status } = entry;
-    const details = JSON.stringify(entry.details);
-    return [formatMinute(at), actor, actorKind, address || '-', action, details, String(status ?? 'unknown')];
-  });
-  if (rows.length === 0) shell.printError('There are no such entries.');
-  else printTable(shell, ['time (UTC)', 'who', 'as', 'from', 'action', 'details', 'status'], rows);
-  if (entries.length > limit) shell.printError(`These are the newest ${limit}; --limit shows more.`);
+    .runs((shell, { csv, json, limit, ...input }: ListFlags & z.input<typeof query>) =>
+      withOperations(shell, (operator) => {
+        const flags = { csv, json, limit };
+        return printList(shell, flags, listPages(operator, list, input, rowLimit(flags) + 1), {
+          columns: auditColumns,
+          table: ['at', 'actor', 'actorKind', 'address', 'action', 'details', 'status'],
+          none: 'There are no such entries.',
+        });
+      }),
+    );
 }
 
 /**

@@ -7,12 +7,12 @@ import { addCheckCommand } from './check.ts';
 import { type Action, CliCommand, type ExitCode, pointToHelp } from './command.ts';
 import { addConnectionCommands, addImportCommand, addRestoredCommand } from './connections.ts';
 import { addCredentialCommands } from './credentials.ts';
+import { addDemoCommand } from './demo.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { exitCodeFor, WrongUse } from './exit-code.ts';
 import { addHoldCommands } from './holds.ts';
 import { addMappingCommands } from './mapping/mapping.ts';
 import { addPreviewCommand } from './mapping/preview.ts';
-import { addClientCommands } from './oauth-clients.ts';
 import type { Shell } from './output.ts';
 import { addEraseCommand } from './people/erase.ts';
 import { addExplainCommand } from './people/explain.ts';
@@ -20,7 +20,7 @@ import { addPeopleCommand } from './people/people.ts';
 import { addRecordCommand } from './record.ts';
 import { addReplayCommand } from './replay.ts';
 import { addRequestsCommands } from './requests.ts';
-import { addDemoCommand, addServeCommand } from './serve.ts';
+import { addServeCommand } from './serve.ts';
 import { addShadowCommands } from './shadow.ts';
 import { processShell } from './terminal.ts';
 import { addOpenapiCommand, addSampleDataCommand } from './travel-service.ts';
@@ -71,7 +71,6 @@ const additions: ((program: CliCommand) => void)[] = [
   addReplayCommand,
   addImportCommand,
   addCredentialCommands,
-  addClientCommands,
   addAuditCommand,
   addAlertCommands,
   addHoldCommands,

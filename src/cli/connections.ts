@@ -115,7 +115,7 @@ async function findRecord(operator: Operator, id: string): Promise<ConnectionRec
   throw new Refused(`There is no connection ${escapeLine(id)} in the database; ${known}.`);
 }
 
-const sourceTexts = { file: 'settings file', database: 'admin page', demoDay: 'demo day' };
+const sourceTexts = { file: 'settings file', database: 'admin page' };
 
 /** Lists every connection in the database, including those that the settings no longer have. */
 async function listConnections(shell: Shell, operator: Operator, { json }: JsonFlag): Promise<void> {

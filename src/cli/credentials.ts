@@ -1,49 +1,59 @@
-import { randomUUID } from 'node:crypto';
-import type { ListedToken } from '../operations/scim-credentials.ts';
-import { scimCredentials } from '../operations/scim-credentials.ts';
-import { apiKeys } from '../store/credentials/credentials.ts';
-import { travelStore } from '../store/travel/travel-writes.ts';
-import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';
-import { ApiError } from '../travel/errors.ts';
-import { parseDays } from './arguments.ts';
+import type { z } from 'zod';
+import { readJsonFile } from '../config/faults.ts';
+import type { CsvColumns } from '../http/csv.ts';
+import { credentialOperations } from '../operations/credentials.ts';
+import type { OperationOutput } from '../operations/operation.ts';
 import type { CliCommand, JsonFlag } from './command.ts';
-import { storeConnection, withDatabase } from './database.ts';
 import { Refused } from './exit-code.ts';
-import { formatMinute, printJson, printTable, type Shell, withIsoTimes } from './output.ts';
+import { addInputOptions } from './input-options.ts';
+import { type ListPage, listPages, type Operator, withOperations } from './operations.ts';
+import { addLimitOption, addListFlags, type ListFlags, printList, printResult } from './printers.ts';
 
-/** Adds the commands `tokens` and `api-keys`. */
+const { createToken, createOAuthClient } = credentialOperations;
+const KEEP_TEXT = 'Keep it: it is shown only now.';
+
+/** Adds the commands `tokens`, `oauth-clients` and `api-keys`. */
 export function addCredentialCommands(program: CliCommand): void {
   addTokenCommands(program);
-  addApiKeyCommands(program);
+  addKeyCommands(program);
+  addClientCommands(program);
 }
+
+type Token = OperationOutput<typeof credentialOperations.listTokens>['tokens'][number];
 
 function addTokenCommands(program: CliCommand): void {
   const tokens = program.command('tokens').description('the bearer tokens of identity providers');
-  tokens
+  const create = tokens
     .command('create')
     .description('create a token and print it once; it is valid at once')
     .option('--connection <id>', 'the connection it opens', 'default')
-    .option('--name <name>', 'a name for your own use', 'unnamed')
-    .option('--days <days>', 'days until it expires; default: never', parseDays)
+    .option('--name <name>', 'a name for your own use', 'unnamed');
+  addInputOptions(create, createToken.body, { days: { flags: '--days <days>' } })
     .option('--json', 'one JSON object')
     .examples('tokens create --name okta', 'tokens create --connection default --name entra --days 365')
-    .runs(createToken);
-  tokens
-    .command('list')
-    .description('list the tokens with their last use, without their text')
-    .option('--json', 'one JSON object for each token')
-    .examples('tokens list')
-    .runs(listTokens);
-  tokens
-    .command('revoke')
-    .description('revoke a token at once')
-    .argument('<id>', 'its id, as listed')
-    .option('--json', 'one JSON object')
-    .examples('tokens revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e')
-    .runs(revokeToken);
+    .runs((shell, { json, ...input }: JsonFlag & z.input<typeof createToken.body>) =>
+      withOperations(shell, async ({ call }) => {
+        const made = await call(credentialOperations, 'createToken', input);
+        printResult(shell, { json }, made, () => made.token);
+        shell.printError(KEEP_TEXT);
+      }),
+    );
+  const columns = {
+    ...names,
+    connection: ({ connection }: Token) => connection,
+    state: ({ state }: Token) => state,
+    ...times,
+    expiresAt: ({ expiresAt }: Token) => toDate(expiresAt),
+  };
+  const read = (operator: Operator) =>
+    listPages(operator, [credentialOperations, 'listTokens', 'tokens'], {});
+  addListCommand(tokens, read, columns);
+  addRevokeCommand(tokens, ({ call }, id) => call(credentialOperations, 'revokeToken', { id }));
 }
 
-function addApiKeyCommands(program: CliCommand): void {
+type Key = OperationOutput<typeof credentialOperations.listTravelApiKeys>['keys'][number];
+
+function addKeyCommands(program: CliCommand): void {
   const keys = program.command('api-keys').description('the API keys of the embedded travel service');
   keys
     .command('create')
@@ -52,168 +62,134 @@ function addApiKeyCommands(program: CliCommand): void {
     .option('--name <name>', 'a name for your own use', 'unnamed')
     .option('--json', 'one JSON object')
     .examples('api-keys create --user admin@jetbridge.local --name reports')
-    .runs(createApiKey);
-  keys
-    .command('list')
-    .description('list the keys with their last use')
-    .option('--json', 'one JSON object for each key')
-    .examples('api-keys list')
-    .runs(listApiKeys);
-  keys
-    .command('revoke')
-    .description('revoke a key at once')
-    .argument('<id>', 'its id, as listed')
+    .runs((shell, { user: email, name, json }: JsonFlag & { user: string; name: string }) =>
+      withOperations(shell, async ({ call }) => {
+        const made = await call(credentialOperations, 'createTravelApiKey', { email, name });
+        printResult(shell, { json }, made, () => made.key);
+        shell.printError(KEEP_TEXT);
+      }),
+    );
+  const columns = { ...names, user: ({ email }: Key) => email, ...times };
+  const read = (operator: Operator) =>
+    listPages(operator, [credentialOperations, 'listTravelApiKeys', 'keys'], {});
+  addListCommand(keys, read, columns);
+  addRevokeCommand(keys, ({ call }, id) => call(credentialOperations, 'revokeTravelApiKey', { id }));
+}
+
+type Client = OperationOutput<typeof credentialOperations.listOAuthClients>['clients'][number];
+type ClientFlags = JsonFlag & z.input<typeof createOAuthClient.body> & { jwksFile?: string };
+
+function addClientCommands(program: CliCommand): void {
+  const clients = program.command('oauth-clients').description('the clients that get tokens at /oauth/token');
+  addCreateClient(clients);
+  const columns = {
+    ...names,
+    connection: ({ connection }: Client) => connection,
+    travelAdmin: ({ travelAdmin }: Client) => travelAdmin,
+    authentication: ({ authentication }: Client) => authentication,
+    ...times,
+  };
+  const read = (operator: Operator) =>
+    listPages(operator, [credentialOperations, 'listOAuthClients', 'clients'], {});
+  addListCommand(clients, read, columns);
+  addRevokeCommand(clients, ({ call }, id) => call(credentialOperations, 'revokeOAuthClient', { id }));
+}
+
+function addCreateClient(clients: CliCommand): void {
+  const create = clients
+    .command('create')
+    .description('register a client and print its id and its secret once')
+    .option('--name <name>', 'a name for your own use', 'unnamed');
+  const options = {
+    connection: { flags: '--connection <id>' },
+    travelAdmin: { flags: '--travel-admin <email>' },
+    jwksUri: { flags: '--jwks-uri <url>' },
+  };
+  addInputOptions(create, createOAuthClient.body, options)
+    .option('--jwks-file <file>', 'Instead of a secret: a file with its public keys')
     .option('--json', 'one JSON object')
-    .examples('api-keys revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e')
-    .runs(revokeApiKey);
+    .examples(
+      'oauth-clients create --connection default --name entra',
+      'oauth-clients create --connection default --name okta --jwks-uri https://idp.example.com/keys',
+      'oauth-clients create --travel-admin admin@jetbridge.local --name reports',
+    )
+    .runs((shell, { json, jwksFile, ...input }: ClientFlags) =>
+      withOperations(shell, async ({ call, deps: { settings } }) => {
+        const jwks = jwksFile === undefined ? undefined : readKeyFile(jwksFile);
+        const made = await call(credentialOperations, 'createOAuthClient', { ...input, jwks });
+        const { clientId, clientSecret } = made;
+        const secret = clientSecret === undefined ? [] : [`client_secret=${clientSecret}`];
+        printResult(shell, { json }, made, () => [`client_id=${clientId}`, ...secret].join('\n'));
+        const endpoint = `${(settings.publicUrl ?? '<PUBLIC_URL>').replace(/\/+$/, '')}/oauth/token`;
+        shell.printError(
+          clientSecret === undefined
+            ? `Its assertions must have the client_id as iss and sub, and ${endpoint} as aud.`
+            : `Keep the secret: it is shown only now. Tokens are asked for at ${endpoint}.`,
+        );
+      }),
+    );
 }
 
-/** The flags of `tokens create`. */
-export interface TokenRequest {
-  connection: string;
-  name: string;
-  days?: number;
-  json?: true;
+function readKeyFile(file: string): Record<string, unknown> {
+  const read = readJsonFile(file);
+  if ('json' in read) return Object(read.json);
+  throw new Refused(`${file}: ${read.problem}.`);
 }
 
-/** Creates a bearer token for a connection and prints it. Only its hash is stored. Works while a server runs. */
-export function createToken(shell: Shell, { connection, name, days, json }: TokenRequest): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database, settings }) => {
-    await storeConnection(database, settings, connection);
-    const { token, ...made } = await scimCredentials(database, Date.now).createToken({
-      ...{ connection, name, days },
-    });
-    if (json) printJson(shell, { ...credentialJson(made), token });
-    else shell.print(token);
-    shell.printError('Keep it: it is shown only now.');
-  });
-}
-
-/** The members of a credential that `--json` prints. Its secret and the hash of it are not among them. */
-export function credentialJson({ id, name, ...others }: StoredCredential): object {
-  const { connection, createdAt, expiresAt, lastUsedAt, revokedAt } = others;
-  const listed = { id, name, connection, createdAt, expiresAt, lastUsedAt, revokedAt };
-  return withIsoTimes(listed, 'createdAt', 'expiresAt', 'lastUsedAt', 'revokedAt');
-}
-
-interface StoredCredential {
+/** What all credentials have. */
+interface Listed {
   id: string;
   name: string;
-  connection?: string;
   createdAt: number;
-  expiresAt?: number | undefined;
   lastUsedAt?: number | undefined;
   revokedAt?: number | undefined;
 }
 
-/** Lists the stored tokens by id and name; their text is not stored. */
-export function listTokens(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database }) => {
-    const tokens = await scimCredentials(database, Date.now).listTokens();
-    if (json) {
-      printJson(shell, ...tokens.map(credentialJson));
-      return;
-    }
-    const rows = tokens.map((token) => {
-      const { id, name, connection, createdAt, lastUsedAt } = token;
-      return [id, name, connection, formatMinute(createdAt), lastUseText(lastUsedAt), endText(token)];
-    });
-    printTable(shell, ['id', 'name', 'connection', 'made', 'last used', 'ends'], rows);
-  });
+const names = { id: ({ id }: Listed) => id, name: ({ name }: Listed) => name };
+
+const times = {
+  createdAt: ({ createdAt }: Listed) => toDate(createdAt),
+  lastUsedAt: ({ lastUsedAt }: Listed) => toDate(lastUsedAt),
+  revokedAt: ({ revokedAt }: Listed) => toDate(revokedAt),
+};
+
+function toDate(time: number | undefined): Date | undefined {
+  return time === undefined ? undefined : new Date(time);
 }
 
-/** Formats the time of the last use of a credential. */
-export function lastUseText(lastUsedAt: number | undefined): string {
-  return lastUsedAt === undefined ? 'never' : formatMinute(lastUsedAt);
-}
-
-function endText({ expiresAt, revokedAt, state }: ListedToken): string {
-  if (revokedAt !== undefined) return `revoked ${formatMinute(revokedAt)}`;
-  if (expiresAt === undefined) return 'never';
-  return `${state === 'expired' ? 'expired ' : ''}${formatMinute(expiresAt)}`;
-}
-
-/** Revokes a token; a running server refuses it from the next request on. */
-export function revokeToken(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database }) => {
-    const isRevoked = await scimCredentials(database, Date.now).revokeToken(id);
-    printRevocation(shell, { ...flags, id, isRevoked, noun: 'token', list: 'tokens list' });
-  });
-}
-
-interface Revocation extends JsonFlag {
-  id: string;
-  isRevoked: boolean;
-  noun: string;
-  /** The command that lists the credentials. */
-  list: string;
-}
-
-/** Prints that a credential is revoked. Throws if there was none to revoke. */
-export function printRevocation(shell: Shell, { id, isRevoked, noun, list, json }: Revocation): void {
-  if (!isRevoked)
-    throw new Refused(
-      `There is no such ${noun}, or it was revoked before. "npx jetbridge ${list}" shows them.`,
+/** Adds the command `list` to a group of commands. */
+function addListCommand<Row>(
+  group: CliCommand,
+  read: (operator: Operator) => AsyncIterable<ListPage>,
+  columns: CsvColumns<Row>,
+): void {
+  const command = group
+    .command('list')
+    .description('list them with their last use, without what is shown only once');
+  addListFlags(addLimitOption(command, group.name()))
+    .examples(`${group.name()} list`)
+    .runs((shell, flags: ListFlags) =>
+      withOperations(shell, (operator) =>
+        printList(shell, flags, read(operator), { columns, none: 'There are none.' }),
+      ),
     );
-  if (json) printJson(shell, { id, revoked: true });
-  else shell.print('revoked');
 }
 
-/** The flags of `api-keys create`. */
-interface KeyRequest extends JsonFlag {
-  user: string;
-  name: string;
-}
-
-/** Creates an API key of the embedded travel service for an admin and prints it. Only its hash is stored. */
-export function createApiKey(shell: Shell, { user, name, json }: KeyRequest): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database, settings: { connections } }) => {
-    if (!connections.some(({ travelApi }) => travelApi.url === 'embedded'))
-      throw new Refused(
-        'No connection uses the embedded travel service; the real one makes its keys itself.',
-      );
-    const deps = {
-      keys: apiKeys(database),
-      reader: travelStore(database),
-      now: Date.now,
-      newId: randomUUID,
-    };
-    const { id, key } = await create(deps, { email: user, name }).catch(
-      refuseTravelErrors('A key belongs to an active user with the role admin.'),
+/** Adds the command `revoke` to a group of commands. */
+function addRevokeCommand(
+  group: CliCommand,
+  revoke: (operator: Operator, id: string) => Promise<void>,
+): void {
+  group
+    .command('revoke')
+    .description('revoke one at once')
+    .argument('<id>', 'its id, as listed')
+    .option('--json', 'one JSON object')
+    .examples(`${group.name()} revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e`)
+    .runs((shell, id: string, flags: JsonFlag) =>
+      withOperations(shell, async (operator) => {
+        await revoke(operator, id);
+        printResult(shell, flags, { id, revoked: true }, () => 'revoked');
+      }),
     );
-    if (json) printJson(shell, { id, name, user, key });
-    else shell.print(key);
-    shell.printError('Keep it: it is shown only now.');
-  });
-}
-
-/** Returns a function that converts an error of the travel service to a refusal, with a hint. */
-export function refuseTravelErrors(hint: string): (error: unknown) => never {
-  return (error) => {
-    throw error instanceof ApiError ? new Refused(`${error.message} ${hint}`) : error;
-  };
-}
-
-/** Lists the API keys by id and name; their text is not stored. */
-export function listApiKeys(shell: Shell, { json }: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database }) => {
-    const all = await list({ keys: apiKeys(database), reader: travelStore(database) });
-    if (json) {
-      printJson(shell, ...all.map((key) => ({ ...credentialJson(key), user: key.email })));
-      return;
-    }
-    const rows = all.map(({ id, name, email, createdAt, lastUsedAt, revokedAt }) => {
-      const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
-      return [id, name, email, formatMinute(createdAt), lastUseText(lastUsedAt), ends];
-    });
-    printTable(shell, ['id', 'name', 'user', 'made', 'last used', 'ends'], rows);
-  });
-}
-
-/** Revokes an API key; a running server refuses it from the next request on. */
-export function revokeApiKey(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database }) => {
-    const isRevoked = await apiKeys(database).revoke(id, Date.now());
-    printRevocation(shell, { ...flags, id, isRevoked, noun: 'key', list: 'api-keys list' });
-  });
 }

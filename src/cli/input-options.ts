@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { choiceParser, parseTime, wholeNumber } from './arguments.ts';
 import type { CliCommand } from './command.ts';
@@ -45,6 +45,7 @@ export function addInputOptions(
     else if (member.type === 'integer')
       option.argParser(wholeNumber(member.minimum ?? 0, member.maximum ?? 999_999_999));
     else if (member.format === 'date-time') option.argParser(parseIsoTime);
+    else option.argParser(memberParser(schema.shape[name]));
     if (member.default !== undefined) option.default(member.default);
     command.addOption(change.isRequired ? option.makeOptionMandatory() : option);
   }
@@ -54,6 +55,15 @@ export function addInputOptions(
 /** Help begins descriptions of options with a small letter. */
 function toFragment(description = ''): string {
   return description.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+}
+
+/** Refuses a value with the message of the schema. */
+function memberParser(member: z.ZodType | undefined): (text: string) => string {
+  return (text) => {
+    const fault = member?.safeParse(text).error?.issues[0];
+    if (fault) throw new InvalidArgumentError(`${fault.message}.`);
+    return text;
+  };
 }
 
 /** True for a member that is either given or not: a boolean, or a parameter of a URL whose only value is `true`. */

@@ -2,13 +2,14 @@ import { readConditions } from '../checks/conditions.ts';
 import { exchangeReader } from '../log/search.ts';
 import { withAuditEntry } from '../operations/audited.ts';
 import { type OperationDeps, operationDeps } from '../operations/deps.ts';
-import { OperationError, toOperationError } from '../operations/errors.ts';
+import { type FieldFault, OperationError, toOperationError } from '../operations/errors.ts';
 import { splitInput } from '../operations/input.ts';
 import {
   type Declaration,
   type FlatInput,
   isRecorded,
   type OperationContext,
+  type OperationInput,
   type OperationOutput,
   type Operations,
 } from '../operations/operation.ts';
@@ -16,7 +17,7 @@ import { describeOutage } from '../provisioning/conditions/facts.ts';
 import { timeOrderedId } from '../server/ids.ts';
 import { ApiError } from '../travel/errors.ts';
 import { databaseTime, type OpenedDatabase, withDatabase } from './database.ts';
-import { Refused } from './exit-code.ts';
+import { Refused, WrongUse } from './exit-code.ts';
 import { escapeLine, type Shell } from './output.ts';
 import { currentUser } from './terminal.ts';
 
@@ -61,7 +62,7 @@ export function operatorOn<Deps extends OperationDeps>(deps: Deps): Operator<Dep
     deps,
     call: async (family, name, flat) => {
       const operation = family[name] as Declaration & { handle: Handle<Deps> };
-      const input = splitInput(operation, flat);
+      const input = parseFlags(operation, flat);
       const details: Record<string, unknown> = { ...input.params };
       const note = (facts: Record<string, unknown>) => void Object.assign(details, facts);
       const { signal } = new AbortController();
@@ -90,8 +91,21 @@ async function refusing<T>(work: () => Promise<T>): Promise<T> {
 
 /** The message of an error of an operation, with each fault of the input in a line of its own. */
 function toRefused({ message, faults }: OperationError): Refused {
-  const lines = faults.map((fault) => escapeLine(`  ${fault.field}: ${fault.message}`));
-  return new Refused([escapeLine(message), ...lines].join('\n'));
+  return new Refused([escapeLine(message), ...faultLines(faults)].join('\n'));
+}
+
+function faultLines(faults: readonly FieldFault[]): string[] {
+  return faults.map(({ field, message }) => escapeLine(`  ${field}: ${message}`));
+}
+
+/** Parses the input of a command. Throws WrongUse with each fault. */
+function parseFlags(operation: Declaration, flat: object): OperationInput<Declaration> {
+  try {
+    return splitInput(operation, flat);
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    throw new WrongUse([error.message, ...faultLines(error.faults)].join('\n'));
+  }
 }
 
 /** A page of a list: its rows, and the same as objects for JSON. */

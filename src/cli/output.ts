@@ -141,12 +141,6 @@ export function toIsoTime(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString();
 }
 
-/** Returns an object for JSON with these times converted; members that are undefined are left out of JSON. */
-export function withIsoTimes<T extends object>(value: T, ...names: (keyof T & string)[]): object {
-  const times = names.map((name) => [name, toIsoTime(value[name] as number | undefined)]);
-  return { ...value, ...Object.fromEntries(times) };
-}
-
 /** Characters that control a terminal (C0, DEL, C1), or that reorder or break a text (bidi controls, separators). */
 const controls = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 /**

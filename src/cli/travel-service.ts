@@ -111,7 +111,7 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
  * server runs, transactions are therefore short, with pauses (in milliseconds) that are longer than that; else they are long.
  */
 const WITH_SERVER = { writes: 100, pauseMs: 30 };
-const WITHOUT_SERVER = { writes: 1_000, pauseMs: 0 };
+const WITHOUT_SERVER = { writes: 5_000, pauseMs: 0 };
 /** Interval at which the command checks whether a server is running, in milliseconds. */
 const SERVER_CHECK_MS = 3_000;
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Mapping, parseMappingOfAnySize } from '../translator/mapping/mapping-file.ts';
+import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import type { Fault } from './faults.ts';
 import { readMapping, type Settings } from './settings.ts';
 
@@ -30,7 +30,7 @@ async function reloadMappingFile(
 ): Promise<void> {
   const about = { connection: id, file };
   const faults: Fault[] = [];
-  const mapping = readMapping(resolve(file), faults, parseMappingOfAnySize);
+  const mapping = readMapping(resolve(file), faults);
   if (!mapping) {
     const places = faults.map(({ path, problem, remedy }) => `${path}: ${problem}. ${remedy}`);
     log.error({ ...about, faults: places }, 'the mapping file has faults; the mapping in force stays');

@@ -5,12 +5,7 @@ import type { z } from 'zod';
 import { isSafeUrl } from '../http/proxies.ts';
 import type { Policies } from '../provisioning/policies.ts';
 import { toMappingFaults } from '../translator/mapping/mapping-faults.ts';
-import {
-  type Mapping,
-  type ParsedMapping,
-  parseMapping,
-  parseMappingOfAnySize,
-} from '../translator/mapping/mapping-file.ts';
+import { type Mapping, parseMapping } from '../translator/mapping/mapping-file.ts';
 import { type AlertSettings, alertSettings } from './alert-settings.ts';
 import type { connectionSchema } from './connection-schema.ts';
 import { environmentSchema } from './environment.ts';
@@ -33,7 +28,7 @@ type ConnectionEntry = z.infer<typeof connectionSchema>;
 export interface ConnectionSettings {
   id: string;
   /** The origin of the connection: only one of the database can be changed on the admin page. */
-  source: 'file' | 'database' | 'demoDay';
+  source: 'file' | 'database';
   /** The content of the mapping file; undefined if the settings name none. */
   mapping: Mapping | undefined;
   /** The mapping file, as a path for messages. */
@@ -355,8 +350,7 @@ function readConnectionMapping(
   place: ConnectionCredentials['place'],
   faults: Fault[],
 ): Mapping | undefined {
-  // The file may be the mapping in force of an earlier version: a service starts with it, and warns.
-  if (existsSync(file)) return readMapping(file, faults, parseMappingOfAnySize);
+  if (existsSync(file)) return readMapping(file, faults);
   faults.push({
     file: place.file,
     path: `${place.path}.mapping`,
@@ -367,17 +361,13 @@ function readConnectionMapping(
 }
 
 /** Reads one mapping file. Adds its faults to `faults` and then returns undefined. */
-export function readMapping(
-  file: string,
-  faults: Fault[],
-  parse: (json: unknown) => ParsedMapping = parseMapping,
-): Mapping | undefined {
+export function readMapping(file: string, faults: Fault[]): Mapping | undefined {
   const read = readJsonFile(file);
   if (!('json' in read)) {
     faults.push({ file: displayPath(file), path: '$', problem: read.problem, remedy: read.remedy });
     return undefined;
   }
-  const parsed = parse(read.json);
+  const parsed = parseMapping(read.json);
   if ('mapping' in parsed) return parsed.mapping;
   faults.push(...parsed.faults.map((fault) => ({ ...fault, file: displayPath(file) })));
   return undefined;

@@ -6,52 +6,23 @@ import type { KeptBody } from './exchange.ts';
 
 /** A person to erase from the log. */
 export interface PersonInLog {
-  /** The SCIM ids. */
+  /** The SCIM ids and the travel ids. */
   ids: readonly string[];
-  /** The ids in the embedded travel service. */
-  travelIds: readonly string[];
-  /** Returns true if a path or a body of a connection has one of the person's names; the connection may be empty. */
-  isNamed(text: string, connection: string): boolean;
-}
-
-/** Finds the exchanges that are about a person, that the person has made, or whose path or bodies have one of the person's names. */
-export async function findExchanges(database: Database, person: PersonInLog): Promise<number[]> {
-  const found: number[] = [];
-  for await (const rows of readRows(database))
-    for (const row of rows) if (concerns(row, person)) found.push(row.position);
-  return found;
-}
-
-/** Deletes the exchanges at these positions. */
-export async function deleteExchanges({ transaction }: Database, positions: number[]): Promise<void> {
-  for (const some of batches(positions))
-    await transaction((tx) => tx.deleteFrom('exchange').where('position', 'in', some).execute());
-}
-
-/** Returns the userNames and travel addresses that a person has had, as the exchanges about the person tell them. */
-export async function findFormerNames({ db }: Database, ids: readonly string[]): Promise<string[]> {
-  const names = new Set<string>();
-  for (const some of batches(ids)) {
-    const rows = await db
-      .selectFrom('exchange')
-      .select(['request', 'response'])
-      .where('person', 'in', some)
-      .execute();
-    for (const text of rows.flatMap(bodiesOf))
-      for (const [, name = ''] of text.matchAll(/"(?:userName|email)"\s*:\s*"([^"\\]+)"/g)) names.add(name);
-  }
-  return [...names];
+  /** The connections of the person's account. Exchanges without a connection are searched, too. */
+  connections: readonly string[];
+  /** Returns true if a path or a body has one of the person's names. */
+  isNamed(text: string): boolean;
 }
 
 /** The exchanges that one statement reads. */
 const STEP = 500;
 
-type Row = Pick<
-  ExchangeTable,
-  'position' | 'connection_id' | 'person' | 'user_id' | 'path' | 'request' | 'response'
->;
-
-async function* readRows({ db }: Database): AsyncGenerator<Row[]> {
+/** Finds the exchanges that are about a person, that the person has made, or whose path or bodies have one of the person's names. */
+export async function findExchanges(
+  { db }: Database,
+  { ids, connections, isNamed }: PersonInLog,
+): Promise<number[]> {
+  const found: number[] = [];
   for (let last = 0; ; ) {
     const rows = await db
       .selectFrom('exchange')
@@ -61,19 +32,36 @@ async function* readRows({ db }: Database): AsyncGenerator<Row[]> {
       .limit(STEP)
       .execute();
     const end = rows.at(-1);
-    if (!end) return;
+    if (!end) return found;
     last = end.position;
-    yield rows;
+    for (const { position, connection_id, person, user_id, path, ...messages } of rows) {
+      const isOwn = ids.includes(person ?? '') || ids.includes(user_id ?? '');
+      const isInAccount = connection_id === '' || connections.includes(connection_id);
+      if (isOwn || (isInAccount && [decodeOrKeep(path), ...bodiesOf(messages)].some(isNamed)))
+        found.push(position);
+    }
     await yieldToEventLoop();
   }
 }
 
-function concerns(row: Row, { ids, travelIds, isNamed }: PersonInLog): boolean {
-  if (row.person !== null && ids.includes(row.person)) return true;
-  if (row.user_id !== null && travelIds.includes(row.user_id)) return true;
-  return [decodeOrKeep(row.path), ...bodiesOf(row)].some((text) => isNamed(text, row.connection_id));
+/** Deletes the exchanges at these positions. */
+export async function deleteExchanges({ db }: Database, positions: readonly number[]): Promise<void> {
+  for (const some of batches(positions))
+    await db.deleteFrom('exchange').where('position', 'in', some).execute();
 }
 
-function bodiesOf({ request, response }: Pick<Row, 'request' | 'response'>): string[] {
+/** Returns the userNames and travel addresses that a person has had, as the exchanges about the person tell them. */
+export async function findFormerNames({ db }: Database, ids: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('exchange')
+    .select(['request', 'response'])
+    .where('person', 'in', ids)
+    .execute();
+  const texts = rows.flatMap(bodiesOf);
+  const named = texts.flatMap((text) => [...text.matchAll(/"(?:userName|email)"\s*:\s*"([^"\\]+)"/g)]);
+  return [...new Set(named.map(([, name = '']) => name))];
+}
+
+function bodiesOf({ request, response }: Pick<ExchangeTable, 'request' | 'response'>): string[] {
   return [request, response].flatMap((message) => parseJson<{ body?: KeptBody }>(message).body?.text ?? []);
 }

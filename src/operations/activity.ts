@@ -1,4 +1,3 @@
-import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import {
   bridgeDirections,
   type ExchangeDirection,
@@ -26,8 +25,6 @@ export interface ActivityCounts {
 export interface Activity {
   /** By the minute since 1970. Minutes without exchanges are left out. */
   minutes: ReadonlyMap<number, ActivityCounts>;
-  /** The exchanges of the demo day, which `minutes` does not have. */
-  demoMinutes: ReadonlyMap<number, ActivityCounts>;
   /** Everything since this time has been counted; epoch milliseconds. */
   completeSince: number;
   /** The newest exchange of a connection in a direction. */
@@ -53,7 +50,6 @@ interface Gap {
 
 interface State {
   minutes: Map<number, ActivityCounts>;
-  demoMinutes: Map<number, ActivityCounts>;
   last: Map<string, LoggedExchange>;
   /** The newest first. */
   gaps: Gap[];
@@ -71,7 +67,7 @@ interface ActivityDeps {
 /** Creates the reader of one process. It keeps one row of numbers for each minute of the day in memory. */
 export function activityReader(deps: ActivityDeps): ActivityReader {
   const state: State = {
-    ...{ minutes: new Map(), demoMinutes: new Map(), last: new Map() },
+    ...{ minutes: new Map(), last: new Map() },
     ...{ gaps: [], newest: 0, isFilling: false },
   };
   let reading: Promise<void> | undefined;
@@ -85,7 +81,6 @@ export function activityReader(deps: ActivityDeps): ActivityReader {
       if (!state.isFilling) void fillGaps(state, deps);
       return {
         minutes: state.minutes,
-        demoMinutes: state.demoMinutes,
         completeSince: state.gaps[0]?.countedSince ?? deps.now() - DAY_MS,
         findLast: (connection, direction) => state.last.get(`${direction} ${connection}`),
       };
@@ -97,9 +92,8 @@ export function activityReader(deps: ActivityDeps): ActivityReader {
 async function countNewest(state: State, deps: ActivityDeps): Promise<void> {
   const rest = await countPage(state, { after: state.newest, countedSince: deps.now() }, deps);
   if (rest) state.gaps.unshift(rest);
-  for (const minutes of [state.minutes, state.demoMinutes])
-    for (const minute of minutes.keys())
-      if ((minute + 1) * MINUTE_MS <= deps.now() - DAY_MS) minutes.delete(minute);
+  for (const minute of state.minutes.keys())
+    if ((minute + 1) * MINUTE_MS <= deps.now() - DAY_MS) state.minutes.delete(minute);
 }
 
 /**
@@ -133,9 +127,8 @@ function count(state: State, exchange: LoggedExchange): void {
   const { at, direction, connection, position } = exchange;
   state.newest = Math.max(state.newest, Number(position));
   const minute = Math.floor(at / MINUTE_MS);
-  const minutes = connection === DEMO_CONNECTION ? state.demoMinutes : state.minutes;
-  const counts = minutes.get(minute) ?? emptyCounts();
-  minutes.set(minute, counts);
+  const counts = state.minutes.get(minute) ?? emptyCounts();
+  state.minutes.set(minute, counts);
   const isError = isFailed(exchange);
   counts[direction === 'travel' ? 'calls' : 'requests'] += 1;
   if (isError) counts[direction === 'travel' ? 'callErrors' : 'requestErrors'] += 1;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { AuditEntry } from '../store/credentials/audit-log.ts';
-import { auditColumns, auditPages } from './audit-entries.ts';
+import type { AuditEntry, AuditLog, EntryFilter } from '../store/credentials/audit-log.ts';
 import type { OperationDeps } from './deps.ts';
 import { type Operations, operation } from './operation.ts';
 import { personOperations } from './person.ts';
@@ -39,6 +38,17 @@ const pageQuery = z.strictObject({
   ...filters,
   limit,
 });
+
+/** The columns of the audit log in CSV. */
+export const auditColumns = {
+  at: ({ at }: AuditEntry) => new Date(at),
+  actor: ({ actor }: AuditEntry) => actor,
+  actorKind: ({ actorKind }: AuditEntry) => actorKind,
+  address: ({ address }: AuditEntry) => address,
+  action: ({ action }: AuditEntry) => action,
+  status: ({ status }: AuditEntry) => status,
+  details: ({ details }: AuditEntry) => JSON.stringify(details),
+};
 
 /** The audit log. */
 export const auditOperations = {
@@ -102,3 +112,16 @@ function peopleOf({ action, details }: AuditEntry): PersonKey[] {
 
 /** The most names that are read for a page: decisions about many people would make it slow. */
 const MAX_NAMES = 300;
+
+/** The number of entries of a page of CSV. */
+const PAGE = 500;
+
+/** Yields all entries that a filter selects page by page, newest first. */
+async function* auditPages(audit: Pick<AuditLog, 'list'>, filter: EntryFilter): AsyncGenerator<AuditEntry[]> {
+  let before: number | undefined;
+  do {
+    const entries = await audit.list({ ...filter, before, limit: PAGE });
+    yield entries;
+    before = entries.length === PAGE ? entries.at(-1)?.position : undefined;
+  } while (before !== undefined);
+}

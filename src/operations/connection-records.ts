@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import { lastImportOf } from '../provisioning/import/import.ts';
 import { connectionModeNames } from '../provisioning/policies.ts';
 import { deleteConnection, readStoredConnections, type StoredConnection } from '../store/connections.ts';
@@ -15,7 +14,7 @@ const record = z
     servers: count.describe('The running servers that serve it'),
     isInUse: z.boolean().describe('True while a server serves it, or works on one of its people'),
     source: z
-      .enum(['file', 'database', 'demoDay'])
+      .enum(['file', 'database'])
       .optional()
       .describe('What it is from; absent if the settings no longer have it'),
     keptBecause: optionalText.describe('Why it cannot be forgotten; absent if it can'),
@@ -107,10 +106,7 @@ function reasonToKeep(stored: StoredConnection, deps: OperationDeps): string | u
 function servedText({ id, servers }: StoredConnection, isShared: boolean): string {
   const running = servers === 1 ? '1 running server serves' : `${servers} running servers serve`;
   const them = servers === 1 ? 'it' : 'them';
-  const remedy =
-    id === DEMO_CONNECTION
-      ? 'Remove the demo day on the admin page.'
-      : `Remove it from the settings and restart ${them}, or stop ${them}; then try again.`;
+  const remedy = `Remove it from the settings and restart ${them}, or stop ${them}; then try again.`;
   const killed = isShared ? ' A server that was killed counts for 20 seconds more.' : '';
   return `${running} the connection ${id}, so nothing was changed. ${remedy}${killed}`;
 }

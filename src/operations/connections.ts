@@ -1,13 +1,10 @@
 import { z } from 'zod';
-import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import { connectionId, travelApiSchema } from '../config/connection-schema.ts';
 import { type Fault, faultLine } from '../config/faults.ts';
 import type { ConnectionSettings } from '../config/settings.ts';
 import { readStoredConnection } from '../config/stored-connections.ts';
-import { isSafeUrl } from '../http/proxies.ts';
 import { hideUrlCredentials } from '../http/redaction.ts';
 import type { LoggedExchange } from '../log/exchange.ts';
-import { keysUrlProblem, parseJwks } from '../oauth/clients.ts';
 import { connectionModeNames } from '../provisioning/policies.ts';
 import { readStoredConnections } from '../store/connections.ts';
 import {
@@ -18,11 +15,10 @@ import {
 } from '../store/stored-connections.ts';
 import { toMappingFaults } from '../translator/mapping/mapping-faults.ts';
 import { findConnection, type OperationDeps, type ServiceDeps } from './deps.ts';
-import { invalidField, noSuch, OperationError } from './errors.ts';
+import { invalidField, OperationError } from './errors.ts';
 import { type OperationContext, type Operations, operation, serviceOperation } from './operation.ts';
 import { describePolicies } from './policy-texts.ts';
-import { id, name, optionalInteger, optionalText, optionalTime, time, toTime } from './schemas.ts';
-import type { ListedClient } from './scim-credentials.ts';
+import { id, name, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
 
 const connection = z
   .object({
@@ -30,7 +26,7 @@ const connection = z
     scimUrl: z.string().describe('The SCIM base URL as clients use it'),
     travelApi: z.string().describe('`embedded`, or the URL of a travel API'),
     source: z
-      .enum(['file', 'database', 'demoDay'])
+      .enum(['file', 'database'])
       .describe(
         'file: the settings file fixes it; database: it was added on the page, and can be changed there',
       ),
@@ -41,38 +37,6 @@ const connection = z
   .meta({ id: 'Connection', description: 'An identity provider that provisions a travel account' });
 
 export type Connection = z.input<typeof connection>;
-
-const token = z
-  .object({
-    id,
-    name: z.string(),
-    connection: z.string(),
-    state: z.enum(['active', 'expired', 'revoked']),
-    createdAt: time,
-    expiresAt: optionalTime,
-    lastUsedAt: optionalTime,
-    revokedAt: optionalTime,
-  })
-  .meta({ id: 'ScimToken', description: 'A bearer token of an identity provider' });
-
-export type ScimToken = z.input<typeof token>;
-
-const client = z
-  .object({
-    id,
-    name: z.string(),
-    connection: optionalText,
-    travelAdmin: optionalText.describe(
-      'Instead of a connection: the admin on whose behalf it calls the travel service',
-    ),
-    authentication: z.enum(['secret', 'keys']),
-    createdAt: time,
-    lastUsedAt: optionalTime.describe('The time of its last token'),
-    revokedAt: optionalTime,
-  })
-  .meta({ id: 'OAuthClient', description: 'A client that gets tokens at /oauth/token' });
-
-export type OAuthClient = z.input<typeof client>;
 
 const attempt = z
   .object({
@@ -110,7 +74,7 @@ const policy = z
 export type Policy = z.input<typeof policy>;
 
 const details = z.object({
-  source: z.enum(['file', 'database', 'demoDay']),
+  source: z.enum(['file', 'database']),
   isShadowed: z
     .boolean()
     .describe(
@@ -127,21 +91,6 @@ const attemptsQuery = z.strictObject({
   since: optionalTime.describe('At most 15 minutes ago, which is the default'),
 });
 
-const clientBody = z.strictObject({
-  connection: id,
-  name,
-  jwks: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('Instead of a secret: its public keys, a JSON Web Key Set'),
-  jwksUri: z
-    .string()
-    .max(2000)
-    .refine(isSafeUrl, 'must be an https URL, e.g. https://idp.example.com/keys')
-    .optional()
-    .describe('Instead of a secret: the URL of its public keys'),
-});
-
 const connectionBody = z.strictObject({
   name,
   travelApi: written.default({}),
@@ -150,8 +99,7 @@ const connectionBody = z.strictObject({
 });
 
 /**
- * The connections of identity providers with what the settings say about each, changes of those that are stored in the database, and
- * credentials.
+ * The connections of identity providers with what the settings say about each, and changes of those that are stored in the database.
  */
 export const connectOperations = {
   listConnections: serviceOperation(
@@ -175,67 +123,6 @@ export const connectOperations = {
         unserved: await findUnserved(deps),
         tokenEndpoint: `${url}/oauth/token`,
       };
-    },
-  ),
-  listTokens: operation(
-    {
-      ...{ method: 'get', path: '/tokens', tag: 'Connect', access: 'viewer' },
-      summary: 'List the bearer tokens of identity providers',
-      result: z.object({ tokens: z.array(token) }),
-    },
-    async (_input, deps) => ({ tokens: await deps.credentials.listTokens() }),
-  ),
-  createToken: operation(
-    {
-      ...{ method: 'post', path: '/tokens', tag: 'Connect', access: 'admin' },
-      summary: 'Create a bearer token that is shown once',
-      body: z.strictObject({ connection: id, name, days: z.int().min(1).max(3650).optional() }),
-      result: z.object({ id, token: z.string() }),
-    },
-    async ({ body: { connection, name, days } }, deps, { note }) => {
-      requireConnection(connection, deps);
-      const { id, token, expiresAt } = await deps.credentials.createToken({ connection, name, days });
-      note({ id, name, connection, expiresAt: expiresAt && toTime(expiresAt) });
-      return { id, token };
-    },
-  ),
-  revokeToken: operation(
-    {
-      ...{ method: 'delete', path: '/tokens/{id}', tag: 'Connect', access: 'admin' },
-      summary: 'Revoke a bearer token at once',
-    },
-    async ({ params: { id } }, deps, { note }) => {
-      const token = (await deps.credentials.listTokens()).find((listed) => listed.id === id);
-      if (token) note({ name: token.name, connection: token.connection });
-      if (!(await deps.credentials.revokeToken(id))) throw noSuch('token');
-    },
-  ),
-  listOAuthClients: operation(
-    {
-      ...{ method: 'get', path: '/oauth-clients', tag: 'Connect', access: 'viewer' },
-      summary: 'List the OAuth clients',
-      result: z.object({ clients: z.array(client) }),
-    },
-    async (_input, deps) => ({ clients: (await deps.credentials.listClients()).map(toClient) }),
-  ),
-  createOAuthClient: operation(
-    {
-      ...{ method: 'post', path: '/oauth-clients', tag: 'Connect', access: 'admin' },
-      summary: 'Register an OAuth client of a connection; its secret is shown once',
-      body: clientBody,
-      result: z.object({ clientId: id, clientSecret: optionalText }),
-    },
-    ({ body }, deps, { note }) => createClient(body, note, deps),
-  ),
-  revokeOAuthClient: operation(
-    {
-      ...{ method: 'delete', path: '/oauth-clients/{id}', tag: 'Connect', access: 'admin' },
-      summary: 'Revoke an OAuth client and all its tokens at once',
-    },
-    async ({ params: { id } }, deps, { note }) => {
-      const client = (await deps.credentials.listClients()).find((listed) => listed.id === id);
-      if (client) note({ name: client.name, ...client.opens });
-      if (!(await deps.credentials.revokeClient(id))) throw noSuch('client');
     },
   ),
   listRecentAttempts: operation(
@@ -322,37 +209,6 @@ export const connectOperations = {
   ),
 } satisfies Operations;
 
-async function createClient(
-  { connection, name, jwks, jwksUri }: z.output<typeof clientBody>,
-  note: OperationContext['note'],
-  deps: OperationDeps,
-) {
-  requireConnection(connection, deps);
-  if (jwks && jwksUri !== undefined) throw invalidField('jwksUri', 'cannot be given together with jwks');
-  const problem = jwksUri === undefined ? undefined : keysUrlProblem(jwksUri, deps.settings.oauthClients);
-  if (problem !== undefined) throw invalidField('jwksUri', problem);
-  const keys = jwks
-    ? ({ kind: 'jwks', jwks: requireJwks(jwks) } as const)
-    : jwksUri === undefined
-      ? undefined
-      : ({ kind: 'jwksUri', uri: jwksUri } as const);
-  const { id, secret } = await deps.credentials.createClient({ connection, name, keys });
-  note({ id, name, connection, authentication: keys ? 'keys' : 'secret' });
-  return { clientId: id, clientSecret: secret };
-}
-
-function requireJwks(json: unknown): { keys: object[] } {
-  const parsed = parseJwks(json);
-  if ('problem' in parsed) throw invalidField('jwks', parsed.problem);
-  return parsed.jwks;
-}
-
-function requireConnection(id: string, { connections }: OperationDeps): void {
-  const known = connections.map(({ settings }) => settings.id);
-  if (known.includes(id)) return;
-  throw invalidField('connection', `is not in the settings, which have ${known.join(', ')}`);
-}
-
 /** The age up to which a request is recent. */
 const RECENT_MS = 15 * 60_000;
 
@@ -380,14 +236,6 @@ async function listRecentAttempts(
 
 function toAttempt({ position, requestHeaders, ...exchange }: LoggedExchange) {
   return { ...exchange, id: position, userAgent: requestHeaders['user-agent'] };
-}
-
-function toClient({ opens, proof, ...client }: ListedClient) {
-  return {
-    ...client,
-    ...('connection' in opens ? { connection: opens.connection } : { travelAdmin: opens.travelAdmin }),
-    authentication: proof === 'secret' ? ('secret' as const) : ('keys' as const),
-  };
 }
 
 const writtenSettings = z.looseObject({ policies: z.record(z.string(), z.unknown()).default({}) });
@@ -430,7 +278,6 @@ async function addConnection(
     const [fault] = toMappingFaults(named.error, connectionId);
     throw invalidField('name', `${fault?.problem}. ${fault?.remedy}`);
   }
-  if (id === DEMO_CONNECTION) throw invalidField('name', 'is that of the demo day. Choose another');
   const settings = { travelApi, policies, mode };
   const read = readStoredConnection(deps.settings, { id, settings });
   requireNoFaults(id, read.faults);
@@ -468,8 +315,6 @@ async function findStored(id: string, deps: OperationDeps): Promise<StoredSettin
       'conflict',
       `The settings file has the connection ${id}. Change it there, and restart.`,
     );
-  if (served?.source === 'demoDay')
-    throw new OperationError('conflict', 'It is the connection of the demo day.');
   const stored = (await readStoredSettings(deps.database)).find((one) => one.id === id);
   if (!stored) throw new OperationError('notFound', `There is no connection ${id}.`);
   return stored;

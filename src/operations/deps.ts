@@ -1,4 +1,3 @@
-import type { DemoDay } from '../admin/demo-day.ts';
 import type { MappingThread } from '../admin/mapping-thread/thread.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { ExchangeLog } from '../log/exchange.ts';
@@ -97,6 +96,16 @@ export interface StoredConnections {
   /** Deletes what belongs to a connection that is no longer stored, in the background, once no process serves it. */
   forget(id: string): void;
   isBeingForgotten(id: string): boolean;
+}
+
+/** How far the demo day is. `unavailable`: no connection uses the embedded travel service, or the recording is not installed. */
+export const demoDayStates = ['unavailable', 'offered', 'playing', 'played'] as const;
+
+/** A recorded day of an invented identity provider, which is sent to the first connection that uses the embedded travel service. */
+export interface DemoDay {
+  read(): Promise<(typeof demoDayStates)[number]>;
+  /** Begins to send it. */
+  play(): Promise<void>;
 }
 
 /** The dependencies of operations that a running service alone can carry out. */

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { LoggedExchange } from '../log/exchange.ts';
 import { conditionKinds } from '../provisioning/conditions/conditions.ts';
 import { describeState } from '../provisioning/conditions/describe-state.ts';
@@ -15,7 +14,7 @@ import {
   emptyCounts,
   isFailed,
 } from './activity.ts';
-import { findConnection, type ServiceDeps } from './deps.ts';
+import { demoDayStates, findConnection, type ServiceDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { type Operations, operation, serviceOperation } from './operation.ts';
 import { count, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
@@ -94,17 +93,6 @@ const activityCounts = z
 
 export type ListedActivityCounts = z.input<typeof activityCounts>;
 
-const demoDayState = z
-  .object({
-    phase: z
-      .enum(['none', 'playing', 'interrupted', 'played', 'removing'])
-      .describe('interrupted: the process that played or removed it has ended; play it again, or remove it'),
-    done: count.describe('Requests that were sent'),
-    total: count.describe('All requests of the day'),
-    refusal: optionalText.describe('The reason for which it cannot be played; absent if it can'),
-  })
-  .meta({ id: 'DemoDay' });
-
 /** The state of the whole service. */
 export const overviewOperations = {
   readOverview: serviceOperation(
@@ -132,7 +120,11 @@ export const overviewOperations = {
           .object({ isConnected: z.boolean(), hasMapping: z.boolean() })
           .optional()
           .describe('Only until an identity provider has sent a person: what has been done so far'),
-        demoDay: demoDayState,
+        demoDay: z
+          .enum(demoDayStates)
+          .describe(
+            'offered: it can be played as long as `steps` are there; played: the people are invented',
+          ),
       }),
     },
     (_input, deps) => readOverview(deps, deps.activity),
@@ -151,37 +143,19 @@ export const overviewOperations = {
       deps.wake();
     },
   ),
-  readDemoDay: serviceOperation(
-    {
-      ...{ method: 'get', path: '/demo-day', tag: 'Overview', access: 'viewer' },
-      summary: 'Tell how far the demo day is',
-      result: demoDayState,
-    },
-    (_input, deps) => deps.demoDay.read(),
-  ),
   playDemoDay: serviceOperation(
     {
       ...{ method: 'post', path: '/demo-day', tag: 'Overview', access: 'admin' },
-      summary: 'Play a day of an invented identity provider to a connection of its own',
-      result: demoDayState,
+      summary:
+        'Send a day of an invented identity provider to an empty service with the embedded travel service',
       errors: ['conflict'],
     },
-    async (_request, deps, { note }) => {
-      const played = await deps.demoDay.play();
-      note({ connection: DEMO_CONNECTION });
-      return played;
-    },
-  ),
-  undoDemoDay: serviceOperation(
-    {
-      ...{ method: 'delete', path: '/demo-day', tag: 'Overview', access: 'admin' },
-      summary: 'Remove the demo day with its people, travelers, requests and connection',
-      result: demoDayState,
-      errors: ['conflict'],
-    },
-    async (_request, deps, { note }) => {
-      note({ connection: DEMO_CONNECTION });
-      return deps.demoDay.undo();
+    async (_input, deps) => {
+      const isOffered = (await deps.demoDay.read()) === 'offered';
+      const summaries = await deps.peopleSummaries.read();
+      if (!isOffered || summaries.some(({ hasUsers }) => hasUsers))
+        throw new OperationError('conflict', DEMO_DAY_REFUSED);
+      await deps.demoDay.play();
     },
   ),
   readActivity: serviceOperation(
@@ -203,38 +177,31 @@ export const overviewOperations = {
       return {
         isLogged: deps.settings.requestLog.keepDays > 0,
         completeSince: activity.completeSince,
-        hour: sumBySpan(shownMinutes(deps, activity), { now, minutes: 1, spans: 60 }),
-        day: sumBySpan(shownMinutes(deps, activity), { now, minutes: 15, spans: 96 }),
+        hour: sumBySpan(activity.minutes, { now, minutes: 1, spans: 60 }),
+        day: sumBySpan(activity.minutes, { now, minutes: 15, spans: 96 }),
       };
     },
   ),
 } satisfies Operations;
 
+const DEMO_DAY_REFUSED =
+  'The demo day is played once, on a service that has no people and uses the embedded travel service.';
+
 async function readOverview(deps: ServiceDeps, reader: ActivityReader) {
-  const [all, held] = [await deps.peopleSummaries.read(), await deps.store.holds.countHolds()];
-  const { connections, activity } = await readConnections(deps, all, reader);
-  const isFirst = !all.some((summary) => summary.hasUsers && isReal(summary));
-  const isDemo = isFirst && all.some((summary) => summary.hasUsers);
-  // The invented people are counted only while no identity provider has sent others, and then alone.
-  const isCounted = (of: { connection: string }) => isReal(of) !== isDemo;
-  const summaries = all.filter(isCounted);
+  const [summaries, held] = [await deps.peopleSummaries.read(), await deps.store.holds.countHolds()];
+  const { connections, activity } = await readConnections(deps, summaries, reader);
+  const isFirst = !summaries.some(({ hasUsers }) => hasUsers);
   const states = sumStates(summaries);
   const total = sum(Object.values(states));
   const { conditions, facts } = await deps.conditions.read(summaries);
-  const { state, sentence } = describeState({ ...facts, conditions });
   return {
-    ...{ state, sentence: isDemo ? `Demo day: ${sentence}` : sentence, conditions },
+    ...{ ...describeState({ ...facts, conditions }), conditions },
     ...{ people: { total, ...states }, findings: sumFindings(summaries), connections },
     keptActive: sum(summaries.map((summary) => summary.keptActive)),
-    held: held.filter(isCounted).map(({ count, ...hold }) => ({ ...hold, people: count })),
+    held: held.map(({ count, ...hold }) => ({ ...hold, people: count })),
     ...(isFirst ? { steps: await readSteps(deps, activity) } : {}),
     demoDay: await deps.demoDay.read(),
   };
-}
-
-/** False for the connection of the demo day. */
-function isReal({ connection }: { connection: string }): boolean {
-  return connection !== DEMO_CONNECTION;
 }
 
 /** Reads the health of each connection. */
@@ -270,16 +237,12 @@ async function readConnections(deps: ServiceDeps, summaries: PeopleSummary[], re
 }
 
 async function readSteps({ connections, store, now }: ServiceDeps, activity: Activity) {
-  const ids = realIds(connections);
+  const ids = connections.map(({ connection }) => connection.id);
   const heads = await Promise.all(ids.map((id) => store.rules.findHead(id, now())));
   return {
     isConnected: ids.some((id) => activity.findLast(id, 'scim') !== undefined),
     hasMapping: heads.some((head) => head !== undefined && head.source !== 'default'),
   };
-}
-
-function realIds(connections: ServiceDeps['connections']): string[] {
-  return connections.map(({ connection }) => connection.id).filter((id) => id !== DEMO_CONNECTION);
 }
 
 function sumStates(summaries: PeopleSummary[]): PeopleSummary['states'] {
@@ -311,30 +274,22 @@ function toLastExchange(exchange: LoggedExchange | undefined) {
 
 const MINUTE_MS = 60_000;
 
-/** The invented requests are in the charts only while there are no others. */
-function shownMinutes({ connections }: ServiceDeps, activity: Activity): Activity['minutes'][] {
-  const isUsed = realIds(connections).some((id) => activity.findLast(id, 'scim') !== undefined);
-  return isUsed ? [activity.minutes] : [activity.minutes, activity.demoMinutes];
-}
-
 /** Adds minutes up to spans, the oldest first; the last span has the present minute. */
 function sumBySpan(
-  counted: Activity['minutes'][],
+  counted: Activity['minutes'],
   { now, minutes, spans }: { now: number; minutes: number; spans: number },
 ): ({ from: number } & ActivityCounts)[] {
   const first = (Math.floor(now / MINUTE_MS / minutes) - spans + 1) * minutes;
   return Array.from({ length: spans }, (_, index) => {
     const from = first + index * minutes;
     const counts = emptyCounts();
-    for (let minute = from; minute < from + minutes; minute += 1)
-      for (const { requests, requestErrors, calls, callErrors } of counted.flatMap(
-        (one) => one.get(minute) ?? [],
-      )) {
-        counts.requests += requests;
-        counts.requestErrors += requestErrors;
-        counts.calls += calls;
-        counts.callErrors += callErrors;
-      }
+    for (let minute = from; minute < from + minutes; minute += 1) {
+      const { requests, requestErrors, calls, callErrors } = counted.get(minute) ?? emptyCounts();
+      counts.requests += requests;
+      counts.requestErrors += requestErrors;
+      counts.calls += calls;
+      counts.callErrors += callErrors;
+    }
     return { from: from * MINUTE_MS, ...counts };
   });
 }

@@ -9,7 +9,7 @@ import {
 } from '../store/credentials/credentials.ts';
 import type { Database } from '../store/sql/database.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
-import { stringMember } from '../travel/json.ts';
+import { readEmails } from '../travel/authentication.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -34,10 +34,6 @@ interface NewToken {
   name: string;
   /** The days until it expires; undefined: never. */
   days: number | undefined;
-}
-
-interface NewClient extends Pick<ClientRegistration, 'name' | 'keys'> {
-  connection: string;
 }
 
 /** The credentials of IdPs. */
@@ -65,9 +61,8 @@ export function scimCredentials(database: Database, now: () => number) {
     /** False if there is no such token, or it was revoked before. */
     revokeToken: (id: string): Promise<boolean> => tokens.revoke(id, now()),
     listClients: async () => listClients(database, await clients.list()),
-    /** Registers a client for a connection. Returns its secret, unless it has keys. */
-    createClient: ({ connection, ...client }: NewClient) =>
-      registerClient({ clients, now, newId: randomUUID }, { ...client, grant: { kind: 'scim', connection } }),
+    /** Registers a client. Returns its secret, unless it has keys. */
+    createClient: (client: ClientRegistration) => registerClient({ clients, now, newId: randomUUID }, client),
     revokeClient: (id: string): Promise<boolean> => clients.revoke(id, now()),
   };
 }
@@ -75,8 +70,7 @@ export function scimCredentials(database: Database, now: () => number) {
 /** Adds the email addresses of the admins on whose behalf clients call the travel service. */
 async function listClients(database: Database, clients: OAuthClient[]): Promise<ListedClient[]> {
   const ids = clients.flatMap(({ grant }) => (grant.kind === 'travel' ? [grant.userId] : []));
-  const users = await travelStore(database).read([...new Set(ids)].map((id) => ({ type: 'user', id })));
-  const emails = new Map(users.map(({ id, doc }) => [id, stringMember(doc, 'email') ?? '']));
+  const emails = await readEmails(travelStore(database), ids);
   return clients.map(({ grant, ...client }) => ({
     ...client,
     opens:

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { bridgeDirections, type ExchangeQuery, isOfBridge, type LoggedExchange } from '../log/exchange.ts';
+import { bridgeDirections, type ExchangeQuery, type LoggedExchange } from '../log/exchange.ts';
 import { toRecorded } from '../log/search.ts';
 import { searchedNames } from '../provisioning/people/identity-names.ts';
 import type { RecordedExchange } from '../replay/exchanges.ts';
 import { recordScenarios } from '../replay/recorder.ts';
+import { travelStore } from '../store/travel/travel-writes.ts';
 import { travelRoles } from '../translator/translation.ts';
+import { findUserByEmail, readEmails } from '../travel/authentication.ts';
 import { findConnection, type OperationDeps } from './deps.ts';
 import { invalidField, OperationError } from './errors.ts';
 import { type Operations, operation } from './operation.ts';
@@ -20,9 +22,9 @@ const position = z
 const exchangeFields = {
   position,
   direction: z
-    .enum(['scim', 'oauth', 'travel'])
+    .enum([...bridgeDirections, 'api'])
     .describe(
-      'scim: a request of an IdP to the bridge; oauth: a request for an access token; travel: a call of the bridge to the travel API',
+      'scim: a request of an IdP to the bridge; oauth: a request for an access token; travel: a call of the bridge to the travel API; api: a request to the embedded travel service',
     ),
   at: time.describe('The start of the request'),
   ms: z.number().describe('The duration in milliseconds'),
@@ -31,6 +33,12 @@ const exchangeFields = {
     .object({ id: z.string(), name: optionalText })
     .optional()
     .describe('The user whom the exchange is about, without a name if there is no such user any more'),
+  user: optionalText.describe(
+    'Of a request to the embedded travel service: the email address of the caller, or the id of one who is gone',
+  ),
+  credential: optionalText.describe(
+    'Of a request to the embedded travel service: how the caller was identified',
+  ),
   requestId: optionalText.describe('A SCIM request and the travel calls that it caused have the same one'),
   method: z.string(),
   path: z.string().describe('Path and query; values that may be secrets are replaced by *'),
@@ -39,13 +47,6 @@ const exchangeFields = {
   error: optionalText.describe('The code of the error, or why there is no response, e.g. ECONNREFUSED'),
 };
 
-const exchange = z.object(exchangeFields).meta({
-  id: 'Exchange',
-  description: 'A request and its response, without headers and bodies',
-});
-
-export type Exchange = z.input<typeof exchange>;
-
 const message = z.object({
   headers: z.record(z.string(), z.string()).describe('The headers that the log keeps; no credentials'),
   body: z
@@ -53,6 +54,12 @@ const message = z.object({
     .optional()
     .describe('Absent if there was none, or if it was not kept. Secrets are replaced by *'),
 });
+
+const exchange = z
+  .object({ ...exchangeFields, request: message.optional(), response: message.optional() })
+  .meta({ id: 'Exchange', description: 'A request and its response; with headers and bodies if asked for' });
+
+export type Exchange = z.input<typeof exchange>;
 
 const exchangeDetail = z
   .object({
@@ -80,13 +87,25 @@ const listQuery = z.strictObject({
     .max(200)
     .optional()
     .describe('A SCIM id. Searches for the userName and the addresses of that person are found, too'),
-  direction: exchangeFields.direction.optional(),
-  method: z.string().max(20).optional(),
-  status: z
-    .enum(['2xx', '3xx', '4xx', '5xx', 'failed'])
+  user: z
+    .string()
+    .max(320)
     .optional()
-    .describe('failed: 400 or higher, and calls without a response'),
+    .describe('A user of the embedded travel service, whose requests are listed: an email address or an id'),
+  direction: exchangeFields.direction
+    .optional()
+    .describe(
+      'scim: requests of IdPs; oauth: for access tokens; travel: calls to travel APIs; api: requests to the embedded travel service, which are listed only if asked for',
+    ),
+  method: z.string().max(20).optional().describe('E.g. PATCH'),
+  status: z
+    .string()
+    .regex(/^(?:[1-5](?:xx|\d\d)|failed)$/, 'must be a status or a class of them, e.g. 404 or 4xx')
+    .optional()
+    .describe('E.g. 404, or 4xx for the whole class. failed: 400 or higher, and calls without a response'),
   path: z.string().max(500).optional().describe('The beginning of the path, without case'),
+  pathBelow: z.string().max(500).optional().describe('This path and those below it, e.g. /api/users'),
+  details: z.enum(['true']).optional().describe('With the headers and bodies'),
   hidesPolls: z
     .enum(['true'])
     .optional()
@@ -139,11 +158,12 @@ export const trafficOperations = {
   ),
   getExchange: operation(
     {
-      ...{ method: 'get', path: '/exchanges/{position}', tag: 'Traffic', access: 'viewer' },
-      summary: 'Read an exchange with its headers and bodies, and the other exchanges of the same request',
+      ...{ method: 'get', path: '/exchanges/{id}', tag: 'Traffic', access: 'viewer' },
+      summary:
+        'Read an exchange with its headers and bodies, and the other exchanges of the same request. The id is the position, or that of the request',
       result: exchangeDetail,
     },
-    ({ params }, deps) => getExchange(params.position, deps),
+    ({ params }, deps) => getExchange(params.id, deps),
   ),
   saveScenario: operation(
     {
@@ -187,25 +207,43 @@ async function describeExchangeLog({ exchanges, settings, connections, now }: Op
 type ListQuery = z.output<typeof listQuery>;
 
 async function listExchanges(query: ListQuery, deps: OperationDeps) {
-  const { exchanges, next, head } = await deps.exchanges.list(await toExchangeQuery(query, deps));
-  return { exchanges: await toListed(exchanges, deps), next, head };
+  const { exchanges: found, next, head } = await deps.exchanges.list(await toExchangeQuery(query, deps));
+  const exchanges = await toListed(found, deps);
+  if (query.details !== 'true') return { exchanges, next, head };
+  return {
+    exchanges: exchanges.map((exchange) => ({ ...exchange, ...messagesOf(exchange) })),
+    ...{ next, head },
+  };
 }
 
 async function toExchangeQuery(
-  { path, status, person, hidesPolls, ...query }: ListQuery,
+  { path, status, person, user, hidesPolls, details: _details, ...query }: ListQuery,
   deps: OperationDeps,
 ): Promise<ExchangeQuery> {
-  const hundreds = status === undefined || status === 'failed' ? undefined : Number(status[0]) * 100;
   const names = person === undefined ? [] : await readSearchedNames(person, query.connection, deps);
   return {
     ...query,
-    direction: query.direction ?? bridgeDirections,
+    direction: query.direction ?? (user === undefined ? bridgeDirections : 'api'),
     person: person === undefined ? undefined : { id: person, names },
+    userId: user === undefined ? undefined : await findTravelUserId(user, deps),
     pathPrefix: path,
     isFailed: status === 'failed',
     hidesPolls: hidesPolls === 'true',
-    status: hundreds === undefined ? undefined : { from: hundreds, to: hundreds + 99 },
+    status: statusRange(status),
   };
+}
+
+function statusRange(status: string | undefined): ExchangeQuery['status'] {
+  if (status === undefined || status === 'failed') return undefined;
+  const from = Number(status.replace('xx', '00'));
+  return { from, to: status.endsWith('xx') ? from + 99 : from };
+}
+
+async function findTravelUserId(user: string, { database }: OperationDeps): Promise<string> {
+  if (!user.includes('@')) return user;
+  const found = await findUserByEmail(travelStore(database), user);
+  if (found) return found.id;
+  throw invalidField('user', 'There is no such user. Of one who was deleted, give the id.');
 }
 
 /** Returns the names by which identity providers search for a user; none if there is no such user any more. */
@@ -217,32 +255,49 @@ async function readSearchedNames(id: string, connection: string | undefined, dep
 
 async function toListed(exchanges: readonly LoggedExchange[], deps: OperationDeps) {
   const readName = nameReader(userNames(deps));
+  const emails = await readEmails(
+    travelStore(deps.database),
+    exchanges.flatMap(({ userId }) => userId ?? []),
+  );
   return Promise.all(
-    exchanges.filter(isOfBridge).map(async (exchange) => {
-      const { connection, person: id, requestHeaders } = exchange;
+    exchanges.map(async (exchange) => {
+      const { connection, person: id, userId, requestHeaders } = exchange;
       const name = connection !== undefined && id !== undefined ? await readName(connection, id) : undefined;
       const person = id === undefined ? undefined : { id, name };
-      return { ...exchange, person, userAgent: requestHeaders['user-agent'] };
+      const user = userId === undefined ? undefined : (emails.get(userId) ?? userId);
+      return { ...exchange, person, user, userAgent: requestHeaders['user-agent'] };
     }),
   );
 }
 
-async function getExchange(position: string, deps: OperationDeps) {
-  const found = await deps.exchanges.get(position);
-  if (!found || !isOfBridge(found))
+type Messages = 'requestHeaders' | 'responseHeaders' | 'requestBody' | 'responseBody';
+
+function messagesOf(exchange: Pick<LoggedExchange, Messages>) {
+  const { requestHeaders, responseHeaders, requestBody, responseBody } = exchange;
+  return {
+    request: { headers: requestHeaders, body: requestBody },
+    response: { headers: responseHeaders, body: responseBody },
+  };
+}
+
+async function getExchange(id: string, deps: OperationDeps) {
+  const found = await findExchange(id, deps);
+  if (!found)
     throw new OperationError(
       'notFound',
       'The log has no such exchange, or it is older than exchanges are kept.',
     );
   const [exchange, ...related] = await toListed([found, ...(await findRelated(found, deps))], deps);
   if (!exchange) throw new OperationError('notFound');
-  const { requestHeaders, responseHeaders, requestBody, responseBody } = found;
-  return {
-    ...exchange,
-    request: { headers: requestHeaders, body: requestBody },
-    response: { headers: responseHeaders, body: responseBody },
-    related: related.reverse(),
-  };
+  return { ...exchange, ...messagesOf(found), related: related.reverse() };
+}
+
+/** Finds the exchange at a position, or the first one of a request. */
+async function findExchange(id: string, { exchanges }: OperationDeps): Promise<LoggedExchange | undefined> {
+  const found = /^\d{1,15}$/.test(id) ? await exchanges.get(id) : undefined;
+  if (found) return found;
+  const ofRequest = await exchanges.list({ requestId: id, hidesOwnCalls: true, limit: MAX_RELATED });
+  return ofRequest.exchanges.sort((one, other) => one.at - other.at)[0];
 }
 
 /** A request and the calls that it causes begin within this time, in milliseconds. */
@@ -256,7 +311,7 @@ async function findRelated(
 ): Promise<LoggedExchange[]> {
   if (requestId === undefined) return [];
   const time = { since: at - RELATED_MS, until: at + RELATED_MS };
-  const query = { connection, requestId, direction: bridgeDirections, ...time, limit: MAX_RELATED };
+  const query = { connection, requestId, hidesOwnCalls: true, ...time, limit: MAX_RELATED };
   const found = await exchanges.list(query);
   return found.exchanges.filter((one) => one.position !== position);
 }

@@ -1,8 +1,5 @@
 import { z } from 'zod';
 import { hideUrlCredentials, redactWebhookUrl } from '../http/redaction.ts';
-import type { ExchangeQuery, KeptBody } from '../log/exchange.ts';
-import { apiKeys } from '../store/credentials/credentials.ts';
-import { createApiKey, listApiKeys } from '../travel/api-keys.ts';
 import { parseData } from '../travel/app.ts';
 import { create, patch, remove } from '../travel/changes.ts';
 import { type ListPage, list, type RequestTarget, type TravelDeps } from '../travel/collection.ts';
@@ -13,22 +10,8 @@ import { event, eventKinds } from '../travel/resources/event.ts';
 import { ADMIN_INDEX, user } from '../travel/resources/user.ts';
 import { webhook, webhookDelivery } from '../travel/resources/webhook.ts';
 import { requireEmbedded, type ServiceDeps } from './deps.ts';
-import { noSuch } from './errors.ts';
 import { type Operations, serviceOperation } from './operation.ts';
-import { id, name, next, optionalInteger, optionalText, optionalTime, time, travelPage } from './schemas.ts';
-
-const apiKey = z
-  .object({
-    id,
-    name: z.string(),
-    email: z.string().describe('The admin of the travel service on whose behalf it calls'),
-    createdAt: time,
-    lastUsedAt: optionalTime,
-    revokedAt: optionalTime,
-  })
-  .meta({ id: 'TravelApiKey', description: 'A key of an integration that calls the travel API' });
-
-export type TravelApiKey = z.input<typeof apiKey>;
+import { id, next, optionalInteger, optionalText, optionalTime, time, travelPage } from './schemas.ts';
 
 export const travelWebhook = z
   .object({
@@ -82,25 +65,6 @@ export const travelEvent = z
 
 export type TravelEvent = z.input<typeof travelEvent>;
 
-const body = z.object({ text: z.string(), cut: z.boolean().describe('True if only the beginning is kept') });
-
-const request = z
-  .object({
-    requestId: z.string(),
-    at: time,
-    ms: z.number(),
-    method: z.string(),
-    path: z.string(),
-    status: z.int(),
-    user: optionalText.describe('The email address of the caller, or the id'),
-    credential: optionalText,
-    requestBody: body.optional(),
-    responseBody: body.optional(),
-  })
-  .meta({ id: 'TravelRequest', description: 'A request to the travel API' });
-
-export type TravelRequest = z.input<typeof request>;
-
 const webhookMembers = {
   url: z.string(),
   description: z.string().max(1_000, 'has at most 1,000 characters'),
@@ -136,48 +100,6 @@ export const travelOperations = {
       admins: deps.embedded ? await listAdmins(deps.embedded.travel.store) : [],
       eventKinds: deps.embedded ? [...eventKinds] : [],
     }),
-  ),
-  listTravelApiKeys: serviceOperation(
-    {
-      ...{ method: 'get', path: '/travel/api-keys', tag, access: 'viewer' },
-      summary: 'List the API keys, oldest first',
-      result: z.object({ keys: z.array(apiKey) }),
-      errors: ['notFound'],
-    },
-    async (_input, deps) => {
-      const { travel } = requireEmbedded(deps);
-      return { keys: await listApiKeys({ keys: apiKeys(deps.database), reader: travel.store }) };
-    },
-  ),
-  createTravelApiKey: serviceOperation(
-    {
-      ...{ method: 'post', path: '/travel/api-keys', tag, access: 'admin' },
-      summary: 'Create an API key that is shown once',
-      body: z.strictObject({ name, email: z.email('must be an email address').max(320) }),
-      result: z.object({ id, key: z.string() }),
-      errors: ['notFound', 'conflict'],
-    },
-    async ({ body }, deps, { note }) => {
-      note(body);
-      const { travel } = requireEmbedded(deps);
-      const { store: reader, now, newId } = travel;
-      const created = await createApiKey(
-        { keys: apiKeys(deps.database), reader, now, newId: () => newId('B') },
-        body,
-      );
-      note({ id: created.id });
-      return created;
-    },
-  ),
-  revokeTravelApiKey: serviceOperation(
-    {
-      ...{ method: 'delete', path: '/travel/api-keys/{id}', tag, access: 'admin' },
-      summary: 'Revoke an API key',
-    },
-    async ({ params: { id } }, deps) => {
-      const { travel } = requireEmbedded(deps);
-      if (!(await apiKeys(deps.database).revoke(id, travel.now()))) throw noSuch('API key');
-    },
   ),
   listTravelWebhooks: serviceOperation(
     {
@@ -287,34 +209,6 @@ export const travelOperations = {
     async ({ params: { id, delivery } }, deps) =>
       travelDelivery.parse(await requireEmbedded(deps).webhooks.redeliver(targetOf(delivery, id))),
   ),
-  listTravelRequests: serviceOperation(
-    {
-      ...{ method: 'get', path: '/travel/requests', tag, access: 'viewer' },
-      summary:
-        'List the requests to the travel API, newest first. A page can be short although others follow',
-      query: z.strictObject({
-        failed: z.enum(['true']).optional().describe('Only statuses from 400'),
-        path: z
-          .string()
-          .max(300)
-          .regex(/^\/\P{Cc}*$/u, 'must begin with / and have no control characters')
-          .optional()
-          .describe('This path and those below it, e.g. `/api/users`'),
-        after: travelPage.after
-          .unwrap()
-          .regex(/^\d{1,15}$/, 'is not the end of a page')
-          .optional(),
-        limit: travelPage.limit,
-      }),
-      result: z.object({ requests: z.array(request), next }),
-      errors: ['notFound'],
-    },
-    ({ query: { failed, path, after, limit } }, deps) =>
-      listRequests(deps, {
-        status: failed ? { from: 400, to: 599 } : undefined,
-        ...{ pathBelow: path, before: after, limit },
-      }),
-  ),
   listTravelEvents: serviceOperation(
     {
       ...{ method: 'get', path: '/travel/events', tag, access: 'viewer' },
@@ -399,29 +293,4 @@ export async function newestFirst(
   });
   const next = meta['nextAfter'];
   return { data, ...(typeof next === 'string' ? { next } : {}) };
-}
-
-/** Names the callers by their email addresses; one who is gone has the id. */
-async function listRequests(
-  deps: ServiceDeps,
-  query: Pick<ExchangeQuery, 'status' | 'pathBelow' | 'before' | 'limit'>,
-) {
-  const { travel } = requireEmbedded(deps);
-  const { exchanges, next } = await deps.exchanges.list({ ...query, direction: 'api' });
-  const ids = [...new Set(exchanges.flatMap(({ userId }) => userId ?? []))];
-  const users = await travel.store.read(ids.map((id) => ({ type: user.type, id })));
-  const emails = new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));
-  const requests = exchanges.map(({ userId, ...exchange }) => ({
-    ...exchange,
-    status: exchange.status ?? 0,
-    requestId: exchange.requestId ?? '-',
-    user: userId === undefined ? undefined : (emails.get(userId) ?? userId),
-    requestBody: toListedBody(exchange.requestBody),
-    responseBody: toListedBody(exchange.responseBody),
-  }));
-  return { requests, next };
-}
-
-function toListedBody(body: KeptBody | undefined) {
-  return body && { text: body.text, cut: body.isCut };
 }

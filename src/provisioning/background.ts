@@ -132,13 +132,7 @@ interface ConnectionLoops {
 
 function startLoops(deps: BackgroundDeps, connection: Connection): ConnectionLoops {
   const stop = new AbortController();
-  const turns = [
-    reconcileTurn,
-    rulesTurn,
-    membershipsTurn,
-    retentionTurn,
-    ...(connection.isImported ? [importTurn] : []),
-  ];
+  const turns = [reconcileTurn, rulesTurn, membershipsTurn, retentionTurn, importTurn];
   const loops = turns.map((turn) => repeat(deps, stop.signal, () => turn(deps, connection, stop.signal)));
   if (connection.feed) loops.push(pollFeed(deps, connection, stop.signal));
   return {

@@ -27,8 +27,6 @@ export interface ConnectionSettings {
   lateMs: number;
   /** The time for which a tombstone without pending work is kept, in days. */
   tombstoneDays: number;
-  /** False for a connection whose travelers only the bridge changes: they are not imported. */
-  isImported: boolean;
 }
 
 /** One IdP that provisions one travel account, with its settings and its access to the travel API. */

@@ -68,7 +68,7 @@ export interface Decision {
   cause: HoldCause;
   answer: (typeof holdAnswers)[number];
   version: number;
-  /** The name of the admin, and the time by the wall clock; absent in decisions of earlier versions. */
+  /** The name of the admin, and the time by the wall clock. */
   by?: string;
   at?: number;
 }
@@ -89,8 +89,8 @@ export interface Reservation {
    * known.
    */
   reservedAt: number | undefined;
-  /** The key of the create, which is equal if it is repeated; absent in reservations of earlier versions. */
-  key?: string;
+  /** The key of the create, which is equal if it is repeated. */
+  key: string;
 }
 
 /** Calls whose outcome is unknown: the travel API may still carry them out after their time-out. */
@@ -253,14 +253,12 @@ export interface StatedDeparture {
 export interface Origin {
   /**
    * The values at the departure. After a reactivation they are kept for a day, in which names and externalId may follow
-   * (`returnedAt`). Leavers of earlier versions have none.
+   * (`returnedAt`).
    */
   departure?: Departure;
   /** The time of the last reactivation, by the wall clock. */
   returnedAt?: number;
-  /** The externalId at the departure, of leavers of earlier versions. */
-  leftAs?: string;
-  /** Set on inactive and deleted users; absent if the last statement is from an earlier version of Jetbridge. */
+  /** Set on users who were deactivated or deleted. */
   statedDeparture?: StatedDeparture;
   /** The leaver whose place this user has taken. `Progress.predecessor` counts before it. */
   predecessor?: Succession;

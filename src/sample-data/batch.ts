@@ -63,11 +63,8 @@ export class Batch {
       this.#count(event.type);
       this.#events.push([event, topic]);
     },
-    find: unsupported,
-    lock: unsupported,
-    remove: unsupported,
-    saveSecret: unsupported,
-    isReferenced: unsupported,
+    ...{ find: unsupported, lock: unsupported, remove: unsupported },
+    ...{ saveSecret: unsupported, isReferenced: unsupported },
   };
 
   /** Stores everything in one transaction. Throws a `SampleDataRefused` if a name of the company is taken. */

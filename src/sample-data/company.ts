@@ -25,8 +25,7 @@ export interface Company extends CompanyIdentity {
   fields: Record<FieldTitle, ChoiceField>;
 }
 
-/** The departments, which the first reports of the head of the company lead. */
-export const departments = [
+const departments = [
   ...['Sales', 'Engineering', 'Marketing', 'Finance', 'People', 'Operations', 'Research', 'Customer Care'],
 ];
 
@@ -108,7 +107,7 @@ async function createBranches(
 }
 
 /** A custom field with the ids of its options by their data; a text has none. */
-export interface ChoiceField {
+interface ChoiceField {
   id: string;
   options: Map<string, string>;
 }
@@ -148,11 +147,6 @@ const budgets = {
   },
 };
 
-const comfortable = {
-  hotelBudget: { kind: 'comfort' },
-  transportBudget: { flight: { kind: 'comfort' }, rail: { kind: 'comfort' } },
-};
-
 /** The settings of the standard policy, by which the simulated approvals are decided. */
 export const smartSettings = {
   maxTripPrice: { action: 'forceApproval', amount: 1800, currency: 'EUR' },
@@ -164,7 +158,7 @@ export const smartSettings = {
 const policies = {
   standard: { control: 'smart', smartSettings },
   sales: { control: 'notif' },
-  executives: { control: 'none', ...comfortable },
+  executives: { control: 'none', hotelBudget: { kind: 'comfort' } },
   'guests and interns': { control: 'full', hotelBudget: { kind: 'strict' } },
 };
 

@@ -233,11 +233,11 @@ export function toJson(doc: object): JsonObject {
 }
 
 /** The schema has accepted the document, so that only its type changes. */
-export function toEntry<Doc>(stored: StoredResource): Entry<Doc> {
+function toEntry<Doc>(stored: StoredResource): Entry<Doc> {
   return { ...stored, doc: stored.doc as Doc };
 }
 
 /** The reverse of `toEntry`. */
-export function toStored({ type, id, parentId, createdAt, doc }: Entry<object>): StoredResource {
+function toStored({ type, id, parentId, createdAt, doc }: Entry<object>): StoredResource {
   return { type, id, parentId, createdAt, doc: doc as JsonObject };
 }

@@ -30,13 +30,8 @@ export async function* hirePeople(simulation: SimulationContext): Story {
     const branch = random.helpers.weightedArrayElement(
       company.branches.map(({ weight }, value) => ({ weight, value })),
     );
-    const { doc, city, policy } = createPerson(simulation, {
-      number,
-      branch,
-      department,
-      managerId: manager?.id,
-      isManager,
-    });
+    const job = { number, branch, department, managerId: manager?.id, isManager };
+    const { doc, city, policy } = createPerson(simulation, job);
     const hired = await recorder.create(user, doc);
     if (isManager) managers.push({ id: hired.id, department });
     // The head of the company stays even if there are no reports, because trips need at least one traveler.
@@ -85,6 +80,8 @@ interface Job {
   isManager: boolean;
 }
 
+const seats = ['aisle', 'aisle', 'window', 'middle'];
+
 function createPerson(
   simulation: SimulationContext,
   job: Job,
@@ -119,18 +116,12 @@ function createPerson(
     ...(managerId === undefined ? {} : { managerId }),
     ...phone(branch, random),
     roles: roles(job, random),
-    ...(random.datatype.boolean(0.6) ? { travelerPrefs: { flightSeatPosition: seat(random) } } : {}),
+    ...(random.datatype.boolean(0.6)
+      ? { travelerPrefs: { flightSeatPosition: random.helpers.arrayElement(seats) } }
+      : {}),
     ...(ownPolicy ? { travelPolicyId: company.policyIds[ownPolicy] } : {}),
   };
   return { doc, city: home.name, policy: ownPolicy ?? (department === 0 ? 'sales' : 'standard') };
-}
-
-function seat(random: Faker): string {
-  return random.helpers.weightedArrayElement([
-    { value: 'aisle', weight: 2 },
-    { value: 'window', weight: 1 },
-    { value: 'middle', weight: 1 },
-  ]);
 }
 
 /** A postal code in the form of the country, with the city's first digits. */

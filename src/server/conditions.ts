@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { DEMO_CONNECTION } from '../admin/demo-day.ts';
 import type { SignInBurst } from '../admin/refused-sign-ins.ts';
 import type { Alert } from '../alerts/channel.ts';
 import {
@@ -13,7 +12,6 @@ import {
   describeOutage,
   type LocalFact,
   outageFact,
-  withoutConnection,
 } from '../provisioning/conditions/facts.ts';
 import { numberText } from '../provisioning/conditions/texts.ts';
 import { MIN_PEOPLE } from '../provisioning/import/foreign-values.ts';
@@ -48,20 +46,16 @@ export function servedConditions(
   const stored = conditionFactReader(deps.database, now, countMs);
   const readGroups = missingGroupReader(deps.store);
   const readMissingGroups = readAtMostEvery(CHECK_MS, now, () =>
-    readGroups(opened.connections.map(({ connection: { id } }) => id).filter((id) => id !== DEMO_CONNECTION)),
+    readGroups(opened.connections.map(({ connection: { id } }) => id)),
   );
   const readDescriptors = readAtMostEvery(CHECK_MS, now, () => readDescriptorFacts(now()));
   const read = async (summaries?: PeopleSummary[]): Promise<FoundConditions> => {
-    // Nobody is woken by what the demo day has invented.
     const facts: ConditionFacts = {
-      ...withoutConnection(await stored.read(summaries), DEMO_CONNECTION),
+      ...(await stored.read(summaries)),
       ...(summaries && { summaries }),
       ...{
         now: now(),
-        local: [
-          ...localFacts(deps, opened).filter(({ connection }) => connection !== DEMO_CONNECTION),
-          ...(await readDescriptors()),
-        ],
+        local: [...localFacts(deps, opened), ...(await readDescriptors())],
       },
       missingGroups: await readMissingGroups(),
       ...{ storeFault: deps.writes.failure(), certificate: certificate() },

@@ -79,7 +79,6 @@ export function openConnection(
       ...{ parkingDomain, minimumShare, maxImported, tombstoneDays },
       lateMs,
       callTimeoutMs: travelApi.timeoutMs,
-      isImported: true,
       ...{ travel: travelUsers(client), lookups },
       ...(travelApi.feed && source ? { feed: { ...travelApi.feed, source } } : {}),
     },

@@ -12,8 +12,8 @@ export interface OpenProvisioning {
   connections: OpenConnection[];
   provisioning: ProvisioningService;
   suspicion: ForeignValues;
-  /** Serves one more connection. If it imports no travelers, the other connections of its account do. */
-  serveConnection(settings: ConnectionSettings, options?: { isImported: boolean }): void;
+  /** Serves one more connection. */
+  serveConnection(settings: ConnectionSettings): void;
   /** Serves a connection no longer; does nothing if it is not served. */
   endConnection(id: string): Promise<void>;
 }
@@ -39,11 +39,10 @@ export function openProvisioning(
   registerServiceGauges(metrics, { store, provisioning, connections, live, suspicion });
   return {
     ...{ connections, provisioning, suspicion },
-    serveConnection: (added, { isImported } = { isImported: true }) => {
+    serveConnection: (added) => {
       const opened = open(added);
-      const connection = { ...opened.connection, isImported };
-      connections.push({ ...opened, connection });
-      provisioning.addConnection(connection);
+      connections.push(opened);
+      provisioning.addConnection(opened.connection);
     },
     endConnection: async (id) => {
       const index = connections.findIndex(({ connection }) => connection.id === id);

@@ -23,7 +23,6 @@ import { type ScimTokens, scimTokens } from '../store/credentials/credentials.ts
 import { currentEncryptionKey, encryption, previousEncryptionKey } from '../store/credentials/encryption.ts';
 import { type TokenUses, writeTokenUses } from '../store/credentials/token-uses.ts';
 import { peopleSummaries } from '../store/identities/people-summaries.ts';
-import { ONE_LOG } from '../store/migrations/index.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
 import { joinReplicas, type LiveReplicas, sharedClock } from '../store/queues/live-replicas.ts';
 import { replicas } from '../store/queues/replicas.ts';
@@ -190,7 +189,6 @@ async function openStores(
     ...{ keep: settings.requestLog, onLoss: countLostExchanges(metrics) },
   });
   started.push(logged);
-  if (database.migrated.includes(ONE_LOG)) log.warn(EMPTIED);
   const recorder = settings.requestLog.keepDays > 0 ? logged : undefined;
   const embeddedChanges: ServerDeps['embeddedChanges'] = { listener: () => {} };
   const refusals = refusalDeps(database);
@@ -222,9 +220,6 @@ async function openTraces(traces: NonNullable<Settings['traces']>, log: Logger):
   const { openTelemetry } = await import('../tracing/open-telemetry.ts');
   return openTelemetry(traces, { log, now: () => performance.now(), wait });
 }
-
-const EMPTIED =
-  'the log of exchanges and the request log of the travel service are one log now, which begins empty: the entries of the earlier version were deleted';
 
 /**
  * Decrypts secrets with JETBRIDGE_KEY_PREVIOUS and encrypts them with the current key, so that the variable can be unset. Throws a

@@ -1,6 +1,5 @@
 import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
-import type { DemoDay } from '../admin/demo-day.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
 import { documentPages } from '../admin/page.ts';
@@ -8,7 +7,6 @@ import { alertChannels, alertSender } from '../alerts/alert-sender.ts';
 import { conditionAlarms } from '../alerts/condition-alarms.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
-import { demoDay, type ServedDemoDay } from '../demo-day/demo-day.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
 import { healthRoutes, metricsRoutes } from '../http/monitoring.ts';
 import {
@@ -25,7 +23,6 @@ import type { Background } from '../provisioning/background.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import { isLookedUp } from '../provisioning/import/event-feed.ts';
 import type { ImportOptions, ImportResult } from '../provisioning/import/import.ts';
-import { announceReturnPolicy } from '../provisioning/people/return-notice.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
@@ -36,6 +33,7 @@ import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
 import { reportedConditions } from '../store/queues/reported-conditions.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { readPublicConditions, type ServedConditions, servedConditions, tellEvents } from './conditions.ts';
+import { demoDay, type ServedDemoDay } from './demo-day.ts';
 import { registerUnconfirmed } from './gauges.ts';
 import {
   createHttpServer,
@@ -97,8 +95,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const { connections, provisioning } = opened;
   const scim = scimParts(deps, { ...servers, ...opened });
   const demo = demoDay({
-    ...{ parts: deps, folder: options.demo, ...opened },
-    openScimServer: () => openLoopbackServer(deps.http, (app) => app.use('/scim/v2', scimApp(scim))),
+    ...{ ...deps, ...opened, folder: options.demo, scim },
   });
   const stored = storedConnections({ ...deps, ...opened });
   const tasks = mappingThread({ program: options.mappingProgram, limits: options.mappingLimits, wait });
@@ -107,7 +104,6 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const app = createApp(deps, { ...parts, scim, page: options.page, documents: options.documents });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, parts);
-  demo.follow();
   stored.follow();
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
   // them.
@@ -212,7 +208,7 @@ function chosenUrl({ publicUrl }: Settings): string | undefined {
 
 interface AppParts extends Servers, OpenProvisioning {
   scim: ScimDeps;
-  demoDay: DemoDay;
+  demoDay: ServedDemoDay;
   storedConnections: StoredConnections;
   tasks: MappingThread;
   conditions: ServedConditions;
@@ -258,8 +254,8 @@ function createApp(deps: ServerDeps, { scim, documents, ...parts }: AppParts): E
 
 /** Starts the loops of the bridge and of the embedded travel service. */
 function startBackground(
-  { settings, runtime, log, database, store, live, restoreWatch, embedded, http, signIns }: ServerDeps,
-  { provisioning, connections, suspicion, conditions }: OpenProvisioning & { conditions: ServedConditions },
+  { settings, runtime, log, database, live, restoreWatch, embedded, http, signIns }: ServerDeps,
+  { provisioning, suspicion, conditions }: OpenProvisioning & { conditions: ServedConditions },
 ): Background {
   const loops = provisioning.startBackground();
   const retryUnresolved = () =>
@@ -269,12 +265,6 @@ function startBackground(
   live.onDeath(retryUnresolved);
   // This process may be one that died before.
   retryUnresolved();
-  void announceReturnPolicy(
-    { ...store, log: runtime.log },
-    connections.map(({ connection }) => connection),
-  ).catch((error: unknown) => {
-    log.error({ err: error }, 'the policy onReturn could not be announced; the next start repeats it');
-  });
   const channels = alertChannels(settings.alerts, { publicUrl: chosenUrl(settings), now: runtime.wallClock });
   const alerts = alertSender(channels, { clock: runtime, log });
   const countUnconfirmed = unconfirmedPeople(database, runtime.now);

@@ -1,7 +1,12 @@
 import type { ScimResource } from '../schema/resource.ts';
 import type { Field } from './fields.ts';
 import type { Mapping } from './mapping/mapping-file.ts';
-import { type CompiledSource, firstThatHolds, preparedValues, ruleSources } from './mapping/rule-sources.ts';
+import {
+  allPreparedValues,
+  type CompiledSource,
+  firstThatHolds,
+  ruleSources,
+} from './mapping/rule-sources.ts';
 import {
   type ConditionalRule,
   findRules,
@@ -126,7 +131,7 @@ export function findReferencesOf(rules: Rules, user: SourceUser): string[] {
   for (const field of compiledFields(rules)) {
     if (field.read !== readManager) continue;
     for (const source of usableSources(applicableField(field, user), user)) {
-      for (const prepared of source.valuesOf(user).flatMap((raw) => preparedValues(source, raw))) {
+      for (const prepared of allPreparedValues(source, user).flatMap(({ readings }) => readings)) {
         const text = 'value' in prepared ? toVerbatimText(prepared.value) : undefined;
         if (text !== undefined) references.add(text);
       }

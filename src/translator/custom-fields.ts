@@ -13,7 +13,13 @@ import {
   toFinding,
   translateField,
 } from './decide.ts';
-import { type CompiledSource, firstThatHolds, preparedValues, ruleSources } from './mapping/rule-sources.ts';
+import {
+  allPreparedValues,
+  type CompiledSource,
+  firstThatHolds,
+  preparedValues,
+  ruleSources,
+} from './mapping/rule-sources.ts';
 import { type ConditionalRule, type Rule, type Rules, toRuleChain } from './rules.ts';
 import type { SourceUser } from './sources.ts';
 import type { AppliedField, CustomField, FieldKey, Lookups, TraceEntry, WantedField } from './translation.ts';
@@ -268,8 +274,7 @@ function decideList(
 ): Decision {
   if (source.awaitedManager?.(user)) return decideField(key, toCandidates([source], user), { read, context });
   const raws = source.valuesOf(user);
-  const values = raws.flatMap((raw) => {
-    const readings = preparedValues(source, raw);
+  const values = allPreparedValues(source, user).flatMap(({ raw, readings }) => {
     // Of a text that a transform divides, findings name the part.
     const isPart = readings.length > 1;
     return readings.map((reading) => ({ raw: isPart && 'value' in reading ? reading.value : raw, reading }));

@@ -1,7 +1,7 @@
 import { isObject, type Json, type ScimResource, urns } from '../schema/resource.ts';
 import { usableSources } from './compiled-fields.ts';
 import { absentEntry, type TranslationDraft, type TranslationInput, toFinding } from './decide.ts';
-import { preparedValues, type RuleSources, ruleSources, tracedRule } from './mapping/rule-sources.ts';
+import { allPreparedValues, type RuleSources, ruleSources, tracedRule } from './mapping/rule-sources.ts';
 import {
   type NamedRole,
   namedRoles,
@@ -114,12 +114,12 @@ function translateRoleRule(
       waitForManager(draft, { ...awaited, keys, traced, context });
       return;
     }
-    const raws = source.valuesOf(user);
-    if (raws.length === 0) draft.trace.push(...keys.map((field) => absentEntry(field, source)));
+    const values = allPreparedValues(source, user);
+    if (values.length === 0) draft.trace.push(...keys.map((field) => absentEntry(field, source)));
     const group = source.groupOf?.(user);
     const named = group === undefined ? traced : { ...traced, group };
-    const given = raws.flatMap((raw) =>
-      preparedValues(source, raw).map((reading) => {
+    const given = values.flatMap(({ raw, readings }) =>
+      readings.map((reading) => {
         if ('value' in reading) return giveRoles(draft, reading.value, { traced: named, table });
         reportFault(draft, { raw, fault: reading.fault, keys, traced: named });
         return false;

@@ -193,7 +193,7 @@ export interface TraceEntry {
 
 /**
  * A trace as it is stored: without the entries that every user without values has (`expandTrace` adds them). In place of the entries
- * of a field that named an erased person there is a list that begins with the field; traces of earlier versions consist of such lists.
+ * of a field that named an erased person there is a list that begins with the field.
  */
 export type StoredTrace = (TraceEntry | [field: FieldKey, ...Json[]])[];
 

@@ -1,9 +1,8 @@
 import { hashSecret, newSecret } from '../http/authentication.ts';
-import { requireAdminByEmail } from './authentication.ts';
+import { readEmails, requireAdminByEmail } from './authentication.ts';
 import { createRecorder } from './changes.ts';
 import type { TravelDeps } from './collection.ts';
 import { ApiError } from './errors.ts';
-import { stringMember } from './json.ts';
 import type { ApiKey, ApiKeys, Authenticator, Log, TravelReader } from './ports.ts';
 import { ADMIN_INDEX, user } from './resources/user.ts';
 
@@ -52,9 +51,10 @@ export async function listApiKeys({
   reader,
 }: Pick<ApiKeyDeps, 'keys' | 'reader'>): Promise<(ApiKey & { email: string })[]> {
   const all = await keys.list();
-  const ids = [...new Set(all.map(({ userId }) => userId))];
-  const users = await reader.read(ids.map((id) => ({ type: 'user', id })));
-  const emails = new Map(users.map(({ id, doc }) => [id, stringMember(doc, 'email') ?? '']));
+  const emails = await readEmails(
+    reader,
+    all.map(({ userId }) => userId),
+  );
   return all.map((key) => ({ ...key, email: emails.get(key.userId) ?? '' }));
 }
 

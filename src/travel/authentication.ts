@@ -114,9 +114,22 @@ export async function requireAdminByEmail(reader: TravelReader, email: string): 
   return user;
 }
 
-async function findUserByEmail(reader: TravelReader, email: string): Promise<StoredResource | undefined> {
+/** Finds a user by the email address, without case. */
+export async function findUserByEmail(
+  reader: TravelReader,
+  email: string,
+): Promise<StoredResource | undefined> {
   const [user] = await reader.find({ type: 'user', name: 'email', values: [foldCase(email)], limit: 1 });
   return user;
+}
+
+/** Reads the email addresses of users by their ids. Users who are gone are left out. */
+export async function readEmails(
+  reader: Pick<TravelReader, 'read'>,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const users = await reader.read([...new Set(ids)].map((id) => ({ type: 'user', id })));
+  return new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));
 }
 
 /** The OpenID provider whose access tokens are accepted, and the rules that map a token to an admin. */

@@ -92,7 +92,7 @@ function update(
     const { archived } = stored.doc;
     const kept: JsonObject = archived === undefined ? {} : { archived };
     const wanted = mergePatch(operation === 'patch' ? stored.doc : kept, body);
-    refuseOversized(wanted, stored.doc);
+    refuseOversized(wanted);
     return saveDraft(collection, recorder, { operation, caller: target.caller, parent, stored, wanted });
   });
 }
@@ -119,7 +119,7 @@ async function saveDraft(
 ): Promise<JsonObject> {
   const { transaction } = recorder;
   const before = operation === 'create' ? undefined : stored.doc;
-  const valid = parseDocument(resource, wanted, before);
+  const valid = parseDocument(resource, wanted);
   const dangling = await danglingReferences(resource, valid, transaction);
   const saveOther: Change['saveOther'] = async (other, doc) => {
     await recorder.replace(resource, other, doc);

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { type FieldFault, MAX_FAULTS, validationFailed } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
@@ -22,11 +21,10 @@ export function refuseUnknownFields(resource: Resource, body: JsonObject): void 
 
 /**
  * Throws `validationFailed` if a document has too many values, before its schema is applied: validating costs much more
- * than sending. A stored document that is too large may still shrink.
+ * than sending.
  */
-export function refuseOversized(doc: JsonObject, before: JsonObject = {}): void {
-  const total = countValues(doc);
-  if (total <= MAX_VALUES || total <= countValues(before)) return;
+export function refuseOversized(doc: JsonObject): void {
+  if (countValues(doc) <= MAX_VALUES) return;
   const sizes = Object.entries(doc).map(([field, value]) => ({ field, size: countValues(value) }));
   const largest = sizes.reduce((most, one) => (one.size > most.size ? one : most));
   const message = `makes the resource too large: it can hold ${MAX_VALUES} values`;
@@ -48,35 +46,19 @@ function countValues(value: Json): number {
 
 /**
  * Applies the schema: fields in its order, defaults filled in, empty optional lists and objects dropped. Throws
- * `validationFailed`. A value that is unchanged from `before` is accepted even if the rules have become stricter since.
+ * `validationFailed`.
  */
-export function parseDocument(resource: Resource, input: JsonObject, before?: JsonObject): JsonObject {
+export function parseDocument(resource: Resource, input: JsonObject): JsonObject {
   const result = resource.schema.safeParse(input, { reportInput: false });
-  const issues = (result.error?.issues ?? []).filter((issue) => !isUnchangedValue(issue, input, before));
-  if (issues.length > 0)
-    throw validationFailed(issues.slice(0, MAX_FAULTS).flatMap((issue) => issueToFaults(issue, input)));
-  // Only a stored document can violate the present rules, and its defaults are already filled in.
-  const doc = result.success ? (result.data as JsonObject) : inSchemaOrder(resource, input);
+  if (!result.success)
+    throw validationFailed(
+      result.error.issues.slice(0, MAX_FAULTS).flatMap((issue) => issueToFaults(issue, input)),
+    );
+  const doc = result.data as JsonObject;
   const fields = Object.entries(doc).filter(
     ([name, value]) => value !== undefined && !(isEmpty(value) && isOptional(resource, name)),
   );
   return Object.fromEntries(fields);
-}
-
-function isUnchangedValue(
-  issue: z.core.$ZodIssue,
-  input: JsonObject,
-  before: JsonObject | undefined,
-): boolean {
-  if (issue.code !== 'custom' || !before) return false;
-  const path = pathOf(issue);
-  const value = valueAt(input, path);
-  return value !== undefined && isDeepStrictEqual(value, valueAt(before, path));
-}
-
-function inSchemaOrder({ schema }: Resource, input: JsonObject): JsonObject {
-  const names = Object.keys(schema.shape).filter((name) => Object.hasOwn(input, name));
-  return Object.fromEntries(names.map((name) => [name, input[name] ?? null]));
 }
 
 function pathOf({ path }: z.core.$ZodIssue): (string | number)[] {

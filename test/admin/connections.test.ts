@@ -118,7 +118,6 @@ test('a changed policy takes effect with the next request, and the others stay',
 
 test.each([
   [{ name: 'Big Name' }, 'name', /^is no name of a connection\. Write at most 40/],
-  [{ name: 'demo' }, 'name', /demo day/],
   [{ travelApi: { url: 'ftp://x' } }, 'travelApi.url', /^is no URL/],
   [
     { travelApi: { url: 'https://travel.example.com', keyEnv: 'NOT_SET' } },

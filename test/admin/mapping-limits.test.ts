@@ -1,10 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
-import { temporaryFolder } from '../fixtures/jetbridge.ts';
-import { scimClient } from '../fixtures/scim-client.ts';
-import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
 const path = '/mappings/default';
 
@@ -208,33 +203,4 @@ describe('while a mapping is computed', () => {
       await fixture.close();
     }
   });
-});
-
-test('a mapping file of the settings that is larger keeps working, with a warning in the log', async () => {
-  const folder = temporaryFolder();
-  const mapping = join(folder.path, 'mapping.json');
-  const large = JSON.parse(rules(500, () => ({})));
-  large.scimUserMapping.push({ scimAttribute: 'nickName', userAttribute: 'firstName' });
-  writeFileSync(mapping, JSON.stringify(large));
-  const settings = writeSettingsFile({}, { default: { mapping } });
-  const lines: string[] = [];
-  const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
-  const fixture = await startAdmin({ JETBRIDGE_CONFIG: settings.path }, { log });
-  try {
-    const idp = scimClient(fixture.service.url, fixture.service.scimToken);
-    const created = await idp.send('POST', '/Users', { userName: 'ada@corp.example', nickName: 'Ada' });
-    expect(created.status).toBe(201);
-    const people = await fixture.service.people('default');
-    const ada = people.find(({ desired }) => desired.userName === 'ada@corp.example');
-    expect(ada?.applied).toMatchObject({ firstName: { sent: 'Ada' } });
-    const { body } = await fixture.viewer('GET', path);
-    expect(body.version.rules).toBe(501);
-    const warnings = lines.filter((line) => line.includes('is larger than a new one may be'));
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain('has 501 rules, and a mapping has at most 500');
-  } finally {
-    await fixture.close();
-    settings.remove();
-    folder.remove();
-  }
 });

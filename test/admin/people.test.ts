@@ -219,3 +219,25 @@ test('an admin joins a person with the leaver in whose place the person is', asy
   expect((await fixture.admin('POST', `${path}/join`, { body: {} })).status).toBe(409);
   await idp.send('DELETE', `/Users/${user.id}`);
 });
+
+test('an admin erases a person who has left, and the audit log says whom, without a name', async () => {
+  const [active, id] = [ids.get('grace@corp.example'), ids.get('eve@corp.example')];
+  const erase = (one: string | undefined, body: object) =>
+    fixture.admin('POST', `/people/default/${one}/erase`, { body });
+  const refused = { status: 409, body: { message: expect.stringMatching(/^grace@corp\.example is active/) } };
+  expect(await erase(active, { confirm: true })).toMatchObject(refused);
+  const plan = {
+    ...{ identities: [{ connection: 'default', id, userName: 'eve@corp.example' }], place: 'embedded' },
+    ...{ travelUserIds: [expect.any(String)] },
+    counts: { groups: 0, otherPeople: 0, requests: expect.any(Number), event: 1 },
+  };
+  expect((await erase(id, {})).body).toEqual({ erased: false, ...plan });
+  expect((await fixture.viewer('GET', `/people/default/${id}`)).status).toBe(200);
+  expect((await erase(id, { confirm: true })).body).toMatchObject({ erased: true, ...plan });
+  expect((await fixture.viewer('GET', `/people/default/${id}`)).status).toBe(404);
+  const { entries } = (await fixture.viewer('GET', '/audit?limit=1')).body;
+  expect(entries).toMatchObject([
+    { action: 'erasePerson', details: { connection: 'default', id, confirm: true }, status: 200 },
+  ]);
+  expect(JSON.stringify(entries)).not.toContain('eve@corp.example');
+});

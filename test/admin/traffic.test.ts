@@ -78,6 +78,9 @@ test.each([
   ['direction=scim&status=failed', 1],
   ['direction=scim&status=4xx', 1],
   ['direction=scim&status=2xx', 3],
+  ['direction=scim&status=404', 1],
+  ['direction=scim&pathBelow=/scim/v2/users/nobody', 1],
+  ['direction=scim&pathBelow=/scim/v2/user', 0],
   ['status=5xx', 0],
   ['path=/SCIM/v2/Groups', 1],
   ['connection=nosuch', 0],
@@ -116,6 +119,7 @@ test('an exchange has its headers and bodies without secrets, and the calls that
   ]);
   const call = (await fixture.viewer('GET', `/exchanges/${body.related[0].position}`)).body;
   expect(call.related).toEqual([expect.objectContaining({ direction: 'scim', position })]);
+  expect((await fixture.viewer('GET', '/exchanges/first')).body.position).toBe(position);
 });
 
 test('an exchange that is not in the log is answered 404', async () => {

@@ -238,18 +238,21 @@ test('the secret of a webhook is renewed and shown once; for a day the one befor
 });
 
 test('requests to the travel API are listed with the email address of the caller, and failed ones alone', async () => {
+  const email = 'admin@jetbridge.local';
   await travel('GET', '/users/nosuch');
+  const failed = 'direction=api&status=failed&pathBelow=/api/users';
   await eventually(async () => {
-    const { body } = await fixture.viewer('GET', '/travel/requests?failed=true&path=/api/users');
-    expect(body.requests[0]).toMatchObject({
-      ...{ method: 'GET', path: '/api/users/nosuch', status: 404, user: 'admin@jetbridge.local' },
+    const { body } = await fixture.viewer('GET', `/exchanges?${failed}`);
+    expect(body.exchanges[0]).toMatchObject({
+      ...{ method: 'GET', path: '/api/users/nosuch', status: 404, user: email },
     });
   });
-  const page = await fixture.viewer('GET', '/travel/requests?limit=1');
-  expect(page.body).toMatchObject({ requests: [expect.anything()], next: expect.any(String) });
-  const following = await fixture.viewer('GET', `/travel/requests?after=${page.body.next}`);
-  expect(following.body.requests.length).toBeGreaterThan(0);
-  expect((await fixture.viewer('GET', '/travel/requests?after=nonsense')).status).toBe(422);
+  const ofUser = (await fixture.viewer('GET', `/exchanges?user=${email}&status=404&details=true`)).body;
+  expect(ofUser.exchanges[0]).toMatchObject({
+    ...{ direction: 'api', path: '/api/users/nosuch', response: { body: { isCut: false } } },
+  });
+  const { status, body } = await fixture.viewer('GET', '/exchanges?user=nobody@jetbridge.local');
+  expect([status, body.faults[0].field]).toEqual([422, 'user']);
 });
 
 test('events are listed, the newest first', async () => {

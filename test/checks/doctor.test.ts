@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runDoctor } from '../../src/checks/doctor.ts';
-import { createToken } from '../../src/cli/credentials.ts';
 import { doctor } from '../../src/cli/doctor.ts';
-import { showRequests } from '../../src/cli/requests.ts';
 import { makeSampleCompany } from '../../src/cli/travel-service.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
@@ -14,6 +12,7 @@ import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { addStoredConnection } from '../../src/store/stored-connections.ts';
 import { type Answerer, json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { folderForEachTest } from '../fixtures/folder-for-each-test.ts';
 import { startService } from '../fixtures/service.ts';
 import { recordedShell } from '../fixtures/shell.ts';
@@ -87,7 +86,7 @@ describeOnSqlite('without a database', () => {
 test('a token that ends soon is a warning with the command that makes another', async () => {
   const shell = await recordedShell(data);
   await makeSampleCompany(shell, { users: 1, trips: 0, seed: 1 });
-  await createToken(shell, { connection: 'default', name: 'okta', days: 7 });
+  await runCommandLine(['tokens', 'create', '--name', 'okta', '--days', '7'], data);
   const { code, lines } = await examine();
   expect(code).toBe(0);
   expect(lineOf(lines, 'tokens')).toMatch(
@@ -224,7 +223,7 @@ describeOnSqlite('a key file', () => {
     expect(lineOf(lines, 'encryption key')).toMatch(
       /^fault {4}encryption key: .*jetbridge\.key is missing, .*Restore it from a backup, or set JETBRIDGE_KEY\./,
     );
-    expect(await showRequests(await recordedShell(data), { limit: 1 })).toBe(0);
+    expect(await runCommandLine(['requests', '--limit', '1'], data)).toMatchObject({ code: 0 });
     expect(existsSync(file)).toBe(false);
   });
 

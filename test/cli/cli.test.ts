@@ -258,7 +258,7 @@ describe('import', () => {
 
 describe('demo', () => {
   it('shows for each person the requests of the IdP, the traveler, and the findings with their reasons', async () => {
-    const ran = await runCommandLine(['demo'], data);
+    const ran = await runCommandLine(['demo', '--once'], data);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('2 scenarios: 2 passed, 0 failed, 0 skipped');
     const text = ran.out.replace(/\s*│\n│ +│\s*/g, ' ');

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { createToken } from '../../src/cli/credentials.ts';
 import { startAdmin } from '../fixtures/admin.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { isOnPostgres } from '../fixtures/data-folder.ts';
@@ -9,7 +8,6 @@ import { scimClient } from '../fixtures/scim-client.ts';
 import { startServer } from '../fixtures/server-process.ts';
 import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
-import { recordedShell } from '../fixtures/shell.ts';
 import { letTimePass } from '../fixtures/test-database.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -45,9 +43,9 @@ const user = (name: string) => ({
 
 /** Returns a SCIM client with a new token of the connection. */
 async function clientOf({ url }: { url: string }, env: Record<string, string>, connection: string) {
-  const made = await recordedShell(env);
-  expect(await createToken(made, { connection, name: 'test' })).toBe(0);
-  return scimClient(url, made.out[0] ?? '');
+  const made = await runCommandLine(['tokens', 'create', '--connection', connection], env);
+  expect(made.code).toBe(0);
+  return scimClient(url, made.out.trim());
 }
 
 /** Serves these connections without background work. */

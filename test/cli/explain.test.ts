@@ -155,7 +155,7 @@ test('an unknown person or connection ends with 1, and says what was searched', 
     'Nobody has the userName, email address, SCIM id or travel user id nobody. Searched, deleted people included: default. "npx jetbridge people" lists everybody.\n',
   );
   expect(await refusalOf('ada', '--connection', 'okta')).toBe(
-    'The input is not valid.\n  connection: There is no connection okta; there is default.\n',
+    'There is no connection okta in the database; it has default.\n',
   );
 });
 

@@ -151,7 +151,10 @@ test('a person is shown by id or userName, with the reason and the effects and c
 test.each([
   [['show', 'nobody'], /^Nobody has the userName, email address, SCIM id or travel user id nobody\./],
   [['show', 'free'], 'free is not held.\n'],
-  [['show', 'ada', '--connection', 'acme'], /There is no connection acme; there is entra, okta\.\n$/],
+  [
+    ['show', 'ada', '--connection', 'acme'],
+    /There is no connection acme in the database; it has entra, okta\.\n$/,
+  ],
   [['show', 'ada', '--connection', 'entra'], /^Nobody has .* Searched, deleted people included: entra\./],
   [['approve', 'ada', 'nobody@corp.example', '--yes'], /^Nobody has .* nobody@corp\.example\./],
   [['approve', 'ada', 'free', '--yes'], 'free is not held.\n'],

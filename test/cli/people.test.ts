@@ -38,8 +38,8 @@ async function list(...args: string[]): Promise<string> {
 
 test('the table has state, name and findings, beside a running server', async () => {
   const { out: table, err } = await people();
-  expect(table).toMatch(/ada@corp\.example +│ Ada "A\." King, B\.Sc\. +│ synced +│ - +│ - +│ 20/);
-  expect(table).toMatch(/bob +│ - +│ pending +│ - +│ emailInvalid noEmail +│ 20/);
+  expect(table).toMatch(/ada@corp\.example +│ Ada "A\." King, B\.Sc\. +│ synced +│ - +│ yes +│ - +│ 20/);
+  expect(table).toMatch(/bob +│ - +│ pending +│ - +│ yes +│ emailInvalid noEmail +│ 20/);
   expect(table).toMatch(/│ default +│/);
   expect(err.split('\n')).toEqual([
     '2 of 4 people are in step with the travel service; 2 lack data.',

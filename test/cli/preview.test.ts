@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { showAudit } from '../../src/cli/audit.ts';
 import { check } from '../../src/cli/check.ts';
 import { applyFile } from '../../src/cli/mapping/mapping.ts';
 import { preview, previewPeople } from '../../src/cli/mapping/preview.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { addStoredConnection } from '../../src/store/stored-connections.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
@@ -100,9 +100,8 @@ test('preview, check and mapping know the connections of the database', async ()
   const mapping = file('okta.json', {});
   expect(await applyFile(shell, mapping, { connection: 'okta', yes: true })).toBe(0);
   expect(shell.out.join()).toContain('In force for connection okta');
-  const audited = await recordedShell(data);
-  await showAudit(audited, { action: 'applyMapping', limit: 1, json: true });
-  expect(JSON.parse(audited.out[0] ?? '')).toMatchObject({
+  const audited = await runCommandLine(['audit', '--action', 'applyMapping', '--limit', '1', '--json'], data);
+  expect(JSON.parse(audited.out)).toMatchObject({
     ...{ actorKind: 'command', status: 200 },
     details: { connection: 'okta', mapping, version: 1, before: 0 },
   });

@@ -61,27 +61,27 @@ it('shows the requests to the travel service while the server runs, as a table o
     id: 'case-2',
   });
   await ask('/api/whoami', { key: 'wrong', id: 'case-3' });
-  const [last, created, missing] = (await logged(3, '--status', '4xx')).slice(0, 3);
+  const [last, created, missing] = (await logged(3, '--direction', 'api', '--status', '4xx')).slice(0, 3);
   expect([last.requestId, created.requestId, missing.requestId]).toEqual(['case-3', 'case-2', 'case-1']);
-  expect(last).not.toHaveProperty('userId');
+  expect(last).not.toHaveProperty('user');
   expect(created).toEqual({
     direction: 'api',
-    id: 'case-2',
-    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    position: expect.stringMatching(/^\d+$/),
+    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     ms: expect.any(Number),
     method: 'POST',
     path: '/api/cost-centers',
     status: 422,
-    userId: expect.any(String),
+    user: 'admin@jetbridge.local',
     credential: 'apiKey:environment',
     requestId: 'case-2',
-    requestBody: { text: '{"data":{"name":"R&D","secret":"*"}}', cut: false },
-    responseBody: { text: expect.stringContaining('unknown'), cut: false },
+    request: { headers: {}, body: { text: '{"data":{"name":"R&D","secret":"*"}}', isCut: false } },
+    response: { headers: {}, body: { text: expect.stringContaining('unknown'), isCut: false } },
   });
-  const { code, out, err } = await requests('--status', '422');
+  const { code, out, err } = await requests('--direction', 'api', '--status', '422');
   expect([code, err]).toEqual([0, '"npx jetbridge requests show ID" shows headers and bodies.\n']);
-  expect(out).toMatch(/│ 422 +│ \d+ +│ POST +│ \/api\/cost-centers +│ \S+@\S+ +│ case-2 +│/);
-  expect(out).not.toContain('case-1');
+  expect(out).toMatch(/│ 422 +│ \d+ +│ POST +│ \/api\/cost-centers +│ \S+@\S+ +│ \d+ +│/);
+  expect(out).not.toContain('/api/users/nobody');
 });
 
 it('contains the requests of the IdP, the calls of the bridge, and as requests to the travel service none to SCIM', async () => {
@@ -108,7 +108,7 @@ it('contains the requests of the IdP, the calls of the bridge, and as requests t
     status: 201,
     connection: 'default',
   });
-  expect(JSON.parse(written.requestBody.text).userName).toBe(userName);
+  expect(JSON.parse(written.request.body.text).userName).toBe(userName);
   const calls = await logged(1, '--person', userName, '--direction', 'travel', '--method', 'post');
   expect(calls).toEqual([expect.objectContaining({ requestId: written.requestId, status: 201 })]);
   const shown = await requests('show', written.requestId);
@@ -127,15 +127,15 @@ it('searches by user, path and time, and reports if there are more or none', asy
   server = await startService(settings);
   for (const path of ['/api/users', '/api/users/x', '/api/users-x']) await ask(path);
   const me = (await (await ask('/api/whoami')).json()) as { data: { email: string; id: string } };
-  await logged(1, '--path', '/api/whoami');
+  await logged(1, '--direction', 'api', '--path', '/api/whoami');
   const { email, id } = me.data;
   expect(
     (await logged(1, '--path', '/api/users/x', '--user', email.toUpperCase())).map(({ path }) => path),
   ).toEqual(['/api/users/x']);
   expect(await logged(1, '--path', '/api/users-x', '--user', id)).toHaveLength(1);
-  expect(await requests('--path', '/api/users', '--limit', '1')).toMatchObject({
+  expect(await requests('--direction', 'api', '--path', '/api/users', '--limit', '1')).toMatchObject({
     code: 0,
-    err: expect.stringContaining('These are the newest 1; --limit shows more.\n'),
+    err: expect.stringContaining('These are the first 1; --limit shows more.\n'),
   });
   expect(await requests('--since', '2100-01-01T00:00:00Z')).toEqual({
     code: 0,

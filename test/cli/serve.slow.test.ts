@@ -123,7 +123,7 @@ describeOnSqlite('serve, with a data folder', () => {
     expect(ran.err).toMatch(/^The database in JETBRIDGE_DATA cannot be used: file is not a database\. .*\n$/);
   });
 
-  it('a database of another version of Jetbridge ends it with one line', async () => {
+  it('a database of a build before the first release ends it with one line', async () => {
     const database = await openSqlite(join(folder.path, 'jetbridge.db'));
     database.exec(
       `create table write_probe (id integer); create table kysely_migration (name text, timestamp text);
@@ -132,7 +132,9 @@ describeOnSqlite('serve, with a data folder', () => {
     database.close();
     const ran = await runJetbridge(['serve'], { JETBRIDGE_DATA: folder.path });
     expect(ran).toMatchObject({ code: 1, out: '' });
-    expect(ran.err).toMatch(/^.* was written by an earlier version of Jetbridge\. .* JETBRIDGE_DATA .*\n$/);
+    expect(ran.err).toMatch(
+      /^.* was written by a build of Jetbridge before its first release, .* JETBRIDGE_DATA .*\n$/,
+    );
   });
 });
 

@@ -59,7 +59,7 @@ it('the commands of the README and of its next page lead from the first start to
 });
 
 it('docs/operations/try-it.md shows the demo as it is', async () => {
-  const { out } = await runJetbridge(['demo']);
+  const { out } = await runJetbridge(['demo', '--once']);
   const page = readDocument('docs/operations/try-it.md');
   const shown = fencedBlocks(page).find(({ text }) => text.includes('Olive Kent-Lee'))?.text ?? '';
   expect(shown).toContain('what the IdP said');

@@ -4,7 +4,7 @@ import type { ExchangeQuery, StoredExchange } from '../../src/log/exchange.ts';
 import { exchangeStore } from '../../src/log/exchange-store.ts';
 import { exchangeReader } from '../../src/log/search.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { nameMatcher } from '../../src/store/erasure/matchers.ts';
+import { nameMatcher } from '../../src/store/erasure/names.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { runs } from '../fixtures/runs.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
@@ -326,7 +326,7 @@ describe('the erasure of a person', () => {
     unique: ['id-of-grace', 't1', 'grace@corp.example'],
     whole: ['grace', '4711'],
   });
-  const person = { ids: ['id-of-grace'], travelIds: ['t1'], isNamed: names.matchesText };
+  const person = { ids: ['id-of-grace', 't1'], connections: ['okta'], isNamed: names.matchesText };
   const body = (resource: object) => ({ text: JSON.stringify(resource), isCut: false });
   const other = { person: 'ada', responseBody: body({ userName: 'ada', title: 'gracefully', count: 4711 }) };
   const search = (name: string) =>
@@ -371,6 +371,10 @@ describe('the erasure of a person', () => {
   test.each([
     ['a longer name', exchange({ ...other, requestBody: body({ value: 'joanne-grace@corp.example' }) })],
     ['a number of a page', exchange({ ...other, path: '/scim/v2/Users?startIndex=4711' })],
+    [
+      'a name in a connection of another account',
+      exchange({ ...other, connection: 'entra', path: '/scim/v2/Users/grace' }),
+    ],
   ])('leaves %s', async (_which, kept) => {
     const database = await open();
     await exchangeStore(database).append([kept]);

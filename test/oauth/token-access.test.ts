@@ -1,12 +1,11 @@
-import { listClients, revokeClient } from '../../src/cli/oauth-clients.ts';
 import { exchangeReader } from '../../src/log/search.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { sendBodyLate } from '../fixtures/late-body.ts';
 import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
-import { recordedShell } from '../fixtures/shell.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
@@ -22,8 +21,9 @@ const statuses = async (token: string) => ({
   scim: await statusOf('/scim/v2/Users', token),
   travel: await statusOf('/api/whoami', token),
 });
-const revoke = async ({ id }: RegisteredClient) =>
-  revokeClient(await recordedShell({ JETBRIDGE_DATA: service.data }), id);
+const clients = (...args: string[]) =>
+  runCommandLine(['oauth-clients', ...args], { JETBRIDGE_DATA: service.data });
+const revoke = async ({ id }: RegisteredClient) => (await clients('revoke', id)).code;
 
 test("a token of a connection's client gives access to SCIM, and not to the travel service", async () => {
   const client = await oauthClient(service, { connection: 'default' });
@@ -59,9 +59,7 @@ test("a token of an admin's client gives access to the travel service as that ad
   const who = await fetch(`${service.url}/api/whoami`, { headers: { Authorization: `Bearer ${token}` } });
   expect(await who.json()).toMatchObject({ data: { id, email: 'Ada@corp.example' } });
 
-  const shell = await recordedShell({ JETBRIDGE_DATA: service.data });
-  expect(await listClients(shell)).toBe(0);
-  expect(shell.out.join('\n')).toContain('travel API as Ada@corp.example');
+  expect((await clients('list')).out).toContain('Ada@corp.example');
 });
 
 test('a cost center whose body arrives after the client of the travel service is revoked is not created', async () => {

@@ -361,7 +361,7 @@ test('the traveler of the credential is never written', () =>
 test('imports fail since the first failure, and the last one that has ended is still known', () => {
   const first = withFailedImport(undefined, 5);
   expect([importFailedSince(first), lastImportOf(first)]).toEqual([5, undefined]);
-  const ended = { isIncomplete: false, at: 7, read: 3 };
+  const ended = { isIncomplete: false, at: 7, ms: 2, read: 3 };
   const second = withFailedImport(withFailedImport(ended, 8), 9);
   expect([importFailedSince(second), lastImportOf(second)]).toMatchObject([8, ended]);
   expect(importFailedSince(ended)).toBeUndefined();

@@ -179,7 +179,7 @@ test('a refused deactivation of the person of the credential changes nothing els
     expect(desiredOf(after)).not.toHaveProperty('title');
   }));
 
-test('the person of the credential whom an earlier version has left inactive is active after the next refusal', () =>
+test('the person of the credential who was created inactive is active after the next refusal', () =>
   withFixture(async (fixture) => {
     const { id } = await fixture.bridge.users.create(users, { ...ownPerson, active: false });
     await expect(fixture.patch(id, { active: false })).rejects.toMatchObject(refused);

@@ -1,10 +1,6 @@
 import { findPredecessor, joinPeople } from '../../src/provisioning/people/join-people.ts';
 import { isObject } from '../../src/schema/resource.ts';
-import {
-  type Mapping,
-  parseMappingOfAnySize,
-  storedMappingSchema,
-} from '../../src/translator/mapping/mapping-file.ts';
+import { type Mapping, parseMapping as parseMappingFile } from '../../src/translator/mapping/mapping-file.ts';
 import type { HistoryContext } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
@@ -177,7 +173,7 @@ export async function applyMapping(
 }
 
 function parseMapping(name: MappingName, { catalog }: Pick<HistoryRecord, 'catalog'>): Mapping {
-  const parsed = parseMappingOfAnySize(toMappingFile(name, catalog), storedMappingSchema);
+  const parsed = parseMappingFile(toMappingFile(name, catalog));
   if (!('mapping' in parsed)) throw new Error(`the mapping ${name} is faulty: ${JSON.stringify(parsed)}`);
   return parsed.mapping;
 }

@@ -137,7 +137,6 @@ function connectionOf(
     ...{ id, account: ACCOUNT, mapping: undefined, policies, ...LIMITS },
     ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0, maxImported: undefined, tombstoneDays: 400 },
     ...{
-      isImported: true,
       travel: watchedUsers(id, { travel, pauseWatch, note }),
       lookups: travel.newLookups(),
     },

@@ -2,11 +2,7 @@ import { z } from 'zod';
 import { toTravelUser } from '../../src/adapter/traveler.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { extensionField, fields, travelExtensionAttributes } from '../../src/translator/fields.ts';
-import {
-  mappingSchemaFor,
-  parseMapping,
-  parseMappingOfAnySize,
-} from '../../src/translator/mapping/mapping-file.ts';
+import { mappingSchemaFor, parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 import { findDrift, makePlan, type Plan, toAppliedFields } from '../../src/translator/plan.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { compileRules, type Rules } from '../../src/translator/rules.ts';
@@ -31,7 +27,7 @@ const table = [
 ];
 
 function rulesOf(scimUserMapping: Json = [], collection: ScimUserMapping[] = []): Rules {
-  const result = parseMappingOfAnySize({ scimUserMapping }, mappingSchemaFor(table));
+  const result = parseMapping({ scimUserMapping }, mappingSchemaFor(table));
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));
   return compileRules(result.mapping, collection, table);
 }

@@ -2,12 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Json } from '../../src/schema/resource.ts';
-import {
-  mappingSchema,
-  parseMapping,
-  parseMappingOfAnySize,
-  storedMappingSchema,
-} from '../../src/translator/mapping/mapping-file.ts';
+import { mappingSchema, parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 
 function rule(extra: { [name: string]: Json }): Json {
   return { scimUserMapping: [{ scimAttribute: 'title', ...extra }] };
@@ -94,15 +89,6 @@ it.each([
       remedy: expect.stringContaining('"travelerPrefs.flightSeatPosition", or another preference.'),
     },
   ]);
-});
-
-it('a date format that no date matches is accepted in a mapping that was in force before, and only there', () => {
-  const json = rule({ customField: 'x', transforms: [{ date: 'DD-MMM-YYYY' }] });
-  expect(faultsOf(json)).toHaveLength(1);
-  expect(parseMappingOfAnySize(json, storedMappingSchema)).toEqual({ mapping: json });
-  expect(
-    parseMappingOfAnySize(rule({ customField: 'x', transforms: [{ date: 'DD/MM' }] }), storedMappingSchema),
-  ).toHaveProperty('faults');
 });
 
 it('an empty file is a mapping without rules', () => {

@@ -31,7 +31,7 @@ describe('the version of rules', () => {
     expect(rulesOf(other).version).not.toBe(rulesOf(one).version);
   });
 
-  it('is that of an earlier build for rules without conditions, so that nobody is translated again', () => {
+  it('stays as it is for the same rules, so that an upgrade translates nobody again', () => {
     const mapping = {
       scimUserMapping: [
         { scimAttribute: 'title', userAttribute: 'lastName', transforms: ['trim'] },

@@ -165,4 +165,24 @@ describe('a text that is divided, and values that are joined, have limits', () =
   it('of 251 values, 250 are joined', () => {
     expect(resultOf({ join: ' ' }, words(251))).toEqual([[{ data: words(250).join(' ') }], []]);
   });
+
+  it('of several texts that are divided, 250 parts are read as roles', () => {
+    const rule = { scimAttribute: 'emails', userAttribute: 'roles', transforms: [{ split: ',' }] };
+    const emails = Array.from({ length: 3 }, () => ({ value: words(200).join() }));
+    const { findings } = translate(
+      { userName: 'a@x.example', emails },
+      { mapping: { scimUserMapping: [rule] } },
+    );
+    expect(findings.filter(({ field }) => field === 'roles')).toHaveLength(250);
+  });
+
+  it('of several texts that are divided, 250 parts are read as options', () => {
+    const rule = { scimAttribute: 'emails', customField: 'Skills', transforms: [{ split: ',' }] };
+    const emails = Array.from({ length: 3 }, () => ({ value: words(200).join() }));
+    const { findings } = translate(
+      { userName: 'a@x.example', emails },
+      { mapping: { scimUserMapping: [rule] } },
+    );
+    expect(findings.filter(({ field }) => field === 'customFields.cf-skills')).toHaveLength(250);
+  });
 });

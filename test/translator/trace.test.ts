@@ -94,17 +94,6 @@ test('the trace of an identity that was never translated has no entries', () => 
   expect(expandTrace([])).toEqual([]);
 });
 
-test('a trace of an earlier version of Jetbridge does not claim what its rules did', () => {
-  const stored: StoredTrace = [
-    ['rules', 5, 'old'],
-    ['email', 2, 'ada@home.example'],
-    ['firstName', 0, 'Ada'],
-  ];
-  const fields = expandTrace(stored).map(({ field }) => field);
-  expect(fields).not.toContain('email');
-  expect(fields).not.toContain('firstName');
-});
-
 test('a record that named an erased person shows neither a value nor that there was none', () => {
   const stored = toStoredTrace(translate(ada, given).trace).map((record): StoredTrace[number] =>
     fieldOf(record) === 'managerId' ? ['managerId'] : record,

@@ -1,7 +1,5 @@
 import type { JsonObject } from '../../src/travel/json.ts';
-import { customFieldOption } from '../../src/travel/resources/custom-field.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
-import { changePastRules } from './change-past-rules.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {
@@ -127,23 +125,6 @@ describe('an option', () => {
     const made = await create(value(id, 'green', 'red', 'green'));
     const data = made.body.data.customFields[0].values.map((one: JsonObject) => one['data']);
     expect(data).toEqual(['green', 'red']);
-  });
-
-  test('with the same data as a disabled one, which older versions allowed, is the one that is chosen', async () => {
-    const { id } = await makeField({ dataType: 'option' });
-    const first = await makeOption(id, { data: 'one', disabled: true });
-    const second = await makeOption(id, { data: 'two' });
-    const third = await makeOption(id, { data: 'three' });
-    for (const option of [first, second, third]) {
-      const changes = { data: 'red' };
-      await changePastRules(fixture, { resource: customFieldOption, id: option.id, changes });
-    }
-    const { data } = (await create(value(id, 'red'))).body;
-    expect(data.customFields[0].values[0].customFieldOptionId).toBe(second.id);
-    const renamed = await fixture.send('patch', `/custom-fields/${id}/options/${third.id}`, {
-      data: { displayName: 'Red' },
-    });
-    expect([renamed.status, renamed.body.data.displayName]).toEqual([200, 'Red']);
   });
 
   test('cannot be deleted while a user has it, and neither can its field', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { nameMatcher, redactNames } from '../../src/store/erasure/matchers.ts';
+import { nameMatcher, redactNames } from '../../src/store/erasure/names.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
-import { reduceEvents } from '../../src/travel/erasure.ts';
+import { eraseTravelers, findErasable } from '../../src/travel/erasure.ts';
 import { indexKeys } from '../../src/travel/resource.ts';
 import { event } from '../../src/travel/resources/event.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -20,6 +20,7 @@ test('one run removes the name and the email from an event of a trip with severa
   const stored = { ...told, doc: { kind: 'tripProject.created', data } };
   await store.write([event.type], (within) => within.insert(stored, indexKeys(event, stored)));
   const ann = nameMatcher({ unique: ['ann@corp.example'], whole: ['Ann Smith'] });
+  const annsAddress = nameMatcher({ unique: ['ann@corp.example'], whole: [] });
   // The store runs a work again if another transaction of the same commit fails.
   const writeAgain: typeof store.write = async (types, work) => {
     const rolledBack = new Error('another transaction failed');
@@ -30,26 +31,23 @@ test('one run removes the name and the email from an event of a trip with severa
     await expect(first).rejects.toBe(rolledBack);
     return store.write(types, work);
   };
-  const deps = {
-    ...{
-      store: { ...store, write: writeAgain },
-      now: Date.now,
-      newId: () => randomUUID(),
-      domain: 'jetbridge.invalid',
-    },
-    namesPerson: ann.matchesValue,
+  const travelers = {
+    ids: ['u1'],
+    isName: ann.matchesValue,
     redact: (doc: object) =>
-      redactNames(JSON.parse(JSON.stringify(doc)), ann.matchesUnique) as typeof stored.doc, // An object stays one.
-    pause: async () => {},
+      redactNames(JSON.parse(JSON.stringify(doc)), annsAddress.matchesValue) as typeof stored.doc, // An object stays one.
   };
-  expect(await reduceEvents(deps, 'u1')).toBe(1);
+  const deps = {
+    ...{ store: { ...store, write: writeAgain }, now: Date.now },
+    ...{ newId: () => randomUUID(), domain: 'jetbridge.invalid' },
+  };
+  await eraseTravelers(deps, travelers, await findErasable(store, travelers));
   const [after] = await store.read([told]);
   expect(after?.doc['data']).toEqual({
     ...data,
     carRentals: [{ renterName: 'Erased traveler' }, { renterName: 'Ben Smith' }],
     hotelStays: [{ place: { name: 'erased' } }],
   });
-  expect(await reduceEvents(deps, 'u1')).toBe(0);
   await database.close();
   place.remove();
 });

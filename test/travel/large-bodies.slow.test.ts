@@ -1,12 +1,10 @@
 import { RE2JS } from 're2js';
 import type { JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
-import { customField } from '../../src/travel/resources/custom-field.ts';
 import { travelPolicy } from '../../src/travel/resources/travel-policy.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { webhook } from '../../src/travel/resources/webhook.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
-import { changePastRules } from './change-past-rules.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {
@@ -86,22 +84,6 @@ describe('custom fields with a costly expression', () => {
       expect(answer.body.invalid).toMatchObject([{ field: 'validationRegexp', code: 'pattern' }]);
     }
   });
-
-  test('of an older version whose program is too large match nothing, at no cost, and what is kept stays', async () => {
-    const { id } = await makeField({ validationRegexp: 'a*' });
-    const { body } = await send([{ customFieldId: id, values: [{ data: 'aa' }] }]);
-    await changePastRules(fixture, {
-      resource: customField,
-      id,
-      changes: { validationRegexp: `(?:${'a?'.repeat(20)}){1000}` },
-    });
-    const work = countedWork();
-    const path = `/users/${body.data.id}`;
-    const customFields = [{ customFieldId: id, values: [{ data: 'aaa' }] }];
-    expect((await fixture.send('patch', path, { data: { customFields } })).status).toBe(422);
-    expect(work().matched).toBe(0);
-    expect((await fixture.send('patch', path, { data: { archived: true } })).status).toBe(200);
-  });
 });
 
 describe('a body with too many values', () => {
@@ -169,18 +151,6 @@ describe('a body with too many values', () => {
       [{ field: 'travelerPrefs', code: 'tooMany' }],
     ]);
     expect((await patch(prefs(0))).status).toBe(200);
-  });
-
-  test('may shrink, or change in other respects, a resource that an older version left too large', async () => {
-    const { id } = await fixture.make('/users', { email: 'ada@example.com' });
-    const travelerPrefs = Object.fromEntries(
-      Array.from({ length: 24_000 }, (_none, number) => [`p${number}`, 1]),
-    );
-    await changePastRules(fixture, { resource: user, id, changes: { travelerPrefs } });
-    const patch = (data: JsonObject) => fixture.send('patch', `/users/${id}`, { data });
-    expect((await patch({ archived: true })).status).toBe(200);
-    expect((await patch({ travelerPrefs: { p1: null } })).status).toBe(200);
-    expect((await patch({ travelerPrefs: { p1: 1, p2: 2, more: 3 } })).status).toBe(422);
   });
 });
 

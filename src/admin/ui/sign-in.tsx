@@ -85,8 +85,8 @@ function PasswordForm({ attempt }: { attempt: UseMutationResult<void, Error, Inp
           Sign in
         </Button>
         <Text c="dimmed">
-          The first start of the service prints the password. If it is lost:{' '}
-          <Code>npx jetbridge admins reset admin</Code>
+          The first start of the service prints the password of admin. If it is lost, set{' '}
+          <Code>ADMIN_PASSWORD</Code> and start again.
         </Text>
       </Stack>
     </form>

@@ -1,7 +1,8 @@
-import { chosenConnections, type OperationDeps } from '../../operations/deps.ts';
-import type { Identity } from '../../provisioning/identity.ts';
+import type { OperationDeps } from '../../operations/deps.ts';
+import { type Identity, isLive } from '../../provisioning/identity.ts';
 import { findPeople } from '../../provisioning/people/explain-person.ts';
 import { findSimilarUserNames } from '../../provisioning/people/people.ts';
+import { findConnections } from '../database.ts';
 import { Refused } from '../exit-code.ts';
 import { escapeLine, formatMinute } from '../output.ts';
 
@@ -16,21 +17,23 @@ interface FoundPerson {
 
 /**
  * Finds the person with a userName, email address, SCIM id or travel user id: the only one, or the only one who is not deleted. `isMeant`
- * decides between several. Throws Refused if there is none, or several.
+ * decides between several before that. Throws Refused if there is none, or several.
  */
 export async function findPerson(
   deps: OperationDeps,
   name: string,
   connection?: string,
-  isMeant: (identity: Identity) => boolean = ({ deletedAt }) => deletedAt === undefined,
+  isMeant: (identity: Identity) => boolean = isLive,
 ): Promise<FoundPerson> {
-  const connections = chosenConnections(deps, connection);
+  const connections = findConnections(deps.database, connection);
   const found = await findPeople(deps.store, connections, name);
   if (found.length === 0) {
     const similar = await findSimilarUserNames(deps.store.people, connections, name);
     throw new Refused(unknownText(name, connections, similar));
   }
-  const meant = found.length === 1 ? found : found.filter(isMeant);
+  const preferred = found.filter(isMeant);
+  const live = preferred.length > 0 ? preferred : found.filter(isLive);
+  const meant = found.length === 1 ? found : live;
   const [identity] = meant;
   if (!identity || meant.length > 1) throw new Refused(ambiguousText(name, found));
   const others = found.filter((one) => one !== identity).map(placeText);

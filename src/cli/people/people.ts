@@ -64,7 +64,7 @@ function addListCommand(people: CliCommand): void {
         const list = [peopleOperations, 'listPeople', 'people'] as const;
         await printList(shell, flags, listPages(operator, list, input, rowLimit(flags) + 1), {
           columns: peopleColumns,
-          table: ['userName', 'name', 'state', 'hold', 'findings', 'lastChange', 'connection'],
+          table: ['userName', 'name', 'state', 'hold', 'active', 'findings', 'lastChange', 'connection'],
           none: 'There are no such people.',
           hint: '"npx jetbridge explain PERSON" tells why.',
         });

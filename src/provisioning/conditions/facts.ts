@@ -63,23 +63,6 @@ export interface StoredFacts {
   shared: SharedFact[];
 }
 
-/** Returns the facts without those of one connection. */
-export function withoutConnection(
-  { summaries, modes, imports, counts, tokens, shared }: StoredFacts,
-  id: string,
-): StoredFacts {
-  const isOther = ({ connection }: { connection?: string | undefined }) => connection !== id;
-  return {
-    ...{
-      summaries: summaries.filter(isOther),
-      modes: modes.filter(isOther),
-      imports: imports.filter(isOther),
-    },
-    ...{ counts: counts.filter(isOther), tokens: tokens.filter(isOther) },
-    shared: shared.filter(({ fact }) => isOther(fact)),
-  };
-}
-
 /** The facts from which the conditions are found. */
 export interface ConditionFacts extends StoredFacts {
   /** In epoch milliseconds. */

@@ -60,8 +60,8 @@ interface ImportState extends Pick<ImportResult, 'endedEarly'> {
   isIncomplete: boolean;
   /** The end of the import, in epoch milliseconds. */
   at: number;
-  /** The duration in milliseconds; undefined for an import of an earlier version. */
-  ms?: number;
+  /** The duration in milliseconds. */
+  ms: number;
   /** The number of travelers listed. */
   read: number;
   /** The number of travelers at which the import has ended, although the list goes on. */

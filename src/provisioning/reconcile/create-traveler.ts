@@ -202,7 +202,7 @@ function* toUnconfirmedCreate(
   context: ReconcileContext,
   { progress }: OutcomeDraft,
   { email, next, free }: { email: string; next: Plan; free: string | undefined },
-): Program<UnconfirmedCreate & { reservation: { key: string } }> {
+): Program<UnconfirmedCreate> {
   const wasFree = free !== undefined && addressKey(free) === addressKey(email);
   const fields = toAnnouncedFields(next, {}, undefined);
   const earlier = progress.late?.creates.find((one) => isSameCreate(one, { reservation: { email }, fields }));

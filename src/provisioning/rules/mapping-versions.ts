@@ -1,10 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MappingVersion, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
-import {
-  type Mapping,
-  parseMappingOfAnySize,
-  storedMappingSchema,
-} from '../../translator/mapping/mapping-file.ts';
+import { type Mapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
 import { compileRules, EDITION } from '../../translator/rules.ts';
 
 /** The mapping in force if neither a file nor a command has given one: the default rules only. */
@@ -17,7 +13,7 @@ export function digestOf(mapping: Mapping): string {
 
 /** Parses a stored mapping; undefined if another version of Jetbridge stored it and this one cannot read it. */
 export function mappingOf({ mapping }: { mapping: unknown }): Mapping | undefined {
-  const parsed = parseMappingOfAnySize(mapping, storedMappingSchema);
+  const parsed = parseMapping(mapping);
   return 'mapping' in parsed ? parsed.mapping : undefined;
 }
 

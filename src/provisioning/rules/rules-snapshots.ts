@@ -4,7 +4,6 @@ import { cleanValue } from '../../schema/clean-text.ts';
 import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
 import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
-import { findLimitFaults } from '../../translator/mapping/mapping-limits.ts';
 import { groupsOfScope, groupTest } from '../../translator/mapping/named-groups.ts';
 import { compileRules, EDITION, type Rules } from '../../translator/rules.ts';
 import { type Lookups, noLookups } from '../../translator/translation.ts';
@@ -60,8 +59,6 @@ interface Known {
   file?: Mapping;
   /** Set if the mapping file was reported as not applied. */
   isReported?: boolean;
-  /** The report of a mapping that is larger than a new one may be. */
-  tooLarge?: string | undefined;
 }
 
 type State = RulesSnapshotsDeps & { known: Map<string, Known> };
@@ -369,21 +366,7 @@ function setLoaded(state: State, connection: Connection, next: LoadedRules): Loa
   if (!next.snapshot) return next;
   known.faults = checkNames(next.snapshot.rules, next.snapshot.lookups);
   logChanges(connection.id, { before: faults, now: known.faults }, state.runtime.log);
-  reportTooLarge(state, connection, next.snapshot.rules.mapping);
   return next;
-}
-
-/** Logs once what makes a mapping larger than a new one may be. It keeps working. */
-function reportTooLarge(state: State, connection: Connection, mapping: Mapping): void {
-  const known = knownOf(state, connection);
-  const [fault] = findLimitFaults(mapping);
-  const text = fault && `${fault.path}: ${fault.problem}. ${fault.remedy}`;
-  if (text !== undefined && text !== known.tooLarge)
-    state.runtime.log.warn(
-      { connection: connection.id, fault: text },
-      'the mapping in force is larger than a new one may be; it keeps working, and can only be replaced by a smaller one',
-    );
-  known.tooLarge = text;
 }
 
 function logChanges(

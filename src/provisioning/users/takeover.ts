@@ -47,15 +47,11 @@ function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/**
- * Returns the values that a leaver had at its departure. For a user who leaves now these are the present ones, as for leavers of earlier
- * versions, of whom only the externalId is known.
- */
+/** Returns the values that a leaver had at its departure. For a user who leaves now these are the present ones. */
 export function departureOf({ connection, desired, origin, deletedAt, lastModified }: Leaver): Departure {
   if (origin.departure) return origin.departure;
   const { connection: _, ...values } = personalValuesOf(desired, connection);
-  const { externalId = values.externalId } = { externalId: origin.leftAs };
-  return { ...values, externalId, at: deletedAt ?? lastModified };
+  return { ...values, at: deletedAt ?? lastModified };
 }
 
 /** True while a change of names or externalId still belongs to the last reactivation. */

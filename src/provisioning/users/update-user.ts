@@ -190,7 +190,7 @@ export function isLeftActive(identity: Identity): boolean {
 
 /** Saves the values with the deactivation, because they may change before the user is reactivated. */
 function nextOrigin({ before, after, kind, statesDeparture }: UserWrite, now: number): Origin {
-  const { leftAs: _, statedDeparture: _stated, departure, returnedAt, ...origin } = before.origin;
+  const { statedDeparture: _, departure, returnedAt, ...origin } = before.origin;
   const { baseline, givesEmailUp, successor, countedParts: counted, ...others } = origin;
   const countedParts = countChangedParts(before.desired, after, counted);
   const imported = kind === 'replace' ? undefined : before.claimed ? baseline : before.desired;

@@ -1,154 +1,145 @@
-import type { Kysely } from 'kysely';
-import type { LeaseRequest } from '../../provisioning/store-ports.ts';
+import type { ExpressionBuilder, Selectable } from 'kysely';
+import type { Identity } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { deleteDepartures, markWaitersDirty, removeFromGroups } from '../identities/delete-identities.ts';
 import { recordErasedTraveler } from '../identities/erased-travelers.ts';
-import { leases } from '../identities/leases.ts';
+import { desiredColumns, findingsColumns } from '../identities/identity-row.ts';
 import { countIdentities } from '../lists/list-counters.ts';
 import type { Database } from '../sql/database.ts';
+import { parseJson, toJson } from '../sql/queries.ts';
+import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
-import { type IdentityVersion, readConnectionIds } from './find-person.ts';
-import type { NameMatcher } from './matchers.ts';
-import { deleteMemberships, deleteReferencesTo, type PersonReferences } from './referrers.ts';
+import { nameMatcher, type PersonNames, redactManagers, withoutManagers } from './names.ts';
+
+/** The identities of a person, and the ids and names by which the records of others in the account refer to the person. */
+export interface PersonToDelete extends PersonNames {
+  scopes: readonly Scope[];
+  identities: readonly Identity[];
+  travelIds: readonly string[];
+}
+
+/** Counts the groups with the person, and the other people with a reference to the person. */
+export async function countReferences(
+  { db }: Database,
+  person: PersonToDelete,
+): Promise<{ groups: number; otherPeople: number }> {
+  let [groups, otherPeople] = [0, 0];
+  for (const scope of person.scopes) {
+    const members = db.selectFrom('group_member').select('group_id').distinct().where(inScope(scope));
+    groups += (await members.where('value', 'in', namesOf(person)).execute()).length;
+    const people = db.selectFrom('identity_reference').select('identity_id').distinct();
+    otherPeople += (await people.where(refersTo(person, scope)).execute()).length;
+  }
+  return { groups, otherPeople };
+}
 
 /**
- * Takes the leases of identities, so that no reconciler sends anything for them meanwhile. Takes none and returns
- * false while a reconciler holds one of them.
+ * Deletes the identities of a person with everything that belongs to them, memberships and references to the person, and records the
+ * travelers as erased: imports skip them from now on, and no identity is linked to them. Returns false, so that the transaction is
+ * rolled back, if an identity of the person has changed since it was read, or a reconciler holds it. `database` is within a transaction.
  */
-export async function leaseIdentities(
+export async function deletePerson(
   database: Database,
-  places: readonly IdentityVersion[],
-  lease: LeaseRequest,
+  person: PersonToDelete,
+  now: number,
 ): Promise<boolean> {
-  const held = leases(database);
-  const taken: IdentityVersion[] = [];
-  for (const place of places) {
-    if (!(await held.acquire(place.connection, place.id, lease))) {
-      await releaseIdentities(database, taken, lease.token);
-      return false;
-    }
-    taken.push(place);
+  const { db: tx, dialect } = database;
+  const account = person.scopes[0]?.account ?? '';
+  // Waits for imports that have looked for erased travelers before. Their rows refer to the connection.
+  const connections = tx.selectFrom('connection').select('id').where('account', '=', account).orderBy('id');
+  await dialect.lockRows(connections).execute();
+  for (const travelId of person.travelIds) await recordErasedTraveler(tx, { account, travelId, now });
+  for (const scope of person.scopes) {
+    await removeFromReferrers(database, scope, { person, now });
+    await removeFromGroups(tx, scope, { ids: namesOf(person), at: now });
+  }
+  // It may name the person. It is computed again.
+  await tx.updateTable('rules_change').set({ effect: null }).where('account', '=', account).execute();
+  // So may the names of these credentials.
+  for (const table of ['travel_api_key', 'oauth_client'] as const)
+    await tx
+      .deleteFrom(table)
+      .where('user_type', '=', 'user')
+      .where('user_id', 'in', person.travelIds)
+      .execute();
+  for (const { connection, id, revision } of person.identities) {
+    const scope = { account, connection };
+    const row = await tx
+      .deleteFrom('identity')
+      .where(inScope(scope))
+      .where('id', '=', id)
+      .where('revision', '=', revision)
+      .where((is) => is.or([is('lease_until', 'is', null), is('lease_until', '<=', dialect.now(now))]))
+      .returning(['active', 'claimed', 'deleted_at', 'travel_id', 'travel_email_key', 'creating_key'])
+      .executeTakeFirst();
+    if (!row) return false;
+    await countIdentities(tx, scope, [{ before: row }]);
+    await deleteDepartures(tx, scope, [id, row.travel_id]);
+    await markWaitersDirty(tx, account, [row.travel_email_key ?? '', row.creating_key ?? '']);
   }
   return true;
 }
 
-/** Releases the leases. */
-export async function releaseIdentities(
-  database: Database,
-  places: readonly IdentityVersion[],
-  token: string,
-): Promise<void> {
-  for (const { connection, id } of places) await leases(database).release(connection, id, token);
+function namesOf({ unique, whole }: PersonNames): string[] {
+  return [...unique, ...whole];
 }
 
-/** The person whose identities are deleted. */
-export interface PersonToDelete extends PersonReferences {
-  identities: readonly IdentityVersion[];
+/** The condition that another identity of a connection refers to the person. */
+function refersTo(person: PersonToDelete, scope: Scope) {
+  const ids = person.identities.map(({ id }) => id);
+  return (reference: ExpressionBuilder<Tables, 'identity_reference'>) =>
+    reference.and([
+      inScope(scope),
+      reference('identity_id', 'not in', ids),
+      reference.or([
+        reference('target', 'in', ids),
+        reference('travel_id', 'in', person.travelIds),
+        // A reference that is resolved to another person with the same name does not mean this person.
+        reference.and([
+          reference('target', 'is', null),
+          reference('travel_id', 'is', null),
+          reference('raw_key', 'in', namesOf(person).map(caseFoldedKey)),
+        ]),
+      ]),
+    ]);
 }
 
-/** Records the travelers of the person as erased: imports skip them from now on, and no identity is linked to them. */
-export async function recordErasedTravelers(
-  { transaction, dialect }: Database,
-  { account, travelIds }: Pick<PersonToDelete, 'account' | 'travelIds'>,
-  now: number,
-): Promise<void> {
-  await transaction(async (tx) => {
-    // Waits for imports that have looked for erased travelers before. Their rows refer to the connection.
-    const connections = tx.selectFrom('connection').select('id').where('account', '=', account).orderBy('id');
-    await dialect.lockRows(connections).execute();
-    for (const travelId of travelIds) await recordErasedTraveler(tx, { account, travelId, now });
-  });
-}
-
-/**
- * Deletes the identities of a person with their email keys and references, other identities' references to them, and
- * their memberships, in one transaction. Returns `lost`, and changes nothing, if a lease has ended or the IdP has
- * written an identity meanwhile.
- */
-export async function deletePersonIdentities(
-  { transaction }: Database,
-  person: PersonToDelete,
-  { token, now }: { token: string; now: number },
-): Promise<'done' | 'lost'> {
-  const deletion = transaction(async (tx) => {
-    const { account, identities } = person;
-    for (const { connection, id, version } of identities)
-      await deleteIdentity(tx, { account, connection }, { id, version, token });
-    await deleteReferencesTo(tx, person);
-    await deleteMemberships(tx, person, now);
-    // It may name the person. It is computed again.
-    await tx.updateTable('rules_change').set({ effect: null }).where('account', '=', account).execute();
-    return 'done' as const;
-  });
-  return deletion.catch((error: unknown) => {
-    if (error instanceof LeaseLost) return 'lost' as const;
-    throw error;
-  });
-}
-
-/** Thrown to roll the transaction back. */
-class LeaseLost extends Error {}
-
-async function deleteIdentity(
-  tx: Kysely<Tables>,
+/** Removes the person as the manager of others, who become dirty, so that their travelers are updated. */
+async function removeFromReferrers(
+  { db: tx, dialect }: Database,
   scope: Scope,
-  { id, version, token }: { id: string; version: number; token: string },
+  { person, now }: { person: PersonToDelete; now: number },
 ): Promise<void> {
-  const row = await tx
-    .deleteFrom('identity')
-    .where(inScope(scope))
-    .where('id', '=', id)
-    .where('lease_token', '=', token)
-    .where('version', '=', version)
-    .returning(['active', 'claimed', 'deleted_at', 'travel_id', 'travel_email_key', 'creating_key'])
-    .executeTakeFirst();
-  if (!row) throw new LeaseLost();
-  await countIdentities(tx, scope, [{ before: row }]);
-  await removeFromGroups(tx, scope, { ids: [id] });
-  await deleteDepartures(tx, scope, [id, row.travel_id]);
-  const freed = [row.travel_email_key, row.creating_key].filter((key) => key !== null);
-  await markWaitersDirty(tx, scope.account, freed);
+  const references = tx.deleteFrom('identity_reference').where(refersTo(person, scope));
+  const removed = await references.returning(['identity_id', 'raw']).execute();
+  const names = nameMatcher({ ...person, whole: [...person.whole, ...removed.map(({ raw }) => raw)] });
+  for (const id of new Set(removed.map(({ identity_id }) => identity_id))) {
+    const own = tx.selectFrom('identity').selectAll().where(inScope(scope)).where('id', '=', id);
+    const row = await dialect.lockRows(own).executeTakeFirstOrThrow();
+    const changed = withoutPerson(row, names.matchesValue, now);
+    await tx.updateTable('identity').set(changed).where(inScope(scope)).where('id', '=', id).execute();
+  }
 }
 
-/** Deletes the API keys and OAuth clients of a travel user, since their names may contain the person's name. */
-export async function deleteUserCredentials({ db }: Database, userId: string): Promise<void> {
-  await db
-    .deleteFrom('travel_api_key')
-    .where('user_type', '=', 'user')
-    .where('user_id', '=', userId)
-    .execute();
-  await db.deleteFrom('oauth_client').where('user_type', '=', 'user').where('user_id', '=', userId).execute();
-}
-
-/** Recognizes the person in the texts of a travel account and of its travel service. */
-export interface PersonMentions extends Pick<PersonReferences, 'account' | 'matcherFor'> {
-  inTravel: NameMatcher;
-}
+type Row = Selectable<Tables['identity']>;
 
 /**
- * Finds credentials and groups of the travel account whose names contain the person's name. They are reported to the
- * admin and not changed.
+ * Returns the columns of an identity that change when the person is no longer its manager. If an attempt that is under way saves what it
+ * has read before, the next one replaces that, because of the new revision.
  */
-export async function findNamedRecords({ db }: Database, mentions: PersonMentions): Promise<string[]> {
-  const connections = new Set(await readConnectionIds(db, mentions.account));
-  const found: string[] = [];
-  const note = (kind: string, rows: { id: string; name: string; connection_id: string | null }[]) => {
-    for (const { id, name, connection_id } of rows) {
-      if (connection_id !== null && !connections.has(connection_id)) continue;
-      const names = connection_id === null ? mentions.inTravel : mentions.matcherFor(connection_id);
-      if (names.matchesSentence(name)) found.push(`${kind} ${id}`);
-    }
+function withoutPerson(row: Row, isMeant: (text: string) => boolean, now: number): Partial<Row> {
+  const redacted = (text: string) => toJson(redactManagers(parseJson(text), isMeant));
+  const isLive = row.deleted_at === null;
+  return {
+    // The desired state stays a resource: only members that tell a manager are removed.
+    ...desiredColumns(withoutManagers(parseJson(row.desired), isMeant)),
+    ...{ applied: redacted(row.applied), refused: redacted(row.refused), progress: redacted(row.progress) },
+    ...{ origin: redacted(row.origin), observed: row.observed && redacted(row.observed) },
+    // The next attempt creates both again.
+    ...{ ...findingsColumns([]), trace: '[]' },
+    revision: row.revision + 1,
+    ...(isLive ? { version: row.version + 1, last_modified: now } : {}),
+    // A tombstone's traveler is archived already, and the travelers of unclaimed identities are never written.
+    ...(isLive && row.claimed === 1 ? { state: 'dirty', next_attempt_at: 0 } : {}),
   };
-  note('SCIM token', await db.selectFrom('token').select(['id', 'name', 'connection_id']).execute());
-  note('OAuth client', await db.selectFrom('oauth_client').select(['id', 'name', 'connection_id']).execute());
-  const keys = await db.selectFrom('travel_api_key').select(['id', 'name']).execute();
-  note(
-    'API key',
-    keys.map((key) => ({ ...key, connection_id: null })),
-  );
-  note(
-    'group',
-    await db.selectFrom('scim_group').select(['id', 'attributes as name', 'connection_id']).execute(),
-  );
-  return found;
 }

@@ -38,21 +38,6 @@ export async function recordErasedTraveler(
     .execute();
 }
 
-/** Deletes the record that the persons of these travelers were erased. */
-export async function deleteErasedTravelers(
-  db: Kysely<Tables>,
-  account: string,
-  travelIds: readonly string[],
-): Promise<void> {
-  const hashes = travelIds.map((id) => hashOf(account, id));
-  for (const batch of batches(hashes))
-    await db
-      .deleteFrom('erased_traveler')
-      .where('account', '=', account)
-      .where('hash', 'in', batch)
-      .execute();
-}
-
 /** Only the hash is stored, because a travel id may be an email address. */
 function hashOf(account: string, travelId: string): string {
   return createHash('sha256').update(`${account}\n${travelId}`).digest('hex');

@@ -115,6 +115,7 @@ export function toRow(identity: Identity, account: string, seenAt = writeTime(id
     created_at: identity.createdAt,
     seen_at: seenAt,
     decision: identity.decision ? toJson(identity.decision) : '',
+    decided_at: null,
   };
 }
 

@@ -59,18 +59,14 @@ type ReleasedLeaver = Pick<Identity, 'id' | 'leasedUntil' | 'applied' | 'origin'
 
 /**
  * Unlinks the traveler of a live identity and makes the identity dirty. If a reconciler holds its lease, the lease
- * ends. With `travelIds`, does so only if the traveler is one of them.
+ * ends.
  */
-export function unlinkTraveler(
-  tx: Kysely<Tables>,
-  key: ScopedId,
-  travelIds?: readonly string[],
-): Promise<boolean> {
+export function unlinkTraveler(tx: Kysely<Tables>, key: ScopedId): Promise<boolean> {
   return setColumns(
     tx,
     key,
     (row) => ({ ...unlinkedColumns(row), state: 'dirty' }),
-    (row) => (travelIds ? row('travel_id', 'in', travelIds) : row.lit(true)),
+    (row) => row.lit(true),
   );
 }
 

@@ -1,10 +1,21 @@
-import type { ColumnTypes } from './column-types.ts';
+/** The parts of a table's definition that differ between the databases. All other columns are `text` (JSON too) and `integer`. */
+export interface ColumnTypes {
+  /** Text that is compared, ordered or part of a key: by code point in every database. */
+  orderedText: 'text' | 'text collate "C"';
+  /** A 64-bit integer: times, positions, sequence numbers. */
+  bigint: 'integer' | 'bigint';
+  /**
+   * The end of the definition of a table whose rows are little more than their key: SQLite then keeps them in the index of
+   * the primary key alone.
+   */
+  keyOnly: '' | 'without rowid';
+}
 
 /** A text that is compared or ordered is an ordered text. A flag is 0 or 1. */
 type ColumnType = 'text' | 'ordered text' | 'integer' | 'bigint' | 'double' | 'flag';
 
 /** The columns of a table. A column may be null, or has a default, or neither. */
-export type Columns = Record<string, ColumnType | `${ColumnType}?` | `${ColumnType} = ${string}`>;
+type Columns = Record<string, ColumnType | `${ColumnType}?` | `${ColumnType} = ${string}`>;
 
 /** The columns of an index. With `where` it has only the rows of which the condition holds. */
 type Index = string | { columns: string; unique?: true; where?: string };
@@ -28,7 +39,7 @@ export type RowsOf<Tables extends TableDeclarations> = {
 };
 
 /** The type of a row with these columns. */
-export type RowOf<Declared extends Columns> = {
+type RowOf<Declared extends Columns> = {
   -readonly [Name in keyof Declared]: Declared[Name] extends `${infer Type}?`
     ? ValueOf<Type> | null
     : ValueOf<Declared[Name]>;
@@ -55,13 +66,6 @@ function createIndex(table: string, name: string, index: Index): string {
   const { columns, unique, where } = typeof index === 'string' ? { columns: index } : index;
   const condition = where === undefined ? '' : ` where ${where}`;
   return `create ${unique ? 'unique ' : ''}index ${table}_${name} on ${table} (${columns})${condition}`;
-}
-
-/** Returns the statements that add columns to a table. */
-export function addColumns(types: ColumnTypes, table: string, columns: Columns, constraint = ''): string[] {
-  return columnDefinitions(columns, types).map(
-    (definition) => `alter table ${table} add column ${definition} ${constraint}`,
-  );
 }
 
 function columnDefinitions(columns: Columns, { orderedText, bigint }: ColumnTypes): string[] {

@@ -4,7 +4,7 @@ const ofTravelUser =
   'foreign key (user_type, user_id) references travel_resource (type, id) on delete cascade';
 const ofClient = 'foreign key (client_id) references oauth_client (id) on delete cascade';
 
-/** Bearer tokens of IdPs, API keys of the travel service, and OAuth clients with their access tokens. */
+/** Credentials of IdPs and of the travel service, and those of admins with their sessions. */
 export const credentialTables = {
   /** A bearer token of an IdP. */
   token: {
@@ -89,5 +89,70 @@ export const credentialTables = {
     indexes: {
       expiry: 'expires_at',
     },
+  },
+  /** The password of the built-in admin. */
+  admin_password: {
+    columns: {
+      /** 1 in the only row. */
+      one: 'integer',
+      /** Another one with each password. */
+      id: 'ordered text',
+      hash: 'text',
+    },
+    constraints: ['primary key (one)'],
+  },
+  /** A session of an admin. */
+  admin_session: {
+    columns: {
+      hash: 'ordered text',
+      name: 'text',
+      role: 'text',
+      /** The issuer, a space, and the claim `sub`; null for the built-in admin. */
+      subject: 'ordered text?',
+      /** The password with which the built-in admin signed in; null for a person of the OpenID provider. */
+      password_id: 'ordered text?',
+      created_at: 'bigint',
+      last_seen_at: 'bigint',
+      address: 'text?',
+      /** The header, cut; null if the browser sent none. */
+      user_agent: 'text?',
+    },
+    constraints: ['primary key (hash)'],
+  },
+  /** A token of the admin API. */
+  admin_token: {
+    columns: {
+      id: 'ordered text',
+      hash: 'ordered text',
+      name: 'text',
+      role: 'text',
+      maker_name: 'text',
+      /** As `admin_session.subject`. */
+      maker_subject: 'ordered text?',
+      created_at: 'bigint',
+      expires_at: 'bigint',
+      revoked_at: 'bigint?',
+    },
+    constraints: ['primary key (id)', 'unique (hash)'],
+  },
+  /** A sign-in through the OpenID provider whose return was accepted. */
+  openid_attempt: {
+    columns: {
+      /** Of the state. */
+      hash: 'ordered text',
+      expires_at: 'bigint',
+    },
+    constraints: ['primary key (hash)'],
+    indexes: { expiry: 'expires_at' },
+  },
+  /** Counts of refused sign-ins, by which the answers to further ones wait (docs/decisions/0046). */
+  sign_in_failure: {
+    columns: {
+      /** The counter that a name falls to, by a hash of it. */
+      bucket: 'integer',
+      failures: 'integer',
+      failed_at: 'bigint',
+    },
+    constraints: ['primary key (bucket)'],
   },
 } as const satisfies TableDeclarations;

@@ -1,5 +1,6 @@
 import { ofConnection, ofGroup, SCOPE, scopeKey, type TableDeclarations } from './columns.ts';
 
+/** Groups with their members, and the people whom a change of groups concerns (docs/decisions/0054). */
 export const groupTables = {
   scim_group: {
     columns: {
@@ -43,5 +44,69 @@ export const groupTables = {
       position: `${SCOPE}, group_id, position`,
       value: `${SCOPE}, value, group_id`,
     },
+  },
+  /** A membership that the DELETE of a user has ended. It comes back if the DELETE is refused, unless the group is written without it. */
+  deleted_member: {
+    columns: {
+      ...scopeKey,
+      group_id: 'ordered text',
+      user_id: 'ordered text',
+      type: 'text?',
+      display: 'text?',
+    },
+    constraints: [
+      `primary key (${SCOPE}, group_id, user_id)`,
+      ofGroup,
+      `foreign key (${SCOPE}, user_id) references identity (${SCOPE}, id) on delete cascade on update cascade`,
+    ],
+    indexes: { user: `${SCOPE}, user_id` },
+  },
+  /** A membership in a group that was deleted or emptied. It still counts while the row exists. */
+  former_member: {
+    columns: {
+      ...scopeKey,
+      user_id: 'ordered text',
+      group_id: 'ordered text',
+      /** The name of the group when the member was removed. */
+      display: 'text',
+      /** The time at which the row is deleted, and the user becomes dirty. */
+      until: 'bigint',
+      /** 1 once the user was made dirty because of the row. */
+      marked: 'flag',
+    },
+    constraints: [`primary key (${SCOPE}, user_id, group_id)`, ofConnection],
+    indexes: {
+      until: `${SCOPE}, until`,
+      unmarked: { columns: `${SCOPE}, user_id`, where: 'marked = 0' },
+    },
+  },
+  /** A group whose members become dirty in batches. */
+  changed_group: {
+    columns: {
+      ...scopeKey,
+      group_id: 'ordered text',
+      /** The position of the last member that was made dirty. */
+      position: 'integer',
+    },
+    constraints: [`primary key (${SCOPE}, group_id)`, ofGroup],
+  },
+  /** A connection whose people become dirty in batches as far as its scope concerns them: a group that the scope names has appeared or is gone. */
+  changed_scope: {
+    columns: {
+      ...scopeKey,
+      /** The id of the last person who was looked at; empty at the beginning. */
+      identity_id: 'ordered text',
+    },
+    constraints: [`primary key (${SCOPE})`, ofConnection],
+  },
+  /** A person for whom a change of groups has cleared or replaced a value within the last hour. */
+  membership_change: {
+    columns: {
+      ...scopeKey,
+      identity_id: 'ordered text',
+      at: 'bigint',
+    },
+    constraints: [`primary key (${SCOPE}, identity_id)`, ofConnection],
+    indexes: { at: `${SCOPE}, at` },
   },
 } as const satisfies TableDeclarations;

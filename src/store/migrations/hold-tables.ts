@@ -1,5 +1,6 @@
 import { ofConnection, SCOPE, scopeKey, type TableDeclarations } from './columns.ts';
 
+/** Departures, changes of rules and erased travelers, by which people are held, and the conditions that operators are told. */
 export const holdTables = {
   /** A deactivation or deletion that the safety valve counted within its window. */
   departure: {
@@ -24,21 +25,36 @@ export const holdTables = {
       since: 'bigint',
       /** An admin's answer; null until there is one. */
       answer: 'text?',
+      /** The time of the answer. */
+      decided_at: 'bigint?',
+      /** The number of people who are reconciled because of the answer. */
+      decided_people: 'integer?',
+      /** JSON of the effect, as far as it is computed; null before that and after the answer. */
+      effect: 'text?',
       /** JSON list of the people whom recent approved changes affected, each with the time of the change. */
       recent: 'text',
     },
     constraints: [`primary key (${SCOPE})`, ofConnection],
   },
-  /** A hold that was reported to the operator. */
-  hold_alarm: {
+  /** A condition that was told to the operator, or that a process has seen by itself. */
+  reported_condition: {
     columns: {
-      ...scopeKey,
-      cause: 'ordered text',
-      count: 'integer',
+      /** Empty for the whole service. */
+      connection_id: 'ordered text',
+      kind: 'ordered text',
+      /** Empty if the kind has no subject. */
+      subject: 'ordered text',
+      /** The number of people when it was told last. */
+      people: 'integer',
       since: 'bigint',
-      reported_at: 'bigint',
+      /** Null until it is told. */
+      told_at: 'bigint?',
+      /** The time at which a process has last seen it by itself; 0 if every process finds it in the database. */
+      seen_at: 'bigint',
+      /** JSON of what the process knows; empty if every process finds it in the database. */
+      fact: 'text',
     },
-    constraints: [`primary key (${SCOPE}, cause)`, ofConnection],
+    constraints: ['primary key (connection_id, kind, subject)'],
   },
   /** A traveler of an erased person. Imports skip it, and no identity is linked to it. */
   erased_traveler: {

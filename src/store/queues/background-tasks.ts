@@ -5,10 +5,10 @@ import { timeAfter } from '../sql/dialect.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 
 /**
- * The kinds of background work that one replica at a time does for a connection. `ownUser` and `returnNotice` are no work, and have only a
- * state: the traveler whose credential the bridge uses, and whether the notice was given.
+ * The kinds of background work that one replica at a time does for a connection. `ownUser` is no work, and has only a state: the traveler
+ * whose credential the bridge uses.
  */
-export type TaskKind = 'import' | 'feed' | 'memberships' | 'demoDay' | 'ownUser' | 'returnNotice';
+export type TaskKind = 'import' | 'feed' | 'memberships' | 'demoDay' | 'ownUser';
 
 /** A lease on one kind of background work of a connection. */
 interface TaskLease {

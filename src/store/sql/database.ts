@@ -9,8 +9,6 @@ export interface Database {
   /** For reads, and for single statements outside of a transaction. */
   db: Kysely<Tables>;
   dialect: Dialect;
-  /** The names of the migrations that have changed the database when it was opened; none for a new one. */
-  migrated: readonly string[];
   /**
    * Runs work in a transaction, and commits it unless the work fails or `commitIf` refuses its result. The work awaits only its
    * own queries and, if it takes long, `yieldToEventLoop`: on SQLite nothing else reads or writes meanwhile.

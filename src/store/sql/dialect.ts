@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
-import type { ColumnTypes } from '../migrations/column-types.ts';
+import type { ColumnTypes } from '../migrations/columns.ts';
 import { StoreUnavailable } from '../unavailable.ts';
 import type { Tables } from './tables.ts';
 
@@ -58,10 +58,7 @@ export type Lock = <DB, TB extends keyof DB, Row>(
 export const sqlite: Dialect = {
   name: 'sqlite',
   isShared: false,
-  columnTypes: {
-    ...{ orderedText: 'text', bigint: 'integer', keyOnly: 'without rowid' },
-    firstMigration: '0001-schema-63b97ee2',
-  },
+  columnTypes: { orderedText: 'text', bigint: 'integer', keyOnly: 'without rowid' },
   counterSlots: 1,
   lockRows: (query) => query,
   lockValues: (query) => query,
@@ -109,10 +106,7 @@ export function postgres(clock: DatabaseClock): Dialect {
   return {
     name: 'postgres',
     isShared: true,
-    columnTypes: {
-      ...{ orderedText: 'text collate "C"', bigint: 'bigint', keyOnly: '' },
-      firstMigration: '0001-schema-eccd744d',
-    },
+    columnTypes: { orderedText: 'text collate "C"', bigint: 'bigint', keyOnly: '' },
     counterSlots: 8,
     lockRows: (query) => query.forUpdate(),
     lockValues: (query) => query.forNoKeyUpdate(),

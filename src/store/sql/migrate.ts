@@ -18,29 +18,28 @@ interface MigrateOptions extends DatabasePlace {
 }
 
 /**
- * Migrates a database to the current schema, and returns the names of the migrations that have changed an existing one. Before anything is changed, throws UnknownSchema if another version of Jetbridge made
- * the schema, ForeignTables if another program made tables, and NoDatabase if there is no schema and none may be created.
+ * Migrates a database to the current schema. Before anything is changed, throws UnknownSchema if another version of Jetbridge made the
+ * schema, ForeignTables if another program made tables, and NoDatabase if there is no schema and none may be created.
  */
 export async function migrate(
   db: Kysely<Tables>,
   { dialect, mayCreate, ...place }: MigrateOptions,
-): Promise<string[]> {
-  const known = migrations(dialect.columnTypes);
+  known = migrations(dialect.columnTypes),
+): Promise<void> {
   const applied = await readAppliedMigrations(db, dialect);
   if (applied.some((name) => !(name in known))) {
     if (!(await readTables(db, dialect)).includes(OWN_TABLE)) throw new ForeignTables(place);
     const isNewer = Object.keys(known).every((name) => applied.includes(name));
-    throw new UnknownSchema(isNewer ? 'newer' : 'earlier', place);
+    throw new UnknownSchema(isNewer ? 'newer' : 'unreleased', place);
   }
-  if (applied.length === Object.keys(known).length) return [];
+  if (applied.length === Object.keys(known).length) return;
   if (applied.length === 0) {
     if (!mayCreate) throw new NoDatabase(place);
     if (hasForeignTables(await readTables(db, dialect))) throw new ForeignTables(place);
   }
   const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
-  const { error, results = [] } = await migrator.migrateToLatest();
+  const { error } = await migrator.migrateToLatest();
   if (error) throw error;
-  return applied.length === 0 ? [] : results.map(({ migrationName }) => migrationName);
 }
 
 /**
@@ -93,15 +92,14 @@ export class NoDatabase extends Error {
   }
 }
 
-/** Thrown if the schema of a database was made by another version of Jetbridge. */
+/** Thrown if the schema of a database was made by a newer version of Jetbridge, or by a build before the first release. */
 export class UnknownSchema extends Error {
-  constructor(made: 'earlier' | 'newer', { place, setting }: DatabasePlace) {
-    const remedy =
-      made === 'newer'
-        ? `Install that version, or point ${setting} at another place.`
-        : `This version cannot read it: point ${setting} at an empty place, or install the earlier version.`;
+  constructor(made: 'newer' | 'unreleased', { place, setting }: DatabasePlace) {
+    const empty = setting === 'DATABASE_URL' ? 'database' : 'folder';
     super(
-      `${place} was written by ${made === 'newer' ? 'a newer' : 'an earlier'} version of Jetbridge. ${remedy}`,
+      made === 'newer'
+        ? `${place} was written by a newer version of Jetbridge. Install that version, or point ${setting} at another place.`
+        : `${place} was written by a build of Jetbridge before its first release, and cannot be upgraded. Start with an empty ${empty}: point ${setting} at one.`,
     );
     this.name = 'UnknownSchema';
   }

@@ -46,10 +46,10 @@ export async function openPostgres(
   try {
     await requireUtf8(db);
     const place = { place: displayUrl(url), setting: 'DATABASE_URL' } as const;
-    const migrated = await migrateOnce(db, { dialect, ...place, mayCreate });
+    await migrateOnce(db, { dialect, ...place, mayCreate });
     const scopes = await readScopes(db);
     return {
-      ...{ db, dialect, scopes, migrated },
+      ...{ db, dialect, scopes },
       ...timedTransactions((work, { durable = true, commitIf = () => true } = {}) =>
         retry(() => commitOrRollBack(durable ? db : relaxed, work, commitIf)),
       ),
@@ -99,7 +99,7 @@ class WrongEncoding extends Error {
  */
 const MIGRATION_ATTEMPTS = 5;
 
-async function migrateOnce(db: Kysely<Tables>, options: Parameters<typeof migrate>[1]): Promise<string[]> {
+async function migrateOnce(db: Kysely<Tables>, options: Parameters<typeof migrate>[1]): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await migrate(db, options);

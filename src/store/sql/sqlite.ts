@@ -33,11 +33,10 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     const open = await openMigrated(directory, (error) => {
       for (const listener of listeners) listener(error);
     });
-    const { db, migrated } = open;
+    const { db } = open;
     const scopes = await readScopes(db);
     return {
-      ...{ db, migrated },
-      dialect: sqlite,
+      ...{ db, dialect: sqlite },
       ...timedTransactions(new GroupCommit(open).run),
       scopes,
       scopeOf: (connection) => scopes.of(connection),
@@ -88,7 +87,6 @@ function createPrivateFile(file: string): void {
 interface OpenFile {
   db: Kysely<Tables>;
   file: SqliteFile;
-  migrated: string[];
 }
 
 const PRAGMAS = [
@@ -117,8 +115,8 @@ async function openMigrated(
     file.exec(PRAGMAS.map((pragma) => `pragma ${pragma}`).join('; '));
     const db = new Kysely<Tables>({ dialect: new EmbeddedDialect(file) });
     const place = { place: directory, setting: 'JETBRIDGE_DATA' } as const;
-    const migrated = await migrate(db, { dialect: sqlite, ...place, mayCreate: true });
-    return { db, file, migrated };
+    await migrate(db, { dialect: sqlite, ...place, mayCreate: true });
+    return { db, file };
   } catch (error) {
     file.close();
     throw error;

@@ -9,7 +9,7 @@ import {
   toFieldKey,
 } from '../fields.ts';
 import { rolesTarget, travelRoles } from '../translation.ts';
-import { hasFixedParts, isDateFormat } from '../values/dates.ts';
+import { isDateFormat } from '../values/dates.ts';
 import { isPhoneCountry } from '../values/readers.ts';
 import {
   compilePattern,
@@ -67,59 +67,50 @@ const replacement = z
     context.addIssue({ code: 'custom', path: ['with'], message });
   });
 
-/** Makes the schemas of the transforms with an option. */
-const optionsFor = (isAccepted: (dateFormat: string) => boolean) =>
-  ({
-    date: z
-      .string()
-      .refine(isAccepted, {
-        message: faultText(
-          'is not a date format',
-          'Name YYYY, MM and DD once each, without times of day, e.g. DD/MM/YYYY; D and M also read one digit, and MMMM the name of a month, also a short one.',
-        ),
-      })
-      .describe('The format of the date, e.g. DD/MM/YYYY or D MMMM YYYY.'),
-    phone: countrySchema.describe('The country of national phone numbers, e.g. FR.'),
-    prefix: z.string().min(1).max(1000).describe('A text to put in front.'),
-    replace: replacement,
-    map: z.record(z.string(), z.string()).describe('Results by value; any other value is left out.'),
-    join: z
-      .string()
-      .min(1)
-      .max(100)
-      .describe('The separator between the values of all sources, which become one text.'),
-    split: z
-      .string()
-      .min(1)
-      .max(100)
-      .describe('The separator at which a text is divided into several values.'),
-    default: z
-      .string()
-      .min(1)
-      .max(1000)
-      .describe('The value if there is none, or if an earlier transform left it out.'),
-  }) satisfies { [Name in keyof OptionTransforms]: z.ZodType<OptionTransforms[Name]> };
-
-const options = optionsFor(isDateFormat);
+/** The schemas of the transforms with an option. */
+const options = {
+  date: z
+    .string()
+    .refine(isDateFormat, {
+      message: faultText(
+        'is not a date format',
+        'Name YYYY, MM and DD once each, without times of day, e.g. DD/MM/YYYY; D and M also read one digit, and MMMM the name of a month, also a short one.',
+      ),
+    })
+    .describe('The format of the date, e.g. DD/MM/YYYY or D MMMM YYYY.'),
+  phone: countrySchema.describe('The country of national phone numbers, e.g. FR.'),
+  prefix: z.string().min(1).max(1000).describe('A text to put in front.'),
+  replace: replacement,
+  map: z.record(z.string(), z.string()).describe('Results by value; any other value is left out.'),
+  join: z
+    .string()
+    .min(1)
+    .max(100)
+    .describe('The separator between the values of all sources, which become one text.'),
+  split: z.string().min(1).max(100).describe('The separator at which a text is divided into several values.'),
+  default: z
+    .string()
+    .min(1)
+    .max(1000)
+    .describe('The value if there is none, or if an earlier transform left it out.'),
+} satisfies { [Name in keyof OptionTransforms]: z.ZodType<OptionTransforms[Name]> };
 
 const known = [...Object.keys(plainTransforms), ...Object.keys(options).map((name) => `{ "${name}": … }`)];
 
 /** The schema of a transform: its name, or an object whose only member is the transform with its option. */
-function transformSchema(shape: typeof options) {
-  return z.union(
-    [
-      z.literal(Object.keys(plainTransforms).filter(isPlainTransform)),
-      z
-        .strictObject(shape)
-        .partial()
-        .refine((transform) => Object.keys(transform).length === 1, {
-          message: faultText('is not one transform', 'Write each transform as an element of its own.'),
-          when: ({ issues }) => issues.length === 0,
-        }),
-    ],
-    { error: faultText('is not a transform', `Write one of ${known.join(', ')}.`) },
-  );
-}
+const transformSchema = z.union(
+  [
+    z.literal(Object.keys(plainTransforms).filter(isPlainTransform)),
+    z
+      .strictObject(options)
+      .partial()
+      .refine((transform) => Object.keys(transform).length === 1, {
+        message: faultText('is not one transform', 'Write each transform as an element of its own.'),
+        when: ({ issues }) => issues.length === 0,
+      }),
+  ],
+  { error: faultText('is not a transform', `Write one of ${known.join(', ')}.`) },
+);
 
 function isPlainTransform(name: string): name is PlainTransform {
   return Object.hasOwn(plainTransforms, name);
@@ -185,7 +176,7 @@ function userAttributeSchema(names: string[]) {
   });
 }
 
-function ruleSchema(table: readonly Field[], shape: typeof options) {
+function ruleSchema(table: readonly Field[]) {
   return z
     .strictObject({
       ...inputShape,
@@ -196,7 +187,7 @@ function ruleSchema(table: readonly Field[], shape: typeof options) {
         .describe(
           'The field of the traveler that is set; roles: the roles that are given, beside those of other rules; travelerPrefs.<name>: one preference.',
         ),
-      transforms: z.array(transformSchema(shape)).max(20).optional().describe('Applied in order.'),
+      transforms: z.array(transformSchema).max(20).optional().describe('Applied in order.'),
       apply: z
         .enum(['always', 'once'])
         .optional()
@@ -271,8 +262,8 @@ const ruleExamples = [
   { template: 'CC-40', userAttribute: 'costCenterId', when: 'userType eq "Contractor"' },
 ];
 
-function rulesSchema(table: readonly Field[], shape: typeof options) {
-  return z.array(ruleSchema(table, shape)).superRefine((rules, context) => {
+function rulesSchema(table: readonly Field[]) {
+  return z.array(ruleSchema(table)).superRefine((rules, context) => {
     // The first rule that leaves nothing to later rules with the same target, and with the same condition.
     const seen = new Map<string, number>();
     for (const [index, written] of rules.entries()) {
@@ -334,16 +325,16 @@ const scopeShape = {
 };
 
 /** The schema of mapping files for a table of fields (docs/mappings.md). */
-export function mappingSchemaFor(table: readonly Field[], shape = options) {
+export function mappingSchemaFor(table: readonly Field[]) {
   return z
     .strictObject({
       $schema: z.string().optional(),
-      scimUserMapping: rulesSchema(table, shape)
+      scimUserMapping: rulesSchema(table)
         .default([])
         .describe(
           'Rules; each replaces the default rule of the field that it sets. Of several rules for one field, the first whose condition holds is used.',
         )
-        // `findLimitFaults` checks it, because a mapping in force may be larger.
+        // `findLimitFaults` checks it before the schema.
         .meta({ maxItems: mappingLimits.rules }),
       ...scopeShape,
       defaults: z
@@ -382,32 +373,16 @@ export function mappingSchemaFor(table: readonly Field[], shape = options) {
 /** The schema of mapping files for the fields of `fields.ts`. */
 export const mappingSchema = mappingSchemaFor(fields);
 
-/** The schema of mappings in the database. Earlier versions accepted date formats that no date matches. */
-export const storedMappingSchema: typeof mappingSchema = mappingSchemaFor(
-  fields,
-  optionsFor((format) => hasFixedParts(format) || isDateFormat(format)),
-);
-
 /** The content of a valid mapping file. */
 export type Mapping = z.output<typeof mappingSchema>;
 
 /** A mapping, or every fault with its JSON path. */
 export type ParsedMapping = { mapping: Mapping } | { faults: MappingFault[] };
 
-/** Validates the JSON of a mapping that is to come into force. One that is too large is not looked at further. */
-export function parseMapping(json: unknown): ParsedMapping {
-  const faults = findLimitFaults(json);
-  return faults.length > 0 ? { faults } : parseMappingOfAnySize(json);
-}
-
-/**
- * Validates the JSON of a mapping that keeps working although it is larger than a new one may be: one that the settings name or that is
- * in force. What is too large about it is a warning (`findLimitFaults`).
- */
-export function parseMappingOfAnySize(
-  json: unknown,
-  schema: typeof mappingSchema = mappingSchema,
-): ParsedMapping {
+/** Validates the JSON of a mapping. One that is too large is not looked at further. */
+export function parseMapping(json: unknown, schema: typeof mappingSchema = mappingSchema): ParsedMapping {
+  const excess = findLimitFaults(json);
+  if (excess.length > 0) return { faults: excess };
   const result = schema.safeParse(json);
   if (!result.success) return { faults: toMappingFaults(result.error, schema) };
   const faults = [...findRoleFaults(result.data), ...findManagerFaults(result.data)];

@@ -32,6 +32,25 @@ export function preparedValues({ prepare }: CompiledSource, raw: Json): Reading[
   return prepare ? prepare(raw) : [{ value: raw }];
 }
 
+/** The maximum number of values of one source, with the parts of those that `split` divides. It bounds the cost of translating a user. */
+const MAX_VALUES = 250;
+
+/** Returns the values of a source after the transforms of its rule: the first `MAX_VALUES`, each with what it was made of. */
+export function allPreparedValues(
+  source: CompiledSource,
+  user: SourceUser,
+): { raw: Json; readings: Reading[] }[] {
+  const all = [];
+  let left = MAX_VALUES;
+  for (const raw of source.valuesOf(user)) {
+    if (left <= 0) break;
+    const readings = preparedValues(source, raw).slice(0, left);
+    left -= readings.length;
+    all.push({ raw, readings });
+  }
+  return all;
+}
+
 /** The sources of a mapping rule. */
 export interface RuleSources {
   sources: readonly CompiledSource[];

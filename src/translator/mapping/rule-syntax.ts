@@ -142,7 +142,7 @@ function managerProblem({ urn, attribute, sub }: AttributePath): SyntaxProblem |
  */
 const templateToken = /\{\{|\}\}|\{\[|\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*\}|[{}]|[^{}]+/sy;
 
-/** The tokens of an optional part. `]}` ends it; everywhere else these are literal text, as they were before there were optional parts. */
+/** The tokens of an optional part. `]}` ends it; everywhere else these are literal text. */
 const optionalToken = /\]\}|\{\{|\}\}|\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*\}|[{}]|(?:(?!\]\})[^{}])+/sy;
 
 /**

@@ -14,12 +14,11 @@ export function dayOf(epochMs: number): string {
   return new Date(epochMs).toISOString().slice(0, 10);
 }
 
-/** The parts of a date format with two digits for the day and the month: what earlier versions read. */
-const fixedParts = { YYYY: '(?<year>\\d{4})', MM: '(?<month>\\d{2})', DD: '(?<day>\\d{2})' };
-
-/** All parts of a date format. */
+/** The parts of a date format. */
 const parts: Readonly<Record<string, string>> = {
-  ...fixedParts,
+  YYYY: '(?<year>\\d{4})',
+  MM: '(?<month>\\d{2})',
+  DD: '(?<day>\\d{2})',
   MMMM: '(?<monthName>\\p{L}{3,}\\.?)',
   M: '(?<month>\\d{1,2})',
   D: '(?<day>\\d{1,2})',
@@ -39,9 +38,8 @@ export function dateParser(format: string): (text: string) => string | undefined
   };
 }
 
-/** A format that has been read since before there were other parts keeps its meaning: `MMM` is two digits and the letter M. */
 function tokensOf(format: string): string[] {
-  return format.match(hasFixedParts(format) ? /YYYY|MM|DD|./gs : /YYYY|MMMM|MM?|DD?|./gs) ?? [];
+  return format.match(/YYYY|MMMM|MM?|DD?|./gs) ?? [];
 }
 
 /**
@@ -65,11 +63,6 @@ function isAmbiguous(tokens: string[]): boolean {
     (token, index) =>
       (token === 'M' || token === 'D') && (isNumber(tokens[index - 1]) || isNumber(tokens[index + 1])),
   );
-}
-
-/** True for a format of an earlier version: with YYYY, MM and DD once each, and perhaps with letters that no date matches. */
-export function hasFixedParts(format: string): boolean {
-  return Object.keys(fixedParts).every((part) => format.split(part).length === 2);
 }
 
 /** The names of the months in the languages of the travel service, without accents. */

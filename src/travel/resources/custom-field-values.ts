@@ -10,7 +10,7 @@ import {
   MANDATORY_INDEX,
   type Matcher,
   OPTION_DATA_INDEX,
-  optionKeys,
+  optionKey,
 } from './custom-field.ts';
 
 type StoredField = { customFieldId: string; values: StoredFieldValue[] };
@@ -75,16 +75,13 @@ async function loadFieldContext(
   const refs = new Map(customFieldReferences(wanted).map((ref) => [`${ref.type} ${ref.id}`, ref]));
   const found = await reader.read([...refs.values()]);
   const keys = wanted.flatMap(({ customFieldId, values }) =>
-    values.flatMap(({ data }) => (data === undefined ? [] : optionKeys(customFieldId, data))),
+    values.flatMap(({ data }) => (data === undefined ? [] : [optionKey(customFieldId, data)])),
   );
   const index = { name: OPTION_DATA_INDEX, values: [...new Set(keys)] };
   const byData = await reader.find({ type: 'customFieldOption', ...index });
-  const options = new Map<string, StoredResource>();
-  for (const option of byData) {
-    const key = `${option.parentId}/${stringMember(option.doc, 'data') ?? ''}`;
-    // Older versions allowed two options with the same data; the oldest enabled one is used.
-    if (options.get(key)?.doc['disabled'] !== false) options.set(key, option);
-  }
+  const options = new Map(
+    byData.map((option) => [`${option.parentId}/${stringMember(option.doc, 'data') ?? ''}`, option]),
+  );
   return {
     fields: new Map(found.flatMap(({ type, id, doc }) => (type === 'customField' ? [[id, doc]] : []))),
     options: new Map(found.map((resource) => [resource.id, resource])),

@@ -89,7 +89,7 @@ export const customFieldOption = defineResource({
     checkClash: refuseTakenData,
     refuses: { create: [403, 409], patch: [409], replace: [409] },
     index: ({ doc, parentId }) => [
-      { name: OPTION_DATA_INDEX, value: optionKey(parentId, foldCase(dataOf(doc))) },
+      { name: OPTION_DATA_INDEX, value: optionKey(parentId, dataOf(doc)) },
       ...EXCLUSIVE.filter((field) => doc[field] !== undefined).map((field) => ({ name: field, value: SET })),
     ],
     serialize: async (options) => options.map(({ parentId, doc }) => ({ customFieldId: parentId, ...doc })),
@@ -100,16 +100,9 @@ export const customFieldOption = defineResource({
 /** The index of options by field and data. */
 export const OPTION_DATA_INDEX = 'data';
 
-/**
- * The values to look up in `OPTION_DATA_INDEX` for options with this data in any case. Options from before data was
- * unique are indexed by their data as written.
- */
-export function optionKeys(customFieldId: string, data: string): string[] {
-  return [...new Set([data, foldCase(data)])].map((one) => optionKey(customFieldId, one));
-}
-
-function optionKey(customFieldId: string, data: string): string {
-  return `${customFieldId}/${data}`;
+/** The value in `OPTION_DATA_INDEX` of options with this data in any case. */
+export function optionKey(customFieldId: string, data: string): string {
+  return `${customFieldId}/${foldCase(data)}`;
 }
 
 function dataOf(doc: JsonObject | undefined): string {
@@ -139,9 +132,8 @@ async function refuseTakenData({ id, parent, before, wanted, transaction }: Chan
   const data = dataOf(wanted);
   const isSame = (doc: JsonObject | undefined) =>
     doc !== undefined && foldCase(dataOf(doc)) === foldCase(data);
-  // Duplicates that older versions allowed can still be changed in other respects.
   if (isSame(before) || !parent) return;
-  const values = optionKeys(parent.id, data);
+  const values = [optionKey(parent.id, data)];
   const found = await transaction.find({ type: 'customFieldOption', name: OPTION_DATA_INDEX, values });
   if (found.some((other) => other.id !== id && other.parentId === parent.id && isSame(other.doc))) {
     throw new ApiError('conflict', 'There is an option with this data in the custom field already.');

@@ -60,11 +60,9 @@ function decisionLinks(connection: string, details: Facts['details']): PageLink[
   return undefined;
 }
 
-/** The actions after which there is no connection to look at. */
-const removals = ['removeConnection', 'undoDemoDay'];
-
 function connectionLinks(connection: string, action: string): PageLink[] {
-  if (removals.includes(action)) return [];
+  // There is no connection to look at any more.
+  if (action === 'removeConnection') return [];
   return [
     { href: `/connect/connections/${encodeURIComponent(connection)}`, label: `connection ${connection}` },
   ];

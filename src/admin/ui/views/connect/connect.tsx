@@ -1,7 +1,8 @@
 import { Alert, Card, Group, Select, SimpleGrid, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import type { Connection, OAuthClient, ScimToken } from '../../../../operations/connections.ts';
+import type { Connection } from '../../../../operations/connections.ts';
+import type { OAuthClient, ScimToken } from '../../../../operations/credentials.ts';
 import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
 import { call, faultOf, type Result } from '../../api.ts';
 import { Copyable } from '../../components/buttons.tsx';
@@ -87,7 +88,6 @@ function Start({ connections, unserved }: Result<'listConnections'>) {
 const sourceTexts: Record<Connection['source'], string> = {
   file: 'the settings file',
   database: 'this page',
-  demoDay: 'the demo day',
 };
 
 const columns: Column<Connection>[] = [

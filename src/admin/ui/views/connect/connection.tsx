@@ -95,7 +95,6 @@ const sourceTexts: Record<ConnectionDetails['source'], string> = {
   file: 'The settings file fixes this connection. Change it there, and restart the service.',
   database:
     'This connection was added on this page. Its policies can be changed here, and take effect at once; its travel API stays.',
-  demoDay: 'This is the connection of the demo day, and goes with it.',
 };
 
 const policyColumns: Column<Policy>[] = [

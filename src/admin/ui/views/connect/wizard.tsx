@@ -34,11 +34,9 @@ import {
 /** Each screen of a provider's console with the values to paste, and a check whether its test call arrives. */
 export function Wizard({
   providerKey,
-  connections: all,
+  connections,
   tokenEndpoint,
 }: Result<'listConnections'> & { providerKey: ProviderKey }) {
-  // The demo day has an identity provider of its own.
-  const connections = all.filter(({ source }) => source !== 'demoDay');
   const provider = providers[providerKey];
   const [id, setId] = useState(connections[0]?.id ?? '');
   const [method, setMethod] = useState<Method>(provider.methods[0] ?? 'token');

@@ -8,9 +8,7 @@ export function useHolds() {
   return useRead('listHolds', {}, { refetchInterval: READ_EVERY_MS });
 }
 
-/** The number of held people, for the navigation. Nobody is asked to decide about the people of the demo day. */
+/** The number of held people, for the navigation. */
 export function useHeldCount(): number | undefined {
-  const { data } = useHolds();
-  const invented = (data?.groups ?? []).filter(({ connection }) => connection === 'demo');
-  return data && data.people - invented.reduce((sum, { people }) => sum + people, 0);
+  return useHolds().data?.people;
 }

@@ -1,54 +1,25 @@
-import { Badge, Button, Divider, Group, Progress, Text } from '@mantine/core';
-import { useEffect } from 'react';
+import { Badge, Button, Divider, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { call } from '../../api.ts';
-import { ConfirmButton } from '../../components/dialogs.tsx';
 import { ViewLink } from '../../components/text.tsx';
-import { refresh, useChange, useRead } from '../../queries.ts';
+import { useChange } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { Notice, Panel } from './panel.tsx';
 import type { Overview } from './state.ts';
 
-type DemoDay = Overview['demoDay'];
-
-/** How far the demo day is, and its buttons, where it is played beside the people of an identity provider. */
-export function DemoDaySection() {
-  const { data } = useRead(
-    'readDemoDay',
-    {},
-    { refetchInterval: ({ state: { data: read } }) => (read && isBusy(read) ? BUSY_MS : false) },
-  );
-  if (!data) return null;
-  return (
-    <>
-      <DemoDayNotice demoDay={data} />
-      <OfferDemoDay demoDay={data} title="The demo day" />
-    </>
-  );
-}
-
-/** The interval at which the demo day is read while it is played or removed, in milliseconds. */
-const BUSY_MS = 1_000;
-
-function isBusy({ phase }: DemoDay): boolean {
-  return phase === 'playing' || phase === 'removing';
-}
-
-/** Offers the demo day, unless it cannot be played: how to see the page with people on it without an identity provider. */
-export function OfferDemoDay({ demoDay: { phase, refusal }, title }: { demoDay: DemoDay; title: string }) {
+/** Offers the demo day: how to see the page with people on it without an identity provider. */
+function OfferDemoDay() {
   const play = useChange(() => call('playDemoDay'));
   const isAdmin = useIsAdmin();
-  if (phase !== 'none' || refusal !== undefined) return null;
   return (
     <>
       <Divider my={4} />
       <Group justify="space-between" gap="xs" py={6}>
         <div style={{ flex: '1 1 260px' }}>
-          <Text fw={600}>{title}</Text>
+          <Text fw={600}>Or look around first</Text>
           <Text c="dimmed">
-            The demo day sends 20 invented people to a connection of its own: joiners, a mover, leavers, a
-            typing error. One button removes all of it. It changes nothing about the people of other
-            connections.
+            The demo day sends 20 invented people: joiners, a mover, leavers, a typing error. To begin for
+            real afterwards, remove the data of this service.
           </Text>
           {play.error && (
             <Text role="alert" fw={600}>
@@ -64,72 +35,22 @@ export function OfferDemoDay({ demoDay: { phase, refusal }, title }: { demoDay: 
   );
 }
 
-/** While the demo day is on the service: what is invented, how far it is, and the button that removes it. */
-export function DemoDayNotice({ demoDay }: { demoDay: DemoDay }) {
-  const { phase, done, total } = demoDay;
-  useEffect(() => {
-    // The charts and the other views are read less often than how far the demo day is.
-    if (phase === 'played') void refresh();
-  }, [phase]);
-  switch (phase) {
-    case 'none':
-      return null;
-    case 'playing':
-      return (
-        <Notice title="The demo day is being played">
-          <Progress
-            value={(100 * done) / Math.max(1, total)}
-            aria-label={`${done} of ${total} requests were sent`}
-          />
-        </Notice>
-      );
-    case 'removing':
-      return <Notice title="The demo day is being removed">It takes a few seconds.</Notice>;
-    case 'interrupted':
-      return (
-        <Notice title="The demo day was interrupted" action={<RemoveButton />}>
-          The process that played or removed it has ended. Remove it; then it can be played again.
-        </Notice>
-      );
-    case 'played':
-      return (
-        <Notice title="The demo day is on this service" action={<RemoveButton />}>
-          An invented identity provider has sent its people to the connection demo. Look at{' '}
-          <ViewLink inherit isInText href="~/admin/people?connection=demo">
-            People
-          </ViewLink>
-          , at{' '}
-          <ViewLink inherit isInText href="~/admin/traffic?connection=demo">
-            Traffic
-          </ViewLink>
-          , and at what is{' '}
-          <ViewLink inherit isInText href="~/admin/held">
-            held
-          </ViewLink>
-          ; then{' '}
-          <ViewLink inherit isInText href="~/admin/connect">
-            connect your own
-          </ViewLink>
-          .
-        </Notice>
-      );
-  }
-}
-
-function RemoveButton() {
-  if (!useIsAdmin()) return null;
+/** Says that the people are invented, as long as the data of the demo day is there. */
+export function DemoDayNotice({ demoDay }: Pick<Overview, 'demoDay'>) {
+  if (demoDay === 'playing') return <Notice title="The demo day is being played">It takes seconds.</Notice>;
+  if (demoDay !== 'played') return null;
   return (
-    <ConfirmButton
-      label="Remove the demo day"
-      title="Remove the demo day?"
-      action="Remove the demo day"
-      change={() => call('undoDemoDay')}
-    >
-      <Text>
-        The invented people go, with their travelers, requests and held changes, and the connection demo goes
-        with its token. Nothing else is changed.
-      </Text>
-    </ConfirmButton>
+    <Notice title="The people here are invented">
+      The demo day has sent them. Look at{' '}
+      <ViewLink inherit isInText href="~/admin/people">
+        People
+      </ViewLink>{' '}
+      and{' '}
+      <ViewLink inherit isInText href="~/admin/traffic">
+        Traffic
+      </ViewLink>
+      . To begin for real, stop the service, remove its data folder (or database), and start it again.
+    </Notice>
   );
 }
 
@@ -190,7 +111,7 @@ export function FirstSteps({ steps, demoDay }: Pick<Overview, 'demoDay'> & { ste
           </Button>
         </Group>
       ))}
-      <OfferDemoDay demoDay={demoDay} title="Or look around first" />
+      {demoDay === 'offered' && <OfferDemoDay />}
     </Panel>
   );
 }

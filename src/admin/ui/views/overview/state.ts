@@ -14,7 +14,7 @@ export function useOverview() {
     {},
     {
       refetchInterval: ({ state: { data } }) =>
-        data?.demoDay.phase === 'playing' ? FOLLOW_EVERY_MS : READ_EVERY_MS,
+        data?.demoDay === 'playing' ? FOLLOW_EVERY_MS : READ_EVERY_MS,
     },
   );
 }

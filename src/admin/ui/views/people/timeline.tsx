@@ -69,7 +69,7 @@ function columnsWith(onOpen: (exchange: Exchange) => void): Column<Exchange>[] {
 /** Both bodies of an exchange. */
 function Bodies({ exchange, onClose }: { exchange: Exchange; onClose: () => void }) {
   const { position, method, path } = exchange;
-  const detail = useRead('getExchange', { position });
+  const detail = useRead('getExchange', { id: position });
   return (
     <Dialog onClose={onClose} size="xl" title={`${method} ${path}`}>
       <Loaded query={detail}>

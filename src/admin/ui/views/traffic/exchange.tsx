@@ -17,7 +17,7 @@ import { pathText } from './texts.ts';
 
 /** A request and its response with all that the log keeps. */
 export function ExchangePage({ position }: { position: string }) {
-  const exchange = useRead('getExchange', { position }, { placeholderData: keepPreviousData });
+  const exchange = useRead('getExchange', { id: position }, { placeholderData: keepPreviousData });
   return (
     <>
       <ViewLink href="/">← Traffic</ViewLink>

@@ -1,6 +1,6 @@
 import { Group, Select, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { TravelApiKey } from '../../../../operations/travel-service.ts';
+import type { TravelApiKey } from '../../../../operations/credentials.ts';
 import { call } from '../../api.ts';
 import { CreationDialog, DialogButton, revokeColumn } from '../../components/dialogs.tsx';
 import { type Column, LoadedRows } from '../../components/rows.tsx';

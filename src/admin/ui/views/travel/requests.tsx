@@ -1,22 +1,28 @@
 import { Badge, Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { TravelEvent, TravelRequest } from '../../../../operations/travel-service.ts';
+import type { Exchange } from '../../../../operations/traffic.ts';
+import type { TravelEvent } from '../../../../operations/travel-service.ts';
 import { Dialog } from '../../components/dialogs.tsx';
 import { TextFilter } from '../../components/filters.tsx';
+import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { Breakable, LoggedBody, Time } from '../../components/text.tsx';
-import { usePages } from '../../queries.ts';
+import { usePages, useRead } from '../../queries.ts';
 
 /** The request log of the travel API, the newest first. */
 export function Requests() {
   const [isFailed, setFailed] = useState(false);
   const [path, setPath] = useState('');
-  const [shown, setShown] = useState<TravelRequest>();
-  const requests = usePages('listTravelRequests', {
-    limit: 50,
-    ...(isFailed && { failed: 'true' }),
-    ...(path && { path: path.startsWith('/') ? path : `/${path}` }),
-  });
+  const [shown, setShown] = useState<Exchange>();
+  const filter = {
+    ...(isFailed && { status: 'failed' }),
+    ...(path && { pathBelow: path.startsWith('/') ? path : `/${path}` }),
+  };
+  const requests = usePages(
+    'listExchanges',
+    { direction: 'api', limit: 50, ...filter },
+    { cursor: 'before' },
+  );
   return (
     <>
       <Group mb="sm">
@@ -29,9 +35,9 @@ export function Requests() {
       </Group>
       <PagedRows
         query={requests}
-        rowsOf={(page) => page.requests}
+        rowsOf={(page) => page.exchanges}
         label="Requests"
-        keyOf={({ requestId, at, method, path }) => `${requestId} ${at} ${method} ${path}`}
+        keyOf={({ position }) => position}
         columns={requestColumns(setShown)}
         empty={
           isFailed || path
@@ -39,15 +45,15 @@ export function Requests() {
             : 'No integration has called the travel API yet.'
         }
       />
-      {shown && <Bodies request={shown} onClose={() => setShown(undefined)} />}
+      {shown && <Bodies exchange={shown} onClose={() => setShown(undefined)} />}
     </>
   );
 }
 
-function requestColumns(onShow: (request: TravelRequest) => void): Column<TravelRequest>[] {
+function requestColumns(onShow: (exchange: Exchange) => void): Column<Exchange>[] {
   return [
     { label: 'When', cell: ({ at }) => <Time at={at} />, width: '12%' },
-    { label: 'Status', cell: ({ status }) => <Status status={status} />, width: '10%' },
+    { label: 'Status', cell: ({ status = 0 }) => <Status status={status} />, width: '10%' },
     {
       label: 'Request',
       cell: ({ method, path }) => (
@@ -80,24 +86,25 @@ function Status({ status }: { status: number }) {
   );
 }
 
-function Bodies({ request, onClose }: { request: TravelRequest; onClose: () => void }) {
-  const { method, path, requestId, credential, requestBody, responseBody } = request;
+function Bodies({ exchange, onClose }: { exchange: Exchange; onClose: () => void }) {
+  const { position, method, path, requestId, credential } = exchange;
+  const detail = useRead('getExchange', { id: position });
   return (
     <Dialog onClose={onClose} size="xl" title={`${method} ${path}`}>
-      <Stack gap="xs">
-        <Text c="dimmed">
-          Request id {requestId}
-          {credential && `, credential ${credential}`}
-        </Text>
-        <LoggedBody title="Request" body={toBody(requestBody)} />
-        <LoggedBody title="Response" body={toBody(responseBody)} />
-      </Stack>
+      <Loaded query={detail}>
+        {({ request, response }) => (
+          <Stack gap="xs">
+            <Text c="dimmed">
+              Request id {requestId ?? '-'}
+              {credential && `, credential ${credential}`}
+            </Text>
+            <LoggedBody title="Request" body={request.body} />
+            <LoggedBody title="Response" body={response.body} />
+          </Stack>
+        )}
+      </Loaded>
     </Dialog>
   );
-}
-
-function toBody(body: TravelRequest['requestBody']) {
-  return body && { text: body.text, isCut: body.cut };
 }
 
 /** The feed of events, the newest first. */

@@ -6,7 +6,6 @@ import { Failure, Loaded } from '../../components/loading.tsx';
 import { StateBadge, ViewLink } from '../../components/text.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { DemoDaySection } from '../overview/demo-day.tsx';
 import { resourcesText } from './texts.ts';
 
 type State = Result<'describeSampleData'>;
@@ -17,7 +16,6 @@ export function SampleData() {
   return (
     <Stack maw={720}>
       <Loaded query={state}>{(data) => <SampleCompany {...data} />}</Loaded>
-      <DemoDaySection />
     </Stack>
   );
 }

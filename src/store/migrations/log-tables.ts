@@ -1,8 +1,7 @@
-import type { ColumnTypes } from './column-types.ts';
-import { createTables, type TableDeclarations } from './columns.ts';
+import type { TableDeclarations } from './columns.ts';
 
-/** The log of exchanges. */
-export const exchangeTables = {
+/** The log of exchanges, and the audit log of what admins change. */
+export const logTables = {
   /** A request and its response. */
   exchange: {
     columns: {
@@ -38,9 +37,26 @@ export const exchangeTables = {
       request: { columns: 'request_id', where: 'request_id is not null' },
     },
   },
+  /** A change that an admin made. */
+  audit_entry: {
+    columns: {
+      /** A number that follows the order of commits. */
+      position: 'bigint',
+      at: 'bigint',
+      actor: 'ordered text',
+      actor_kind: 'text',
+      address: 'text',
+      action: 'ordered text',
+      /** JSON. */
+      details: 'text',
+      /** Null until the response was sent. */
+      status: 'integer?',
+    },
+    constraints: ['primary key (position)'],
+    indexes: {
+      at: 'at',
+      actor: { columns: 'actor', where: "actor_kind <> 'nobody'" },
+      action: 'action, position',
+    },
+  },
 } as const satisfies TableDeclarations;
-
-/** Replaces the encrypted log by one in clear text, which begins empty. */
-export function replaceEncryptedLog(types: ColumnTypes): string[] {
-  return ['drop table exchange_name', 'drop table exchange', ...createTables(exchangeTables, types)];
-}
