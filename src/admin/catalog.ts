@@ -5,6 +5,7 @@ import { credentialOperations } from '../operations/credentials.ts';
 import { erasureOperations } from '../operations/erasure.ts';
 import { holdOperations } from '../operations/holds.ts';
 import { listOperations } from '../operations/lists.ts';
+import { mappingChangeOperations } from '../operations/mapping-changes.ts';
 import { mappingOperations } from '../operations/mappings.ts';
 import type { Operations } from '../operations/operation.ts';
 import { overviewOperations } from '../operations/overview.ts';
@@ -25,6 +26,7 @@ export const operations = {
   ...personOperations,
   ...erasureOperations,
   ...mappingOperations,
+  ...mappingChangeOperations,
   ...listOperations,
   ...holdOperations,
   ...shadowOperations,

@@ -1,22 +1,18 @@
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { readGroups, readReferences } from '../provisioning/rules/mapping-effect.ts';
 import { defaultMapping, mappingOf } from '../provisioning/rules/mapping-versions.ts';
-import type { MappingPreview, PreviewOptions } from '../provisioning/rules/preview-mapping.ts';
-import { identityForPreview } from '../provisioning/rules/preview-person.ts';
-import { provisioningService } from '../provisioning/service.ts';
-import type { TravelAnswer, TravelFailure } from '../provisioning/travel-ports.ts';
-import type { ScimResource } from '../schema/resource.ts';
+import { type ProvisioningService, provisioningService } from '../provisioning/service.ts';
+import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import type { OpenConnection } from '../server/open-connection.ts';
-import { ensureConnection } from '../store/connections.ts';
 import { readCounter } from '../store/lists/list-counters.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { RulesInForce, RulesStore } from '../store/queues/rules-in-force.ts';
 import type { Database } from '../store/sql/database.ts';
-import { withDatabaseAt, withDatabaseIfAny } from '../store/sql/open-database.ts';
+import { withDatabaseIfAny } from '../store/sql/open-database.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
-import { compileRules, type Rules } from '../translator/rules.ts';
+import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
-import type { Lookups, Snapshot } from '../translator/translation.ts';
+import type { Lookups } from '../translator/translation.ts';
 import { dayOf } from '../translator/values/dates.ts';
 import { type ConnectionDeps, silentRuntime, withConnection } from './with-connection.ts';
 
@@ -87,26 +83,6 @@ async function findClaimed(
   return found.slice(0, limit);
 }
 
-/**
- * Resolves the managers that a user's attributes name, from the stored identities of the connection, and reads the groups of the stored
- * user of that name.
- */
-export async function readRelations(
-  settings: Settings,
-  connection: ConnectionSettings,
-  { rules, user }: { rules: Rules; user: ScimResource },
-): Promise<Pick<Snapshot, 'references' | 'groups' | 'namesUnknownGroup'>> {
-  const found = await withDatabaseIfAny(settings, async (database) => {
-    // The server has not been started with this connection.
-    if (!database.scopes.has(connection.id)) return undefined;
-    const deps = provisioningStore(database);
-    const identity = await identityForPreview(deps, { connection, user }, silentRuntime());
-    const references = await readReferences(deps, identity, { rules, ...connection });
-    return { references, ...(await readGroups(deps, identity, { rules, ...connection })) };
-  });
-  return found ?? { references: new Map() };
-}
-
 /** Returns those of the names that no group of the connection has; none if the server has never been started with it. */
 export async function findUnknownGroupNames(
   settings: Settings,
@@ -139,34 +115,31 @@ export async function readConnectionMapping(
   return (await withDatabaseIfAny(settings, find)) ?? defaultMapping;
 }
 
-/**
- * Computes what another mapping would change for the people of a connection, compared with the mapping file of the
- * settings; if they name none, with the mapping in force. Nothing is sent or stored.
- */
-export function previewMapping(
-  settings: Settings,
-  connection: ConnectionSettings,
-  options: PreviewOptions,
-): Promise<MappingPreview | TravelFailure> {
-  return withDatabaseAt(settings, async (database) => {
-    // A connection that exists stays in its account, which a running server uses.
-    if (!database.scopes.has(connection.id)) await ensureConnection(database, connection, Date.now());
-    const inForce = await provisioningStore(database).rules.find(connection.id);
-    const run = ({ connection: one }: OpenConnection) => {
-      const { writeBudgetMs } = settings;
-      const store = provisioningStore(database);
-      return provisioningService({
-        store: { ...store, rules: temporaryRules(inForce) },
-        connections: [one],
-        runtime: silentRuntime(),
-        writeBudgetMs,
-      }).mappingPreviewer.run(one, options);
-    };
-    return withConnection({ settings, connection, database }, run);
+/** A connection whose rules a command reads, as a server does. */
+interface ReadRules {
+  opened: OpenConnection;
+  currentRules: ProvisioningService['currentRules'];
+}
+
+/** Opens a connection to compute with its rules. None are put in force: a mapping file of the settings counts in this process only. */
+export async function withRules<T>(
+  { settings, connection, database }: ConnectionDeps & { database: Database },
+  work: (rules: ReadRules) => Promise<T>,
+): Promise<T> {
+  const store = provisioningStore(database);
+  const inForce = await store.rules.find(connection.id);
+  return withConnection({ settings, connection, database }, (opened) => {
+    const { currentRules } = provisioningService({
+      store: { ...store, rules: temporaryRules(inForce) },
+      connections: [opened.connection],
+      runtime: silentRuntime(),
+      writeBudgetMs: settings.writeBudgetMs,
+    });
+    return work({ opened, currentRules });
   });
 }
 
-/** The preview of a mapping must not put it in force. */
+/** Rules that are put in force in this process only. */
 function temporaryRules(stored: RulesInForce | undefined): RulesStore {
   let inForce = stored;
   return {

@@ -1,12 +1,7 @@
 import type { ConnectionCheck } from '../checks/connection.ts';
 import type { CheckedConnection, SettingsCheck } from '../checks/settings.ts';
 import { type Fault, SettingsFault } from '../config/faults.ts';
-import {
-  type ConnectionSettings,
-  MAPPING_IN_FORCE,
-  readSettings,
-  type Settings,
-} from '../config/settings.ts';
+import { type ConnectionSettings, MAPPING_IN_FORCE, readSettings } from '../config/settings.ts';
 import type { CliCommand } from './command.ts';
 import { readAllSettings } from './database.ts';
 import { countText, printJson, type Shell, toIsoTime, travelFailureText } from './output.ts';
@@ -92,19 +87,8 @@ function connectionText({ id, travelApi, hasScimToken, mapping, policies }: Chec
 }
 
 /** Formats a name of a mapping that is allowed but probably misspelled. */
-export function warningText({ file, path, problem, remedy }: Fault): string {
+function warningText({ file, path, problem, remedy }: Fault): string {
   return `warning: ${file} ${path}: ${problem}. ${remedy}`;
-}
-
-/** Checks the names in a connection's mapping. `unchecked` says why names could not be looked up. */
-export async function checkConnectionNames(
-  settings: Settings,
-  connection: ConnectionSettings,
-): Promise<{ faults: Fault[]; unchecked?: string }> {
-  const { checkMapping } = await import('../checks/connection.ts');
-  const { faults, unchecked } = await checkMapping(settings, connection);
-  const [first] = unchecked;
-  return first ? { faults, unchecked: uncheckedText(connection, first) } : { faults };
 }
 
 function uncheckedText(

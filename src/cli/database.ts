@@ -1,6 +1,5 @@
 import { readSettings, type Settings } from '../config/settings.ts';
 import { withStoredConnections } from '../config/stored-connections.ts';
-import { ensureConnection } from '../store/connections.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/queues/replicas.ts';
 import type { Database } from '../store/sql/database.ts';
@@ -55,15 +54,6 @@ export function findConnection({ connections }: Settings, id: string): Settings[
   if (connection) return connection;
   const known = connections.map((candidate) => candidate.id).join(', ');
   throw new Refused(`There is no connection ${escapeLine(id)}; the settings have ${known}.`);
-}
-
-/**
- * Finds a connection of the settings, and makes it known to the database before the server has, so that credentials can refer to it. One
- * that exists stays in its travel account, where running servers look: the settings of the command may name another one.
- */
-export async function storeConnection(database: Database, settings: Settings, id: string): Promise<void> {
-  const connection = findConnection(settings, id);
-  if (!database.scopes.has(id)) await ensureConnection(database, connection, Date.now());
 }
 
 /** Returns all connections of the database, or the chosen one. Throws if there is no such connection. */

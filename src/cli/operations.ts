@@ -114,7 +114,7 @@ export interface ListPage {
   json: readonly object[];
 }
 
-/** Yields the pages of a list up to a number of rows: one page if it has no query. `items` is the member of the result with the rows. */
+/** Yields the pages of a list up to a number of rows: one page if it takes no limit. `items` is the member of the result with the rows. */
 export async function* listPages<
   F extends Operations,
   Name extends keyof F & string,
@@ -130,7 +130,8 @@ export async function* listPages<
   let count = 0;
   let next: unknown;
   do {
-    const size = query ? { limit: Math.min(PAGE, limit - count), [place]: next } : {};
+    const size =
+      query && 'limit' in query.shape ? { limit: Math.min(PAGE, limit - count), [place]: next } : {};
     // The input of a list has these members, and its result `next`.
     const page: unknown = await call(family, name, { ...input, ...size } as unknown as FlatInput<F[Name]>);
     const rows: readonly unknown[] = Object(page)[items];

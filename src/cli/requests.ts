@@ -27,7 +27,7 @@ export function addRequestsCommands(program: CliCommand): void {
   addShowCommand(requests);
 }
 
-type RequestFlags = ListFlags & Omit<z.input<typeof query>, 'pathBelow'>;
+type RequestFlags = ListFlags & z.input<typeof query>;
 
 function addListCommand(requests: CliCommand): void {
   const command = requests
@@ -41,8 +41,7 @@ function addListCommand(requests: CliCommand): void {
   const options = {
     since: { description: 'e.g. 15m, 2h, 7d, or 2026-11-20T08:00:00Z' },
     ...{ direction: {}, method: {}, status: {} },
-    pathBelow: { flags: '--path <path>' },
-    user: {},
+    ...{ path: {}, user: {} },
   };
   addListFlags(addLimitOption(addInputOptions(command, query, options), 'requests'))
     .examples(
@@ -50,12 +49,12 @@ function addListCommand(requests: CliCommand): void {
       'requests list --person ada@corp.example --direction scim',
       'requests list --user admin@jetbridge.local --json',
     )
-    .runs((shell, { csv, json, limit, path: pathBelow, ...input }: RequestFlags) =>
+    .runs((shell, { csv, json, limit, ...input }: RequestFlags) =>
       withOperations(shell, async (operator) => {
         const flags = { csv, json, limit };
         const person =
           input.person && (await findSoughtPerson(operator.deps, input.person, input.connection));
-        const found = { ...input, person, pathBelow, details: json && ('true' as const) };
+        const found = { ...input, person, details: json && ('true' as const) };
         await printList(shell, flags, listPages(operator, list, found, rowLimit(flags) + 1), {
           columns,
           table: ['time', 'direction', 'status', 'ms', 'method', 'path', 'personOrUser', 'id'],

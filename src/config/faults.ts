@@ -154,7 +154,8 @@ export function parseJsonText(text: string): { json: unknown } | Omit<Unreadable
   }
 }
 
-function readText(file: string): string | UnreadableFile {
+/** Reads a file of UTF-8. */
+export function readText(file: string): string | UnreadableFile {
   try {
     return decodeUtf8(readFileSync(file));
   } catch (error) {

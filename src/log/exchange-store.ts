@@ -13,33 +13,26 @@ export interface LogBounds {
   maxEntries: number;
 }
 
-/** The log of exchanges, as the running service writes it. */
-export interface ExchangeStore {
-  /** Writes all exchanges or none. Not synced at once: a power failure may lose the last ones. */
-  append(exchanges: readonly StoredExchange[]): Promise<void>;
-  /** Looks at the oldest `limit` exchanges, and deletes those beyond the bounds. Returns their number. */
-  deleteOld(bounds: LogBounds, limit: number): Promise<number>;
-  /** Returns the connections whose reads are kept with their bodies, each with the end of that time. */
-  readBodyWindows(now: number): Promise<Map<string, number>>;
-}
+export type ExchangeStore = ReturnType<typeof exchangeStore>;
 
-/** Returns the writing side of the log of a database. */
-export function exchangeStore({ db, transaction }: Database): ExchangeStore {
+/** The log of exchanges of a database, as the running service writes it. */
+export function exchangeStore({ db, transaction }: Database) {
   return {
-    append: (exchanges) =>
+    /** Writes all exchanges or none. Not synced at once: a power failure may lose the last ones. */
+    append: (exchanges: readonly StoredExchange[]): Promise<void> =>
       transaction(
         async (tx) => {
           // The numbers come from a locked row. One that is taken later is committed later, so a reader skips none.
           const first = await takeFeedNumbers(tx, FEED, exchanges.length);
-          await insertExchanges(
-            tx,
-            exchanges.map((exchange, index) => toRow(exchange, first + index)),
-          );
+          const rows = exchanges.map((exchange, index) => toRow(exchange, first + index));
+          await insertExchanges(tx, rows);
         },
         { durable: false },
       ),
-    deleteOld: (bounds, limit) => transaction((tx) => deleteOld(tx, bounds, limit), { durable: false }),
-    readBodyWindows: (now) => readBodyWindows(db, now),
+    /** Looks at the oldest `limit` exchanges, and deletes those beyond the bounds. Returns their number. */
+    deleteOld: (bounds: LogBounds, limit: number): Promise<number> =>
+      transaction((tx) => deleteOld(tx, bounds, limit), { durable: false }),
+    readBodyWindows: (now: number) => readBodyWindows(db, now),
   };
 }
 
@@ -50,21 +43,16 @@ const insertExchanges = compiledInsert((db, rows: ExchangeTable[]) => db.insertI
 
 function toRow(exchange: StoredExchange, position: number): ExchangeTable {
   const { requestHeaders, responseHeaders, requestBody, responseBody } = exchange;
+  const { at, ms, direction, method, path } = exchange;
   return {
-    position,
-    at: exchange.at,
-    ms: exchange.ms,
-    direction: exchange.direction,
+    ...{ position, at, ms, direction },
     connection_id: exchange.connection ?? '',
     person: exchange.person ?? null,
-    sought: soughtKey(exchange.path),
+    sought: soughtKey(path),
     user_id: exchange.userId ?? null,
     credential: exchange.credential ?? null,
     request_id: exchange.requestId ?? null,
-    method: exchange.method,
-    path: exchange.path,
-    status: exchange.status ?? null,
-    error: exchange.error ?? null,
+    ...{ method, path, status: exchange.status ?? null, error: exchange.error ?? null },
     request: toJson({ headers: requestHeaders, body: requestBody }),
     response: toJson({ headers: responseHeaders, body: responseBody }),
   };

@@ -7,16 +7,21 @@ export type ExchangeDirection = 'scim' | 'oauth' | 'travel' | 'api';
 /** The directions of the bridge itself: the requests to it, and its calls. */
 export const bridgeDirections = ['scim', 'oauth', 'travel'] as const satisfies ExchangeDirection[];
 
+/** An exchange of the log that is no request to the embedded travel service. */
+type BridgeExchange = LoggedExchange & { direction: (typeof bridgeDirections)[number] };
+
 /** True for a request to the bridge or a call of it. Those to the embedded travel service are a list of their own. */
 export function isOfBridge(exchange: LoggedExchange): exchange is BridgeExchange {
   return exchange.direction !== 'api';
 }
 
-/** An exchange of the log that is no request to the embedded travel service. */
-export type BridgeExchange = LoggedExchange & { direction: (typeof bridgeDirections)[number] };
-
 /** The credential with which the bridge calls the embedded travel service. */
 export const BRIDGE_CREDENTIAL = 'bridge';
+
+/** True for a call of the bridge as the embedded travel service has received it. It is in the log as a travel call, too. */
+export function isOwnCall({ direction, credential }: LoggedExchange): boolean {
+  return direction === 'api' && credential === BRIDGE_CREDENTIAL;
+}
 
 /** One request and its response, without their bodies. */
 export interface Exchange {
@@ -62,18 +67,15 @@ export interface StoredExchange extends Exchange {
   responseBody?: KeptBody | undefined;
 }
 
-/** An exchange of the log. */
-export interface LoggedExchange extends StoredExchange {
-  /** The position in the log, which is a whole number. An exchange that is logged later has a higher one. */
-  position: string;
-}
+/** An exchange of the log with its position there, a whole number. An exchange that is logged later has a higher one. */
+export type LoggedExchange = StoredExchange & { position: string };
 
 /** Conditions that must all hold. */
 export interface ExchangeQuery {
   /** The empty text selects exchanges without a connection. */
   connection?: string | undefined;
-  /** A person whom the exchange is about or asks about. */
-  person?: SoughtPerson | undefined;
+  /** A person whom the exchange is about or asks about: the SCIM id; the userName, addresses and travel id. */
+  person?: { id: string; names: readonly string[] } | undefined;
   /** One direction, or several of which any will do. */
   direction?: ExchangeDirection | readonly ExchangeDirection[] | undefined;
   method?: string | undefined;
@@ -82,15 +84,11 @@ export interface ExchangeQuery {
   /** True: only statuses of 400 or higher, and calls without a response. */
   isFailed?: boolean | undefined;
   /** The beginning of the path, without case, e.g. `/scim/v2/Groups`. */
-  pathPrefix?: string | undefined;
-  /** This path and all paths below it, by whole segments and without case. */
-  pathBelow?: string | undefined;
+  path?: string | undefined;
   /** The user of the embedded travel service on whose behalf the request was made. */
   userId?: string | undefined;
   /** The exchanges of one SCIM request. */
   requestId?: string | undefined;
-  /** True: without the calls of the bridge as the embedded travel service has received them; they are in the log as travel calls, too. */
-  hidesOwnCalls?: boolean | undefined;
   /**
    * True: without the calls that the bridge makes at an interval, such as for the event feed, lookups, imports and probes, unless they
    * have failed. They concern no person, and no request causes them.
@@ -107,14 +105,6 @@ export interface ExchangeQuery {
   limit: number;
   /** True: the exchanges have neither headers nor bodies, which then are not read. */
   isBrief?: boolean | undefined;
-}
-
-/** A person to find in the log. */
-export interface SoughtPerson {
-  /** The SCIM id. */
-  id: string;
-  /** The userName, addresses and travel id of the person: searches for one of them are found too. */
-  names: readonly string[];
 }
 
 /** A page of exchanges, the newest first. */
@@ -148,24 +138,15 @@ export interface NewExchange extends Omit<Exchange, 'at'> {
   address?: string | undefined;
 }
 
-/** The person for whom a travel call is made, and the SCIM request that causes it. */
-export interface CallCause {
-  /** The SCIM id. */
-  person?: string | undefined;
-  requestId?: string | undefined;
-}
+/** The SCIM id of the person for whom a travel call is made, and the SCIM request that causes it. */
+export type CallCause = Partial<Pick<Exchange, 'person' | 'requestId'>>;
 
 /** Returns those of the headers that the log keeps. Names are in lower case. */
-export function pickHeaders(
-  headers: Record<string, unknown>,
-  names: readonly string[],
-): Record<string, string> {
-  const picked: Record<string, string> = {};
-  for (const name of names) {
-    const value = headers[name];
-    if (typeof value === 'string') picked[name] = value;
-  }
-  return picked;
+export function pickHeaders(headers: object, names: readonly string[]): Record<string, string> {
+  const texts = Object.entries(headers).filter(
+    ([name, value]) => names.includes(name) && typeof value === 'string',
+  );
+  return Object.fromEntries(texts);
 }
 
 /** Adds exchanges to the log. */

@@ -1,10 +1,10 @@
-import { everyMinute } from '../http/minute-quota.ts';
+import { everyMinute, type Timer } from '../http/minute-quota.ts';
 import type { Log } from '../provisioning/runtime-ports.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
 import type { ExchangeRecorder, NewExchange } from './exchange.ts';
 import type { ExchangeStore } from './exchange-store.ts';
 import { isOfStranger, toStored } from './stored-exchange.ts';
-import { StrangerEntries } from './stranger-entries.ts';
+import { strangerEntries } from './stranger-entries.ts';
 
 /** The longest time that an exchange waits to be written, in milliseconds. */
 const WAIT_MS = 500;
@@ -14,10 +14,8 @@ const BATCH_LENGTH = 262_144;
 /** The largest buffer while the database is away: the number of exchanges, and the length of their bodies. */
 const MAX_WAITING = 20_000;
 const MAX_WAITING_LENGTH = 33_554_432;
-/** Delay before the first retry while the database is away, in milliseconds; it doubles up to the maximum. */
-const RETRY_MS = 1_000;
-const MAX_RETRY_MS = 10_000;
-const REPORT_LOSS_EVERY_MS = 60_000;
+/** Delay before the next attempt while the database is away, in milliseconds. */
+const RETRY_MS = 5_000;
 /** Interval of reading which connections keep the bodies of reads, in milliseconds. */
 const WINDOWS_MS = 2_000;
 const DELETE_EVERY_MS = 60_000;
@@ -29,12 +27,8 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Dependencies of the recorder. */
 export interface ExchangeRecorderDeps {
   store: ExchangeStore;
-  clock: {
-    /** Epoch milliseconds. */
-    now(): number;
-    /** Returns early when aborted; never rejects. */
-    wait(ms: number, signal?: AbortSignal): Promise<void>;
-  };
+  /** `now` returns epoch milliseconds. */
+  clock: Timer & { now(): number };
   log: Log;
   /** How long exchanges are kept, and the number beyond which the oldest are deleted. */
   keep: { keepDays: number; keepEntries: number };
@@ -42,42 +36,39 @@ export interface ExchangeRecorderDeps {
   onLoss(count: number): void;
 }
 
-/** A recorder that writes in the background. */
-export interface BufferedExchangeRecorder extends ExchangeRecorder {
-  /** Writes the waiting exchanges and stops. */
-  close(): Promise<void>;
-}
-
 /**
  * Collects exchanges and writes them in batches, away from the requests: recording one only appends it to an array. If
- * the database cannot keep up, the oldest are lost. Also deletes what is not to be kept any more.
+ * the database cannot keep up, the oldest are lost. Also deletes what is not to be kept any more. `close` writes the waiting exchanges.
  */
-export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRecorder {
-  const { clock } = deps;
+export function exchangeRecorder(deps: ExchangeRecorderDeps): ExchangeRecorder & { close(): Promise<void> } {
+  const { clock, store } = deps;
   const end = new AbortController();
   const writer = new ExchangeWriter(deps, end.signal);
-  const strangers = new StrangerEntries(deps.keep);
+  const strangers = strangerEntries(deps.keep);
   let windows = new Map<string, number>();
+  const repeat = async (ms: number, task: () => Promise<void>): Promise<void> => {
+    for (; !end.signal.aborted; await clock.wait(ms, end.signal)) await task();
+  };
   const loops = [
-    followWindows(deps, end.signal, (read) => {
-      windows = read;
+    repeat(WINDOWS_MS, async () => {
+      // The store reports that it fails. The last result holds then.
+      windows = await store.readBodyWindows(clock.now()).catch(() => windows);
     }),
-    deleteOldExchanges(deps, end.signal),
+    repeat(DELETE_EVERY_MS, () => deleteOldExchanges(deps, end.signal)),
     everyMinute(clock, end.signal, () => {
-      const at = clock.now();
-      for (const exchange of strangers.sumUp(at)) writer.add({ exchange, at });
+      for (const exchange of strangers.sumUp()) writer.add({ exchange, at: clock.now() });
     }),
   ];
   return {
     record: (exchange) => {
-      if (isOfStranger(exchange) && !strangers.admits(exchange, clock.now())) return;
+      if (isOfStranger(exchange) && !strangers.admits(exchange)) return;
       writer.add({ exchange, at: Math.round(clock.now() - exchange.ms) });
     },
     keepsReadBodies: (connection) => (windows.get(connection) ?? 0) > clock.now(),
     close: async () => {
       end.abort();
       await Promise.all(loops);
-      await writer.isIdle();
+      await writer.writing;
     },
   };
 }
@@ -92,17 +83,16 @@ interface WaitingExchange {
 class ExchangeWriter {
   readonly #deps: ExchangeRecorderDeps;
   readonly #end: AbortSignal;
-  readonly #reportLoss: (count: number, error?: unknown) => void;
   #waiting: WaitingExchange[] = [];
+  #full = new AbortController();
   /** The length of the waiting bodies. */
   #length = 0;
-  #full = new AbortController();
-  #writing: Promise<void> | undefined;
+  /** Resolves when nothing waits any more. */
+  writing: Promise<void> | undefined;
 
   constructor(deps: ExchangeRecorderDeps, end: AbortSignal) {
     this.#deps = deps;
     this.#end = end;
-    this.#reportLoss = lossReporter(deps);
   }
 
   add(waiting: WaitingExchange): void {
@@ -110,13 +100,8 @@ class ExchangeWriter {
     this.#length += lengthOf(waiting);
     this.#dropOldest();
     // A string as the reason avoids an AbortError, whose stack trace would be created each time.
-    if (this.#isBatchFull() && !this.#full.signal.aborted) this.#full.abort('full');
-    this.#writing ??= this.#writeAll();
-  }
-
-  /** Resolves when nothing waits any more. */
-  async isIdle(): Promise<void> {
-    await this.#writing;
+    if (this.#isBatchFull()) this.#full.abort('full');
+    this.writing ??= this.#writeAll();
   }
 
   #isBatchFull(): boolean {
@@ -125,56 +110,54 @@ class ExchangeWriter {
 
   async #writeAll(): Promise<void> {
     const { clock } = this.#deps;
-    let delay = RETRY_MS;
     while (this.#waiting.length > 0) {
       this.#full = new AbortController();
       if (!this.#isBatchFull()) await clock.wait(WAIT_MS, AbortSignal.any([this.#full.signal, this.#end]));
-      if (await this.#writeBatch()) delay = RETRY_MS;
-      else {
-        await clock.wait(delay, this.#end);
-        delay = Math.min(MAX_RETRY_MS, delay * 2);
-      }
+      if (!(await this.#writeBatch())) await clock.wait(RETRY_MS, this.#end);
     }
-    this.#writing = undefined;
+    this.writing = undefined;
   }
 
   /** Writes a batch. Returns false, and puts the batch back, while the database is away; at the end, the batch is lost. */
   async #writeBatch(): Promise<boolean> {
-    const batch = this.#takeBatch();
+    let length = 0;
+    const tooMany = this.#waiting.findIndex((waiting, index) => {
+      const isFull = index === BATCH || length >= BATCH_LENGTH;
+      length += lengthOf(waiting);
+      return isFull;
+    });
+    const batch = this.#take(tooMany < 0 ? BATCH : tooMany);
     try {
       await this.#deps.store.append(batch.map(({ exchange, at }) => toStored(exchange, at)));
       return true;
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || this.#end.aborted) {
-        this.#reportLoss(batch.length, error);
-        return true;
-      }
-      this.#waiting = [...batch, ...this.#waiting];
-      for (const waiting of batch) this.#length += lengthOf(waiting);
-      this.#dropOldest();
-      return false;
+      const isAway = error instanceof StoreUnavailable && !this.#end.aborted;
+      if (isAway) {
+        this.#waiting = [...batch, ...this.#waiting];
+        for (const waiting of batch) this.#length += lengthOf(waiting);
+        this.#dropOldest();
+      } else this.#lose(batch, error);
+      return !isAway;
     }
   }
 
-  #takeBatch(): WaitingExchange[] {
-    let length = 0;
-    let count = 0;
-    for (const waiting of this.#waiting) {
-      if (count === BATCH || length >= BATCH_LENGTH) break;
-      length += lengthOf(waiting);
-      count += 1;
-    }
-    this.#length -= length;
-    return this.#waiting.splice(0, count);
+  /** Removes the oldest from the buffer. */
+  #take(count: number): WaitingExchange[] {
+    const taken = this.#waiting.splice(0, count);
+    for (const waiting of taken) this.#length -= lengthOf(waiting);
+    return taken;
   }
 
   /** While the buffer is too large, drops a tenth at a time, so that this is seldom repeated. */
   #dropOldest(): void {
-    while (this.#waiting.length > MAX_WAITING || this.#length > MAX_WAITING_LENGTH) {
-      const dropped = this.#waiting.splice(0, Math.max(1, Math.floor(this.#waiting.length / 10)));
-      for (const waiting of dropped) this.#length -= lengthOf(waiting);
-      this.#reportLoss(dropped.length);
-    }
+    while (this.#waiting.length > MAX_WAITING || this.#length > MAX_WAITING_LENGTH)
+      this.#lose(this.#take(Math.max(1, Math.floor(this.#waiting.length / 10))));
+  }
+
+  #lose({ length: exchanges }: WaitingExchange[], error?: unknown): void {
+    this.#deps.onLoss(exchanges);
+    const text = 'exchanges were not recorded: the database is too slow, or fails';
+    this.#deps.log.error({ err: error, exchanges }, text);
   }
 }
 
@@ -182,53 +165,19 @@ function lengthOf({ exchange: { requestBody, responseBody } }: WaitingExchange):
   return (requestBody?.length ?? 0) + (responseBody?.length ?? 0);
 }
 
-/** Logs lost exchanges at most once a minute: during database trouble one line for each would flood the log. */
-function lossReporter({ clock, log, onLoss }: ExchangeRecorderDeps): (lost: number, error?: unknown) => void {
-  let count = 0;
-  let reportedAt = Number.NEGATIVE_INFINITY;
-  return (lost, error) => {
-    onLoss(lost);
-    count += lost;
-    // The absolute difference is compared, because the clock can be set back.
-    if (Math.abs(clock.now() - reportedAt) < REPORT_LOSS_EVERY_MS) return;
-    log.error(
-      { err: error, exchanges: count },
-      'exchanges were not recorded: the database is too slow, or fails',
-    );
-    count = 0;
-    reportedAt = clock.now();
-  };
-}
-
-/** Reads again and again which connections keep the bodies of reads. While the database is away, the last result holds. */
-async function followWindows(
-  { store, clock }: ExchangeRecorderDeps,
-  signal: AbortSignal,
-  onRead: (windows: Map<string, number>) => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    // The store reports that it fails.
-    await store.readBodyWindows(clock.now()).then(onRead, () => {});
-    await clock.wait(WINDOWS_MS, signal);
-  }
-}
-
 /** Deletes expired exchanges in small batches, because one large deletion would block other writes. */
 async function deleteOldExchanges(
   { store, clock, log, keep: { keepDays, keepEntries } }: ExchangeRecorderDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      let deleted = DELETE_BATCH;
-      while (deleted === DELETE_BATCH && !signal.aborted) {
-        const bounds = { before: clock.now() - keepDays * DAY_MS, maxEntries: keepEntries };
-        deleted = await store.deleteOld(bounds, DELETE_BATCH);
-        await clock.wait(PAUSE_MS, signal);
-      }
-    } catch (error) {
-      log.error({ err: error }, 'old exchanges could not be deleted; retrying');
+  try {
+    let deleted = DELETE_BATCH;
+    while (deleted === DELETE_BATCH && !signal.aborted) {
+      const bounds = { before: clock.now() - keepDays * DAY_MS, maxEntries: keepEntries };
+      deleted = await store.deleteOld(bounds, DELETE_BATCH);
+      await clock.wait(PAUSE_MS, signal);
     }
-    await clock.wait(DELETE_EVERY_MS, signal);
+  } catch (error) {
+    log.error({ err: error }, 'old exchanges could not be deleted; retrying');
   }
 }

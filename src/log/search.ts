@@ -1,18 +1,10 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { ExchangeSource, RecordedExchange } from '../replay/exchanges.ts';
 import type { Database } from '../store/sql/database.ts';
-import { parseJson, yieldToEventLoop } from '../store/sql/queries.ts';
+import { parseJson, toJson, yieldToEventLoop } from '../store/sql/queries.ts';
 import { caseFoldedKey } from '../store/sql/search-keys.ts';
 import type { ExchangeTable, Tables } from '../store/sql/tables.ts';
-import {
-  BRIDGE_CREDENTIAL,
-  type ExchangeLog,
-  type ExchangePage,
-  type ExchangeQuery,
-  type KeptBody,
-  type LoggedExchange,
-  type SoughtPerson,
-} from './exchange.ts';
+import type { ExchangeLog, ExchangePage, ExchangeQuery, KeptBody, LoggedExchange } from './exchange.ts';
 import { readBodyWindows, readHead } from './exchange-store.ts';
 
 /** The log of exchanges as people and recordings read it. */
@@ -23,9 +15,22 @@ export function exchangeReader({ db }: Pick<Database, 'db'>): ExchangeReader {
   const list = (query: ExchangeQuery) => listExchanges(db, query);
   return {
     list,
-    get: (position) => readExchange(db, Number(position)),
+    get: async (position) => {
+      const one = db.selectFrom('exchange').selectAll().where('position', '=', Number(position));
+      const row = await one.executeTakeFirst();
+      return row && toExchange(row);
+    },
     readBodyWindows: (now) => readBodyWindows(db, now),
-    read: (connection, from) => readRequests(list, { connection, direction: 'scim', ...from, limit: PAGE }),
+    read: async (connection, from) => {
+      const query = { connection, direction: 'scim', ...from, limit: PAGE } as const;
+      const { exchanges, head: position, next } = await list(query);
+      for (let before = next; before !== undefined; ) {
+        const page = await list({ ...query, before });
+        exchanges.push(...page.exchanges);
+        before = page.next;
+      }
+      return { exchanges: exchanges.reverse().map(toRecorded), position };
+    },
     keepReadBodies: async (connection, until) => {
       await db
         .updateTable('connection')
@@ -68,40 +73,23 @@ async function listExchanges(db: Kysely<Tables>, query: ExchangeQuery): Promise<
 }
 
 /** Positions from `after`, which is left out, to `upTo`. */
-interface Range {
-  after: number;
-  upTo: number;
-}
+type Range = Record<'after' | 'upTo', number>;
 
 /** The longest time between the beginning of an exchange and its place in the log, with the difference of clocks. */
 const MAX_DELAY_MS = 10 * 60_000;
 
 /** Finds the range that a query looks at, so that one of a short time in the past does not look at everything since then. */
 async function findRange(db: Kysely<Tables>, { since, until, after = '0' }: ExchangeQuery): Promise<Range> {
-  const oldest = await db
-    .selectFrom('exchange')
-    .select('position')
-    .orderBy('position')
-    .limit(1)
-    .executeTakeFirst();
-  const earlier = since === undefined ? undefined : await findNearest(db, '<', since - MAX_DELAY_MS);
-  const later = until === undefined ? undefined : await findNearest(db, '>=', until + MAX_DELAY_MS);
+  const first = db.selectFrom('exchange').select('position').limit(1);
+  const oldest = await first.orderBy('position').executeTakeFirst();
+  const earlier = first.where('at', '<', (since ?? 0) - MAX_DELAY_MS).orderBy('at', 'desc');
+  const later = first.where('at', '>=', (until ?? 0) + MAX_DELAY_MS).orderBy('at');
+  const before = since === undefined ? undefined : await earlier.executeTakeFirst();
+  const end = until === undefined ? undefined : await later.executeTakeFirst();
   return {
-    after: Math.max(Number(after), (oldest?.position ?? 1) - 1, earlier ?? 0),
-    upTo: later ?? Infinity,
+    after: Math.max(Number(after), (oldest?.position ?? 1) - 1, before?.position ?? 0),
+    upTo: end?.position ?? Infinity,
   };
-}
-
-/** Returns the position of the last exchange that began before a time, or of the first one that began at that time or later. */
-async function findNearest(db: Kysely<Tables>, side: '<' | '>=', time: number): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('exchange')
-    .select('position')
-    .where('at', side, time)
-    .orderBy('at', side === '<' ? 'desc' : 'asc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.position;
 }
 
 /** Reads the newest matching exchanges of a range. */
@@ -119,8 +107,8 @@ async function readMatching(
     .where((row) => row.and(conditionsOf(row, query)))
     .orderBy('position', 'desc')
     .limit(limit);
-  if (query.isBrief) return (await matching.execute()).map(toBrief);
-  return (await matching.select(['request', 'response']).execute()).map(toExchange);
+  const rows = query.isBrief ? matching : matching.select(['request', 'response']);
+  return (await rows.execute()).map(toExchange);
 }
 
 const briefColumns = [
@@ -128,49 +116,36 @@ const briefColumns = [
   ...(['request_id', 'method', 'path', 'status', 'error'] as const),
 ] satisfies (keyof ExchangeTable)[];
 
-type BriefRow = Pick<ExchangeTable, (typeof briefColumns)[number]>;
-
-function toBrief(row: BriefRow): LoggedExchange {
-  return {
-    position: String(row.position),
-    direction: row.direction,
-    at: row.at,
-    ms: row.ms,
-    connection: row.connection_id || undefined,
-    person: row.person ?? undefined,
-    userId: row.user_id ?? undefined,
-    credential: row.credential ?? undefined,
-    requestId: row.request_id ?? undefined,
-    method: row.method,
-    path: row.path,
-    status: row.status ?? undefined,
-    error: row.error ?? undefined,
-    requestHeaders: {},
-    responseHeaders: {},
-  };
-}
-
 /** A request or response in its column. */
 interface Message {
   headers: Record<string, string>;
   body?: KeptBody;
 }
 
-function toExchange(row: BriefRow & Pick<ExchangeTable, 'request' | 'response'>): LoggedExchange {
-  const request = parseJson<Message>(row.request);
-  const response = parseJson<Message>(row.response);
+const unread = toJson({ headers: {} } satisfies Message);
+
+function toExchange(
+  row: Pick<ExchangeTable, (typeof briefColumns)[number]> &
+    Partial<Pick<ExchangeTable, 'request' | 'response'>>,
+): LoggedExchange {
+  const request = parseJson<Message>(row.request ?? unread);
+  const response = parseJson<Message>(row.response ?? unread);
   return {
-    ...toBrief(row),
-    ...{ requestHeaders: request.headers, responseHeaders: response.headers },
-    ...{ requestBody: request.body, responseBody: response.body },
+    ...{ position: String(row.position), at: row.at, ms: row.ms, direction: row.direction },
+    ...{ connection: row.connection_id || undefined, person: row.person ?? undefined },
+    ...{ userId: row.user_id ?? undefined, credential: row.credential ?? undefined },
+    ...{ requestId: row.request_id ?? undefined, method: row.method, path: row.path },
+    ...{ status: row.status ?? undefined, error: row.error ?? undefined },
+    ...{ requestHeaders: request.headers, requestBody: request.body },
+    ...{ responseHeaders: response.headers, responseBody: response.body },
   };
 }
 
 type Row = ExpressionBuilder<Tables, 'exchange'>;
 
 function conditionsOf(row: Row, query: ExchangeQuery): Expression<SqlBool>[] {
-  const { connection, person, direction, method, status, isFailed, pathPrefix, pathBelow } = query;
-  const { userId, requestId, hidesOwnCalls, hidesPolls, since, until } = query;
+  const { connection, person, direction, method, status, isFailed, path } = query;
+  const { userId, requestId, hidesPolls, since, until } = query;
   const conditions: (Expression<SqlBool> | undefined | false)[] = [
     connection !== undefined && row('connection_id', '=', connection),
     person && row('position', 'in', positionsAbout(row, person)),
@@ -178,16 +153,10 @@ function conditionsOf(row: Row, query: ExchangeQuery): Expression<SqlBool>[] {
     method !== undefined && row('method', '=', method.toUpperCase()),
     status && row.and([row('status', '>=', status.from), row('status', '<=', status.to)]),
     isFailed && row.or([row('status', 'is', null), row('status', '>=', 400)]),
-    pathPrefix !== undefined && beginsWith(row, pathPrefix.toLowerCase()),
-    pathBelow !== undefined && isBelow(row, pathBelow.toLowerCase().replace(/\/+$/, '')),
+    // Paths are percent-encoded, so that the database folds the same letters as JavaScript.
+    path !== undefined && sql<boolean>`substr(lower(path), 1, ${path.length}) = ${path.toLowerCase()}`,
     userId !== undefined && row('user_id', '=', userId),
     requestId !== undefined && row('request_id', '=', requestId),
-    hidesOwnCalls &&
-      row.or([
-        row('direction', '<>', 'api'),
-        row('credential', 'is', null),
-        row('credential', '<>', BRIDGE_CREDENTIAL),
-      ]),
     hidesPolls &&
       row.or([
         row('direction', '<>', 'travel'),
@@ -203,42 +172,12 @@ function conditionsOf(row: Row, query: ExchangeQuery): Expression<SqlBool>[] {
 }
 
 /** Selects the positions of the exchanges that are about a person or search for the person. */
-function positionsAbout(row: Row, { id, names }: SoughtPerson) {
+function positionsAbout(row: Row, { id, names }: NonNullable<ExchangeQuery['person']>) {
   const own = row.selectFrom('exchange as own').select('own.position').where('own.person', '=', id);
   const sought = [id, ...names].map(caseFoldedKey);
   return own.union(
     row.selectFrom('exchange as asked').select('asked.position').where('asked.sought', 'in', sought),
   );
-}
-
-/** Paths are percent-encoded, so that the database folds the same letters as JavaScript. */
-function beginsWith(row: Row, prefix: string): Expression<SqlBool> {
-  return sql<boolean>`substr(lower(${row.ref('path')}), 1, ${prefix.length}) = ${prefix}`;
-}
-
-function isBelow(row: Row, path: string): Expression<SqlBool> {
-  const isPath = sql<boolean>`lower(${row.ref('path')}) = ${path}`;
-  return row.or([isPath, beginsWith(row, `${path}/`), beginsWith(row, `${path}?`)]);
-}
-
-async function readExchange(db: Kysely<Tables>, position: number): Promise<LoggedExchange | undefined> {
-  if (!Number.isSafeInteger(position)) return undefined;
-  const row = await db.selectFrom('exchange').selectAll().where('position', '=', position).executeTakeFirst();
-  return row && toExchange(row);
-}
-
-/** Reads the requests of a query, the oldest first, with the position after which later ones follow. */
-async function readRequests(
-  list: ExchangeLog['list'],
-  query: ExchangeQuery,
-): ReturnType<ExchangeReader['read']> {
-  const { exchanges, head, next } = await list(query);
-  for (let before = next; before !== undefined; ) {
-    const page = await list({ ...query, before });
-    exchanges.push(...page.exchanges);
-    before = page.next;
-  }
-  return { exchanges: exchanges.reverse().map(toRecorded), position: head };
 }
 
 /** Returns an exchange as recordings need it: the path below the base URL, and no body in place of a truncated one. */

@@ -1,4 +1,3 @@
-import type { MappingThread } from '../admin/mapping-thread/thread.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { ExchangeLog } from '../log/exchange.ts';
 import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
@@ -17,6 +16,7 @@ import type { TravelDeps } from '../travel/collection.ts';
 import type { Webhooks } from '../travel/webhooks/webhooks.ts';
 import type { ActivityReader } from './activity.ts';
 import { invalidField, OperationError } from './errors.ts';
+import type { MappingTasks } from './mapping-tasks.ts';
 import { type ScimCredentials, scimCredentials } from './scim-credentials.ts';
 
 /** A connection of the settings or of the database. */
@@ -78,7 +78,7 @@ export interface MappingDeps extends OperationDeps {
   connections: readonly ServedConnection[];
   provisioning: Pick<ProvisioningService, 'currentRules' | 'applyMapping'>;
   /** Computes with mappings, beside the requests that do not. */
-  tasks: Pick<MappingThread, 'run'>;
+  tasks: MappingTasks;
 }
 
 /** A connection as a service serves it. */

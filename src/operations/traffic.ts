@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bridgeDirections, type ExchangeQuery, type LoggedExchange } from '../log/exchange.ts';
+import { bridgeDirections, type ExchangeQuery, isOwnCall, type LoggedExchange } from '../log/exchange.ts';
 import { toRecorded } from '../log/search.ts';
 import { searchedNames } from '../provisioning/people/identity-names.ts';
 import type { RecordedExchange } from '../replay/exchanges.ts';
@@ -103,8 +103,7 @@ const listQuery = z.strictObject({
     .regex(/^(?:[1-5](?:xx|\d\d)|failed)$/, 'must be a status or a class of them, e.g. 404 or 4xx')
     .optional()
     .describe('E.g. 404, or 4xx for the whole class. failed: 400 or higher, and calls without a response'),
-  path: z.string().max(500).optional().describe('The beginning of the path, without case'),
-  pathBelow: z.string().max(500).optional().describe('This path and those below it, e.g. /api/users'),
+  path: z.string().max(500).optional().describe('The beginning of the path, without case, e.g. /api/users'),
   details: z.enum(['true']).optional().describe('With the headers and bodies'),
   hidesPolls: z
     .enum(['true'])
@@ -217,7 +216,7 @@ async function listExchanges(query: ListQuery, deps: OperationDeps) {
 }
 
 async function toExchangeQuery(
-  { path, status, person, user, hidesPolls, details: _details, ...query }: ListQuery,
+  { status, person, user, hidesPolls, details: _details, ...query }: ListQuery,
   deps: OperationDeps,
 ): Promise<ExchangeQuery> {
   const names = person === undefined ? [] : await readSearchedNames(person, query.connection, deps);
@@ -226,7 +225,6 @@ async function toExchangeQuery(
     direction: query.direction ?? (user === undefined ? bridgeDirections : 'api'),
     person: person === undefined ? undefined : { id: person, names },
     userId: user === undefined ? undefined : await findTravelUserId(user, deps),
-    pathPrefix: path,
     isFailed: status === 'failed',
     hidesPolls: hidesPolls === 'true',
     status: statusRange(status),
@@ -296,8 +294,8 @@ async function getExchange(id: string, deps: OperationDeps) {
 async function findExchange(id: string, { exchanges }: OperationDeps): Promise<LoggedExchange | undefined> {
   const found = /^\d{1,15}$/.test(id) ? await exchanges.get(id) : undefined;
   if (found) return found;
-  const ofRequest = await exchanges.list({ requestId: id, hidesOwnCalls: true, limit: MAX_RELATED });
-  return ofRequest.exchanges.sort((one, other) => one.at - other.at)[0];
+  const ofRequest = await exchanges.list({ requestId: id, limit: MAX_RELATED });
+  return ofRequest.exchanges.sort((one, other) => one.at - other.at).find((one) => !isOwnCall(one));
 }
 
 /** A request and the calls that it causes begin within this time, in milliseconds. */
@@ -311,9 +309,8 @@ async function findRelated(
 ): Promise<LoggedExchange[]> {
   if (requestId === undefined) return [];
   const time = { since: at - RELATED_MS, until: at + RELATED_MS };
-  const query = { connection, requestId, hidesOwnCalls: true, ...time, limit: MAX_RELATED };
-  const found = await exchanges.list(query);
-  return found.exchanges.filter((one) => one.position !== position);
+  const found = await exchanges.list({ connection, requestId, ...time, limit: MAX_RELATED });
+  return found.exchanges.filter((one) => one.position !== position && !isOwnCall(one));
 }
 
 type ScenarioBody = z.output<typeof scenarioBody>;

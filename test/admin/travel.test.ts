@@ -240,7 +240,7 @@ test('the secret of a webhook is renewed and shown once; for a day the one befor
 test('requests to the travel API are listed with the email address of the caller, and failed ones alone', async () => {
   const email = 'admin@jetbridge.local';
   await travel('GET', '/users/nosuch');
-  const failed = 'direction=api&status=failed&pathBelow=/api/users';
+  const failed = 'direction=api&status=failed&path=/api/users';
   await eventually(async () => {
     const { body } = await fixture.viewer('GET', `/exchanges?${failed}`);
     expect(body.exchanges[0]).toMatchObject({

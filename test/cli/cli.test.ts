@@ -36,7 +36,7 @@ describe('wrong use exits with 2 and a message', () => {
       'must be of the form name=value',
     ],
     [['tokens'], 'Usage: npx jetbridge tokens'],
-    [['tokens', 'create', '--days', 'soon'], 'must be a whole number of days'],
+    [['tokens', 'create', '--days', 'soon'], 'must be a whole number from 1 to 3650.'],
     [['tokens', 'revoke'], "missing required argument 'id'"],
     [['connections'], 'Usage: npx jetbridge connections'],
     [['connections', 'forget'], "missing required argument 'name'"],
@@ -44,15 +44,10 @@ describe('wrong use exits with 2 and a message', () => {
     [['api-keys', 'create'], "required option '--user <email>'"],
     [['api-keys', 'revoke'], "missing required argument 'id'"],
     [['oauth-clients'], 'Usage: npx jetbridge oauth-clients'],
-    [['oauth-clients', 'create'], 'give either --connection <id> or --travel-admin <email>'],
-    [['oauth-clients', 'create', '--connection', 'a', '--travel-admin', 'b'], 'give either --connection'],
+    [['oauth-clients', 'create', '--travel-admin', 'b'], 'must be an email address'],
     [
       ['oauth-clients', 'create', '--connection', 'a', '--jwks-uri', 'http://idp.example/keys'],
       'must be an https URL',
-    ],
-    [
-      ['oauth-clients', 'create', '--connection', 'a', '--jwks-uri', 'https://i.example', '--jwks-file', 'f'],
-      'give one of --jwks-uri and --jwks-file',
     ],
     [['oauth-clients', 'revoke'], "missing required argument 'id'"],
     [['sample-data', '--users', '0'], 'must be a whole number from 1 to 1000000.'],
@@ -164,7 +159,7 @@ describe('tokens', () => {
     const listed = await runCommandLine(['tokens', 'list'], data);
     expect(listed.code).toBe(0);
     expect(listed.out).not.toContain(token);
-    expect(listed.out).toMatch(/│ first token +│ default +│ .* │ never +│/);
+    expect(listed.out).toMatch(/│ first token +│ default +│ active +│ .* │ - +│/);
     const id = /│ (\S+) +│ okta +│/.exec(listed.out)?.[1] ?? '';
 
     expect(await runCommandLine(['tokens', 'revoke', id], data)).toEqual({
@@ -173,7 +168,7 @@ describe('tokens', () => {
       err: '',
     });
     expect(await statusOf(server, token)).toBe(401);
-    expect((await runCommandLine(['tokens', 'list'], data)).out).toMatch(/okta .* revoked \d{4}-/);
+    expect((await runCommandLine(['tokens', 'list'], data)).out).toMatch(/okta .*│ revoked │/);
     const again = await runCommandLine(['tokens', 'revoke', id], data);
     expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining('revoked before') });
     await server.close();
@@ -184,7 +179,7 @@ describe('tokens', () => {
     expect(await runCommandLine(['tokens', 'create', '--connection', 'acme'], data)).toEqual({
       code: 1,
       out: '',
-      err: 'There is no connection acme; the settings have default.\n',
+      err: 'The input is not valid.\n  connection: is not in the settings, which have default\n',
     });
   });
 });

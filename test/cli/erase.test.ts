@@ -167,7 +167,7 @@ test('an erasure works without a server, searches for a former address leave the
   expect(await fixture.erase('zqmark.new@corp.example')).toMatchObject(done);
   expect(await textsInDatabase(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
   const database = await openTestDatabase(fixture.environment.JETBRIDGE_DATA, false);
-  const query = { pathPrefix: '/scim/v2/Users?', method: 'GET', limit: 100 };
+  const query = { path: '/scim/v2/Users?', method: 'GET', limit: 100 };
   const { exchanges } = await exchangeReader(database).list(query);
   await database.close();
   expect(exchanges.map(({ path }) => decodeURIComponent(path))).toEqual([

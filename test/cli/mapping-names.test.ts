@@ -211,12 +211,12 @@ describe('preview, while a server runs', () => {
     expect((await runCommandLine(['preview', '--input', self], having({}))).out).toContain('[managerSelf]');
   });
 
-  it('lists the faults of a mapping before its changes to all people', async () => {
+  it('refuses a mapping with faults for all people', async () => {
     const other = file('other.json', { defaults: { costCenter: { name: 'Markting' } } });
     const ran = await runCommandLine(['preview', '--people', '--mapping', other], having({}));
-    expect(ran).toMatchObject({ code: 0, err: '' });
-    expect(ran.out).toContain(
-      'The mapping has faults; affected fields keep their last value:\n  defaults.costCenter.name: the travel service has no such cost center: "Markting". Did you mean "Marketing"?',
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toContain(
+      'other.json defaults.costCenter.name: the travel service has no such cost center: "Markting". Did you mean "Marketing"?',
     );
   });
 });

@@ -48,7 +48,7 @@ describe('preview', () => {
 
   it.each<[string, string | object, string]>([
     ['no JSON', '{"userName": }', 'is not JSON (Unexpected token'],
-    ['a list', [], 'must hold one JSON object'],
+    ['a list', [], 'must be a JSON object'],
     ['no userName', {}, 'userName is required'],
     ['another resource', { schemas: ['urn:x:Robot'], userName: 'r' }, 'schemas must list'],
   ])('%s is reported with the file, and exits with 1', async (_title, content, text) => {
@@ -127,21 +127,9 @@ describe('preview --people', () => {
     // A bidi control would reorder the rest of the line, so it is escaped.
     expect(
       ran.out.replace(other, 'other.json'),
-    ).toBe(`Connection default: other.json, beside the present mapping. Nothing was written or sent.
+    ).toBe(`Connection default: other.json. Nothing is written or sent by this.
 
-3 people looked at:
-       2  would change in the travel service
-       1  would get a traveler at last
-       0  would get no traveler any more
-       0  would be out of scope, and their travelers stay as they are
-
-┌───────────┬───────────────┬──────────┬────────────┬──────────┐
-│ field     │ another value │ no value │ sent again │ given up │
-├───────────┼───────────────┼──────────┼────────────┼──────────┤
-│ lang      │ 2             │ 0        │ 0          │ 0        │
-├───────────┼───────────────┼──────────┼────────────┼──────────┤
-│ Job title │ 1             │ 0        │ 0          │ 0        │
-└───────────┴───────────────┴──────────┴────────────┴──────────┘
+This would change 2 of 3 people: 2 lang, 1 Job title. 1 would get a traveler at last.
 
 ┌─────────────────────┬───────┬─────┬──────┐
 │ finding             │ field │ new │ gone │
@@ -155,7 +143,7 @@ describe('preview --people', () => {
 │ noEmail             │ email │ 0   │ 1    │
 └─────────────────────┴───────┴─────┴──────┘
 
-Examples (3 of 3):
+3 examples:
 
 ada@corp.example
   lang: nothing → "fr"
@@ -174,7 +162,7 @@ reception gets a traveler
   - email "reception": This is not an email address. [emailInvalid]
   - email: There is no usable email address, and no traveler can exist without one. [noEmail]
 `);
-    expect(again.out).toContain('Examples (1 of 3):');
+    expect(again.out).toContain('1 example:');
   });
 
   it('prints what an edited mapping would change when the server starts with it', async () => {
@@ -183,8 +171,8 @@ reception gets a traveler
     const environment = { ...data, ...secrets, ...edited };
     const beside = await runCommandLine(['preview', '--people'], environment);
     expect(beside).toMatchObject({ code: 0, err: '' });
-    expect(beside.out).toContain('the present mapping, beside what was sent. Nothing was written or sent.');
-    expect(beside.out).toContain('1  would change in the travel service');
+    expect(beside.out).toContain('the mapping in force, beside what was sent. Nothing is written or sent');
+    expect(beside.out).toContain('This would change 1 of 3 people: 1 Job title.');
     expect(beside.out).toContain('ada@corp.example\n  Job title: "Buyer" → "BUYER"\n');
     await server.close();
     expect(await runCommandLine(['preview', '--people'], environment)).toEqual(beside);
@@ -194,7 +182,7 @@ reception gets a traveler
     await runCommandLine(['sample-data', '--users', '1', '--trips', '0'], data);
     const nobodyThere = await runCommandLine(['preview', '--people'], data);
     expect(nobodyThere).toMatchObject({ code: 0, err: '' });
-    expect(nobodyThere.out).toContain('0 people looked at:');
+    expect(nobodyThere.out).toContain('This would change nobody of 0 people.');
     const unknown = await runCommandLine(['preview', '--people', '--connection', 'mars'], data);
     expect(unknown).toEqual({
       code: 1,

@@ -113,7 +113,7 @@ test('each condition selects what it describes', async () => {
   expect(await count({ status: { from: 400, to: 499 } })).toBe(1);
   expect(await count({ isFailed: true })).toBe(2);
   expect(await count({ isFailed: true, direction: 'travel' })).toBe(1);
-  expect(await count({ pathPrefix: '/API/' })).toBe(1);
+  expect(await count({ path: '/API/' })).toBe(1);
   expect(await count({ requestId: 'r2' })).toBe(1);
   expect(await count({ since: NOW + 10 })).toBe(2);
   expect(await count({ until: NOW + 10 })).toBe(2);
@@ -145,20 +145,18 @@ test('requests to the travel service are searched by path, user and status', asy
   ]);
   const found = async (query: Partial<ExchangeQuery>) =>
     (await log.list({ limit: 20, direction: 'api', ...query })).exchanges.map(({ path }) => path).reverse();
-  expect(await found({ pathBelow: '/api/users' })).toEqual(
-    paths.filter((path) => /^\/api\/users([/?]|$)/i.test(path)),
-  );
-  expect(await found({ pathBelow: '/api/users/a' })).toEqual([
+  expect(await found({ path: '/api/Users' })).toEqual(paths.filter((path) => /^\/api\/users/i.test(path)));
+  expect(await found({ path: '/api/users/a' })).toEqual([
     '/API/Users/A',
     '/api/users/a/',
+    '/api/users/ab',
     '/api/users/a/b/c?token=1',
   ]);
-  expect(await found({ pathBelow: '/api/users/a/b/' })).toEqual(['/api/users/a/b/c?token=1']);
-  expect(await found({ pathBelow: '/' })).toHaveLength(10);
-  expect(await found({ pathBelow: '/api/user%' })).toEqual([]);
+  expect(await found({ path: '/api/users/a/b/' })).toEqual(['/api/users/a/b/c?token=1']);
+  expect(await found({ path: '/' })).toHaveLength(10);
+  expect(await found({ path: '/api/user%' })).toEqual([]);
   expect(await found({ userId: 'ada' })).toEqual(['/api/webhooks']);
   expect(await found({ status: { from: 404, to: 404 } })).toEqual(['/api/webhooks']);
-  expect(await found({ hidesOwnCalls: true })).toHaveLength(9);
 });
 
 describe('a search for a person', () => {

@@ -66,7 +66,7 @@ const grace = {
 
 test('the embedded travel service logs the calls of a SCIM request with the id of that request', async () => {
   await scim('POST', '/Users', grace, { 'X-Request-Id': 'okta-1' });
-  expect(await logged(1, { direction: 'api', pathBelow: '/api/users', requestId: 'okta-1' })).toEqual([
+  expect(await logged(1, { direction: 'api', path: '/api/users', requestId: 'okta-1' })).toEqual([
     expect.objectContaining({ method: 'POST', path: '/api/users', credential: 'bridge' }),
   ]);
 });
@@ -179,7 +179,7 @@ test('a person is found by the exchanges that concern them, in both directions, 
 test('the polls of the event feed are not logged', async () => {
   await scim('POST', '/Users', grace);
   await logged(1, { method: 'POST', direction: 'scim' });
-  expect(await logged(0, { pathPrefix: '/api/events' })).toEqual([]);
+  expect(await logged(0, { path: '/api/events' })).toEqual([]);
 });
 
 describeOnSqlite('the files of the database', () => {

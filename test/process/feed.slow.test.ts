@@ -111,13 +111,13 @@ describe('the events of what an IdP writes', () => {
   });
 
   /** Reads all requests to the travel API below a path. */
-  async function readRequests(pathBelow: string): Promise<LoggedExchange[]> {
+  async function readRequests(path: string): Promise<LoggedExchange[]> {
     const database = await openTestDatabase(data, false);
     const log = exchangeReader(database);
     const rows: LoggedExchange[] = [];
     let before: string | undefined;
     do {
-      const page = await log.list({ direction: 'api', pathBelow, limit: 500, before });
+      const page = await log.list({ direction: 'api', path, limit: 500, before });
       rows.push(...page.exchanges);
       before = page.next;
     } while (before !== undefined);

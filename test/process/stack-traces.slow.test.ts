@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { StoredReads } from '../../src/admin/mapping-thread/tasks.ts';
 import { mappingThread } from '../../src/admin/mapping-thread/thread.ts';
+import type { StoredReads } from '../../src/operations/mapping-tasks.ts';
 import { home, runJetbridge } from '../fixtures/jetbridge.ts';
 
 it('the stack trace of an unexpected error names the sources and their lines, and the files of packages', async () => {
@@ -17,8 +17,8 @@ it('the stack trace of an error in the thread of the mappings names the sources'
   const thread = mappingThread({ program, wait: () => new Promise(() => {}) });
   const context = { caller: 'a test', reads: {} as StoredReads, signal: new AbortController().signal };
   const inForce = Object.create(null); // A task without what it needs.
-  const task = { text: '{}', connection: inForce, inForce, identity: inForce };
+  const task = { text: '{}', connection: inForce, inForce, identity: inForce, groups: undefined };
   const failed = thread.run('previewPerson', task, context).catch((error) => error.stack);
-  expect(await failed).toMatch(/\/src\/admin\/mapping-thread\/worker\.ts:\d+:\d+\)/);
+  expect(await failed).toMatch(/\/src\/operations\/mapping-tasks\.ts:\d+:\d+\)/);
   await thread.close();
 });

@@ -136,7 +136,6 @@ test('a preview counts how many people would change, in which fields and how, an
         expect.objectContaining({ userName: 'cyd@corp.example' }),
       ],
       names: expect.objectContaining({ 'customFields.cf-title': 'Job title' }),
-      presentFindings: [{ field: 'lang', code: 'languageUnsupported', people: 1 }],
     });
     expect(fixture.travel.calls).toEqual([]);
     expect(await readEverything(fixture)).toEqual(before);
@@ -151,14 +150,7 @@ test('a preview of a mapping with the same meaning reports no change', () =>
     expect(
       await previewMapping(fixture, { scimUserMapping: [{ ...title, transforms: ['trim'] }] }),
     ).toMatchObject(nothing);
-    expect(await previewMapping(fixture)).toMatchObject({
-      ...nothing,
-      presentFindings: [
-        { field: 'lang', code: 'languageUnsupported', people: 1 },
-        { field: 'email', code: 'emailInvalid', people: 1 },
-        { field: 'email', code: 'noEmail', people: 1 },
-      ],
-    });
+    expect(await previewMapping(fixture)).toMatchObject(nothing);
   }));
 
 test('the finding that a user came from another connection appears under every mapping', () =>

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { OperationError } from '../../operations/errors.ts';
+import type { MappingTasks, StoredReads, TaskContext, Tasks } from '../../operations/mapping-tasks.ts';
 import type { Runtime } from '../../provisioning/runtime-ports.ts';
-import type { StoredReads, TaskContext, Tasks } from './tasks.ts';
 
 /** The limits of the thread. */
 export interface ThreadLimits {
@@ -27,16 +27,12 @@ const MAX_WAITING_OF_CALLER = 3;
 const IDLE_MS = 60_000;
 
 /** Computes with the mappings of admins: one task at a time, in a thread, so that all other requests are served meanwhile. */
-export interface MappingThread {
+export interface MappingThread extends MappingTasks {
   /**
    * Runs a task. Throws an `OperationError` if it cannot begin in time (`busy`) or takes too long (`tooCostly`). A signal that is aborted
    * ends it.
    */
-  run<Name extends keyof Tasks>(
-    name: Name,
-    input: Tasks[Name]['input'],
-    context: TaskContext,
-  ): Promise<Tasks[Name]['result']>;
+  run: MappingTasks['run'];
   /** Ends the thread. */
   close(): Promise<void>;
 }

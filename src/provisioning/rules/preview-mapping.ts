@@ -144,13 +144,6 @@ export interface FindingCounts {
   goes: number;
 }
 
-/** The number of people who have a finding at present. */
-export interface PresentFinding {
-  field: FieldKey;
-  code: string;
-  people: number;
-}
-
 /** One of the people whom a change of rules would affect. */
 export interface PreviewExample {
   id: string;
@@ -176,8 +169,6 @@ export interface MappingPreview {
   /** The fields that would change, those that concern the most people first. */
   fields: FieldCounts[];
   findings: FindingCounts[];
-  /** The findings that people have at present, the most frequent first. */
-  presentFindings: PresentFinding[];
   /** The first affected people. */
   examples: PreviewExample[];
   /** The names of custom fields by key; those of the options, cost centers and so on of the examples by id. */
@@ -193,12 +184,10 @@ export function previewCounter(mostExamples: number, lookups: Lookups) {
   const counts = { people: 0, changed: 0, created: 0, pending: 0, outOfScope: 0 };
   const fields = counters<FieldCounts, 'field'>({ set: 0, cleared: 0, again: 0, released: 0 });
   const findings = counters<FindingCounts, 'field' | 'code'>({ comes: 0, goes: 0 });
-  const present = counters<PresentFinding, 'field' | 'code'>({ people: 0 });
   const examples: PreviewExample[] = [];
   return {
     add: (identity: Identity, { outcome, changes, released, comes, goes }: PreviewDifference): void => {
       counts.people += 1;
-      for (const { field, code } of identity.findings) present.of({ field, code }).people += 1;
       for (const field of released) fields.of({ field }).released += 1;
       for (const { field, code } of comes) findings.of({ field, code }).comes += 1;
       for (const { field, code } of goes) findings.of({ field, code }).goes += 1;
@@ -218,7 +207,6 @@ export function previewCounter(mostExamples: number, lookups: Lookups) {
           (one, other) => totalChanges(other) - totalChanges(one) || (one.field < other.field ? -1 : 1),
         ),
       findings: findings.all().toSorted((one, other) => other.comes + other.goes - one.comes - one.goes),
-      presentFindings: present.all().toSorted((one, other) => other.people - one.people),
       examples,
       names: { ...fieldNames(lookups), ...usedNames(examples, lookups) },
     }),

@@ -4,6 +4,7 @@ import type {
   ScopeVerdict,
   TraceEntry,
   Translation,
+  UserGroup,
   WantedField,
 } from '../../translator/translation.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
@@ -41,14 +42,21 @@ export interface PersonPreview {
   names: Record<string, string>;
 }
 
+type PreviewedPerson = Pick<Connection, 'account' | 'policies'> & {
+  identity: Identity;
+  /** The groups that are stated for the person; undefined: the stored ones. */
+  groups: UserGroup[] | undefined;
+};
+
 /** Translates one person with a mapping and with the one in force, and compares the two. */
 export async function previewPerson(
   deps: StoreReadDeps,
-  { identity, account, policies }: { identity: Identity } & Pick<Connection, 'account' | 'policies'>,
+  { identity, groups, ...connection }: PreviewedPerson,
   { inForce, next }: { inForce: RulesSnapshot; next: RulesSnapshot },
 ): Promise<PersonPreview> {
-  const present = await previewIdentity(deps, identity, { ...inForce, account, policies });
-  const previewed = await previewIdentity(deps, identity, { ...next, account, policies });
+  const translate = (snapshot: RulesSnapshot) =>
+    previewIdentity(deps, { identity, groups }, { ...snapshot, ...connection });
+  const [present, previewed] = [await translate(inForce), await translate(next)];
   const fields = compareFields(present, previewed);
   const { findings, fallbackEmail, trace, scope } = previewed;
   return {
@@ -79,7 +87,7 @@ function resultOf(wanted: WantedField | undefined) {
 /** Translates a stored person with any rules. Nothing is written or sent. */
 async function previewIdentity(
   deps: StoreReadDeps,
-  identity: Identity,
+  { identity, groups: stated }: Pick<PreviewedPerson, 'identity' | 'groups'>,
   {
     rules,
     lookups,
@@ -88,7 +96,8 @@ async function previewIdentity(
 ): Promise<Translation> {
   const references = await readReferences(deps, identity, { rules, ...connection });
   const groups = await readGroups(deps, identity, { rules, ...connection });
-  return translateStored({ rules, lookups }, identity, { references, ...groups });
+  const read = { references, ...groups, ...(stated && { groups: stated }) };
+  return translateStored({ rules, lookups }, identity, read);
 }
 
 /** Returns the identity that a connection would have for a user that is not stored: managers are found as for a person of that name. */

@@ -1,7 +1,7 @@
 import { useDebouncedValue, useLocalStorage } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { ListedMappingFault } from '../../../../operations/mappings.ts';
+import type { ListedMappingFault } from '../../../../operations/mapping-changes.ts';
 import { parseObject } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 

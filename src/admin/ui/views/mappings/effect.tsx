@@ -12,7 +12,8 @@ import {
   Text,
 } from '@mantine/core';
 import { useState } from 'react';
-import type { ListedMappingPreview } from '../../../../operations/mappings.ts';
+import type { ListedMappingPreview } from '../../../../operations/mapping-changes.ts';
+import { effectSentence, effectTexts } from '../../../../provisioning/rules/mapping-texts.ts';
 import { fieldLabel, valueText } from '../../../../provisioning/rules/value-texts.ts';
 import { call, RequestFailure } from '../../api.ts';
 import { Dialog } from '../../components/dialogs.tsx';
@@ -20,7 +21,6 @@ import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import type { Applied } from './progress.tsx';
-import { effectSentence, effectTexts } from './texts.ts';
 
 /**
  * Reads the changes that a mapping would make for all people. `isEnabled` is false while the text has faults; `valuesSince` is the version whose

@@ -14,7 +14,11 @@ import {
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { PreviewedField, PreviewedFinding, PreviewedRule } from '../../../../operations/mappings.ts';
+import type {
+  PreviewedField,
+  PreviewedFinding,
+  PreviewedRule,
+} from '../../../../operations/mapping-changes.ts';
 import type { Person } from '../../../../operations/people.ts';
 import { fieldLabel, valueText } from '../../../../provisioning/rules/value-texts.ts';
 import { call, type Result } from '../../api.ts';

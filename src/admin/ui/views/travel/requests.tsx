@@ -16,7 +16,7 @@ export function Requests() {
   const [shown, setShown] = useState<Exchange>();
   const filter = {
     ...(isFailed && { status: 'failed' }),
-    ...(path && { pathBelow: path.startsWith('/') ? path : `/${path}` }),
+    ...(path && { path: path.startsWith('/') ? path : `/${path}` }),
   };
   const requests = usePages(
     'listExchanges',

@@ -1,11 +1,22 @@
-import type { ListedMappingPreview } from '../../../../operations/mappings.ts';
-import { fieldLabel } from '../../../../provisioning/rules/value-texts.ts';
-import { countText, numberText } from '../../components/texts.ts';
+import { numberText, peopleText } from '../conditions/texts.ts';
+import type { MappingPreview } from './preview-mapping.ts';
+import { fieldLabel } from './value-texts.ts';
+
+// The words in which the page and the commands tell what a mapping would change. The page has this file, too.
+
+type Totals = Pick<MappingPreview, 'people' | 'changed' | 'created' | 'pending' | 'outOfScope'>;
+type FieldTotals = Omit<MappingPreview['fields'][number], 'field'> & { field: string };
+interface Effect extends Totals {
+  fields: readonly FieldTotals[];
+  names: Partial<Record<string, string>>;
+  /** True if only the first people were looked at. */
+  isCut?: boolean;
+}
 
 /** One sentence, e.g. "This would change 214 of 1,204 people: 200 firstName, 14 costCenterId." */
-export function effectSentence(preview: ListedMappingPreview): string {
-  const { changed, created, pending, outOfScope, people, fields, names, isCut } = preview;
-  const total = `${isCut ? 'the first ' : ''}${countText(people, 'person', 'people')}`;
+export function effectSentence(effect: Effect): string {
+  const { changed, created, pending, outOfScope, people, fields, names, isCut } = effect;
+  const total = `${isCut ? 'the first ' : ''}${peopleText(people)}`;
   const counted = (count: number, text: string) => (count > 0 ? [`${numberText(count)}${text}`] : []);
   const parts = fields.map(({ field, set, cleared, again, released }) => {
     const kinds = [
@@ -26,11 +37,11 @@ export function effectSentence(preview: ListedMappingPreview): string {
 }
 
 /** Names the fields whose values a mapping removes, and those that it gives up; undefined if there are none. */
-export function effectTexts({ fields, names }: Pick<ListedMappingPreview, 'fields' | 'names'>) {
+export function effectTexts({ fields, names }: Pick<Effect, 'fields' | 'names'>) {
   const list = (kind: 'cleared' | 'released', begin: string) => {
     const parts = fields
       .filter((field) => field[kind] > 0)
-      .map((field) => `${fieldLabel(field.field, names)} for ${countText(field[kind], 'person', 'people')}`);
+      .map((field) => `${fieldLabel(field.field, names)} for ${peopleText(field[kind])}`);
     return parts.length > 0 ? `${begin} ${parts.join(', ')}.` : undefined;
   };
   return {
