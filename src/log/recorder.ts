@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../store/unavailable.ts';
 import type { ExchangeRecorder, NewExchange } from './exchange.ts';
 import type { ExchangeStore } from './exchange-store.ts';
 import { isOfStranger, toStored } from './stored-exchange.ts';
-import { strangerEntries } from './stranger-entries.ts';
+import { StrangerEntries } from './stranger-entries.ts';
 
 /** The longest time that an exchange waits to be written, in milliseconds. */
 const WAIT_MS = 500;
@@ -44,7 +44,7 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): ExchangeRecorder &
   const { clock, store } = deps;
   const end = new AbortController();
   const writer = new ExchangeWriter(deps, end.signal);
-  const strangers = strangerEntries(deps.keep);
+  const strangers = new StrangerEntries(deps.keep);
   let windows = new Map<string, number>();
   const repeat = async (ms: number, task: () => Promise<void>): Promise<void> => {
     for (; !end.signal.aborted; await clock.wait(ms, end.signal)) await task();
@@ -56,12 +56,12 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): ExchangeRecorder &
     }),
     repeat(DELETE_EVERY_MS, () => deleteOldExchanges(deps, end.signal)),
     everyMinute(clock, end.signal, () => {
-      for (const exchange of strangers.sumUp()) writer.add({ exchange, at: clock.now() });
+      for (const exchange of strangers.sumUp(clock.now())) writer.add({ exchange, at: clock.now() });
     }),
   ];
   return {
     record: (exchange) => {
-      if (isOfStranger(exchange) && !strangers.admits(exchange)) return;
+      if (isOfStranger(exchange) && !strangers.admits(exchange, clock.now())) return;
       writer.add({ exchange, at: Math.round(clock.now() - exchange.ms) });
     },
     keepsReadBodies: (connection) => (windows.get(connection) ?? 0) > clock.now(),

@@ -168,14 +168,12 @@ test('a failed write is logged, and the next one is attempted', async () => {
 
 describe('requests without a valid credential', () => {
   const stranger = read({ connection: undefined, status: 401 });
-  // A tenth of these entries are ten for each minute of the kept days.
-  const keepEntries = 14 * 24 * 60 * 100;
 
-  test('are kept up to their share of a minute, half of it of one address, and the others are one entry for each status', async () => {
+  test('are kept up to 200 a minute and address, and the others are one entry for each status', async () => {
     const { store, written } = fakeStore();
     const time = clock();
-    const { recorder } = open(time, store, keepEntries);
-    for (let number = 0; number < 505; number += 1) recorder.record({ ...stranger, address: '10.0.0.1' });
+    const { recorder } = open(time, store);
+    for (let number = 0; number < 700; number += 1) recorder.record({ ...stranger, address: '10.0.0.1' });
     recorder.record({ ...stranger, address: '10.0.0.1', status: 429 });
     recorder.record({ ...stranger, address: '10.0.0.2' });
     time.advance(60_000);
@@ -184,22 +182,51 @@ describe('requests without a valid credential', () => {
     time.advance(500);
     await settle();
     const paths = pathsOf(written);
-    expect(paths).toHaveLength(5 + 1 + 2 + 1);
+    expect(paths).toHaveLength(200 + 1 + 2 + 1);
     expect(paths).toContain('(500 more requests without a valid token)');
     expect(paths).toContain('(1 more request without a valid token)');
   });
 
-  test('are kept up to their share of a minute from all addresses together, and push out no others', async () => {
+  test('are kept up to 400 a minute from all addresses together', async () => {
     const { store, written } = fakeStore();
-    const { recorder } = open(clock(), store, keepEntries);
+    const { recorder } = open(clock(), store);
     for (let number = 0; number < 100_000; number += 1)
       recorder.record({ ...stranger, direction: 'api', address: `10.0.${number >> 8}.${number & 255}` });
     recorder.record(read());
     await recorder.close();
     const paths = pathsOf(written);
-    expect(paths).toHaveLength(10 + 2);
-    expect(paths).toContain('(99990 more requests without a credential)');
+    expect(paths).toHaveLength(400 + 2);
+    expect(paths).toContain('(99600 more requests without a credential)');
   });
+});
+
+test('requests without a valid credential fill a tenth of the kept entries, and push out no others', async () => {
+  const time = clock();
+  const { store, written } = fakeStore();
+  const { recorder } = open(time, store, 14_000);
+  const stranger = read({ connection: undefined, status: 401 });
+  for (let minute = 0; minute < 20; minute += 1) {
+    for (let number = 0; number < 30; number += 1)
+      recorder.record({ ...stranger, address: `10.0.${minute}.${number}` });
+    recorder.record(read());
+    time.advance(60_000);
+    await settle();
+  }
+  const ofStrangers = () => written.filter(({ connection }) => connection === undefined);
+  expect(ofStrangers()).toHaveLength(100);
+  expect(written.length - ofStrangers().length).toBe(20);
+  time.advance(DAY_MS);
+  await settle();
+  time.advance(500);
+  await settle();
+  expect(
+    ofStrangers()
+      .map(({ path }) => path)
+      .at(-1),
+  ).toBe('(500 more requests without a valid token)');
+  recorder.record({ ...stranger, address: '10.0.0.1' });
+  await recorder.close();
+  expect(ofStrangers()).toHaveLength(102);
 });
 
 test('of a request without a valid token, each text is cut to 200 characters', async () => {
