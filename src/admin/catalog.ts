@@ -1,4 +1,5 @@
 import { auditOperations } from '../operations/audit.ts';
+import { connectionRecordOperations } from '../operations/connection-records.ts';
 import { connectOperations } from '../operations/connections.ts';
 import { credentialOperations } from '../operations/credentials.ts';
 import { erasureOperations } from '../operations/erasure.ts';
@@ -31,6 +32,7 @@ export const operations = {
   ...shadowOperations,
   ...trafficOperations,
   ...connectOperations,
+  ...connectionRecordOperations,
   ...credentialOperations,
   ...travelOperations,
   ...travelDataOperations,

@@ -1,28 +1,34 @@
-import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
+import { readSettings } from '../config/settings.ts';
+import { connectionRecordOperations } from '../operations/connection-records.ts';
+import type { OperationOutput } from '../operations/operation.ts';
+import { overviewOperations } from '../operations/overview.ts';
+import { shadowOperations } from '../operations/shadow.ts';
 import type { ImportResult } from '../provisioning/import/import.ts';
+import { connectionModeNames } from '../provisioning/policies.ts';
+import {
+  changesText,
+  modeTexts,
+  NOT_IMPORTED_TEXT,
+  resumeText,
+  waitingText,
+} from '../provisioning/shadow/mode-texts.ts';
 import type { Service } from '../server/start.ts';
-import {
-  deleteConnection as forget,
-  readStoredConnections,
-  type StoredConnection,
-} from '../store/connections.ts';
-import type { Database } from '../store/sql/database.ts';
+import { pauseAfterRestore } from '../store/restore/restore-watch.ts';
 import { removeDeadServers } from '../store/sql/open-database.ts';
-import type { CliCommand } from './command.ts';
-import { changeMode } from './connection-mode.ts';
-import { unknownConnection, withDatabase } from './database.ts';
-import { Refused } from './exit-code.ts';
-import { type ChangeFlags, printPaused, resumeConnection, unconfirmed } from './holds/paused-connections.ts';
+import type { CliCommand, JsonFlag } from './command.ts';
+import { addChangeFlags, type ChangeFlags, confirmChange } from './confirmation.ts';
+import { Refused, WrongUse } from './exit-code.ts';
+import { type Operator, withOperations } from './operations.ts';
 import {
-  confirm,
   countText,
   escapeLine,
+  formatMinute,
   printJson,
-  printTable,
   type Shell,
   startProgress,
   travelFailureText,
 } from './output.ts';
+import { printResult, printRows } from './printers.ts';
 
 /** Adds the commands `connections list`, `connections mode`, `connections resume` and `connections forget`. */
 export function addConnectionCommands(program: CliCommand): void {
@@ -36,143 +42,172 @@ export function addConnectionCommands(program: CliCommand): void {
     )
     .option('--json', 'one JSON object for each connection')
     .examples('connections list')
-    .runs(listConnections);
-  connections
-    .command('resume')
-    .description('let a paused connection go on')
-    .argument('<name>', 'its name, as listed')
-    .option('--yes', 'do not ask for confirmation')
-    .option('--json', 'one JSON object')
-    .examples('connections resume default', 'connections resume default --yes')
-    .runs((shell, name: string, flags: ChangeFlags) => resumeConnection(shell, { name, ...flags }));
-  connections
-    .command('mode')
-    .description('put a connection into another mode: live, shadow (plan and report, send nothing) or paused')
-    .argument('<name>', 'its name, as listed')
-    .argument('<mode>', 'live, shadow or paused')
-    .option('--yes', 'do not ask for confirmation')
-    .option('--json', 'one JSON object')
-    .examples('connections mode default shadow', 'connections mode default live --yes')
-    .runs((shell, name: string, mode: string, flags: ChangeFlags) =>
-      changeMode(shell, { name, mode, ...flags }),
+    .runs((shell, flags: JsonFlag) =>
+      withOperations(shell, (operator) => listConnections(shell, operator, flags)),
     );
-  connections
+  addChange(connections.command('resume').description('let a paused connection go on'))
+    .examples('connections resume default', 'connections resume default --yes')
+    .runs((shell, id: string, flags: ChangeFlags) =>
+      withOperations(shell, (operator) => resume(shell, operator, { id, flags })),
+    );
+  addModeCommand(connections);
+  const forget = connections
     .command('forget')
     .description(
       'remove a connection that the settings no longer have; its travelers stay, and other connections can link them',
-    )
-    .argument('<name>', 'its name, as listed')
-    .option('--yes', 'do not ask for confirmation')
-    .option('--json', 'one JSON object')
+    );
+  addChange(forget)
     .examples('connections forget subsidiary', 'connections forget subsidiary --yes')
-    .runs((shell, name: string, flags: ChangeFlags) => forgetConnection(shell, { name, ...flags }));
-}
-
-/** Lists every connection in the database, including those that the settings no longer have. Works while a server runs. */
-export function listConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database, settings, store }) => {
-    await removeDeadServers(database, settings);
-    const stored = await readStoredConnections(database, Date.now());
-    const listed = await store.modes.list();
-    const modeOf = (id: string) => listed.find(({ connection }) => connection === id)?.mode ?? 'live';
-    if (json) {
-      const paused = await store.modes.listPaused();
-      const of = (id: string) => paused.find(({ connection }) => connection === id);
-      printJson(
-        shell,
-        ...stored.map((kept) => ({
-          ...kept,
-          source: sourceOf(settings, kept.id),
-          isInSettings: sourceOf(settings, kept.id) === 'file',
-          mode: modeOf(kept.id),
-          paused: of(kept.id) && { since: of(kept.id)?.since, people: of(kept.id)?.people },
-        })),
-      );
-      return;
-    }
-    const rows = stored.map((kept) => [
-      kept.id,
-      sourceTexts[sourceOf(settings, kept.id) ?? 'none'],
-      modeOf(kept.id),
-      ...[kept.people, kept.tombstones, kept.groups, kept.linked].map(String),
-    ]);
-    const head = ['connection', 'from', 'mode', 'people', 'tombstones', 'groups', 'travelers linked'];
-    printTable(shell, head, rows);
-    await printPaused(shell, store, settings);
-  });
-}
-
-/** Removes a connection that is not in the settings, after the admin has confirmed it. Works while a server runs. */
-export function forgetConnection(
-  shell: Shell,
-  { name, yes, json }: ChangeFlags & { name: string },
-): Promise<0 | 1> {
-  return withDatabase(shell, async ({ database, settings }) => {
-    const kept = await findForgettable(database, settings, name);
-    shell.printError(consequencesText(kept));
-    await confirm(shell, `Forget ${name}? It cannot be undone.`, { yes, ...unconfirmed });
-    const progress = startProgress(shell, name, 'people');
-    const total = kept.people + kept.tombstones;
-    const deleted = { connection: name, now: Date.now() };
-    const end = await forget(database, deleted, (gone) => progress.update(gone, total)).finally(
-      progress.stop,
+    .runs((shell, id: string, flags: ChangeFlags) =>
+      withOperations(shell, (operator) => forgetConnection(shell, operator, { id, flags })),
     );
-    if (end === 'inUse') {
-      await findForgettable(database, settings, name);
-      throw new Refused(busyText(name));
-    }
-    if (json) printJson(shell, { connection: name, forgotten: true });
-    else shell.print('forgotten');
-  });
 }
 
-/** Returns what a connection is from; undefined for one that is served no longer. */
-function sourceOf({ connections }: Settings, id: string): ConnectionSettings['source'] | undefined {
-  return connections.find((connection) => connection.id === id)?.source;
+function addChange(command: CliCommand): CliCommand {
+  return addChangeFlags(command.argument('<name>', 'its name, as listed'));
 }
 
-const sourceTexts = { file: 'settings file', database: 'admin page', none: '–' };
-
-/** Finds a stored connection. Throws if it cannot be forgotten. */
-async function findForgettable(
-  database: Database,
-  settings: Settings,
-  name: string,
-): Promise<StoredConnection> {
-  await removeDeadServers(database, settings);
-  const all = await readStoredConnections(database, Date.now());
-  const kept = all.find(({ id }) => id === name);
-  if (!kept) throw unknownConnection(name, database);
-  const source = sourceOf(settings, name);
-  if (source === 'database')
-    throw new Refused(`The connection ${name} was added on the admin page. Remove it there.`);
-  if (source !== undefined)
-    throw new Refused(
-      `The connection ${name} is in the settings. Remove it there and restart the server; then it can be forgotten.`,
+function addModeCommand(connections: CliCommand): void {
+  const mode = connections
+    .command('mode')
+    .description(
+      'put a connection into another mode: live, shadow (plan and report, send nothing) or paused',
     );
-  if (kept.servers > 0) throw new Refused(servedText(kept, database.dialect.isShared));
-  if (kept.isInUse) throw new Refused(busyText(name));
-  return kept;
+  addChange(mode)
+    .argument('<mode>', connectionModeNames.join(', '))
+    .examples('connections mode default shadow', 'connections mode default live --yes')
+    .runs((shell, id: string, name: string, flags: ChangeFlags) => {
+      const to = connectionModeNames.find((one) => one === name);
+      if (!to) throw new WrongUse(`the mode must be one of ${connectionModeNames.join(', ')}`);
+      return withOperations(shell, async (operator) => {
+        const { mode: current } = await findRecord(operator, id);
+        shell.printError(modeTexts[to].change);
+        if (current === 'shadow' && to === 'live')
+          shell.printError(
+            `To approve the plan that a report shows instead: npx jetbridge shadow go-live --connection ${id}`,
+          );
+        await confirmChange(shell, `Put ${id} into the mode ${to}?`, flags);
+        await operator.call(shadowOperations, 'changeConnectionMode', { id, mode: to });
+        const text = () => `${id} is in the mode ${to}; running servers follow within two seconds`;
+        printResult(shell, flags, { connection: id, mode: to }, text);
+      });
+    });
 }
 
-function servedText({ id, servers }: StoredConnection, isShared: boolean): string {
-  const running = servers === 1 ? '1 running server serves' : `${servers} running servers serve`;
-  const them = servers === 1 ? 'it' : 'them';
-  const remedy = `Remove it from the settings and restart ${them}, or stop ${them}; then try again.`;
-  const killed = isShared ? ' A server that was killed counts for 20 seconds more.' : '';
-  return `${running} the connection ${id}, so nothing was changed. ${remedy}${killed}`;
+const { result: listed } = connectionRecordOperations.listConnectionRecords;
+
+type ConnectionRecord = OperationOutput<
+  typeof connectionRecordOperations.listConnectionRecords
+>['connections'][number];
+
+async function readRecords({ call, deps }: Operator) {
+  await removeDeadServers(deps.database, deps.settings);
+  return call(connectionRecordOperations, 'listConnectionRecords', {});
 }
 
-function busyText(id: string): string {
-  return `A server works on people of the connection ${id}, or has begun to serve it. Try again in a minute.`;
+/** Finds a connection of the database. Throws Refused if there is none of that name. */
+async function findRecord(operator: Operator, id: string): Promise<ConnectionRecord> {
+  const { connections } = await readRecords(operator);
+  const found = connections.find((one) => one.id === id);
+  if (found) return found;
+  const known =
+    connections.length === 0 ? 'it has none' : `it has ${connections.map((one) => one.id).join(', ')}`;
+  throw new Refused(`There is no connection ${escapeLine(id)} in the database; ${known}.`);
 }
 
-function consequencesText({ id, account, people, tombstones, groups, linked }: StoredConnection): string {
-  return [
-    `The connection ${id} (travel account ${escapeLine(account)}) has ${countText(people, 'person', 'people')}, ${countText(tombstones, 'tombstone', 'tombstones')} and ${countText(groups, 'group', 'groups')}.`,
-    `They go, with its tokens and OAuth clients. ${countText(linked, 'traveler becomes', 'travelers become')} free for the other connections of the account; no traveler is changed.`,
-  ].join('\n');
+const sourceTexts = { file: 'settings file', database: 'admin page' };
+
+/** Lists every connection in the database, including those that the settings no longer have. */
+async function listConnections(shell: Shell, operator: Operator, { json }: JsonFlag): Promise<void> {
+  const records = await readRecords(operator);
+  if (json) return printJson(shell, ...listed.encode(records).connections);
+  printRows(shell, records.connections, {
+    connection: ({ id }: ConnectionRecord) => id,
+    from: ({ source }: ConnectionRecord) => (source ? sourceTexts[source] : '–'),
+    mode: ({ mode }: ConnectionRecord) => mode,
+    people: ({ people }: ConnectionRecord) => people,
+    tombstones: ({ tombstones }: ConnectionRecord) => tombstones,
+    groups: ({ groups }: ConnectionRecord) => groups,
+    'travelers linked': ({ linked }: ConnectionRecord) => linked,
+  });
+  for (const record of records.connections)
+    if (record.source && record.paused) shell.print(pausedText(record));
 }
+
+function pausedText({ id, paused }: ConnectionRecord): string {
+  if (!paused) return `${id} is not paused.`;
+  const changes = changesText(paused.people);
+  const waiting = `${waitingText(paused.people)}${changes && `: ${changes}`}`;
+  return `${id} is paused since ${formatMinute(paused.since)} UTC. ${waiting}.`;
+}
+
+interface Change {
+  id: string;
+  flags: ChangeFlags;
+}
+
+/** Lets a paused connection go on, after the admin has confirmed what will be sent. */
+async function resume(shell: Shell, operator: Operator, { id, flags }: Change): Promise<void> {
+  const record = await findRecord(operator, id);
+  if (!record.paused) throw new Refused(`The connection ${id} is not paused.`);
+  const { people, isImported } = record.paused;
+  shell.printError(
+    [pausedText(record), resumeText(people), ...(isImported ? [] : [NOT_IMPORTED_TEXT])].join('\n'),
+  );
+  await confirmChange(shell, `Let ${id} go on?`, flags);
+  await operator.call(overviewOperations, 'resumeConnection', { id });
+  printResult(shell, flags, { connection: id, resumed: true }, () => 'resumed');
+}
+
+/** Removes a connection that is not in the settings, after the admin has confirmed it. */
+async function forgetConnection(shell: Shell, operator: Operator, { id, flags }: Change): Promise<void> {
+  const { account, people, tombstones, groups, linked, keptBecause } = await findRecord(operator, id);
+  if (keptBecause !== undefined) throw new Refused(keptBecause);
+  const numbers = [
+    countText(people, 'person', 'people'),
+    countText(tombstones, 'tombstone'),
+    countText(groups, 'group'),
+  ];
+  shell.printError(
+    [
+      `The connection ${id} (travel account ${escapeLine(account)}) has ${numbers.slice(0, 2).join(', ')} and ${numbers[2]}.`,
+      `They go, with its tokens and OAuth clients. ${countText(linked, 'traveler becomes', 'travelers become')} free for the other connections of the account; no traveler is changed.`,
+    ].join('\n'),
+  );
+  await confirmChange(shell, `Forget ${id}? It cannot be undone.`, flags);
+  await operator.call(connectionRecordOperations, 'forgetConnection', { id });
+  printResult(shell, flags, { connection: id, forgotten: true }, () => 'forgotten');
+}
+
+/** Adds the command `restored`. */
+export function addRestoredCommand(program: CliCommand): void {
+  program
+    .command('restored')
+    .description(
+      'pause all connections after the database was restored: nothing is sent for people whom the identity provider does not send again',
+    )
+    .option('--json', 'one JSON object for each connection')
+    .examples('restored')
+    .runs((shell, { json }: JsonFlag) =>
+      withOperations(shell, async (operator) => {
+        const { database, settings, now } = operator.deps;
+        await pauseAfterRestore(database, settings, now());
+        const records = await readRecords(operator);
+        const paused = { connections: records.connections.filter((record) => record.paused) };
+        if (json) return printJson(shell, ...listed.encode(paused).connections);
+        for (const record of paused.connections) shell.print(pausedText(record));
+        shell.printError(nextStepsText);
+      }),
+    );
+}
+
+/** Says what happens after a restore, and what the operator does. */
+const nextStepsText = [
+  'A running server reads all travelers now and counts what would be sent; it sends nothing for people whom the identity provider does not send again.',
+  '1. Start a full synchronization in the identity provider.',
+  '2. Look at who is left: npx jetbridge connections list',
+  '3. Let each connection go on: npx jetbridge connections resume NAME',
+].join('\n');
 
 /** Adds the command `import`. */
 export function addImportCommand(program: CliCommand): void {

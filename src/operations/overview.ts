@@ -16,7 +16,7 @@ import {
 } from './activity.ts';
 import { demoDayStates, findConnection, type ServiceDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
-import { type Operations, serviceOperation } from './operation.ts';
+import { type Operations, operation, serviceOperation } from './operation.ts';
 import { count, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
 
 const exchange = z
@@ -129,7 +129,7 @@ export const overviewOperations = {
     },
     (_input, deps) => readOverview(deps, deps.activity),
   ),
-  resumeConnection: serviceOperation(
+  resumeConnection: operation(
     {
       ...{ method: 'post', path: '/connections/{id}/resume', tag: 'Overview', access: 'admin' },
       summary: 'Let a paused connection go on',

@@ -1,222 +1,143 @@
-import { previousAttributes, type Recorder } from '../travel/changes.ts';
+import type { Recorder } from '../travel/changes.ts';
 import { formatTimestamp, type RecorderDeps, serializeAll } from '../travel/collection.ts';
 import { type JsonObject, stringMember } from '../travel/json.ts';
 import type { StoredResource } from '../travel/ports.ts';
 import type { Resource } from '../travel/resource.ts';
-import {
-  type BillingOperation,
-  billingOperation,
-  type Dispute,
-  dispute,
-  type Invoice,
-  invoice,
-  invoiceKindOf,
-  type Refund,
-  refund,
-} from '../travel/resources/billing.ts';
-import {
-  type DisputeReason,
-  type DisputeStatus,
-  disputeOf,
-  type InvoiceStatus,
-  invoiceOf,
-  type RefundStatus,
-  refundOf,
-  remainingCents,
-  requireTransition,
-} from '../travel/resources/billing-rules.ts';
+import { centsOf } from '../travel/resources/amounts.ts';
+import * as billing from '../travel/resources/billing.ts';
+import * as rules from '../travel/resources/billing-rules.ts';
 
-/** The recorder of the simulated service, its time and its source of ids. */
-export interface LedgerDeps extends RecorderDeps {
+/** The recorder of the service, its time and its source of ids, and the purchases and refunds that are on no invoice yet. */
+export interface Ledger extends RecorderDeps {
   recorder: Recorder;
+  uninvoiced: Set<Operation>;
 }
 
-/** A stored resource with its latest document. */
-export interface Entry<Doc> extends Omit<StoredResource, 'doc'> {
-  doc: Doc;
-}
+/** A stored resource whose document has the type of its schema. */
+type Entry<Doc> = StoredResource & { doc: Doc };
 
-/** A billing operation with its invoice and, of a purchase, its refunds. */
-export interface Operation extends Entry<BillingOperation> {
-  invoice: IssuedInvoice | undefined;
-  refunds: { doc: Pick<Refund, 'amount' | 'status'> }[];
-}
+/** A billing operation with its invoice. */
+export type Operation = Entry<billing.BillingOperation> & { invoice?: Invoice };
 
 /** An invoice with the operations on it, and with the refunds and disputes that take from its charge. */
-export interface IssuedInvoice extends Entry<Invoice> {
-  operations: Operation[];
-  refunds: IssuedRefund[];
-  disputes: OpenedDispute[];
+export type Invoice = Entry<billing.Invoice> & { operations: Operation[]; repayments: Repayment[] };
+
+/** A refund resource or a dispute, with its billing operation. */
+export type Repayment = Entry<billing.Refund | billing.Dispute> & { operations: Operation[] };
+
+/** Charges a billing profile. */
+export function addPurchase(ledger: Ledger, doc: Omit<billing.BillingOperation, 'transactionKind' | 'date'>) {
+  return addOperation(ledger, { ...doc, date: formatTimestamp(ledger.now()), transactionKind: 'purchase' });
 }
 
-/** A refund resource with its billing operation. */
-export interface IssuedRefund extends Entry<Refund> {
-  operation: Operation;
+/** Refunds a part of a purchase, once. Returns the refund resource, if there is an invoice. */
+export async function addRefund(ledger: Ledger, purchase: Operation, wanted: number) {
+  const { doc, invoice } = purchase;
+  const cents = invoice ? Math.min(wanted, remainingCharge(invoice)) : wanted;
+  if (cents <= 0 || invoice?.doc.status === 'void') return undefined;
+  const refundId = ledger.newId('A');
+  const { operation, refund } = rules.refundOf(purchase, invoice, {
+    ...{ cents, date: formatTimestamp(ledger.now()), leftCents: centsOf(doc.amount), refundId },
+    ...{ description: `Refund of ${doc.description}`, reference: referenceOf('REF', refundId) },
+  });
+  if (refund && invoice) return addRepayment(ledger, invoice, operation, { refund });
+  await addOperation(ledger, operation);
+  return undefined;
 }
 
-/** A dispute with its billing operation. */
-export interface OpenedDispute extends Entry<Dispute> {
-  operation: Operation;
+/** Opens a dispute about a part of the charge of a paid invoice. */
+export function addDispute(ledger: Ledger, invoice: Invoice, reason: rules.DisputeReason, cents: number) {
+  const request = { cents, date: formatTimestamp(ledger.now()), leftCents: remainingCharge(invoice), reason };
+  const { operation, dispute } = rules.disputeOf(invoice, { ...request, disputeId: ledger.newId('A') });
+  return addRepayment(ledger, invoice, operation, { dispute });
 }
 
-/** The purchases, invoices, refunds and disputes of the simulated service, by the rules of its billing. */
-export class Ledger {
-  readonly #deps: LedgerDeps;
-  /** The operations that are on no invoice yet, by billing profile and kind. */
-  readonly #uninvoiced = new Map<string, Operation[]>();
+async function addRepayment(
+  ledger: Ledger,
+  invoice: Invoice,
+  operation: billing.BillingOperation,
+  made: { refund: billing.Refund } | { dispute: billing.Dispute },
+): Promise<Repayment> {
+  const [resource, doc] = 'refund' in made ? [billing.refund, made.refund] : [billing.dispute, made.dispute];
+  const entry = await create(ledger, resource, doc, operation.refundId);
+  const repayment = Object.assign(entry, { operations: [await addOperation(ledger, operation)] });
+  invoice.repayments.push(repayment);
+  return repayment;
+}
 
-  constructor(deps: LedgerDeps) {
-    this.#deps = deps;
-  }
-
-  /** Charges a billing profile. `date` is the time of the purchase; now by default. */
-  purchase(doc: Omit<BillingOperation, 'transactionKind' | 'date'> & { date?: string }): Promise<Operation> {
-    return this.#addOperation({ date: this.#date(), ...doc, transactionKind: 'purchase' });
-  }
-
-  /** Returns the cents of a purchase that can still be refunded. Other refunds and disputes may leave less of its invoice. */
-  refundableCents({ doc, refunds, invoice: on }: Operation): number {
-    if (on?.doc.status === 'void') return 0;
-    const left = on ? this.remainingCharge(on) : Number.POSITIVE_INFINITY;
-    return Math.max(0, Math.min(remainingCents(doc, docsOf(refunds)), left));
-  }
-
-  /** Refunds a part of a purchase, as far as it can be refunded. Returns the refund resource, if there is an invoice. */
-  async refund(purchase: Operation, wanted: number, description?: string): Promise<IssuedRefund | undefined> {
-    const cents = Math.min(wanted, this.refundableCents(purchase));
-    if (cents <= 0) return undefined;
-    const refundId = this.#deps.newId('A');
-    const { doc, refunds, invoice: on } = purchase;
-    const made = refundOf(purchase, on, {
-      ...{ cents, refundId, date: this.#date(), reference: referenceOf('REF', refundId) },
-      description: description ?? `Refund of ${doc.description ?? doc.operationType}`,
-      leftCents: remainingCents(doc, docsOf(refunds)),
-    });
-    const transfer = made.refund && (await this.#create(refund, made.refund, refundId));
-    const operation = await this.#addOperation(made.operation);
-    refunds.push(transfer ?? { doc: { amount: made.operation.amount, status: 'succeeded' } });
-    if (!transfer) return undefined;
-    const issued = Object.assign(transfer, { operation });
-    on?.refunds.push(issued);
-    return issued;
-  }
-
-  /** Issues the invoices of a billing profile, one for each currency; none if there is nothing to invoice. */
-  async issueInvoices(billingProfileId: string, kind: keyof typeof descriptions): Promise<IssuedInvoice[]> {
-    const key = `${billingProfileId}/${kind}`;
-    const open = this.#uninvoiced.get(key) ?? [];
-    this.#uninvoiced.delete(key);
-    const issued = [];
-    for (const currency of [...new Set(open.map(({ doc }) => doc.amount.currency))].sort()) {
-      const operations = open.filter(({ doc }) => doc.amount.currency === currency);
-      const id = this.#deps.newId('A');
-      const heading = {
-        billingProfileId,
-        kind,
-        description: descriptions[kind],
-        reference: referenceOf('INV', id),
-      };
-      const entry = await this.#create(invoice, invoiceOf(docsOf(operations), heading), id);
-      const made: IssuedInvoice = Object.assign(entry, { operations, refunds: [], disputes: [] });
-      for (const operation of operations) {
-        operation.invoice = made;
-        await this.#update(billingOperation, operation, { invoiceId: id });
-      }
-      issued.push(made);
-    }
-    return issued;
-  }
-
-  /** Moves an invoice to another status. Refunds that were delayed until then become `waiting`, or `canceled` if it is void. */
-  async setInvoiceStatus(
-    issued: IssuedInvoice,
-    changes: { status: InvoiceStatus; paymentReference?: string },
-  ): Promise<void> {
-    requireTransition('invoice', issued.doc.status, changes.status);
-    await this.#withStatusEvents(issued.operations, () => this.#update(invoice, issued, changes));
-    if (changes.status === 'uncollectible') return;
-    for (const delayed of issued.refunds.filter(({ doc }) => doc.status === 'delayed'))
-      await this.setRefundStatus(delayed, changes.status === 'paid' ? 'waiting' : 'canceled');
-  }
-
-  /** Moves a refund to another status; the status of its billing operation follows. */
-  async setRefundStatus(issued: IssuedRefund, status: RefundStatus): Promise<void> {
-    requireTransition('refund', issued.doc.status, status);
-    await this.#withStatusEvents([issued.operation], () => this.#update(refund, issued, { status }));
-  }
-
-  /** Returns the cents of the charge of an invoice that refunds and disputes leave. */
-  remainingCharge({ doc, refunds, disputes }: IssuedInvoice): number {
-    return remainingCents(doc, docsOf([...refunds, ...disputes]));
-  }
-
-  /** Opens a dispute about a part of the charge of a paid invoice. */
-  async dispute(issued: IssuedInvoice, reason: DisputeReason, cents: number): Promise<OpenedDispute> {
-    const disputeId = this.#deps.newId('A');
-    const leftCents = this.remainingCharge(issued);
-    const made = disputeOf(issued, { cents, disputeId, leftCents, reason, date: this.#date() });
-    const entry = await this.#create(dispute, made.dispute, disputeId);
-    const opened = Object.assign(entry, { operation: await this.#addOperation(made.operation) });
-    issued.disputes.push(opened);
-    return opened;
-  }
-
-  /** Moves a dispute to another status; the status of its billing operation follows. */
-  async setDisputeStatus(opened: OpenedDispute, status: DisputeStatus): Promise<void> {
-    requireTransition('dispute', opened.doc.status, status);
-    await this.#withStatusEvents([opened.operation], () => this.#update(dispute, opened, { status }));
-  }
-
-  #date(): string {
-    return formatTimestamp(this.#deps.now());
-  }
-
-  /** "An invoice aggregates purchase and refund billing operations": not those with a transfer, and no disputes. */
-  async #addOperation(doc: BillingOperation): Promise<Operation> {
-    const entry = await this.#create(billingOperation, doc);
-    const operation: Operation = Object.assign(entry, { invoice: undefined, refunds: [] });
-    if (doc.refundId !== undefined) return operation;
-    const key = `${doc.billingProfileId}/${invoiceKindOf(doc.operationType)}`;
-    const open = this.#uninvoiced.get(key);
-    if (open) open.push(operation);
-    else this.#uninvoiced.set(key, [operation]);
-    return operation;
-  }
-
-  async #create<Doc extends object>(resource: Resource, doc: Doc, id?: string): Promise<Entry<Doc>> {
-    const { recorder } = this.#deps;
-    return toEntry(await recorder.create(resource, toJson(doc), id === undefined ? {} : { id }));
-  }
-
-  async #update<Doc extends object>(
-    resource: Resource,
-    entry: Entry<Doc>,
-    changes: Partial<Doc>,
-  ): Promise<void> {
-    const { doc } = await this.#deps.recorder.replace(
-      resource,
-      toStored(entry),
-      toJson({ ...entry.doc, ...changes }),
-    );
-    entry.doc = doc as Doc;
-  }
-
-  /** Appends an update event for each operation whose derived status the work changes without writing it. */
-  async #withStatusEvents(operations: Operation[], work: () => Promise<void>): Promise<void> {
-    const { transaction, appendEvent } = this.#deps.recorder;
-    const stored = operations.map(toStored);
-    const before = await serializeAll(billingOperation, stored, transaction);
-    await work();
-    const after = await serializeAll(billingOperation, stored, transaction);
-    for (const [position, now] of after.entries()) {
-      const previous = before[position] ?? {};
-      if (stringMember(previous, 'status') !== stringMember(now, 'status'))
-        appendEvent('billingOperation.updated', now, previousAttributes(previous, now));
-    }
-  }
+/** Returns the cents of the charge of an invoice that refunds and disputes leave. */
+export function remainingCharge({ doc, repayments }: Invoice): number {
+  return rules.remainingCents(doc, docsOf(repayments));
 }
 
 const descriptions = { booking: 'Bookings', other: 'Other services', subscription: 'Subscription' };
+
+/** Issues the invoice of a billing profile; undefined if there is nothing to invoice. All its operations have one currency. */
+export async function issueInvoice(ledger: Ledger, profile: string, kind: keyof typeof descriptions) {
+  const operations = [...ledger.uninvoiced].filter(({ doc }) => {
+    return doc.billingProfileId === profile && billing.invoiceKindOf(doc.operationType) === kind;
+  });
+  if (operations.length === 0) return undefined;
+  const id = ledger.newId('A');
+  const heading = { billingProfileId: profile, description: descriptions[kind], kind };
+  const doc = rules.invoiceOf(docsOf(operations), { ...heading, reference: referenceOf('INV', id) });
+  const entry = await create(ledger, billing.invoice, doc, id);
+  const invoice: Invoice = Object.assign(entry, { operations, repayments: [] });
+  for (const operation of operations) {
+    operation.invoice = invoice;
+    ledger.uninvoiced.delete(operation);
+    await update(ledger, billing.billingOperation, operation, { invoiceId: id });
+  }
+  return invoice;
+}
+
+/** The status of a delayed refund after that of its invoice. */
+const delayedBecomes: Record<string, rules.RefundStatus> = { paid: 'waiting', void: 'canceled' };
+const resources = { invoice: billing.invoice, refund: billing.refund, dispute: billing.dispute };
+
+/** Moves an invoice, refund or dispute to another status, with an event for each operation whose derived status follows. */
+export async function setStatus<Doc extends { status: string }>(
+  ledger: Ledger,
+  type: keyof typeof resources,
+  entry: Entry<Doc> & { operations: Operation[]; repayments?: Repayment[] },
+  changes: Partial<Doc> & { status: string },
+): Promise<void> {
+  const { transaction, appendEvent } = ledger.recorder;
+  rules.requireTransition(type, entry.doc.status, changes.status);
+  const before = await serializeAll(billing.billingOperation, entry.operations, transaction);
+  await update(ledger, resources[type], entry, changes);
+  const after = await serializeAll(billing.billingOperation, entry.operations, transaction);
+  for (const [position, operation] of after.entries()) {
+    const status = stringMember(before[position] ?? {}, 'status') ?? '';
+    if (status !== operation['status']) appendEvent('billingOperation.updated', operation, { status });
+  }
+  const next = delayedBecomes[changes.status];
+  for (const refund of entry.repayments ?? [])
+    if (next && refund.doc.status === 'delayed') await setStatus(ledger, 'refund', refund, { status: next });
+}
+
+/** "An invoice aggregates purchase and refund billing operations": not those with a transfer, and no disputes. */
+async function addOperation(ledger: Ledger, doc: billing.BillingOperation): Promise<Operation> {
+  const operation = await create(ledger, billing.billingOperation, doc);
+  if (doc.refundId === undefined) ledger.uninvoiced.add(operation);
+  return operation;
+}
+
+async function create<Doc extends object>({ recorder }: Ledger, resource: Resource, doc: Doc, id?: string) {
+  const stored = await recorder.create(resource, toJson(doc), id === undefined ? {} : { id });
+  // The schema has accepted the document, so that only its type changes.
+  return { ...stored } as Entry<Doc>;
+}
+
+async function update<Doc extends object>(
+  { recorder }: Ledger,
+  resource: Resource,
+  entry: Entry<Doc>,
+  changes: Partial<Doc>,
+): Promise<void> {
+  const { doc } = await recorder.replace(resource, entry, toJson({ ...entry.doc, ...changes }));
+  entry.doc = doc as JsonObject & Doc;
+}
 
 /** Derives a readable reference from an id. */
 function referenceOf(prefix: string, id: string): string {
@@ -230,14 +151,4 @@ function docsOf<Doc>(entries: { doc: Doc }[]): Doc[] {
 /** A copy of a document as JSON, without members that are undefined. */
 export function toJson(doc: object): JsonObject {
   return JSON.parse(JSON.stringify(doc));
-}
-
-/** The schema has accepted the document, so that only its type changes. */
-function toEntry<Doc>(stored: StoredResource): Entry<Doc> {
-  return { ...stored, doc: stored.doc as Doc };
-}
-
-/** The reverse of `toEntry`. */
-function toStored({ type, id, parentId, createdAt, doc }: Entry<object>): StoredResource {
-  return { type, id, parentId, createdAt, doc: doc as JsonObject };
 }

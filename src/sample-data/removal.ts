@@ -1,14 +1,9 @@
+import { catalog } from '../travel/catalog.ts';
 import { createRecorder } from '../travel/changes.ts';
 import { type RecorderDeps, readAllPages } from '../travel/collection.ts';
-import type { ResourceRef, StoredResource, TravelStore } from '../travel/ports.ts';
+import type { ResourceRef, TravelStore } from '../travel/ports.ts';
 import type { Resource } from '../travel/resource.ts';
-import { billingOperation, dispute, invoice, refund } from '../travel/resources/billing.ts';
-import { customField, customFieldOption } from '../travel/resources/custom-field.ts';
-import { billingProfile, costCenter, projectCode } from '../travel/resources/lookups.ts';
-import { travelPolicy } from '../travel/resources/travel-policy.ts';
-import { tripProject } from '../travel/resources/trip-project.ts';
-import { user } from '../travel/resources/user.ts';
-import { companyIdentity, isOfCompany } from './company.ts';
+import { isOfCompany } from './company.ts';
 
 /** The dependencies of the removal of sample data. */
 export interface RemovalDeps extends RecorderDeps {
@@ -17,39 +12,61 @@ export interface RemovalDeps extends RecorderDeps {
   pause(): Promise<unknown>;
 }
 
-/** The numbers of resources by type. `kept` are those to which resources of others refer. */
-export interface Removal {
-  removed: Map<string, number>;
-  kept: Map<string, number>;
-}
-
 /** Resources that are removed at a time. */
 const BATCH = 100;
 
-/** The types of the company's resources: each type comes before those to which it refers. */
-const ORDER: Resource[] = [
-  ...[billingOperation, dispute, refund, invoice, tripProject, user, projectCode, costCenter],
-  ...[billingProfile, travelPolicy, customFieldOption, customField],
-];
+/**
+ * The types of the company's resources, each before those to which it refers, with the field that refers to the resource of
+ * the company to which it belongs. Resources of the types without a field are known by their names and addresses.
+ */
+const owners: Record<string, string | undefined> = {
+  ...{ billingOperation: 'billingProfileId', dispute: 'invoiceId', refund: 'invoiceId' },
+  ...{ invoice: 'billingProfileId', tripProject: 'travelerIds', user: undefined, projectCode: undefined },
+  ...{ costCenter: undefined, billingProfile: undefined, travelPolicy: undefined },
+  ...{ customFieldOption: undefined, customField: undefined },
+};
+
+const resources = Object.keys(owners).flatMap((type) => catalog.filter((one) => one.type === type));
 
 /**
  * Removes the company of a seed with its people, trips and invoices, also one whose creation was ended early. Removed people and
  * reference data are announced by events, like those that an admin deletes. A removal that was ended early can be run again.
+ * Returns the numbers of resources by type; `kept` are those to which resources of others refer.
  */
-export async function removeSampleData(deps: RemovalDeps, seed: number): Promise<Removal> {
+export async function removeSampleData(deps: RemovalDeps, seed: number) {
   const found = await findResources(deps, seed);
-  const removal: Removal = { removed: new Map(), kept: new Map() };
-  for (const resource of ORDER) {
-    const refs = found.filter(({ type }) => type === resource.type);
-    let removed = 0;
+  const [removed, kept] = [new Map<string, number>(), new Map<string, number>()];
+  for (const resource of resources) {
+    const { type } = resource;
+    const refs = found.filter((ref) => ref.type === type);
+    let count = 0;
     for (let at = 0; at < refs.length; at += BATCH) {
       await deps.pause();
-      removed += await removeUnreferenced(deps, resource, refs.slice(at, at + BATCH));
+      count += await removeUnreferenced(deps, resource, refs.slice(at, at + BATCH));
     }
-    if (removed > 0) removal.removed.set(resource.type, removed);
-    if (removed < refs.length) removal.kept.set(resource.type, refs.length - removed);
+    if (count > 0) removed.set(type, count);
+    if (count < refs.length) kept.set(type, refs.length - count);
   }
-  return removal;
+  return { removed, kept };
+}
+
+/** Finds everything that belongs to the company, the newest of each type first. */
+async function findResources({ store, pause }: RemovalDeps, seed: number): Promise<ResourceRef[]> {
+  const found = new Map<string, ResourceRef>();
+  for (const { type, parent } of resources.toReversed()) {
+    const field = owners[type];
+    const parents = [...found.values()].filter((ref) => ref.type === parent?.type).map(({ id }) => id);
+    for (const parentId of parent ? parents : [''])
+      for await (const page of readAllPages(store, type, { parentId, order: 'desc' })) {
+        for (const { id, doc } of page) {
+          const ids = field === undefined ? [parentId] : [doc[field]].flat().map(String);
+          const isNamed = field === undefined && isOfCompany(seed, doc);
+          if (isNamed || ids.some((owner) => found.has(owner))) found.set(id, { type, id });
+        }
+        await pause();
+      }
+  }
+  return [...found.values()];
 }
 
 /**
@@ -68,33 +85,4 @@ function removeUnreferenced(deps: RemovalDeps, resource: Resource, refs: Resourc
     }
     return removed;
   });
-}
-
-/** Finds everything that belongs to the company, the newest of each type first. */
-async function findResources(deps: RemovalDeps, seed: number): Promise<ResourceRef[]> {
-  const identity = companyIdentity(seed);
-  const ids = new Map<string, Set<string>>(ORDER.map(({ type }) => [type, new Set()]));
-  const isOwn = (type: string, id: unknown) => ids.get(type)?.has(String(id)) === true;
-  const found: ResourceRef[] = [];
-  const collect = async ({ type }: Resource, isMeant: (stored: StoredResource) => boolean, parentId = '') => {
-    await deps.pause();
-    for await (const page of readAllPages(deps.store, type, { parentId, order: 'desc' })) {
-      for (const { id } of page.filter(isMeant)) {
-        found.push({ type, id });
-        ids.get(type)?.add(id);
-      }
-      await deps.pause();
-    }
-  };
-  for (const resource of [user, projectCode, costCenter, billingProfile, travelPolicy, customField])
-    await collect(resource, (stored) => isOfCompany(identity, stored));
-  await collect(tripProject, ({ doc: { travelerIds } }) =>
-    Array.isArray(travelerIds) ? travelerIds.some((id) => isOwn('user', id)) : false,
-  );
-  for (const resource of [billingOperation, invoice])
-    await collect(resource, ({ doc }) => isOwn('billingProfile', doc['billingProfileId']));
-  for (const resource of [dispute, refund])
-    await collect(resource, ({ doc }) => isOwn('invoice', doc['invoiceId']));
-  for (const id of ids.get('customField') ?? []) await collect(customFieldOption, () => true, id);
-  return found;
 }

@@ -2,27 +2,13 @@ import { foldCase } from '../schema/case-fold.ts';
 import { ensureFirstAdmin } from '../travel/api-keys.ts';
 import { createRecorder } from '../travel/changes.ts';
 import { stringMember } from '../travel/json.ts';
-import type { TravelReader, TravelStore } from '../travel/ports.ts';
+import type * as ports from '../travel/ports.ts';
 import { MANDATORY_INDEX } from '../travel/resources/custom-field.ts';
 import { DEFAULT_POLICY_INDEX } from '../travel/resources/travel-policy.ts';
-import { Batch, SampleDataRefused } from './batch.ts';
 import { billBranches } from './billing.ts';
-import { companyIdentity, createCompany } from './company.ts';
-import { EmailAddresses, type Examples, type SimulationContext, Travelers } from './context.ts';
-import { Ledger } from './ledger.ts';
-import { hirePeople } from './people.ts';
-import {
-  DAY,
-  idGenerator,
-  LENGTH,
-  loadGenerators,
-  Schedule,
-  type SimulationOptions,
-  type Story,
-} from './simulation.ts';
+import { companyIdentity, createCompany, hirePeople } from './company.ts';
+import { DAY, idGenerator, loadGenerators, Schedule, type Simulation } from './simulation.ts';
 import { startTrips } from './trips.ts';
-
-export { SampleDataRefused } from './batch.ts';
 
 /** The company that is created unless another one is asked for. */
 export const SAMPLE_COMPANY = { users: 200, trips: 500, seed: 1 };
@@ -33,24 +19,15 @@ export function endOfSimulation(now: number): number {
 }
 
 /** The store that receives the sample data, and the callbacks while it is written. */
-export interface SampleDataDeps {
-  store: TravelStore;
-  /**
-   * Called before each transaction; it can wait, so that a server can write. It returns the number of writes for the
-   * next transaction.
-   */
+export interface SampleDataDeps extends Pick<Simulation, 'progress'> {
+  store: ports.TravelStore;
+  /** Called before each transaction; it can wait, so that a server can write. Returns the number of writes for the next one. */
   pause(): Promise<number>;
-  /** Called once for each person who is hired and each trip that is searched. */
-  progress(): void;
 }
 
-/** A company that was created, and examples of its resources. */
-export interface SampleCompany extends Examples {
-  company: string;
-  domain: string;
-  /** The number of resources of each type. */
-  counts: Map<string, number>;
-}
+/** A company that was created, with the number of its resources by type, and the ids of some to look at first. */
+export type SampleCompany = Simulation['examples'] &
+  Record<'company' | 'domain', string> & { counts: Map<string, number> };
 
 /**
  * Creates a company that has used the travel service for thirteen months. All events happen in order of time, by the rules of
@@ -59,78 +36,115 @@ export interface SampleCompany extends Examples {
  */
 export async function createSampleData(
   { store, pause, progress }: SampleDataDeps,
-  options: SimulationOptions,
+  options: Simulation['options'],
 ): Promise<SampleCompany> {
-  await refuseUnsuitableAccount(store, options);
-  const generators = await loadGenerators(options.seed);
-  const clock = { time: options.now - LENGTH };
-  const now = () => clock.time;
-  const time = { now, newId: idGenerator(generators.forPurpose(options.idSeed ?? 1), now) };
+  await refuseUnsuitableAccount(store, options.seed);
+  const generators = await loadGenerators(options.seed, options.idSeed);
+  const schedule = new Schedule(options.now);
+  const now = () => schedule.now;
+  const time = { now, newId: idGenerator(generators.ids, now) };
   await ensureFirstAdmin({ store, ...time });
   const batch = new Batch(store);
   const recorder = createRecorder(batch.transaction, time);
-  const policies = await store.find({ type: 'travelPolicy', ...defaultPolicy, limit: 1 });
+  const { name, value } = DEFAULT_POLICY_INDEX;
+  const policies = await store.find({ type: 'travelPolicy', name, values: [value], limit: 1 });
   const company = await createCompany(recorder, { ...options, hasDefaultPolicy: policies.length > 0 });
-  const desk = { ...time, recorder, ledger: new Ledger({ ...time, recorder }) };
-  const { examples, schedule } = startStories({ ...desk, options, generators, company, progress });
-  for (let limit = await pause(); ; ) {
-    const next = schedule.next();
-    if (!next || batch.size >= limit) {
-      await batch.store();
-      // Nobody is notified of each of the changes: their list would only grow.
-      recorder.changed.length = 0;
-      limit = await pause();
-    }
-    if (!next) return { ...examples, company: company.name, domain: company.domain, counts: batch.created };
-    clock.time = next.time;
-    const { value, done } = await next.work.next();
-    if (!done) schedule.add(value, next.work);
-  }
-}
-
-const defaultPolicy = { name: DEFAULT_POLICY_INDEX.name, values: [DEFAULT_POLICY_INDEX.value] };
-
-type CommonContext = Omit<SimulationContext, 'addresses' | 'examples' | 'random' | 'schedule' | 'travelers'>;
-
-/** Begins with people, trips and billing, each with a random generator of its own, on one schedule. */
-function startStories(common: CommonContext): Pick<SimulationContext, 'examples' | 'schedule'> {
-  const { generators, now, options } = common;
-  const schedule = new Schedule<Story>(options.now);
-  const context = {
-    ...common,
-    addresses: new EmailAddresses(),
-    examples: {},
-    schedule,
-    travelers: new Travelers(),
+  const simulation: Simulation = {
+    ...{ ...time, ...generators, company, options, progress, recorder },
+    ...{ examples: {}, travelers: [], uninvoiced: new Set(), start: (story) => schedule.add(story) },
   };
-  for (const [position, begin] of [hirePeople, startTrips, billBranches].entries())
-    schedule.add(now(), begin({ ...context, random: generators.forPurpose(3 + position) }));
-  return context;
+  for (const begin of [hirePeople, startTrips, billBranches]) schedule.add(begin(simulation));
+  for (let isOver = false; !isOver; ) {
+    const limit = await pause();
+    while (!isOver && batch.size < limit) isOver = !(await schedule.runNext());
+    await batch.store();
+    // Nobody is notified of each of the changes: their list would only grow.
+    recorder.changed.length = 0;
+  }
+  return { ...simulation.examples, company: company.name, domain: company.domain, counts: batch.created };
 }
 
-/**
- * Throws if the company already exists in the account or a custom field is mandatory: existing resources must not
- * change, and the simulation has no values for such a field.
- */
-async function refuseUnsuitableAccount(store: TravelStore, { seed }: SimulationOptions): Promise<void> {
+/** Throws if the company is there: existing resources must not change. Mandatory fields have no values in sample data. */
+async function refuseUnsuitableAccount(store: ports.TravelStore, seed: number): Promise<void> {
   const { domain, name } = companyIdentity(seed);
   if (await isCompanyPresent(store, seed)) {
     throw new SampleDataRefused(
       `${name} (${domain}) is here already, perhaps of a run that was ended early: choose another --seed.`,
     );
   }
-  const [field] = await store.find({
-    ...{ type: 'customField', name: MANDATORY_INDEX },
-    ...{ values: ['user', 'tripProject'], limit: 1 },
-  });
-  if (!field) return;
-  throw new SampleDataRefused(
-    `The custom field "${stringMember(field.doc, 'name')}" is mandatory, and sample data has nothing for it.`,
-  );
+  const mandatory = { type: 'customField', name: MANDATORY_INDEX, values: ['user', 'tripProject'], limit: 1 };
+  for (const { doc } of await store.find(mandatory))
+    throw new SampleDataRefused(
+      `The custom field "${stringMember(doc, 'name')}" is mandatory, and sample data has nothing for it.`,
+    );
 }
 
 /** Returns true if the account has the company of a seed, perhaps of a run that was ended early. */
-export async function isCompanyPresent(store: TravelReader, seed: number): Promise<boolean> {
-  const values = [foldCase(`${companyIdentity(seed).name} France`)];
+export async function isCompanyPresent(store: ports.TravelReader, seed: number): Promise<boolean> {
+  const values = [foldCase(`${companyIdentity(seed).name} Paris`)];
   return (await store.find({ type: 'billingProfile', limit: 1, name: 'name', values })).length > 0;
+}
+
+/** The types from which the responses of other resources are derived. They are few, and stay in memory. */
+const READ_TYPES = ['customField', 'customFieldOption', 'invoice', 'refund', 'dispute'];
+
+/** Thrown if sample data cannot be created in this account. The message tells the operator why. */
+export class SampleDataRefused extends Error {}
+
+type Write = (within: ports.TravelTransaction) => Promise<{ taken: string } | undefined>;
+
+/** Collects writes and stores them in few transactions. The store may run one again, because the writes are data. */
+class Batch {
+  readonly #store: ports.TravelStore;
+  readonly #known = new Map<string, ports.StoredResource>();
+  readonly #writes: { type: string; write: Write }[] = [];
+  /** The number of resources and events that were created, by type. */
+  readonly created = new Map<string, number>();
+
+  constructor(store: ports.TravelStore) {
+    this.#store = store;
+  }
+
+  get size(): number {
+    return this.#writes.length;
+  }
+
+  /** The transaction into which a recorder writes. It finds only what the responses of the company's resources need. */
+  readonly transaction: ports.TravelTransaction = {
+    read: async (refs) => refs.flatMap((ref) => this.#known.get(keyOf(ref)) ?? []),
+    insert: async (resource, keys) => this.#add(resource, (within) => within.insert(resource, keys), 1),
+    replace: async (resource, keys, before) =>
+      this.#add(resource, (within) => within.replace(resource, keys, before), 0),
+    append: (event, topic) =>
+      this.#add(event, (within) => Promise.resolve(void within.append(event, topic)), 1),
+    ...{ find: unsupported, lock: unsupported, remove: unsupported },
+    ...{ saveSecret: unsupported, isReferenced: unsupported },
+  };
+
+  /** Stores everything in one transaction. Throws a `SampleDataRefused` if a name of the company is taken. */
+  async store(): Promise<void> {
+    const writes = this.#writes.splice(0);
+    await this.#store.write([], async (within) => {
+      for (const { type, write } of writes) {
+        const clash = await write(within);
+        if (clash) throw new SampleDataRefused(`There is a ${type} with this ${clash.taken} already.`);
+      }
+    });
+  }
+
+  #add(resource: ports.StoredResource, write: Write, created: 0 | 1): undefined {
+    const { type, id, parentId, createdAt, doc } = resource;
+    this.#writes.push({ type, write });
+    this.created.set(type, (this.created.get(type) ?? 0) + created);
+    // A copy without other members: the ledger's entries refer to further resources, which would stay in memory too.
+    if (READ_TYPES.includes(type)) this.#known.set(keyOf(resource), { type, id, parentId, createdAt, doc });
+  }
+}
+
+function keyOf({ type, id }: ports.ResourceRef): string {
+  return `${type} ${id}`;
+}
+
+function unsupported(): Promise<never> {
+  return Promise.reject(new Error('the generator only inserts, changes and appends'));
 }

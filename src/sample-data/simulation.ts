@@ -1,102 +1,115 @@
 import type { Faker } from '@faker-js/faker';
+import type { StoredResource } from '../travel/ports.ts';
+import type { Ledger } from './ledger.ts';
+import type { City } from './reference-data.ts';
 
-/** The size of the company, its seed, and the end of the simulated time. */
-export interface SimulationOptions {
-  users: number;
-  trips: number;
-  seed: number;
-  /** The simulation ends here, in epoch milliseconds. */
-  now: number;
-  /** Another number gives all resources and events other ids. Events of a company that was removed still have theirs. */
-  idSeed?: number;
+/** The company, its ledger, and its random generators. */
+export interface Simulation extends Ledger {
+  random: Faker;
+  /** Draws one of the names by their weights. */
+  draw<Name extends string>(weights: Record<Name, number>): Name;
+  /** Returns the generator of names and streets in the language of a country. */
+  localNames(country: string): Faker;
+  company: {
+    name: string;
+    domain: string;
+    branches: City[];
+    /** Returns the id of the policy, department, project, custom field or option of a title, or of a branch's billing profile. */
+    idOf(title: string): string;
+  };
+  options: {
+    users: number;
+    trips: number;
+    seed: number;
+    /** The simulated time ends here, in epoch milliseconds. */
+    now: number;
+    /** Another number gives everything other ids, because the events of a company that was removed still have theirs. */
+    idSeed?: number;
+  };
+  /** The people who can travel, with the titles of their policies. */
+  travelers: { user: StoredResource; home: City; policy: string }[];
+  start(story: Story): void;
+  /** Called once for each person who is hired and each trip that is searched. */
+  progress(): void;
+  /** Ids of some resources. The command line uses them to print example requests. */
+  examples: { tripProjectId?: string; invoiceId?: string };
 }
 
 /** What happens to a person, a trip or an invoice: it yields the times, in epoch milliseconds, at which it goes on. */
 export type Story = AsyncGenerator<number, void, void>;
 
-/** An hour, in milliseconds. */
+/** An hour and a day, in milliseconds. */
 export const HOUR = 3_600_000;
-/** A day, in milliseconds. */
 export const DAY = 24 * HOUR;
 /** The simulated time, in milliseconds: twelve months of trips, and some weeks before them to set the account up. */
 export const LENGTH = 395 * DAY;
 
-/** Random generators that return the same values for the same seed. */
-export interface Generators {
-  /** A generator of its own for each purpose. */
-  forPurpose(purpose: number): Faker;
-  /** The generator of names and streets in the language of a country. */
-  forCountry(country: string): Faker;
+/** Runs stories in order of time. */
+export class Schedule {
+  /** The latest first, so that the earliest is taken from the end. */
+  readonly #entries: { time: number; story: Story }[] = [];
+  readonly #end: number;
+  /** The simulated time. */
+  now: number;
+
+  constructor(end: number) {
+    this.#end = end;
+    this.now = end - LENGTH;
+  }
+
+  /** Adds a story that goes on at a time, by default now. One that would go on at the end or later is dropped. */
+  add(story: Story, time = this.now): void {
+    if (time >= this.#end) return;
+    const index = this.#entries.findLastIndex((later) => later.time > time) + 1;
+    this.#entries.splice(index, 0, { time, story });
+  }
+
+  /** Runs the earliest story until it yields. Returns false if there is none. */
+  async runNext(): Promise<boolean> {
+    const next = this.#entries.pop();
+    if (!next) return false;
+    this.now = next.time;
+    const { value, done } = await next.story.next();
+    if (!done) this.add(next.story, value);
+    return true;
+  }
 }
 
-/** The number of the generators of names, to derive their seed; generators for other purposes are numbered from 1. */
-const NAMES = 0;
-
-/** Loads Faker by a dynamic import, because its lists of names are large and no other command needs them. */
-export async function loadGenerators(seed: number): Promise<Generators> {
+/** Loads random generators, by a dynamic import: Faker's lists of names are large, and no other command needs them. */
+export async function loadGenerators(seed: number, idSeed = 1) {
   const { Faker, base, de, en, en_GB, es, fr, it, sv } = await import('@faker-js/faker');
-  const locales = { DE: de, ES: es, FR: fr, GB: en_GB, IT: it, SE: sv };
-  const byCountry = new Map(
-    Object.entries(locales).map(([country, locale], position) => {
-      const faker = new Faker({ locale: [locale, en, base] });
-      faker.seed([seed, NAMES, position]);
-      return [country, faker];
-    }),
-  );
+  const seeded = (purpose: number[], ...locales: (typeof en)[]) => {
+    const faker = new Faker({ locale: [...locales, en, base] });
+    faker.seed([seed, ...purpose]);
+    return faker;
+  };
+  const random = seeded([1]);
+  const byCountry = new Map<string, Faker>();
+  for (const [country, locale] of Object.entries({ DE: de, ES: es, FR: fr, GB: en_GB, IT: it, SE: sv }))
+    byCountry.set(country, seeded([0, byCountry.size], locale));
   return {
-    forPurpose: (purpose) => {
-      const faker = new Faker({ locale: [en, base] });
-      faker.seed([seed, purpose]);
-      return faker;
+    ...{ random, ids: seeded([2, idSeed]) },
+    draw: <Name extends string>(weights: Record<Name, number>) => {
+      const names = Object.keys(weights) as Name[]; // A record has no other keys.
+      return random.helpers.weightedArrayElement(names.map((value) => ({ value, weight: weights[value] })));
     },
-    forCountry: (country) => {
-      const faker = byCountry.get(country);
-      if (!faker) throw new Error(`there are no names for ${country}`);
-      return faker;
-    },
+    localNames: (country: string) => byCountry.get(country) ?? random,
   };
 }
 
 /**
- * Creates ids that begin with the simulated time (form A: 24 hexadecimal characters, form B: a UUID of version 7). Resources
- * that are created together then stand together in every index, so that inserts stay as fast at a million resources as at a
- * thousand.
+ * Creates ids that begin with the simulated time (form A: 24 hexadecimal characters, form B: a UUID of version 7). What is
+ * created together then stands together in every index, so that inserts stay fast.
  */
 export function idGenerator(random: Faker, now: () => number): (form: 'A' | 'B') => string {
   return (form) => {
     if (form === 'B') return random.string.uuid({ version: 7, refDate: now() });
-    const seconds = Math.floor(now() / 1000)
-      .toString(16)
-      .padStart(8, '0');
-    return seconds + random.string.hexadecimal({ length: 16, casing: 'lower', prefix: '' });
+    const seconds = Math.floor(now() / 1000).toString(16);
+    return seconds.padStart(8, '0') + random.string.hexadecimal({ length: 16, casing: 'lower', prefix: '' });
   };
 }
 
-/** A random time from one time to another, both included, in epoch milliseconds. */
-export function randomTime(random: Faker, from: number, to: number): number {
-  return random.date.between({ from, to }).getTime();
-}
-
-/** Work in order of time. */
-export class Schedule<T> {
-  /** The latest first, so that the earliest is taken from the end. */
-  readonly #entries: { time: number; work: T }[] = [];
-  readonly #end: number;
-
-  /** Work at `end` or later is never returned. */
-  constructor(end: number) {
-    this.#end = end;
-  }
-
-  /** Adds work for a time in epoch milliseconds. Of several with the same time, the one that was added first comes first. */
-  add(time: number, work: T): void {
-    if (time >= this.#end) return;
-    const index = this.#entries.findLastIndex((later) => later.time > time) + 1;
-    this.#entries.splice(index, 0, { time, work });
-  }
-
-  /** Removes and returns the earliest work; undefined when the schedule is empty. */
-  next(): { time: number; work: T } | undefined {
-    return this.#entries.pop();
-  }
+/** Returns a random time after now, between two delays in milliseconds. */
+export function later({ now, random }: Pick<Simulation, 'now' | 'random'>, from: number, to: number): number {
+  return now() + random.number.int({ min: from, max: to });
 }

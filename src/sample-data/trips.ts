@@ -1,207 +1,188 @@
-import { formatTimestamp } from '../travel/collection.ts';
-import { scheduleTransfers } from './billing.ts';
-import {
-  bookOffline,
-  bookTrip,
-  cancelBooking,
-  exchangeLastLeg,
-  saveTrip,
-  searchTrip,
-  type Trip,
-} from './bookings.ts';
-import { type PolicyTitle, smartSettings } from './company.ts';
-import type { SimulationContext, Traveler } from './context.ts';
-import { DAY, HOUR, LENGTH, randomTime, type Story } from './simulation.ts';
-import { type Booking, rateOf } from './trip-parts.ts';
-import { type Journey, type Pricing, planTrip, type TripPlan, transportQuote } from './trip-plan.ts';
+import type { Faker } from '@faker-js/faker';
+import type { Price } from '../travel/resources/amounts.ts';
+import { startTransfer } from './billing.ts';
+import { bookTrip, cancelBooking, exchangeBooking, type Quote, saveTrip, searchTrip } from './bookings.ts';
+import { MAX_PRICE, projects, reasons } from './company.ts';
+import { type City, cities, kilometers, localDateTime, localeOf, stationOf } from './reference-data.ts';
+import { DAY, HOUR, LENGTH, later, type Simulation, type Story } from './simulation.ts';
 
 /** Starts all trips, from the fourth day on: the first people are hired by then. */
-export async function* startTrips(simulation: SimulationContext): Story {
-  const { now, progress, random, schedule, travelers } = simulation;
-  for (const time of searchTimes(simulation)) {
-    yield time;
-    const party = travelers.drawParty(random, now(), random.helpers.weightedArrayElement(partySizes));
-    schedule.add(now(), makeTrip(simulation, await search(simulation, party)));
-    if (random.datatype.boolean(0.05)) schedule.add(now(), bookByTelephone(simulation, party));
+export async function* startTrips(simulation: Simulation): Story {
+  const { options, progress, random, start } = simulation;
+  const period = { from: options.now - LENGTH + 4 * DAY, to: options.now - HOUR };
+  for (const time of random.date.betweens({ ...period, count: options.trips })) {
+    yield time.getTime();
+    start(makeTrip(simulation));
     progress();
   }
 }
 
-const partySizes = [
-  { value: 1, weight: 80 },
-  { value: 2, weight: 13 },
-  { value: 3, weight: 5 },
-  { value: 4, weight: 2 },
-];
+/** What becomes of a trip, in percent. At most one change happens to it. */
+const outcomes = { traveled: 72, canceled: 10, exchanged: 8, 'only searched': 6, 'failed at first': 4 };
+/** The decisions about a trip that needs an approval. An admin can allow one that the approver has declined. */
+const decisions = { approved: 85, declined: 10, bookingAllowed: 5 };
 
-/** Random times between 8:00 and 18:00 UTC, Monday to Friday, in order. */
-function searchTimes({ options: { trips, now }, random }: SimulationContext): number[] {
-  const [first, end] = [Math.floor((now - LENGTH) / DAY) + 4, Math.floor(now / DAY)];
-  const days = Array.from({ length: end - first }, (_day, number) => first + number);
-  // Day 0, the first of January 1970, was a Thursday.
-  const workdays = days.filter((day) => (day + 3) % 7 < 5);
-  const times = Array.from({ length: trips }, () => {
-    return (
-      random.helpers.arrayElement(workdays) * DAY + random.number.int({ min: 8 * HOUR, max: 18 * HOUR - 1 })
-    );
-  });
-  return times.sort((one, other) => one - other);
-}
-
-/** A trip that was searched, with its plan. */
-interface PlannedTrip {
-  trip: Trip;
-  plan: TripPlan;
-}
-
-async function search(simulation: SimulationContext, party: [Traveler, ...Traveler[]]): Promise<PlannedTrip> {
-  const { company, now, random, travelers } = simulation;
-  const plan = planTrip(pricingFor(simulation, party), party[0].city, now());
-  const project = random.datatype.boolean(0.25) ? random.helpers.arrayElement(company.projects) : undefined;
-  const { id: customFieldId, options } = company.fields['reason for travel'];
-  const reason = { customFieldOptionId: random.helpers.arrayElement([...options.values()]) };
-  const [booker] = random.datatype.boolean(0.15) ? travelers.drawParty(random, now(), 1) : party;
-  const isFree = party.every(({ policy }) => !needsApproval(policy, plan, now()));
-  const trip = await searchTrip(simulation, {
-    doc: {
-      approvalStatus: isFree ? 'bookingAllowed' : 'awaitApproval',
-      customFields: random.datatype.boolean(0.7) ? [{ customFieldId, values: [reason] }] : [],
-      projectCodeId: project?.id,
-      search: plan.search,
-    },
-    ...{ quotes: plan.quotes, payer: project?.payer },
-    ...{ travelers: party.map(({ user }) => user), booker: booker.user },
-  });
-  return { trip, plan };
-}
-
-function pricingFor(
-  { company, random }: SimulationContext,
-  { 0: first, length }: [Traveler, ...Traveler[]],
-): Pricing {
-  return { currency: company.branches[first.branch]?.currency ?? 'EUR', people: length, random };
-}
-
-/** Applies a travel policy of the company. There is no exchange rate for prices in other currencies. */
-function needsApproval(policy: PolicyTitle, { departsAt, quotes, to }: TripPlan, time: number): boolean {
-  if (policy !== 'standard') return policy === 'guests and interns';
-  const { maxTripPrice, minBookingLeadTime, tripDestination } = smartSettings;
-  const priced = quotes.filter(({ price }) => price.currency === maxTripPrice.currency);
-  const total = priced.reduce((sum, { price }) => sum + price.total, 0);
-  const isLate = departsAt - time < minBookingLeadTime.days * DAY;
-  return isLate || total > maxTripPrice.amount || tripDestination.forceApprovalCountries.includes(to.country);
-}
-
-function later({ now, random }: SimulationContext, from: number, to: number): number {
-  return randomTime(random, now() + from, now() + to);
-}
-
-const MINUTE = 60_000;
-
-/** The approval, the booking and perhaps a change of a trip. Orders that a supplier rejects are repeated after an hour. */
-async function* makeTrip(simulation: SimulationContext, planned: PlannedTrip): Story {
-  const { now, random } = simulation;
-  const { trip } = planned;
-  // Some trips are only searched.
-  if (random.datatype.boolean(0.06)) return;
+/** The search, the approval, the booking and perhaps a change of a trip. */
+async function* makeTrip(simulation: Simulation): Story {
+  const { draw, examples, now, random } = simulation;
+  const { trip, journey } = await search(simulation);
+  const outcome = draw(outcomes);
+  if (outcome === 'only searched') return;
   if (trip.doc.approvalStatus === 'awaitApproval') {
     yield later(simulation, 2 * HOUR, 24 * HOUR);
-    const isApproved = random.datatype.boolean(0.85);
-    trip.doc.approvalStatus = isApproved ? 'approved' : 'declined';
-    await saveTrip(simulation, trip);
-    if (!isApproved) {
-      if (random.datatype.boolean(0.7)) return;
-      yield later(simulation, 2 * HOUR, 24 * HOUR);
-      // An admin allows the trip that the approver has declined. Booking it stores the trip.
-      trip.doc.approvalStatus = 'bookingAllowed';
-    }
+    trip.doc.approvalStatus = draw(decisions);
+    if (trip.doc.approvalStatus === 'declined') return saveTrip(simulation, trip);
   }
-  yield later(simulation, 5 * MINUTE, 5 * HOUR);
-  const orders = trip.doc.rates.map(({ id: rateId }) => ({ rateId, fails: random.datatype.boolean(0.03) }));
-  const bookings = await bookTrip(simulation, trip, orders);
-  const failed = orders.filter(({ fails }) => fails).map(({ rateId }) => ({ rateId }));
-  if (failed.length > 0) {
+  yield later(simulation, HOUR / 12, 5 * HOUR);
+  const rateIds = trip.doc.rates.map(({ id }) => id);
+  if (outcome === 'failed at first') {
+    await bookTrip(simulation, trip, rateIds, 'failed');
     yield now() + HOUR;
-    bookings.push(...(await bookTrip(simulation, trip, failed)));
   }
-  simulation.examples.tripProjectId = trip.id;
-  yield* changeTrip(
-    simulation,
-    planned,
-    bookings.filter(({ status }) => status === 'succeeded'),
-  );
+  const bookings = await bookTrip(simulation, trip, rateIds);
+  examples.tripProjectId = trip.stored.id;
+  if (outcome !== 'canceled' && outcome !== 'exchanged') return;
+  yield later(simulation, HOUR, Math.max(2 * HOUR, journey.departsAt - 12 * HOUR - now()));
+  const refundPercentage = random.helpers.arrayElement([100, 100, 80, 50, 0]);
+  const [departsAt, returnsAt] = [journey.departsAt + DAY, journey.returnsAt + DAY];
+  const quote = transportQuote(random, { ...journey, departsAt, returnsAt });
+  const [ticket] = bookings;
+  if (outcome === 'exchanged' && ticket)
+    return startTransfer(simulation, await exchangeBooking(simulation, trip, ticket, quote));
+  for (const booking of bookings)
+    startTransfer(simulation, await cancelBooking(simulation, trip, booking, refundPercentage));
 }
 
-const changes = [
-  { value: 'cancel' as const, weight: 10 },
-  { value: 'exchange' as const, weight: 9 },
-  { value: 'complaint' as const, weight: 3 },
-  { value: 'none' as const, weight: 78 },
-];
-
-/** At most one change happens to a trip: a cancellation, an exchange, or a refund for a complaint, such as a late train. */
-async function* changeTrip(
-  simulation: SimulationContext,
-  { trip, plan }: PlannedTrip,
-  bookings: Booking[],
-): Story {
-  const { ledger, now, random } = simulation;
-  const change = random.helpers.weightedArrayElement(changes);
-  if (change === 'none') return;
-  if (change === 'complaint') {
-    yield randomTime(random, plan.returnsAt + 3 * DAY, plan.returnsAt + 30 * DAY);
-    const [purchase] = trip.purchases;
-    if (!purchase) return;
-    const cents = ledger.refundableCents(purchase) * random.number.float({ min: 0.1, max: 0.6 });
-    scheduleTransfers(simulation, [await ledger.refund(purchase, Math.floor(cents), 'Goodwill')]);
-    return;
-  }
-  const earliest = now() + HOUR;
-  yield randomTime(random, earliest, Math.max(earliest, plan.departsAt - 12 * HOUR));
-  if (change === 'cancel') await cancelTrip(simulation, trip, bookings);
-  else await exchangeTicket(simulation, { trip, plan }, bookings);
+/** Searches a trip for one of the people. The travel policy decides whether it needs an approval. */
+async function search(simulation: Simulation) {
+  const { company, now, random, travelers } = simulation;
+  const { home, policy, user } = random.helpers.arrayElement(travelers);
+  const journey = drawJourney(random, home, now());
+  const { kind, to, departsAt, returnsAt } = journey;
+  const [name, furtherQuotes] = random.helpers.objectEntry(kinds);
+  const quotes = [transportQuote, ...furtherQuotes].map((quote) => quote(random, journey));
+  // There is no exchange rate for prices in other currencies.
+  const euros = quotes.map(({ price }) => (price.currency === MAX_PRICE.currency ? price.total : 0));
+  const isTooHigh = euros.reduce((sum, one) => sum + one, 0) > MAX_PRICE.amount;
+  const isHeld = policy === 'guests and interns' || (policy === 'standard' && isTooHigh);
+  const reason = { customFieldOptionId: company.idOf(random.helpers.arrayElement(reasons)) };
+  const isOfProject = random.datatype.boolean(0.25);
+  const trip = await searchTrip(simulation, user, quotes, {
+    approvalStatus: isHeld ? 'awaitApproval' : 'bookingAllowed',
+    customFields: [{ customFieldId: company.idOf('reason for travel'), values: [reason] }],
+    projectCodeId: isOfProject ? company.idOf(random.helpers.arrayElement(projects)) : undefined,
+    search: {
+      ...{ kind: name, arrivalPlace: stationOf(to, kind), departurePlace: stationOf(home, kind) },
+      departureLocaleDateTime: localDateTime(departsAt, home),
+      returnLocaleDateTime: localDateTime(returnsAt, to),
+    },
+    travelerIds: [user.id],
+  });
+  return { trip, journey };
 }
 
-/** Cancels the whole trip or one booking, for all travelers or for the first one. */
-async function cancelTrip(simulation: SimulationContext, trip: Trip, bookings: Booking[]): Promise<void> {
-  const { random } = simulation;
-  const canceled = random.datatype.boolean(0.7) ? bookings : [random.helpers.arrayElement(bookings)];
-  const refundPercentage = random.helpers.arrayElement([100, 100, 100, 80, 50, 0]);
-  const count = random.datatype.boolean(0.5) ? 1 : trip.travelers.length;
-  const travelerIds = trip.doc.travelerIds.slice(0, count);
-  for (const booking of canceled)
-    scheduleTransfers(
-      simulation,
-      await cancelBooking(simulation, trip, { booking, travelerIds, refundPercentage }),
-    );
+/** The kinds of trips, with the quotes besides that for the journey. */
+const kinds = { roundTrip: [], roundTripWithHotel: [hotelQuote], roundTripWithCar: [carQuote] };
+
+/** A journey from one city to another and back. Times are in epoch milliseconds. */
+interface Journey {
+  kind: 'flight' | 'rail';
+  from: City;
+  to: City;
+  /** The duration of each way, in milliseconds. */
+  duration: number;
+  departsAt: number;
+  returnsAt: number;
 }
 
-/** Exchanges the last leg of the flight or train for one that leaves a day or two later. */
-async function exchangeTicket(
-  simulation: SimulationContext,
-  { trip, plan }: PlannedTrip,
-  bookings: Booking[],
-): Promise<void> {
-  const { random } = simulation;
-  const booking = bookings.find(({ kind }) => kind === 'flight' || kind === 'rail');
-  if (!booking) return;
-  const delay = random.number.int({ min: 1, max: 2 }) * DAY;
-  const kind: Journey['kind'] = booking.kind === 'rail' ? 'rail' : 'flight';
-  const isReturn = (trip.doc.transportLegs?.length ?? 0) > 1;
-  const journey = isReturn
-    ? { kind, from: plan.to, to: plan.from, departsAt: plan.returnsAt + delay }
-    : { kind, from: plan.from, to: plan.to, departsAt: plan.departsAt + delay };
-  const { currency } = rateOf(trip.doc, booking.rateId).price;
-  const quote = transportQuote(journey, undefined, { currency, people: trip.travelers.length, random });
-  scheduleTransfers(simulation, await exchangeLastLeg(simulation, trip, { booking, quote }));
+/** Draws a journey for a person who lives in a city; `time` is the time of the search, in epoch milliseconds. */
+function drawJourney(random: Faker, from: City, time: number): Journey {
+  const to = random.helpers.arrayElement(cities.filter((city) => city !== from));
+  const distance = kilometers(from, to);
+  // People travel by train for up to 650 km.
+  const kind = distance < 650 ? 'rail' : 'flight';
+  const hours = kind === 'flight' ? 0.6 + distance / 780 : 0.3 + distance / 150;
+  const duration = Math.round(hours * 12) * (HOUR / 12);
+  // The square makes near days more frequent than far ones.
+  const leadDays = 4 + Math.floor(55 * random.number.float() ** 2);
+  const halfHours = (min: number, max: number) => random.number.int({ min, max }) * (HOUR / 2);
+  const departsAt = (Math.floor(time / DAY) + leadDays) * DAY + halfHours(13, 22);
+  const stay = random.number.int({ min: 1, max: 4 }) * DAY + halfHours(6, 16);
+  return { kind, from, to, duration, departsAt, returnsAt: departsAt + duration + stay };
 }
 
-/** A booking that a traveler makes by telephone: support records it some hours later. */
-async function* bookByTelephone(simulation: SimulationContext, [caller]: [Traveler, ...Traveler[]]): Story {
-  const { now, random } = simulation;
-  const date = formatTimestamp(now());
-  const { quotes } = planTrip(pricingFor(simulation, [caller]), caller.city, now());
-  const quote = random.helpers.arrayElement(quotes.filter(({ kind }) => kind !== 'car'));
-  yield later(simulation, HOUR, 6 * HOUR);
-  await bookOffline(simulation, caller.user, { quote, date });
+/** The approximate value of one euro in each currency. */
+const rates: Record<string, number> = { EUR: 1, GBP: 0.85, SEK: 11 };
+
+/** Converts an amount in euros to a price in the traveler's currency that is up to 20 % lower or 30 % higher. */
+function priceOf(random: Faker, euros: number, { from }: Journey, taxRate?: number): Price {
+  const { currency } = localeOf(from);
+  const factor = random.number.float({ min: 0.8, max: 1.3 }) * (rates[currency] ?? 1);
+  return { currency, total: Math.round(euros * factor * 100) / 100, taxRate };
+}
+
+/** Quotes the flights or trains of a journey. */
+function transportQuote(random: Faker, journey: Journey): Quote {
+  const { kind, from, to, duration, departsAt, returnsAt } = journey;
+  const carrier = { id: from.iataCode, name: `${from.name} ${kind === 'rail' ? 'Rail' : 'Airways'}` };
+  const stop = (time: number, city: City) => {
+    return { localeDateTime: localDateTime(time, city), place: stationOf(city, kind) };
+  };
+  const leg = (start: City, end: City, time: number) => {
+    const stops = { departure: stop(time, start), arrival: stop(time + duration, end) };
+    const transportNumber = `${carrier.id}${random.string.numeric(4)}`;
+    const segment = { ...stops, duration: duration / 60_000, operatingCarrier: carrier, transportNumber };
+    return { summary: `${start.name} – ${end.name}`, segments: [segment] };
+  };
+  const classes = kind === 'rail' ? ['first', 'second'] : ['economy', 'premiumEco', 'business'];
+  const euros = 70 + 0.2 * kilometers(from, to);
+  return {
+    ...{ kind, price: priceOf(random, euros, journey, kind === 'rail' ? 10 : undefined) },
+    legs: [leg(from, to, departsAt), leg(to, from, returnsAt)],
+    description: `${kind === 'rail' ? 'Train' : 'Flight'} from ${from.name} to ${to.name}`,
+    snapshot: {
+      supplierName: carrier.name,
+      transport: {
+        cabinClass: random.helpers.arrayElement(classes),
+        ...{ departure: spotOf(from), destination: spotOf(to), itineraryType: 'roundTrip' },
+        departureLocaleDate: localDateTime(departsAt, from).slice(0, 10),
+        returnLocaleDate: localDateTime(returnsAt, to).slice(0, 10),
+      },
+    },
+  };
+}
+
+function spotOf({ name: city, country: countryCode }: City) {
+  return { city, countryCode };
+}
+
+/** Quotes the nights in a hotel between the arrival and the return. */
+function hotelQuote(random: Faker, journey: Journey): Quote {
+  const { to: city, duration, departsAt, returnsAt } = journey;
+  const name = `${random.helpers.arrayElement(['Central', 'Grand', 'Park', 'Riverside'])} Hotel ${city.name}`;
+  const checkinLocaleDate = localDateTime(departsAt + duration, city).slice(0, 10);
+  const checkoutLocaleDate = localDateTime(returnsAt, city).slice(0, 10);
+  const nights = (Date.parse(checkoutLocaleDate) - Date.parse(checkinLocaleDate)) / DAY;
+  const dates = { checkinLocaleDate, checkoutLocaleDate };
+  const place = { country: { code: city.country }, name, type: 'hotel' };
+  return {
+    ...{ kind: 'hotel', price: priceOf(random, 125 * nights, journey, 10), description: name },
+    stay: { ...dates, hotelId: name.toLowerCase().replaceAll(' ', '-'), place },
+    snapshot: { hotel: { ...dates, place: spotOf(city) }, supplierName: name },
+  };
+}
+
+/** Quotes a car between the arrival and the return. */
+function carQuote(random: Faker, journey: Journey): Quote {
+  const { to, duration, departsAt, returnsAt } = journey;
+  const [arrivesAt, place] = [departsAt + duration, stationOf(to, 'flight')];
+  const price = priceOf(random, 55 * Math.ceil((returnsAt - arrivesAt) / DAY), journey, 20);
+  return {
+    ...{ kind: 'car', price, description: `Car from ${place.name}`, snapshot: {} },
+    rental: {
+      car: { acriss: 'CDMR', name: 'Volkswagen Golf' },
+      ...{ pickupLocaleDateTime: localDateTime(arrivesAt + HOUR, to), pickupPlace: place },
+      ...{ returnLocaleDateTime: localDateTime(returnsAt - 2 * HOUR, to), returnpPlace: place },
+    },
+  };
 }

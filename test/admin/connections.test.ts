@@ -185,3 +185,15 @@ test('a removed connection goes with its people and tokens, and its travelers st
   await eventually(async () => expect((await add('leaving')).status).toBe(204));
   expect((await fixture.admin('DELETE', '/connections/nosuch')).status).toBe(404);
 });
+
+test('what the database has of each connection is listed, and a connection that is served is not forgotten', async () => {
+  const { body } = await fixture.viewer('GET', '/connection-records');
+  const [record] = body.connections.filter(({ id }: { id: string }) => id === 'default');
+  const keptBecause = expect.stringContaining('The connection default is in the settings. Remove it there');
+  expect(record).toMatchObject({
+    ...{ source: 'file', mode: 'live', tombstones: 0, groups: 0, servers: 1, isInUse: true, keptBecause },
+  });
+  const forget = (id: string) => fixture.admin('DELETE', `/connection-records/${id}`);
+  expect(await forget('default')).toMatchObject({ status: 409, body: { message: keptBecause } });
+  expect((await forget('nosuch')).status).toBe(404);
+});

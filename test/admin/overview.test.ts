@@ -1,8 +1,7 @@
-import { pauseConnections } from '../../src/cli/holds/paused-connections.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
-import { recordedShell } from '../fixtures/shell.ts';
 
 const user = (name: string, more: object = {}) => ({
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
@@ -95,12 +94,10 @@ describe('with the embedded travel service', () => {
 
   test('a paused connection is shown with what waits, and an admin lets it go on', async () => {
     const { service, admin, viewer } = fixture;
-    const shell = await recordedShell({ JETBRIDGE_DATA: service.data });
-    expect(await pauseConnections(shell)).toBe(0);
-    expect(shell.out).toEqual([expect.stringContaining('default is paused since')]);
-    expect(shell.err.at(-1)).toMatch(
-      /sends nothing for people whom .* does not send again\.\n1\. Start a full sync/,
-    );
+    const { code, out, err } = await runCommandLine(['restored'], { JETBRIDGE_DATA: service.data });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^default is paused since .* UTC\. No changes wait\.\n$/);
+    expect(err).toMatch(/sends nothing for people whom .* does not send again\.\n1\. Start a full sync/);
     const read = async () => (await viewer('GET', '/overview')).body;
     await eventually(async () => expect((await read()).connections[0].paused?.isImported).toBe(true));
     const { state, sentence, connections } = await read();

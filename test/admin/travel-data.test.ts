@@ -1,4 +1,5 @@
 import { cancelBooking } from '../../src/sample-data/bookings.ts';
+import { addRefund, issueInvoice, setStatus } from '../../src/sample-data/ledger.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
@@ -46,22 +47,23 @@ async function travelIdOfGrace(): Promise<string> {
 async function bookTrip(total: number) {
   const guest = { email: `guest${total}@corp.example`, firstName: 'Ada', lastName: 'Guest' };
   const travelerIds = [
-    await travelIdOfGrace(),
     await travel.make('/users', { ...guest, billingProfileId: profileId }),
+    await travelIdOfGrace(),
   ];
-  return transact(async (desk) => {
+  return transact(async (ledger) => {
     const search = {
       ...{ kind: 'roundTripWithHotel', departurePlace: paris, arrivalPlace: lisbon },
       departureLocaleDateTime: '2026-12-01T09:30:00',
     };
-    const trip = await searchFor(desk, travelerIds, [roundTrip(total), hotel(140)], { search });
-    return { trip, bookings: await bookAll(desk, trip) };
+    const trip = await searchFor(ledger, travelerIds, [roundTrip(total), hotel(140)], { search });
+    const bookings = await bookAll(ledger, trip);
+    return { id: trip.stored.id, trip, bookings };
   });
 }
 
 test('trips are listed, the newest first, and one is shown with its parts and the person who travels', async () => {
-  const { trip } = await bookTrip(300);
-  const { trip: newest } = await bookTrip(200);
+  const { id } = await bookTrip(300);
+  const newest = await bookTrip(200);
   const first = await fixture.viewer('GET', '/travel/trips?limit=1');
   expect(first.body.trips).toMatchObject([
     {
@@ -70,21 +72,21 @@ test('trips are listed, the newest first, and one is shown with its parts and th
       startsAt: '2026-12-01T09:30:00',
       state: 'booked',
       prices: [{ currency: 'EUR', total: 340 }],
-      travelers: [{ name: 'Grace Hopper' }, { name: 'Ada Guest' }],
+      travelers: [{ name: 'Ada Guest' }, { name: 'Grace Hopper' }],
     },
   ]);
   const second = await fixture.viewer('GET', `/travel/trips?limit=1&after=${first.body.next}`);
-  expect(second.body.trips.map(({ id }: { id: string }) => id)).toEqual([trip.id]);
+  expect(second.body.trips.map(({ id }: { id: string }) => id)).toEqual([id]);
   expect(second.body.next).toBeUndefined();
 
-  const { body } = await fixture.viewer('GET', `/travel/trips/${trip.id}`);
+  const { body } = await fixture.viewer('GET', `/travel/trips/${id}`);
   expect(body.travelers).toEqual([
+    { id: expect.any(String), name: 'Ada Guest' },
     {
       id: expect.any(String),
       name: 'Grace Hopper',
       person: { connection: 'default', id: graceId },
     },
-    { id: expect.any(String), name: 'Ada Guest' },
   ]);
   expect(
     body.parts.map(({ kind, from, to, state }: Record<string, string>) => [kind, from, to, state]),
@@ -95,24 +97,24 @@ test('trips are listed, the newest first, and one is shown with its parts and th
     ['flight', 'Lisbon', 'Paris', 'booked'],
   ]);
   expect(body.resource).toMatchObject({
-    id: trip.id,
+    id,
     type: 'tripProject',
     search: { kind: 'roundTripWithHotel' },
   });
-  const { operations } = (await fixture.viewer('GET', `/travel/trips/${trip.id}/billing-operations`)).body;
-  expect(operations).toHaveLength(4);
+  const { operations } = (await fixture.viewer('GET', `/travel/trips/${id}/billing-operations`)).body;
+  expect(operations).toHaveLength(2);
   expect(operations).toContainEqual(
-    expect.objectContaining({ operationType: 'hotel', status: 'delayed', tripId: trip.id }),
+    expect.objectContaining({ operationType: 'hotel', status: 'delayed', tripId: id }),
   );
 });
 
 test('a canceled trip says so, and the part of a canceled booking too', async () => {
-  const { trip, bookings } = await bookTrip(100);
-  await transact(async (desk) => {
+  const { id, trip, bookings } = await bookTrip(100);
+  await transact(async (ledger) => {
     for (const booking of bookings.filter(({ kind }) => kind === 'flight'))
-      await cancelBooking(desk, trip, { booking, travelerIds: trip.doc.travelerIds, refundPercentage: 100 });
+      await cancelBooking(ledger, trip, booking, 100);
   });
-  const partly = (await fixture.viewer('GET', `/travel/trips/${trip.id}`)).body;
+  const partly = (await fixture.viewer('GET', `/travel/trips/${id}`)).body;
   expect([partly.state, partly.prices]).toEqual(['booked', [{ currency: 'EUR', total: 140 }]]);
   expect(partly.parts.map(({ kind, state }: Record<string, string>) => `${kind} ${state}`)).toEqual([
     ...['flight canceled', 'flight canceled', 'hotel booked', 'flight canceled'],
@@ -120,19 +122,19 @@ test('a canceled trip says so, and the part of a canceled booking too', async ()
 });
 
 test('invoices are listed, the newest first, and one is shown with its operations and refunds', async () => {
-  await transact(({ ledger }) => ledger.issueInvoices(profileId, 'booking'));
+  await transact((ledger) => issueInvoice(ledger, profileId, 'booking'));
   await bookTrip(80);
-  const [invoice] = await transact(({ ledger }) => ledger.issueInvoices(profileId, 'booking'));
+  const invoice = await transact((ledger) => issueInvoice(ledger, profileId, 'booking'));
   if (!invoice) throw new Error('a trip is booked');
   const { id } = invoice;
   const first = await fixture.viewer('GET', '/travel/invoices?limit=1');
   expect(first.body.invoices).toMatchObject([
-    { id, status: 'open', customer: 'Headquarters', amount: { currency: 'EUR', total: 110 } },
+    { id, status: 'open', customer: 'Headquarters', amount: { currency: 'EUR', total: 220 } },
   ]);
   const second = await fixture.viewer('GET', `/travel/invoices?limit=1&after=${first.body.next}`);
   expect(second.body.invoices).toHaveLength(1);
 
-  await transact(({ ledger }) => ledger.setInvoiceStatus(invoice, { status: 'paid' }));
+  await transact((ledger) => setStatus(ledger, 'invoice', invoice, { status: 'paid' }));
   const { operations } = (await fixture.viewer('GET', `/travel/invoices/${id}/billing-operations`)).body;
   expect(operations).toContainEqual(
     expect.objectContaining({
@@ -141,8 +143,8 @@ test('invoices are listed, the newest first, and one is shown with its operation
       traveler: expect.objectContaining({ name: 'Ada Guest' }),
     }),
   );
-  await transact(async ({ ledger }) => {
-    for (const operation of invoice.operations.slice(0, 1)) await ledger.refund(operation, 1000);
+  await transact(async (ledger) => {
+    for (const operation of invoice.operations.slice(0, 1)) await addRefund(ledger, operation, 1000);
   });
   const { body } = await fixture.viewer('GET', `/travel/invoices/${id}`);
   expect(body).toMatchObject({

@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { forgetConnection, listConnections } from '../../src/cli/connections.ts';
-import type { Shell } from '../../src/cli/output.ts';
 import { startAdmin } from '../fixtures/admin.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { isOnPostgres } from '../fixtures/data-folder.ts';
@@ -10,7 +8,6 @@ import { scimClient } from '../fixtures/scim-client.ts';
 import { startServer } from '../fixtures/server-process.ts';
 import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
-import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 import { letTimePass } from '../fixtures/test-database.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -34,15 +31,8 @@ function environment(...ids: string[]): Record<string, string> {
 
 const key = 'travel-key-of-the-tests-of-connections';
 
-/** A shell whose terminal gives this answer to every question. */
-function answering(shell: RecordedShell, answer: string): RecordedShell & { asked: string[] } {
-  const asked: string[] = [];
-  const ask: Shell['ask'] = async (question) => {
-    asked.push(question);
-    return answer;
-  };
-  return { ...shell, ask, asked };
-}
+const connections = (env: Record<string, string>, ...args: string[]) =>
+  runCommandLine(['connections', ...args], env);
 
 const user = (name: string) => ({
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
@@ -89,12 +79,9 @@ async function oktaIsGone() {
 
 test('all connections in the database are listed, whether or not the settings have them', async () => {
   await oktaIsGone();
-  const recorded = await recordedShell(environment('entra'));
-  expect(await listConnections(recorded)).toBe(0);
-  const [head = '', ...rows] = recorded.out
-    .join('\n')
-    .split('\n')
-    .filter((line) => line.startsWith('│'));
+  const { code, out } = await connections(environment('entra'), 'list');
+  expect(code).toBe(0);
+  const [head = '', ...rows] = out.split('\n').filter((line) => line.startsWith('│'));
   const cells = (line: string) =>
     line
       .split('│')
@@ -117,16 +104,19 @@ test('a connection of the admin page is listed as such, gets tokens by the comma
   expect((await fixture.admin('POST', '/connections', { body })).status).toBe(204);
   const { send } = await clientOf(fixture.service, env, 'page');
   expect((await send('GET', '/Users')).status).toBe(200);
-  const recorded = await recordedShell(env);
-  expect(await listConnections(recorded, { json: true })).toBe(0);
-  const listed = recorded.out.map((line) => JSON.parse(line));
+  const { out } = await connections(env, 'list', '--json');
+  const listed = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
   expect(listed.map(({ id, source, servers }) => [id, source, servers])).toEqual([
     ['okta', 'file', 1],
     ['page', 'database', 1],
   ]);
-  const refused = await recordedShell(env);
-  expect(await forgetConnection(refused, { name: 'page', yes: true })).toBe(1);
-  expect(refused.err).toEqual(['The connection page was added on the admin page. Remove it there.']);
+  expect(await connections(env, 'forget', 'page', '--yes')).toEqual({
+    ...{ code: 1, out: '' },
+    err: 'The connection page was added on the admin page. Remove it there.\n',
+  });
 });
 
 if (isOnPostgres())
@@ -149,16 +139,20 @@ if (isOnPostgres())
 
 test('a forgotten connection leaves its travelers unchanged, and another connection can find and link them', async () => {
   const { before } = await oktaIsGone();
-  const recorded = answering(await recordedShell(environment('entra')), 'y');
-  expect(await forgetConnection(recorded, { name: 'okta', yes: false })).toBe(0);
-  expect(recorded.asked).toEqual(['Forget okta? It cannot be undone. [y/N] ']);
-  expect(recorded.err).toEqual([
-    [
+  const asked: string[] = [];
+  const ask = async (question: string) => {
+    asked.push(question);
+    return 'y';
+  };
+  expect(await runCommandLine(['connections', 'forget', 'okta'], environment('entra'), { ask })).toEqual({
+    ...{ code: 0, out: 'forgotten\n' },
+    err: [
       'The connection okta (travel account embedded) has 1 person, 1 tombstone and 0 groups.',
       'They go, with its tokens and OAuth clients. 2 travelers become free for the other connections of the account; no traveler is changed.',
+      '',
     ].join('\n'),
-  ]);
-  expect(recorded.out).toEqual(['forgotten']);
+  });
+  expect(asked).toEqual(['Forget okta? It cannot be undone. [y/N] ']);
   const { clientOf, travelers } = await served('entra');
   expect(await travelers()).toEqual(before);
   const { send } = await clientOf('entra');
@@ -175,8 +169,7 @@ test('a forgotten connection leaves its travelers unchanged, and another connect
 test('a connection can be forgotten while a server without it runs', async () => {
   await oktaIsGone();
   const { clientOf } = await served('entra');
-  const recorded = await recordedShell(environment('entra'));
-  expect(await forgetConnection(recorded, { name: 'okta', yes: true })).toBe(0);
+  expect((await connections(environment('entra'), 'forget', 'okta', '--yes')).code).toBe(0);
   const { send } = await clientOf('entra');
   expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
 });
@@ -232,12 +225,14 @@ test('a server that was killed hinders nothing in its data folder, and on Postgr
 
 test.each(['', 'n', 'no', 'okta'])('the answer "%s" changes nothing', async (answer) => {
   await oktaIsGone();
-  const recorded = answering(await recordedShell(environment('entra')), answer);
-  expect(await forgetConnection(recorded, { name: 'okta', yes: false })).toBe(1);
-  expect(recorded.err.at(-1)).toBe('Nothing was changed.');
-  const listed = await recordedShell(environment('entra'));
-  await listConnections(listed);
-  expect(listed.out.join('\n')).toContain('okta');
+  const terminal = { ask: async () => answer };
+  expect(
+    await runCommandLine(['connections', 'forget', 'okta'], environment('entra'), terminal),
+  ).toMatchObject({
+    ...{ code: 1, out: '' },
+    err: expect.stringMatching(/\nNothing was changed\.\n$/),
+  });
+  expect((await connections(environment('entra'), 'list')).out).toContain('okta');
 });
 
 test.each([
@@ -248,9 +243,10 @@ test.each([
   ['mars', 'There is no connection mars in the database; it has entra, okta.'],
 ])('the connection %s is not forgotten', async (name, fault) => {
   await oktaIsGone();
-  const recorded = await recordedShell(environment('okta', 'entra'));
-  expect(await forgetConnection(recorded, { name, yes: true })).toBe(1);
-  expect([recorded.out, recorded.err]).toEqual([[], [fault]]);
+  expect(await connections(environment('okta', 'entra'), 'forget', name, '--yes')).toEqual({
+    ...{ code: 1, out: '' },
+    err: `${fault}\n`,
+  });
 });
 
 test('without a terminal the numbers are printed, and it exits with 2 unless --yes is given', async () => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Ledger } from '../../src/sample-data/ledger.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { bookingTransactionsOf, searchFor } from '../fixtures/bookings.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';
@@ -229,7 +230,8 @@ test('an address anywhere in an event of a trip with several travelers is remove
   );
   const database = await openTestDatabase(running.data, false);
   const quotes = [hotel(300, 'Guests: ann@corp.example, ben@corp.example'), car(90, 'ann Smith')];
-  const { id } = await bookingTransactionsOf(database)((desk) => searchFor(desk, travelerIds, quotes));
+  const search = (ledger: Ledger) => searchFor(ledger, travelerIds, quotes);
+  const { id } = (await bookingTransactionsOf(database)(search)).stored;
   await database.close();
   const trip = async () => JSON.stringify((await eventsAbout(running, id))[0]);
   expect(await trip()).toContain('ann@corp.example');

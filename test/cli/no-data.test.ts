@@ -25,6 +25,9 @@ describeOnSqlite('a folder without data', () => {
     ['api-keys list'],
     ['oauth-clients list'],
     ['connections list'],
+    ['people'],
+    ['holds list'],
+    ['shadow report'],
     ['requests'],
   ])('%s says so, names JETBRIDGE_DATA and creates nothing', async (command) => {
     expect(await runCommandLine(command.split(' '), { JETBRIDGE_DATA: data })).toEqual({

@@ -240,7 +240,6 @@ describe('a sample company, read through the travel API', () => {
     expect(parts('bookings').some(({ canceled }) => canceled === true)).toBe(true);
     expect(parts('bookings').some(({ exchanged }) => exchanged === true)).toBe(true);
     expect(parts('bookings').some(({ modifications }) => modifications !== undefined)).toBe(true);
-    expect(trips.some(({ travelerIds }) => (travelerIds as string[]).length > 1)).toBe(true);
     expect(list('billing-operations').some((one) => one['tripProjectId'] === undefined)).toBe(true);
     for (const { segments } of parts('transportLegs'))
       for (const { arrival, departure } of segments as JsonObject[]) expect(arrival).not.toEqual(departure);
@@ -262,11 +261,9 @@ describe('a sample company, read through the travel API', () => {
     const seen = new Map<string, Set<unknown>>();
     for (const { bookingSnapshot } of list('billing-operations')) {
       const { kind, transport } = (bookingSnapshot ?? {}) as JsonObject;
-      const { cabinClass, lowCost, fareType } = (transport ?? {}) as JsonObject;
+      const { cabinClass } = (transport ?? {}) as JsonObject;
       if (cabinClass === undefined) continue;
       seen.set(String(kind), (seen.get(String(kind)) ?? new Set()).add(cabinClass));
-      expect(['flex', 'semiFlex']).toContain(fareType);
-      expect(lowCost === undefined).toBe(kind === 'rail');
     }
     expect(seen.get('rail')).toEqual(new Set(['first', 'second']));
     expect(seen.get('flight')).toEqual(new Set(['economy', 'premiumEco', 'business']));
@@ -388,9 +385,10 @@ function contentsOf(
 }
 
 it('the same options create the same data, ids and events included', async () => {
-  const first = await contentsOf({});
+  const trips = 80;
+  const first = await contentsOf({ trips });
   expect(first.length).toBeGreaterThan(900);
-  expect(await contentsOf({})).toEqual(first);
+  expect(await contentsOf({ trips })).toEqual(first);
 });
 
 it('a transaction that the store runs twice creates the same data', async () => {

@@ -1,15 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { listConnections } from '../../src/cli/connections.ts';
-import { pauseConnections, resumeConnection } from '../../src/cli/holds/paused-connections.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { type Service, start } from '../../src/server/start.ts';
 import { backUp, type Restore } from '../fixtures/backup.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { createDataFolder, isOnPostgres } from '../fixtures/data-folder.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
-import { recordedShell } from '../fixtures/shell.ts';
 import { letTimePass, withTestDatabase } from '../fixtures/test-database.ts';
 
 const home = join(__dirname, '..', '..');
@@ -142,7 +140,7 @@ const waysToTell: [title: string, restored: (restore: Restore) => Promise<void>]
     async (restore) => {
       await restore();
       removeFile();
-      expect(await pauseConnections(await recordedShell(environment))).toBe(0);
+      expect((await runCommandLine(['restored'], environment)).code).toBe(0);
       await serve();
     },
   ],
@@ -166,17 +164,16 @@ test.each(waysToTell)('a restored backup does no harm: %s', async (_, restored) 
   await expectPlanOnly();
   const metrics = await (await fetch(`${service?.url}/metrics`)).text();
   expect(metrics).toContain('jetbridge_paused_changes{connection="default",change="create"} 1');
-  const shell = await recordedShell(environment);
-  await listConnections(shell);
-  expect(shell.out.join('\n')).toMatch(
-    /default is paused since .* UTC; the changes of 3 people wait: 1 would be created, 1 activated again, 1 changed/,
+  expect((await runCommandLine(['connections', 'list'], environment)).out).toMatch(
+    /default is paused since .* UTC\. The changes of 3 people wait: 1 would be created, 1 activated again, 1 changed/,
   );
   // The identity provider sends everybody again.
   await scim('PATCH', `/Users/${ids['leaver']}`, patch({ active: false }));
   await scim('DELETE', `/Users/${ids['deleted']}`);
   await scim('PUT', `/Users/${ids['demoted']}`, person('demoted'));
   expect((await scim('POST', '/Users', person('since'))).status).toBe(201);
-  expect(await resumeConnection(await recordedShell(environment), { name: 'default', yes: true })).toBe(0);
+  const resume = ['connections', 'resume', 'default', '--yes'];
+  expect((await runCommandLine(resume, environment)).code).toBe(0);
   await eventually(async () => {
     const people = (await service?.identities('default')) ?? [];
     expect(people.map(({ state }) => state)).toEqual(people.map(() => 'synced'));

@@ -1,8 +1,8 @@
-import { bookOffline } from '../../src/sample-data/bookings.ts';
+import { addDispute, addRefund, issueInvoice, setStatus } from '../../src/sample-data/ledger.ts';
 import { catalog } from '../../src/travel/catalog.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
-import { bookAll, readTravelers, searchFor } from '../fixtures/bookings.ts';
+import { bookAll, bookOffline, searchFor } from '../fixtures/bookings.ts';
 import { flight, hotel, roundTrip } from '../fixtures/quotes.ts';
 import type { Method } from '../fixtures/travel.ts';
 import { type BookingFixture, openBookingFixture } from '../sample-data/fixture.ts';
@@ -111,15 +111,14 @@ describe.each(paths)('%s', (path, resource) => {
 test('responses conform to the schemas at every depth and contain no null', async () => {
   const billingProfileId = await at.profile();
   const travelerId = await at.traveler({ billingProfileId });
-  await at.transact(async (desk) => {
-    const { ledger } = desk;
-    const trip = await searchFor(desk, [travelerId], [roundTrip(300), hotel(80)]);
-    await bookAll(desk, trip);
-    for (const invoice of await ledger.issueInvoices(billingProfileId, 'booking')) {
-      await ledger.setInvoiceStatus(invoice, { status: 'paid' });
-      for (const operation of invoice.operations) await ledger.refund(operation, 100);
-      await ledger.dispute(invoice, 'duplicate', 100);
-    }
+  await at.transact(async (ledger) => {
+    const trip = await searchFor(ledger, [travelerId], [roundTrip(300), hotel(80)]);
+    await bookAll(ledger, trip);
+    const invoice = await issueInvoice(ledger, billingProfileId, 'booking');
+    if (!invoice) throw new Error('a trip is booked');
+    await setStatus(ledger, 'invoice', invoice, { status: 'paid' });
+    for (const operation of invoice.operations) await addRefund(ledger, operation, 100);
+    await addDispute(ledger, invoice, 'duplicate', 100);
   });
   for (const [path, resource] of paths) {
     const listed = await at.all(`/${path}`);
@@ -164,20 +163,20 @@ describe('sub-collections', () => {
     for (let number = 0; number < 2; number++) {
       at.fixture.advanceClock(1000);
       trips.push(
-        await at.transact(async (desk) => {
-          const trip = await searchFor(desk, [travelerId], [flight(10), flight(20), hotel(30)]);
-          await bookAll(desk, trip);
+        await at.transact(async (ledger) => {
+          const trip = await searchFor(ledger, [travelerId], [flight(10), flight(20), hotel(30)]);
+          await bookAll(ledger, trip);
           return trip;
         }),
       );
     }
     const [first, second] = trips.map(({ purchases }) => purchases.map(({ id }) => id));
-    const late = await at.transact(async (desk) => {
-      const [traveler] = await readTravelers(desk, [travelerId]);
-      return bookOffline(desk, traveler, { quote: hotel(1), date: '1970-01-01T00:00:00Z' });
-    });
-    const [invoice] = await at.transact(({ ledger }) => ledger.issueInvoices(billingProfileId, 'booking'));
-    const ofTrip = `/trip-projects/${trips[0]?.id}/billing-operations`;
+    // It has an earlier date than the others.
+    const late = await at.transact((ledger) =>
+      bookOffline({ ...ledger, now: () => 0 }, travelerId, hotel(1)),
+    );
+    const invoice = await at.transact((ledger) => issueInvoice(ledger, billingProfileId, 'booking'));
+    const ofTrip = `/trip-projects/${trips[0]?.stored.id}/billing-operations`;
     const ofInvoice = `/invoices/${invoice?.id}/billing-operations`;
     const all = [...(first ?? []), ...(second ?? []), late.id];
     const ids = async (path: string) => (await at.all(path)).map(({ id }) => id);
@@ -196,8 +195,8 @@ describe('sub-collections', () => {
   test('list the users of a trip, without cursor pages and sorting', async () => {
     const ids = [await at.traveler(), await at.traveler(), await at.traveler()];
     await at.traveler();
-    const trip = await at.transact((desk) => searchFor(desk, ids, [flight(1)]));
-    const path = `/trip-projects/${trip.id}/users`;
+    const trip = await at.transact((ledger) => searchFor(ledger, ids, [flight(1)]));
+    const path = `/trip-projects/${trip.stored.id}/users`;
     const { body } = await at.fixture.send('get', `${path}?limit=2&offset=1`);
     expect([body.data.length, body.meta.total]).toEqual([2, 3]);
     const listed = await at.all(path);
@@ -220,11 +219,11 @@ test('resources that trips and billing operations refer to cannot be deleted', a
     ...{ billingProfileId, costCenterId },
     customFields: [{ customFieldId: ofUser, values: [{ data: 'x' }] }],
   });
-  await at.transact(async (desk) => {
+  await at.transact(async (ledger) => {
     const customFields = [{ customFieldId: ofTrip, values: [{ data: 'y' }] }];
-    const trip = await searchFor(desk, [travelerId], [flight(10)], { customFields, projectCodeId });
-    await bookAll(desk, trip);
-    await desk.ledger.issueInvoices(billingProfileId, 'booking');
+    const trip = await searchFor(ledger, [travelerId], [flight(10)], { customFields, projectCodeId });
+    await bookAll(ledger, trip);
+    await issueInvoice(ledger, billingProfileId, 'booking');
   });
   const freed = { billingProfileId: null, costCenterId: null, customFields: null };
   await at.fixture.send('patch', `/users/${travelerId}`, { data: freed });

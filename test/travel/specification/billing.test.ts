@@ -1,5 +1,13 @@
 import { cancelBooking } from '../../../src/sample-data/bookings.ts';
-import type { IssuedInvoice, Operation } from '../../../src/sample-data/ledger.ts';
+import {
+  addDispute,
+  addPurchase,
+  addRefund,
+  type Invoice,
+  issueInvoice,
+  type Operation,
+  setStatus,
+} from '../../../src/sample-data/ledger.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { bookHotel, bookTrip, type Company, openCompany, playFullYear } from './company.ts';
@@ -23,27 +31,25 @@ function purchase(): Promise<Operation> {
     operationType: 'seminar',
     description: 'Retreat',
   };
-  return company.transact(({ ledger }) => ledger.purchase({ ...charge, amount: eur(100) }));
+  return company.transact((ledger) => addPurchase(ledger, { ...charge, amount: eur(100) }));
 }
 
 /** Creates an invoice. */
-async function invoice(): Promise<IssuedInvoice> {
-  const [first] = await company.transact(({ ledger }) =>
-    ledger.issueInvoices(company.billingProfile, 'booking'),
-  );
+async function invoice(): Promise<Invoice> {
+  const first = await company.transact((ledger) => issueInvoice(ledger, company.billingProfile, 'booking'));
   if (!first) throw new Error('there is nothing to invoice');
   return first;
 }
 
-const pay = (issued: IssuedInvoice) =>
-  company.transact(({ ledger }) => ledger.setInvoiceStatus(issued, { status: 'paid' }));
-const refund = (bought: Operation) => company.transact(({ ledger }) => ledger.refund(bought, 4000));
+const pay = (issued: Invoice) =>
+  company.transact((ledger) => setStatus(ledger, 'invoice', issued, { status: 'paid' }));
+const refund = (bought: Operation) => company.transact((ledger) => addRefund(ledger, bought, 4000));
 const refundOperations = async () =>
   (await list('/billing-operations')).filter((one) => one['transactionKind'] === 'refund');
 const statusOf = async ({ id }: { id: string }) => (await get(`/billing-operations/${id}`)).status;
 
 test('a trip project holds the search that created it, rates, bookings, transport legs, hotel stays, car rentals, custom field values and traveler ids', async () => {
-  const { id } = await company.transact((desk) => bookTrip(desk, company));
+  const { id } = (await company.transact((ledger) => bookTrip(ledger, company))).stored;
   const trip = await get(`/trip-projects/${id}`);
   expect(trip).toMatchObject({ search: { kind: 'roundTripWithHotel' }, projectCodeId: company.projectCode });
   const counts = ['rates', 'bookings', 'transportLegs', 'hotelStays', 'carRentals', 'customFields'];
@@ -52,7 +58,7 @@ test('a trip project holds the search that created it, rates, bookings, transpor
 });
 
 test('custom field values are embedded in trip projects and billing operations as in users', async () => {
-  const { id } = await company.transact((desk) => bookTrip(desk, company));
+  const { id } = (await company.transact((ledger) => bookTrip(ledger, company))).stored;
   const { customFields: ofTrip } = await get(`/trip-projects/${id}`);
   const { customFields: ofUser } = await get(`/users/${company.ada}`);
   const value = (customFieldId: string, data: string) => ({
@@ -90,7 +96,7 @@ test('purchase status: `delayed`, `open`, `paid`, `uncollectible`, `void`', asyn
     seen.push(await statusOf(bought));
     const issued = await invoice();
     seen.push(await statusOf(bought));
-    await company.transact(({ ledger }) => ledger.setInvoiceStatus(issued, { status }));
+    await company.transact((ledger) => setStatus(ledger, 'invoice', issued, { status }));
     seen.push(await statusOf(bought));
   }
   const [delayed, open] = ['delayed', 'open'];
@@ -105,7 +111,7 @@ test('purchase, an invoice exists: the status of that invoice', async () => {
   const bought = await purchase();
   const issued = await invoice();
   for (const status of ['uncollectible', 'paid'] as const) {
-    await company.transact(({ ledger }) => ledger.setInvoiceStatus(issued, { status }));
+    await company.transact((ledger) => setStatus(ledger, 'invoice', issued, { status }));
     expect([await statusOf(bought), (await get(`/invoices/${issued.id}`)).status]).toEqual([status, status]);
   }
 });
@@ -117,14 +123,15 @@ test('refund operation status: `delayed`, `waiting`, `pending`, `succeeded`, `fa
     const issued = await invoice();
     const given = await refund(bought);
     if (!given) throw new Error('a refund after the invoice has a resource');
-    const { operation } = given;
+    const [operation] = given.operations;
+    if (!operation) throw new Error('a refund has an operation');
     const seen = [await statusOf(operation)];
     await pay(issued);
     seen.push(await statusOf(operation));
-    await company.transact(({ ledger }) => ledger.setRefundStatus(given, 'pending'));
+    await company.transact((ledger) => setStatus(ledger, 'refund', given, { status: 'pending' }));
     seen.push(await statusOf(operation));
     expect(seen).toEqual(['delayed', 'waiting', 'pending']);
-    await company.transact(({ ledger }) => ledger.setRefundStatus(given, end));
+    await company.transact((ledger) => setStatus(ledger, 'refund', given, { status: end }));
     expect(await statusOf(operation)).toBe((await get(`/refunds/${given.id}`)).status);
     ends.push(await statusOf(operation));
   }
@@ -158,12 +165,12 @@ test('dispute operation status: same as the dispute resource', async () => {
   await purchase();
   const issued = await invoice();
   await pay(issued);
-  const opened = await company.transact(({ ledger }) => ledger.dispute(issued, 'warningNeedsResponse', 100));
-  const seen = [await statusOf(opened.operation)];
+  const opened = await company.transact((ledger) => addDispute(ledger, issued, 'warningNeedsResponse', 100));
+  const seen = [await statusOf(opened.operations[0] ?? opened)];
   for (const status of ['needsResponse', 'lost', 'solved'] as const) {
-    await company.transact(({ ledger }) => ledger.setDisputeStatus(opened, status));
+    await company.transact((ledger) => setStatus(ledger, 'dispute', opened, { status: status }));
     expect((await get(`/disputes/${opened.id}`)).status).toBe(status);
-    seen.push(await statusOf(opened.operation));
+    seen.push(await statusOf(opened.operations[0] ?? opened));
   }
   expect(seen).toEqual(['warningNeedsResponse', 'needsResponse', 'lost', 'solved']);
 });
@@ -172,11 +179,11 @@ test('refund: created when a booking is canceled or a manual refund is issued', 
   await refund(await purchase());
   expect(await refundOperations()).toHaveLength(1);
   const { ada, transact } = company;
-  const tripId = await transact(async (desk) => {
-    const trip = await bookHotel(desk, ada);
+  const tripId = await transact(async (ledger) => {
+    const trip = await bookHotel(ledger, ada);
     const [booking] = trip.doc.bookings ?? [];
-    if (booking) await cancelBooking(desk, trip, { booking, travelerIds: [ada], refundPercentage: 100 });
-    return trip.id;
+    if (booking) await cancelBooking(ledger, trip, booking, 100);
+    return trip.stored.id;
   });
   const operations = await list(`/trip-projects/${tripId}/billing-operations`);
   expect(operations).toMatchObject([
@@ -206,7 +213,7 @@ test('dispute: there is a dispute resource, `refundId` is filled, it does not ap
   await purchase();
   const issued = await invoice();
   await pay(issued);
-  await company.transact(({ ledger }) => ledger.dispute(issued, 'fraudulent', 4000));
+  await company.transact((ledger) => addDispute(ledger, issued, 'fraudulent', 4000));
   const [dispute] = await list('/disputes');
   const disputes = (await list('/billing-operations')).filter((one) => one['transactionKind'] === 'dispute');
   expect(disputes).toMatchObject([

@@ -1,18 +1,23 @@
 import {
-  bookOffline,
   bookTrip as bookRates,
   cancelBooking,
-  type Desk,
-  exchangeLastLeg,
+  exchangeBooking,
+  type Quote,
   type Trip,
 } from '../../../src/sample-data/bookings.ts';
-import type { Quote } from '../../../src/sample-data/trip-parts.ts';
-import { formatTimestamp } from '../../../src/travel/collection.ts';
+import type { Ledger } from '../../../src/sample-data/ledger.ts';
+import {
+  addDispute,
+  addPurchase,
+  addRefund,
+  issueInvoice,
+  setStatus,
+} from '../../../src/sample-data/ledger.ts';
 import {
   type BookingTransaction,
   bookAll,
   bookingTransactions,
-  readTravelers,
+  bookOffline,
   searchFor,
 } from '../../fixtures/bookings.ts';
 import type { Fixture } from '../../fixtures/travel.ts';
@@ -91,35 +96,44 @@ const segment = (from: typeof paris, to: typeof paris, day: string) => ({
 const flight: Quote = {
   kind: 'flight',
   price: price(400),
+  description: 'Flight to Lisbon',
   legs: [
     { summary: 'Paris to Lisbon', segments: [segment(paris, lisbon, '2026-12-01')] },
     { summary: 'Lisbon to Paris', segments: [segment(lisbon, paris, '2026-12-03')] },
   ],
-  terms: {
-    budget: price(500),
-    cities: { departure: 'Paris', destination: 'Lisbon' },
-    fare: { cabinClass: 'economy', category: 'standard', fareType: 'flex', lowCost: false },
+  snapshot: {
+    servicebudget: { base: 454.55, currency: 'EUR', tax: 45.45, taxRate: 10, total: 500 },
     supplierName: 'TAP Air Portugal',
+    transport: {
+      ...{ cabinClass: 'economy', category: 'standard', fareType: 'flex', lowCost: false },
+      departure: { airport: 'CDG', city: 'Paris', countryCode: 'FR' },
+      departureLocaleDate: '2026-12-01',
+      destination: { airport: 'LIS', city: 'Lisbon', countryCode: 'PT' },
+      ...{ itineraryType: 'roundTrip', returnLocaleDate: '2026-12-03' },
+    },
   },
 };
+
+const nights = { checkinLocaleDate: '2026-12-01', checkoutLocaleDate: '2026-12-03' };
 
 /** Two nights. */
 export const hotel: Quote = {
   kind: 'hotel',
   price: price(300),
-  stay: {
-    checkinLocaleDate: '2026-12-01',
-    checkoutLocaleDate: '2026-12-03',
-    hotelId: 'H 17',
-    place: { ...lisbon, name: 'Hotel do Chiado', type: 'hotel' },
+  description: 'Hotel do Chiado',
+  stay: { ...nights, hotelId: 'H 17', place: { ...lisbon, name: 'Hotel do Chiado', type: 'hotel' } },
+  snapshot: {
+    hotel: { ...nights, place: { airport: 'LIS', city: 'Lisbon', countryCode: 'PT' } },
+    supplierName: 'Hotel do Chiado',
   },
-  terms: { cities: { destination: 'Lisbon' } },
 };
 
 /** Two days. */
 const car: Quote = {
   kind: 'car',
   price: price(90),
+  description: 'A small car',
+  snapshot: {},
   rental: {
     car: { acriss: 'ECMR', group: 'B', name: 'A small one' },
     pickupLocaleDateTime: '2026-12-01T12:00:00',
@@ -139,29 +153,26 @@ const search = {
   returnLocaleDateTime: '2026-12-03T10:00:00',
 };
 
-/** Books a flight, a hotel and a car for both travelers with all details; the first hotel is full. */
-export async function bookTrip(desk: Desk, { ada, bob, projectCode, tripField }: Company): Promise<Trip> {
+/** Books a flight, a hotel and a car with all details; the first hotel is full. */
+export async function bookTrip(ledger: Ledger, { ada, bob, projectCode, tripField }: Company): Promise<Trip> {
   const customFields = [{ customFieldId: tripField, values: [{ data: 'A fair' }] }];
-  const trip = await searchFor(desk, [ada, bob], [flight, hotel, car], {
+  const trip = await searchFor(ledger, [ada, bob], [flight, hotel, car], {
     ...{ approvalStatus: 'approved', customFields, projectCodeId: projectCode, search },
   });
-  const orders = trip.doc.rates.map(({ id: rateId, kind }) => ({ rateId, fails: kind === 'hotel' }));
-  await bookRates(desk, trip, orders);
+  const [flightRate = '', hotelRate = '', carRate = ''] = trip.doc.rates.map(({ id }) => id);
+  await bookRates(ledger, trip, [flightRate]);
+  await bookRates(ledger, trip, [hotelRate], 'failed');
   // The next hotel has a room.
-  await bookRates(
-    desk,
-    trip,
-    orders.filter(({ fails }) => fails).map(({ rateId }) => ({ rateId })),
-  );
+  await bookRates(ledger, trip, [carRate, hotelRate]);
   return trip;
 }
 
 /** Books one night for a traveler. */
-export async function bookHotel(desk: Desk, travelerId: string): Promise<Trip> {
-  const trip = await searchFor(desk, [travelerId], [hotel], {
+export async function bookHotel(ledger: Ledger, travelerId: string): Promise<Trip> {
+  const trip = await searchFor(ledger, [travelerId], [hotel], {
     search: { kind: 'hotelOnly', arrivalPlace: lisbon },
   });
-  await bookAll(desk, trip);
+  await bookAll(ledger, trip);
   return trip;
 }
 
@@ -169,44 +180,43 @@ export async function bookHotel(desk: Desk, travelerId: string): Promise<Trip> {
 export async function playFullYear(fixture: Fixture): Promise<Company> {
   const company = await openCompany(fixture);
   const { transact, ada, billingProfile, costCenter, projectCode } = company;
-  await transact(async (desk) => {
-    const trip = await bookTrip(desk, company);
+  const day = 86_400_000;
+  await transact(async (ledger) => {
+    const trip = await bookTrip(ledger, company);
     const [flown] = trip.doc.bookings ?? [];
     if (!flown) throw new Error('the flight is booked');
-    const later = { ...flight, price: price(250), legs: flight.legs?.slice(1) ?? [] };
-    await exchangeLastLeg(desk, trip, { booking: flown, quote: later });
-    await cancelBooking(desk, trip, { booking: flown, travelerIds: [ada], refundPercentage: 100 });
-    await searchFor(desk, [ada], [hotel], { search: { kind: 'hotelOnly', arrivalPlace: lisbon } });
-    const [caller] = await readTravelers(desk, [ada]);
-    await bookOffline(desk, caller, { quote: hotel, date: formatTimestamp(desk.now()) });
+    await exchangeBooking(ledger, trip, flown, { ...flight, price: price(450) });
+    for (const late of trip.doc.bookings?.slice(4) ?? []) await cancelBooking(ledger, trip, late, 100);
+    await searchFor(ledger, [ada], [hotel], { search: { kind: 'hotelOnly', arrivalPlace: lisbon } });
+    await bookOffline(ledger, ada, hotel);
     const charge = { billingProfileId: billingProfile, costCenterId: costCenter, projectCodeId: projectCode };
-    await desk.ledger.purchase({
+    const [seminar, visa] = [price(900), price(20)];
+    await addPurchase(ledger, {
       ...charge,
       operationType: 'seminar',
-      amount: price(900),
+      amount: seminar,
       description: 'Retreat',
     });
-    await desk.ledger.purchase({ ...charge, operationType: 'other', amount: price(20), description: 'Visa' });
+    await addPurchase(ledger, { ...charge, operationType: 'other', amount: visa, description: 'Visa' });
   });
-  fixture.advanceClock(86_400_000);
-  const issued = await transact(async ({ ledger }) => {
-    const [invoice] = await ledger.issueInvoices(billingProfile, 'booking');
-    if (!invoice) throw new Error('there are bookings');
-    return invoice;
-  });
-  fixture.advanceClock(86_400_000);
-  await transact(async ({ ledger }) => {
-    await ledger.setInvoiceStatus(issued, { status: 'paid', paymentReference: 'TR-2026-117' });
-    const bought = issued.operations.find(({ doc }) => doc.operationType === 'hotel');
-    if (!bought) throw new Error('a hotel is booked');
-    const refund = await ledger.refund(bought, 1000);
-    await ledger.refund(bought, 700);
-    if (refund) await ledger.setRefundStatus(refund, 'pending');
-    const dispute = await ledger.dispute(issued, 'duplicate', 500);
-    await ledger.dispute(issued, 'warningNeedsResponse', 400);
-    await ledger.setDisputeStatus(dispute, 'underReview');
-    for (const other of await ledger.issueInvoices(billingProfile, 'other'))
-      await ledger.setInvoiceStatus(other, { status: 'uncollectible' });
+  fixture.advanceClock(day);
+  const issued = await transact((ledger) => issueInvoice(ledger, billingProfile, 'booking'));
+  if (!issued) throw new Error('there are bookings');
+  fixture.advanceClock(day);
+  await transact(async (ledger) => {
+    await setStatus(ledger, 'invoice', issued, { status: 'paid', paymentReference: 'TR-2026-117' });
+    const [hotelBought, carBought] = ['hotel', 'car'].map((type) =>
+      issued.operations.find(({ doc }) => doc.operationType === type),
+    );
+    if (!hotelBought || !carBought) throw new Error('a hotel and a car are booked');
+    const refund = await addRefund(ledger, hotelBought, 1000);
+    await addRefund(ledger, carBought, 700);
+    if (refund) await setStatus(ledger, 'refund', refund, { status: 'pending' });
+    const dispute = await addDispute(ledger, issued, 'duplicate', 500);
+    await addDispute(ledger, issued, 'warningNeedsResponse', 400);
+    await setStatus(ledger, 'dispute', dispute, { status: 'underReview' });
+    const other = await issueInvoice(ledger, billingProfile, 'other');
+    if (other) await setStatus(ledger, 'invoice', other, { status: 'uncollectible' });
   });
   return company;
 }

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Connection } from '../../../../operations/connections.ts';
 import type { OAuthClient, ScimToken } from '../../../../operations/credentials.ts';
+import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
 import { call, faultOf, type Result } from '../../api.ts';
 import { Copyable } from '../../components/buttons.tsx';
 import { DialogButton, FormDialog, revokeColumn } from '../../components/dialogs.tsx';
@@ -12,7 +13,7 @@ import { StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { type Mode, modeTexts } from '../shadow/texts.ts';
+import { type Mode, modes } from '../shadow/mode.tsx';
 import { ConnectionView } from './connection.tsx';
 import { type ProviderKey, providers } from './providers.ts';
 import { Wizard } from './wizard.tsx';
@@ -173,7 +174,7 @@ export function AddConnection({ onClose }: { onClose: () => void }) {
       <Select
         label="Mode"
         description={modeTexts[mode].does}
-        data={Object.entries(modeTexts).map(([value, { label }]) => ({ value: value as Mode, label }))}
+        data={modes}
         value={mode}
         onChange={(chosen) => setMode(chosen ?? mode)}
         allowDeselect={false}

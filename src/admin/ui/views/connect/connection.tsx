@@ -2,6 +2,7 @@ import { Alert, Code, Group, NumberInput, Radio, Stack, Switch, Text } from '@ma
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Connection, ConnectionDetails, Policy } from '../../../../operations/connections.ts';
+import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
 import { call } from '../../api.ts';
 import { Copyable } from '../../components/buttons.tsx';
 import { ConfirmButton, DialogButton, FormDialog } from '../../components/dialogs.tsx';
@@ -14,7 +15,6 @@ import { useChange, useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 import { useOverview } from '../overview/state.ts';
 import { ModeButton } from '../shadow/mode.tsx';
-import { modeTexts } from '../shadow/texts.ts';
 
 /** A connection: what the settings say about it, and its policies with what they do. */
 export function ConnectionView({ id, connection }: { id: string; connection: Connection | undefined }) {
@@ -73,7 +73,7 @@ function ConnectionMode({ id }: { id: string }) {
     <Section title="Mode">
       <Group justify="space-between">
         <Text>
-          <b>{modeTexts[mode].label}</b>: {modeTexts[mode].does}
+          <b>{mode}</b>: {modeTexts[mode].does}
         </Text>
         <ModeButton id={id} mode={mode} />
       </Group>

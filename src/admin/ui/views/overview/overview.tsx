@@ -2,11 +2,17 @@ import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@manti
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import type { ConnectionHealth } from '../../../../operations/overview.ts';
+import {
+  changesText,
+  NOT_IMPORTED_TEXT,
+  resumeText,
+  waitingText,
+} from '../../../../provisioning/shadow/mode-texts.ts';
 import { call } from '../../api.ts';
 import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Dim, Time, ViewLink } from '../../components/text.tsx';
-import { countText, numberText, sinceText, toWords, withLocalTimes } from '../../components/texts.ts';
+import { numberText, sinceText, toWords, withLocalTimes } from '../../components/texts.ts';
 import { HelpLink } from '../../components/view-head.tsx';
 import { useIsAdmin } from '../../session.ts';
 import { causeNames } from '../held/texts.ts';
@@ -214,7 +220,7 @@ type Paused = NonNullable<ConnectionHealth['paused']>;
 
 /** The changes that wait in a paused connection, and the button that resumes it. */
 export function PausedConnection({ id, paused }: { id: string; paused: Paused }) {
-  const total = countOf(paused);
+  const changes = changesText(paused.people);
   const waiting = `~/admin/people?connection=${encodeURIComponent(id)}&state=dirty`;
   return (
     <Notice
@@ -226,9 +232,9 @@ export function PausedConnection({ id, paused }: { id: string; paused: Paused })
       the identity provider sends since then are provisioned. After a restore, start a full synchronization
       there, then let the connection go on.{' '}
       <ViewLink href={waiting} inherit isInText>
-        {total === 0 ? 'No changes wait' : `The changes of ${peopleText(total)} wait`}
+        {waitingText(paused.people)}
       </ViewLink>
-      {total > 0 && `: ${changesText(paused)}`}.
+      {changes && `: ${changes}`}.
     </Notice>
   );
 }
@@ -243,34 +249,8 @@ function ResumeButton({ id, paused }: { id: string; paused: Paused }) {
       change={() => call('resumeConnection', { id })}
       isDestructive
     >
-      <Text>
-        {countOf(paused) === 0
-          ? 'No changes wait.'
-          : `The travelers of ${peopleText(countOf(paused))} are read again, and the stored values are sent where they differ: ${changesText(paused)}.`}
-      </Text>
-      {!paused.isImported && (
-        <Text fw={600}>
-          No import has ended since the pause, so more people may be concerned. Wait for it if you can.
-        </Text>
-      )}
+      <Text>{resumeText(paused.people)}</Text>
+      {!paused.isImported && <Text fw={600}>{NOT_IMPORTED_TEXT}</Text>}
     </ConfirmButton>
   );
-}
-
-function countOf({ people: { create, reactivate, end, change } }: Paused): number {
-  return create + reactivate + end + change;
-}
-
-function peopleText(count: number): string {
-  return countText(count, 'person', 'people');
-}
-
-function changesText({ people: { create, reactivate, end, change } }: Paused): string {
-  const parts: [number, string][] = [
-    [create, 'would be created'],
-    [reactivate, 'activated again'],
-    [end, 'archived or deleted'],
-    [change, 'changed in another way'],
-  ];
-  return parts.flatMap(([count, text]) => (count > 0 ? [`${numberText(count)} ${text}`] : [])).join(', ');
 }

@@ -1,13 +1,18 @@
 import { Button, Menu, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import type { ConnectionHealth } from '../../../../operations/overview.ts';
+import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
+import { changedText, liveText, outcomeTexts } from '../../../../provisioning/shadow/shadow-texts.ts';
 import { call, type Result } from '../../api.ts';
 import { Answers, Confirm, Dialog, DialogButton } from '../../components/dialogs.tsx';
 import { countText, numberText } from '../../components/texts.ts';
 import { useChange } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
-import { type Mode, modeTexts, outcomeMarks } from './texts.ts';
 
-const modes = Object.keys(modeTexts) as Mode[]; // The table has all modes and nothing else.
+export type Mode = ConnectionHealth['mode'];
+
+/** All modes. */
+export const modes = Object.keys(modeTexts) as Mode[]; // The table has all modes and nothing else.
 
 /** A menu with the other modes of a connection. A change is confirmed; a viewer has no menu. */
 export function ModeButton({ id, mode }: { id: string; mode: Mode }) {
@@ -24,7 +29,7 @@ export function ModeButton({ id, mode }: { id: string; mode: Mode }) {
             .filter((other) => other !== mode)
             .map((other) => (
               <Menu.Item key={other} onClick={() => setWanted(other)}>
-                {modeTexts[other].label}
+                {other}
               </Menu.Item>
             ))}
         </Menu.Dropdown>
@@ -80,7 +85,7 @@ function GoLive({ connection, sums: { people, digest }, onDone, onClose }: GoLiv
     {
       refreshes: ['readOverview'],
       onDone: (result) => {
-        if (result.outcome === 'live') onDone(doneText(connection, result));
+        if (result.outcome === 'live') onDone(liveText(connection, result));
       },
     },
   );
@@ -93,13 +98,10 @@ function GoLive({ connection, sums: { people, digest }, onDone, onClose }: GoLiv
         </Text>
         {changed && (
           <Stack gap={4} role="status">
-            <Text fw={600}>
-              {countText(changed.changed, 'plan has', 'plans have')} changed since the report, or people were
-              added or removed. These changes are not approved: the safety valve applies to them.
-            </Text>
+            <Text fw={600}>{changedText(changed.changed)}</Text>
             {changed.examples.map(({ id, userName, outcome }) => (
               <Text key={id}>
-                {userName}: {outcomeMarks[outcome].text}
+                {userName}: {outcomeTexts[outcome]}
               </Text>
             ))}
           </Stack>
@@ -126,10 +128,4 @@ function planText({ create, link, change, reactivate, end }: Sums['people']): st
     `${numberText(end)} archived or deleted`,
   ];
   return `${parts.join(', ')}.`;
-}
-
-function doneText(connection: string, { approved, changed }: Result<'goLive'>): string {
-  const counted = `${countText(approved, 'change')} that the safety valve counts ${approved === 1 ? 'was' : 'were'} approved as planned`;
-  const others = changed === 0 ? '' : `, and it applies to ${countText(changed, 'plan')} changed since`;
-  return `${connection} is live: ${counted}${others}.`;
 }

@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { ShadowPerson } from '../../../../operations/shadow.ts';
 import { fieldName, valueText } from '../../../../provisioning/people/person-texts.ts';
+import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
+import { outcomeTexts } from '../../../../provisioning/shadow/shadow-texts.ts';
 import type { Result } from '../../api.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filters.tsx';
@@ -15,7 +17,7 @@ import { usePages, useRead } from '../../queries.ts';
 import { Panel } from '../overview/panel.tsx';
 import { useOverview } from '../overview/state.ts';
 import { GoLiveButton, ModeButton } from './mode.tsx';
-import { modeTexts, outcomeMarks } from './texts.ts';
+import { outcomeMarks } from './texts.ts';
 
 /** The view Shadow: the modes of the connections, and the report of each one in shadow mode. */
 export function ShadowView() {
@@ -43,7 +45,7 @@ function Modes() {
             {connections.map(({ id, mode, since }) => (
               <Panel key={id} title={id} action={<ModeButton id={id} mode={mode} />}>
                 <Text>
-                  <b>{modeTexts[mode].label}</b>
+                  <b>{mode}</b>
                   {since && (
                     <>
                       {' '}
@@ -128,7 +130,7 @@ function SumPanels({ sums: { people, fields, names }, connection }: { sums: Sums
                           {numberText(people[outcome])}
                         </ViewLink>
                       </Table.Td>
-                      <Table.Td>{outcomeMarks[outcome].text}</Table.Td>
+                      <Table.Td>{outcomeTexts[outcome]}</Table.Td>
                     </Table.Tr>
                   ),
               )}
