@@ -69,7 +69,11 @@ export const VIEWS = [
     '&status=failed',
     '&status=pending',
   ]),
-  view('Travel service', '/travel/requests?limit=50', ['', '&failed=true', '&path=/api/nothing']),
+  view('Travel service', '/exchanges?direction=api&limit=50', [
+    '',
+    '&status=failed',
+    '&pathBelow=/api/nothing',
+  ]),
   view('Travel service', '/travel/events?limit=50', ['']),
   view('Travel service, after 30 pages', '/travel/events?limit=50', [''], { pages: 30 }),
   view('Audit', '/audit?limit=100', [

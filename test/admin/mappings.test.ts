@@ -130,6 +130,14 @@ test('the preview of a pasted user shows findings with their remedies', async ()
   expect(body.findings).toMatchObject([{ field: 'phoneNumber', value: '12', remedy: expect.any(String) }]);
 });
 
+test('the groups that a pasted user states count, as those of a stored user do', async () => {
+  const rule = { template: 'Board', userAttribute: 'lastName', when: 'groups[display eq "Board"]' };
+  const text = JSON.stringify({ scimUserMapping: [rule] });
+  const user = { ...grace, groups: [{ value: 'g1', display: 'Board' }] };
+  const { body } = await fixture.viewer('POST', `${path}/preview-person`, { body: { text, user } });
+  expect(body.fields).toContainEqual(expect.objectContaining({ field: 'lastName', value: 'Board' }));
+});
+
 test('a preview of nobody, or of two people at once, or of what is no user is refused', async () => {
   const send = (body: object) => fixture.viewer('POST', `${path}/preview-person`, { body });
   expect((await send({ text: '{}' })).status).toBe(422);
@@ -139,6 +147,11 @@ test('a preview of nobody, or of two people at once, or of what is no user is re
   expect([faulty.status, faulty.body.faults[0].field]).toEqual([422, 'user']);
   const mapping = await send({ text: '{"scimUserMapping": 7}', person: graceId });
   expect([mapping.status, mapping.body.faults[0].field]).toEqual([422, 'scimUserMapping']);
+});
+
+test('a preview without a mapping tells what the mapping in force has still to send', async () => {
+  const { status, body } = await fixture.viewer('POST', `${path}/preview`, { body: {} });
+  expect([status, body.changed, body.fields]).toEqual([200, 0, []]);
 });
 
 test('the preview of everybody counts people and fields, and changes nothing', async () => {
