@@ -1,12 +1,9 @@
 import type { z } from 'zod';
 import { auditColumns, auditOperations } from '../operations/audit.ts';
-import { type AuditEntry, auditLog } from '../store/credentials/audit-log.ts';
-import type { Database } from '../store/sql/database.ts';
 import type { CliCommand } from './command.ts';
 import { addInputOptions } from './input-options.ts';
 import { listPages, withOperations } from './operations.ts';
 import { addLimitOption, addListFlags, type ListFlags, printList, rowLimit } from './printers.ts';
-import { currentUser } from './terminal.ts';
 
 const { query } = auditOperations.listAuditEntries;
 const list = [auditOperations, 'listAuditEntries', 'entries'] as const;
@@ -33,22 +30,4 @@ export function addAuditCommand(program: CliCommand): void {
         });
       }),
     );
-}
-
-/**
- * Records a change that a command makes in the audit log of the admin page, with the user of the operating system. `change` may add to the
- * details; `isDone` is false of its result if nothing has changed, by default of a falsy one.
- */
-export async function withAuditEntry<T>(
-  database: Database,
-  { action, details }: Pick<AuditEntry, 'action' | 'details'>,
-  change: () => Promise<T>,
-  isDone: (result: T) => boolean = Boolean,
-): Promise<T> {
-  const audit = auditLog(database);
-  const actor = { actor: `command line: ${currentUser()}`, actorKind: 'command', address: '' } as const;
-  const position = await audit.begin({ at: Date.now(), ...actor, action, details });
-  const result = await change();
-  await audit.finish(position, { status: isDone(result) ? 200 : 409, details });
-  return result;
 }
