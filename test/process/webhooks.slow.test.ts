@@ -102,7 +102,8 @@ it('a receiver with a certificate that the machine trusts gets HTTPS deliveries,
   const kinds = receiver.received.map(({ event }) => event.kind).sort();
   expect(kinds).toEqual(['webhook.created', 'webhook.updated']);
   const log = await eventually(async () => {
-    const { out } = await runJetbridge(['requests', '--json'], { JETBRIDGE_DATA: data });
+    const args = ['requests', '--direction', 'api', '--json'];
+    const { out } = await runJetbridge(args, { JETBRIDGE_DATA: data });
     expect(out).toContain(`/webhooks/${id}/test`);
     return out;
   });
