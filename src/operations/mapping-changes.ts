@@ -364,9 +364,24 @@ async function applyText(
     now: deps.now(),
   });
   if (result.outcome === 'conflict') throw conflict(result);
+  if (result.outcome === 'applied') await planAgainInShadow(connection, deps);
   const { before, ...change } = result;
   context.note({ version: change.version, before });
   return change;
+}
+
+const BATCH = 500;
+
+/**
+ * Makes the people of a connection in shadow mode due, so that they are planned at once: after a command a running service would see the new
+ * rules within a minute only. In the other modes the service first decides whether the change is held.
+ */
+async function planAgainInShadow({ id }: Connection, { store, now, wake }: MappingDeps): Promise<void> {
+  const shadow = await store.modes.readShadow(id);
+  if (!shadow) return;
+  for (let marked = BATCH; marked === BATCH; )
+    marked = await store.reconcileQueue.markStaleDirty(id, shadow.generation, BATCH, now());
+  wake();
 }
 
 /** Puts a mapping of the history in force again. */
