@@ -87,8 +87,8 @@ function hasUnencodedCharacter(afterScheme: string): boolean {
 
 function canDecode(text: string): boolean {
   try {
-    decodeURIComponent(text);
-    return true;
+    // The bundler removes a call whose result is not used, although it can throw.
+    return decodeURIComponent(text) !== undefined;
   } catch {
     return false;
   }

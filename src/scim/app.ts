@@ -137,8 +137,8 @@ function checkEndpoint(
 
 function isDecodable(path: string): boolean {
   try {
-    decodeURIComponent(path);
-    return true;
+    // The bundler removes a call whose result is not used, although it can throw.
+    return decodeURIComponent(path) !== undefined;
   } catch {
     return false;
   }
