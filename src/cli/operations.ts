@@ -74,8 +74,12 @@ export function operatorOn<Deps extends OperationDeps>(deps: Deps): Operator<Dep
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the caller knows the operation that it names, and its types.
-type Handle<Deps> = (input: any, deps: Deps, context: OperationContext) => Promise<any>;
+/** The handler of the named operation. Its result has the type that the caller expects of that operation. */
+type Handle<Deps> = (
+  input: OperationInput<Declaration>,
+  deps: Deps,
+  context: OperationContext,
+) => Promise<never>;
 
 const silent = { error: () => {} };
 
