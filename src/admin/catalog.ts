@@ -19,7 +19,7 @@ import { travelOperations } from '../operations/travel-service.ts';
 import { openidOperations } from './openid/sign-in.ts';
 import { signInOperations } from './sign-in.ts';
 
-/** What an admin does, apart from signing in. */
+/** The operations of the admin API, apart from signing in. */
 export const operations = {
   ...overviewOperations,
   ...peopleOperations,

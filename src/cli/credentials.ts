@@ -136,7 +136,7 @@ function readKeyFile(file: string): Record<string, unknown> {
   throw new Refused(`${file}: ${read.problem}.`);
 }
 
-/** What all credentials have. */
+/** The members that all credentials have. */
 interface Listed {
   id: string;
   name: string;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { choiceParser, parseTime, wholeNumber } from './arguments.ts';
 import type { CliCommand } from './command.ts';
 
-/** What an option takes from a member of an input, as JSON Schema describes it. */
+/** The part of a member's JSON Schema from which its option follows. */
 interface Member {
   type?: string;
   enum?: string[];

@@ -37,7 +37,7 @@ export function withOperations(shell: Shell, work: (operator: Operator) => Promi
   return withDatabase(shell, (opened) => refusing(async () => work(operatorOn(await commandDeps(opened)))));
 }
 
-/** What operations on stored data use in a command. */
+/** Creates the dependencies of operations on stored data for a command. */
 export async function commandDeps({ database, settings, store }: OpenedDatabase): Promise<OperationDeps> {
   // The servers of a database compare times by its clock.
   const ahead = (await databaseTime(database)) - Date.now();

@@ -139,7 +139,7 @@ function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output', schemas: 
   const text = JSON.stringify(wrapped).replaceAll('"#/$defs/', '"#/components/schemas/');
   const { $defs = {}, properties } = JSON.parse(text);
   for (const [name, { id: _id, ...definition }] of Object.entries<JsonObject>($defs)) {
-    // What a body and a response have in common is described as in responses.
+    // A schema that bodies and responses share is described as in responses.
     if (io === 'output' || !(name in schemas)) schemas[name] = definition;
   }
   return properties.schema;

@@ -5,7 +5,7 @@ import { deleteConnection, readStoredConnections, type StoredConnection } from '
 import type { OperationDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { type Operations, operation } from './operation.ts';
-import { count, id, optionalText, optionalTime, time } from './schemas.ts';
+import { count, id, optionalText, optionalTime, pause } from './schemas.ts';
 
 const record = z
   .object({
@@ -20,12 +20,7 @@ const record = z
     keptBecause: optionalText.describe('Why it cannot be forgotten; absent if it can'),
     mode: z.enum(connectionModeNames),
     since: optionalTime.describe('The time at which the mode began; absent while it is live'),
-    paused: z
-      .object({
-        since: time,
-        people: z.object({ create: count, reactivate: count, end: count, change: count }),
-        isImported: z.boolean().describe('True if an import has ended since the pause'),
-      })
+    paused: pause
       .optional()
       .describe('The people whose changes wait; absent unless the connection is paused'),
   })
@@ -34,7 +29,7 @@ const record = z
     description: 'A connection in the database, with the numbers of its records',
   });
 
-/** What the database has of connections, whether or not the settings have them. */
+/** The operations on connections in the database, whether or not the settings have them. */
 export const connectionRecordOperations = {
   listConnectionRecords: operation(
     {

@@ -17,7 +17,7 @@ import {
 import { demoDayStates, findConnection, type ServiceDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { type Operations, operation, serviceOperation } from './operation.ts';
-import { count, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
+import { count, optionalInteger, optionalText, optionalTime, pause, time } from './schemas.ts';
 
 const exchange = z
   .object({
@@ -40,12 +40,7 @@ const connection = z
     waiting: count.describe('People with changes that are not in the travel service yet'),
     lastRequest: exchange.optional().describe('Of the identity provider, within a day'),
     lastCall: exchange.optional().describe('Of the travel API, within a day'),
-    paused: z
-      .object({
-        since: time,
-        people: z.object({ create: count, reactivate: count, end: count, change: count }),
-        isImported: z.boolean().describe('True if an import has ended since the pause'),
-      })
+    paused: pause
       .optional()
       .describe(
         'The people whose changes wait in the pause, by what would be sent; absent unless the connection is paused',

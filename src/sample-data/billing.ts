@@ -3,7 +3,7 @@ import type { DisputeReason, DisputeStatus } from '../travel/resources/billing-r
 import type { Invoice, Repayment } from './ledger.ts';
 import { addDispute, addPurchase, issueInvoice, remainingCharge, setStatus } from './ledger.ts';
 import { localeOf } from './reference-data.ts';
-import { DAY, LENGTH, later, type Simulation, type Story } from './simulation.ts';
+import { DAY, LENGTH, later, type Process, type Simulation } from './simulation.ts';
 
 /** The services that a branch purchases each month, with their prices in hundredths and frequency. */
 const services = [
@@ -13,7 +13,7 @@ const services = [
 ];
 
 /** Bills every branch for its services and bookings on the first of each month. */
-export async function* billBranches(simulation: Simulation): Story {
+export async function* billBranches(simulation: Simulation): Process {
   const { company, options, random, start } = simulation;
   let issued = 0;
   for (let month = nextMonth(options.now - LENGTH); month < options.now; month = nextMonth(month)) {
@@ -43,7 +43,7 @@ function nextMonth(time: number): number {
 const endings: Record<number, 'uncollectible' | 'void'> = { 5: 'uncollectible', 8: 'void' };
 
 /** Most invoices are paid within some weeks, and some stay open. Some payments for bookings are disputed. */
-async function* endInvoice(simulation: Simulation, invoice: Invoice, number: number): Story {
+async function* endInvoice(simulation: Simulation, invoice: Invoice, number: number): Process {
   const { examples, random } = simulation;
   const status = endings[number] ?? 'paid';
   if (status === 'paid' && random.datatype.boolean(0.04)) return;
@@ -68,7 +68,7 @@ const disputes: { reason: DisputeReason; statuses: DisputeStatus[] }[] = [
 ];
 
 /** A dispute about a tenth of what is left of the charge. Parts below 1 are not disputed. */
-async function* dispute(simulation: Simulation, invoice: Invoice): Story {
+async function* dispute(simulation: Simulation, invoice: Invoice): Process {
   yield later(simulation, 6 * DAY, 25 * DAY);
   const { reason, statuses } = simulation.random.helpers.arrayElement(disputes);
   const cents = Math.floor(remainingCharge(invoice) / 10);
@@ -85,7 +85,7 @@ export function startTransfer(simulation: Simulation, refund: Repayment | undefi
   if (refund?.doc.status === 'waiting') simulation.start(transfer(simulation, refund));
 }
 
-async function* transfer(simulation: Simulation, refund: Repayment): Story {
+async function* transfer(simulation: Simulation, refund: Repayment): Process {
   yield later(simulation, DAY, 4 * DAY);
   await setStatus(simulation, 'refund', refund, { status: 'pending' });
   yield later(simulation, DAY, 5 * DAY);

@@ -8,7 +8,7 @@ import { travelPolicy } from '../travel/resources/travel-policy.ts';
 import { user } from '../travel/resources/user.ts';
 import { toJson } from './ledger.ts';
 import { type City, cities, localeOf } from './reference-data.ts';
-import { DAY, HOUR, LENGTH, later, type Simulation, type Story } from './simulation.ts';
+import { DAY, HOUR, LENGTH, later, type Process, type Simulation } from './simulation.ts';
 
 /** The departments, which the first reports of the head of the company lead. */
 const departments = ['Sales', 'Product', 'Marketing', 'Finance', 'People', 'Legal', 'Research', 'Support'];
@@ -86,7 +86,7 @@ const MAX_TRAVELERS = 4_000;
 const REPORTS = 8;
 
 /** Hires every person within the first three days, managers before their reports. Some leave later; those do not travel. */
-export async function* hirePeople(simulation: Simulation): Story {
+export async function* hirePeople(simulation: Simulation): Process {
   const { company, now, options, progress, random, recorder, start, travelers } = simulation;
   const opened = now() + HOUR;
   const managers: { id: string; department: string }[] = [];
@@ -114,7 +114,7 @@ export async function* hirePeople(simulation: Simulation): Story {
   }
 }
 
-async function* leave(simulation: Simulation, person: StoredResource): Story {
+async function* leave(simulation: Simulation, person: StoredResource): Process {
   yield later(simulation, 30 * DAY, LENGTH);
   await simulation.recorder.replace(user, person, { ...person.doc, archived: true });
 }

@@ -51,7 +51,7 @@ export async function createSampleData(
   const company = await createCompany(recorder, { ...options, hasDefaultPolicy: policies.length > 0 });
   const simulation: Simulation = {
     ...{ ...time, ...generators, company, options, progress, recorder },
-    ...{ examples: {}, travelers: [], uninvoiced: new Set(), start: (story) => schedule.add(story) },
+    ...{ examples: {}, travelers: [], uninvoiced: new Set(), start: (process) => schedule.add(process) },
   };
   for (const begin of [hirePeople, startTrips, billBranches]) schedule.add(begin(simulation));
   for (let isOver = false; !isOver; ) {

@@ -28,15 +28,15 @@ export interface Simulation extends Ledger {
   };
   /** The people who can travel, with the titles of their policies. */
   travelers: { user: StoredResource; home: City; policy: string }[];
-  start(story: Story): void;
+  start(process: Process): void;
   /** Called once for each person who is hired and each trip that is searched. */
   progress(): void;
   /** Ids of some resources. The command line uses them to print example requests. */
   examples: { tripProjectId?: string; invoiceId?: string };
 }
 
-/** What happens to a person, a trip or an invoice: it yields the times, in epoch milliseconds, at which it goes on. */
-export type Story = AsyncGenerator<number, void, void>;
+/** A process of the simulation, of a person, a trip or an invoice: it yields the times, in epoch milliseconds, at which it goes on. */
+export type Process = AsyncGenerator<number, void, void>;
 
 /** An hour and a day, in milliseconds. */
 export const HOUR = 3_600_000;
@@ -44,10 +44,10 @@ export const DAY = 24 * HOUR;
 /** The simulated time, in milliseconds: twelve months of trips, and some weeks before them to set the account up. */
 export const LENGTH = 395 * DAY;
 
-/** Runs stories in order of time. */
+/** Runs processes in order of time. */
 export class Schedule {
   /** The latest first, so that the earliest is taken from the end. */
-  readonly #entries: { time: number; story: Story }[] = [];
+  readonly #entries: { time: number; process: Process }[] = [];
   readonly #end: number;
   /** The simulated time. */
   now: number;
@@ -57,20 +57,20 @@ export class Schedule {
     this.now = end - LENGTH;
   }
 
-  /** Adds a story that goes on at a time, by default now. One that would go on at the end or later is dropped. */
-  add(story: Story, time = this.now): void {
+  /** Adds a process that goes on at a time, by default now. One that would go on at the end or later is dropped. */
+  add(process: Process, time = this.now): void {
     if (time >= this.#end) return;
     const index = this.#entries.findLastIndex((later) => later.time > time) + 1;
-    this.#entries.splice(index, 0, { time, story });
+    this.#entries.splice(index, 0, { time, process });
   }
 
-  /** Runs the earliest story until it yields. Returns false if there is none. */
+  /** Runs the earliest process until it yields. Returns false if there is none. */
   async runNext(): Promise<boolean> {
     const next = this.#entries.pop();
     if (!next) return false;
     this.now = next.time;
-    const { value, done } = await next.story.next();
-    if (!done) this.add(next.story, value);
+    const { value, done } = await next.process.next();
+    if (!done) this.add(next.process, value);
     return true;
   }
 }

@@ -4,10 +4,10 @@ import { startTransfer } from './billing.ts';
 import { bookTrip, cancelBooking, exchangeBooking, type Quote, saveTrip, searchTrip } from './bookings.ts';
 import { MAX_PRICE, projects, reasons } from './company.ts';
 import { type City, cities, kilometers, localDateTime, localeOf, stationOf } from './reference-data.ts';
-import { DAY, HOUR, LENGTH, later, type Simulation, type Story } from './simulation.ts';
+import { DAY, HOUR, LENGTH, later, type Process, type Simulation } from './simulation.ts';
 
 /** Starts all trips, from the fourth day on: the first people are hired by then. */
-export async function* startTrips(simulation: Simulation): Story {
+export async function* startTrips(simulation: Simulation): Process {
   const { options, progress, random, start } = simulation;
   const period = { from: options.now - LENGTH + 4 * DAY, to: options.now - HOUR };
   for (const time of random.date.betweens({ ...period, count: options.trips })) {
@@ -23,7 +23,7 @@ const outcomes = { traveled: 72, canceled: 10, exchanged: 8, 'only searched': 6,
 const decisions = { approved: 85, declined: 10, bookingAllowed: 5 };
 
 /** The search, the approval, the booking and perhaps a change of a trip. */
-async function* makeTrip(simulation: Simulation): Story {
+async function* makeTrip(simulation: Simulation): Process {
   const { draw, examples, now, random } = simulation;
   const { trip, journey } = await search(simulation);
   const outcome = draw(outcomes);

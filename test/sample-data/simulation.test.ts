@@ -3,24 +3,24 @@ import { companyIdentity } from '../../src/sample-data/company.ts';
 import { cities, localDateTime } from '../../src/sample-data/reference-data.ts';
 import { idGenerator, LENGTH, loadGenerators, Schedule } from '../../src/sample-data/simulation.ts';
 
-it('stories go on in order of time, then of addition, and none at the end or later', async () => {
+it('processes go on in order of time, then of addition, and none at the end or later', async () => {
   const begin = 1_000_000;
   const anyTimes = fc.array(fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 3 }));
   await fc.assert(
-    fc.asyncProperty(anyTimes, async (stories) => {
+    fc.asyncProperty(anyTimes, async (processes) => {
       const end = begin + 15;
       const schedule = new Schedule(end);
       schedule.now = begin;
       const seen: number[] = [];
-      async function* story(waits: number[]) {
+      async function* process(waits: number[]) {
         for (const wait of waits) {
           yield schedule.now + wait;
           seen.push(schedule.now);
         }
       }
-      for (const waits of stories) schedule.add(story(waits));
+      for (const waits of processes) schedule.add(process(waits));
       while (await schedule.runNext());
-      const planned = stories.flatMap((waits) => {
+      const planned = processes.flatMap((waits) => {
         let at = begin;
         return waits.map((wait) => {
           at += wait;
@@ -33,7 +33,7 @@ it('stories go on in order of time, then of addition, and none at the end or lat
   expect(new Schedule(LENGTH).now).toBe(0);
 });
 
-it('of two stories with the same time, the one that was added first goes on first', async () => {
+it('of two processes with the same time, the one that was added first goes on first', async () => {
   const schedule = new Schedule(LENGTH);
   const seen: string[] = [];
   async function* say(word: string) {
