@@ -197,20 +197,24 @@ export interface TraceEntry {
  */
 export type StoredTrace = (TraceEntry | [field: FieldKey, ...Json[]])[];
 
-/** A field of a traveler that the bridge owns. */
+/**
+ * What is known of a field of a traveler that the bridge owns. It is committed without `seen` before the call that sends the value: until an
+ * answer, or a later read, shows the traveler, nobody knows which value it has.
+ */
 export interface AppliedField {
-  /** The value as it was sent in the request. */
+  /** The value as it was sent; null for a removal. A value that the traveler had already counts as sent. */
   sent: Json;
-  /** The value in the travel API's response, which may be spelled differently. */
-  answered: Json;
-  /** Another spelling of the value, in which the travel API shows it when the traveler is read. */
-  read?: Json;
   /** The SCIM value from which `sent` was translated. */
   source: Json;
-  /** True after a call with unknown outcome: the traveler may have `sent` or its earlier value. */
-  unsure?: true;
-  /** True for a value that the traveler had before the IdP gave it, e.g. a role: it was never sent. */
-  preexisting?: true;
+  /**
+   * The value that the travel API has shown in its answer, or in the read that settled the call; it may be spelled differently. Null means
+   * no value; absent until then.
+   */
+  seen?: Json;
+  /** The value before the bridge owned the field; null means none. Absent for email and `archived`, and for what the bridge has created. */
+  before?: Json;
+  /** The time at which a value is sent again that the travel API has accepted and does not show, in epoch milliseconds. */
+  resendAt?: number;
 }
 
 /** The fields of one traveler that the bridge owns. */

@@ -16,9 +16,8 @@ export function searchedNames(identity: Identity): string[] {
 
 /** Returns the addresses that the travel service has received or may have received. */
 export function travelAddresses({ observed, creating, applied, progress }: Identity): string[] {
-  const { parkedFrom, announced, late } = progress;
-  const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];
-  return nonEmptyTexts(observed?.email, creating, parkedFrom, ...sent, ...(late?.sent.email ?? []));
+  const sent = [applied.email?.sent, applied.email?.seen, applied.email?.source];
+  return nonEmptyTexts(observed?.email, creating?.email, progress.parkedFrom, ...sent);
 }
 
 /** Returns the values of a multi-valued attribute. */

@@ -1,5 +1,3 @@
-import type { AnnouncedFields } from '../../translator/announced.ts';
-import type { PlannedField } from '../../translator/plan.ts';
 import type {
   AppliedFields,
   FieldKey,
@@ -7,6 +5,7 @@ import type {
   RefusedFields,
   StoredTrace,
   Translation,
+  WantedField,
 } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 import type { ConnectionSettings } from '../connection.ts';
@@ -50,8 +49,6 @@ export type OutcomeDraft = Omit<
   Outcome,
   'trace' | 'rulesGeneration' | 'state' | 'attempts' | 'nextAttemptAt'
 > & {
-  /** The fields of this attempt's PATCHes that were answered, and the traveler that they changed. They are stored only with the outcome. */
-  answered?: { travelId: string; fields: AnnouncedFields };
   /** The trace of the translation after a link, if the traveler had applied fields. */
   trace?: StoredTrace;
 };
@@ -74,7 +71,7 @@ export interface ReconcileResult {
 }
 
 /** The wanted value of each field. The steps of a reconciliation set a field to `kept` if it must not be sent. */
-export type WantedFields = Record<FieldKey, PlannedField>;
+export type WantedFields = Record<FieldKey, WantedField>;
 
 /** A draft, and the wanted fields without those that must not be sent. */
 export interface SendableFields {
@@ -87,13 +84,14 @@ export interface SendableFields {
  * translation in place of the stored ones.
  */
 export function newDraft(identity: Identity, translation: Pick<Translation, 'findings'>): OutcomeDraft {
-  const { travelId, applied, refused, observed, creating, progress } = identity;
+  const { travelId, applied, refused, observed, creating, readAgainAt, progress } = identity;
   return {
     travelId,
     applied,
     refused,
     observed,
     creating,
+    readAgainAt,
     waitingFor: undefined,
     progress,
     hold: undefined,
@@ -152,22 +150,17 @@ export function unlessEmpty<T extends object>(record: T): T | undefined {
   return Object.keys(record).length === 0 ? undefined : record;
 }
 
-/** Returns the draft without the announced call, once the outcome of the call is known. */
-export function withoutAnnouncedCall(draft: OutcomeDraft): OutcomeDraft {
-  return withProgress(draft, { announced: undefined, callEndsBy: undefined, reservation: undefined });
-}
-
 /**
- * Returns the draft of an identity that was just linked to a traveler, with the fields that were already applied to
- * that traveler.
+ * Returns the draft of an identity that was just linked to a traveler, with the records of its fields. A create that may still make another
+ * traveler stays.
  */
 export function withLinkedTraveler(
   draft: OutcomeDraft,
   traveler: TravelUser,
   applied: AppliedFields,
 ): OutcomeDraft {
-  const linked = { ...draft, travelId: traveler.id, observed: traveler, applied, creating: undefined };
-  return withoutAnnouncedCall(linked);
+  const creating = draft.readAgainAt === undefined ? undefined : draft.creating;
+  return { ...draft, travelId: traveler.id, observed: traveler, applied, creating };
 }
 
 /** True if the travel API may have carried out the call although it failed, for example after a time-out. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { findDrift, type Plan, toAppliedFields } from '../../translator/plan.ts';
+import { afterRead, withoutCall } from '../../translator/field-records.ts';
+import { findDrift, type Plan } from '../../translator/plan.ts';
 import type { AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
 import { findings } from '../findings.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
@@ -7,10 +8,8 @@ import { isParkingAddress } from './email/addresses.ts';
 import {
   earlierKeptRoleFindings,
   earlierLostValueFindings,
-  withResetDone,
   withWrittenFields,
 } from './ownership.ts';
-import { withReplacedSettled } from './replaced-values.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
 export function endUpdate(
@@ -18,7 +17,10 @@ export function endUpdate(
   { draft, fields }: SendableFields,
   next: Plan,
 ): ReconcileResult {
-  const applied = draft.observed ? toAppliedFields(draft.applied, next, draft.observed) : draft.applied;
+  const owned = withoutCall(draft.applied, next, draft.observed);
+  const isOpen = draft.readAgainAt !== undefined;
+  const { rules } = context.rulesSnapshot;
+  const applied = draft.observed ? afterRead(owned, draft.observed, { rules, isOpen }) : owned;
   const refused = Object.fromEntries(
     Object.entries(draft.refused).filter(
       ([key, { basis }]) =>
@@ -36,16 +38,12 @@ export function endUpdate(
   ];
   // A refused `archived` is not recorded, so that a repeated deactivation sends it again.
   const { archived: _, ...remembered } = refused;
-  const settled = withReplacedSettled(context, draft, { fields, released: next.released });
   const done = withWrittenFields(context, {
-    ...settled,
-    ...{ applied, refused: remembered, findings: allFindings, creating: undefined },
+    ...draft,
+    ...{ applied, refused: remembered, findings: allFindings },
   });
   if (done.hold) return endInState(done, 'held');
-  return endInState(
-    withResetDone(context.identity, done),
-    Object.keys(refused).length > 0 ? 'refused' : 'synced',
-  );
+  return endInState(done, Object.keys(refused).length > 0 ? 'refused' : 'synced');
 }
 
 /** True if an email only seems to have drifted because the observed or sent one is a parking address. */
@@ -54,7 +52,7 @@ function isParkingDrift(
   { field, value }: Finding,
   { email }: AppliedFields,
 ): boolean {
-  const emails = [value, email?.answered];
+  const emails = [value, email?.seen];
   return field === 'email' && emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
@@ -69,6 +67,6 @@ function isRefusalCurrent(
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
     return draft.waitingFor !== undefined || context.identity.origin.givesEmailUp === true;
   const field = fields[key];
-  if (field?.kind !== 'value' && field?.kind !== 'putBack') return refused === null && key in draft.applied;
+  if (field?.kind !== 'value') return refused === null && key in draft.applied;
   return isDeepStrictEqual(field.value, refused);
 }

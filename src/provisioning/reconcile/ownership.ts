@@ -1,28 +1,25 @@
 import { foldCase } from '../../schema/case-fold.ts';
 import type { Json } from '../../schema/resource.ts';
+import { doubted } from '../../translator/field-records.ts';
 import {
   findDrift,
   findUnsendableValues,
   isKeptRole,
   type Plan,
-  type PlannedField,
   type RefusedChange,
   type Unsendable,
 } from '../../translator/plan.ts';
-import type { AppliedFields, FieldKey, Finding, Translation } from '../../translator/translation.ts';
+import type { FieldKey, Finding, Translation, WantedField } from '../../translator/translation.ts';
 import {
   type CustomFieldValue,
   readField,
-  removableKeys,
   type TravelerChange,
   type TravelUser,
 } from '../../translator/traveler.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
-import type { Identity, Progress } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
-  isApproved,
   type OutcomeDraft,
   type ReconcileContext,
   type SendableFields,
@@ -58,7 +55,7 @@ export function withoutUnownedFields(
       key !== 'email' &&
       !isAdministratorRole(key)
     )
-      applied[key] = { sent: before.value, answered: before.value, source: before.source };
+      applied[key] = { sent: before.value, seen: before.value, source: before.source };
   }
   return { draft: { ...draft, applied }, fields };
 }
@@ -104,67 +101,16 @@ export function withWrittenFields(
   return withProgress(draft, { written: [...written] });
 }
 
-function isSameWanted(one: PlannedField | undefined, other: PlannedField | undefined): boolean {
+function isSameWanted(one: WantedField | undefined, other: WantedField | undefined): boolean {
   return (
     (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
     isEqualJson(toComparable(one), toComparable(other))
   );
 }
 
-function toComparable(wanted: PlannedField | undefined): Json {
+function toComparable(wanted: WantedField | undefined): Json {
   if (wanted && 'value' in wanted) return [wanted.value ?? null, wanted.source];
   return wanted?.kind === 'unresolved' ? wanted.source : null;
-}
-
-/** True while an admin must approve that the identity gets the traveler of another person, who left. */
-export function isReturnHeld(identity: Identity): boolean {
-  const { returnAt = 0 } = identity.origin;
-  return returnAt > (identity.progress.resetDone ?? 0) && !isApproved(identity, 'return');
-}
-
-/** True while the traveler may still have values of the person to whom it belonged before. */
-export function isResetPending(
-  { origin }: Pick<Identity, 'origin'>,
-  { progress }: Pick<OutcomeDraft, 'progress'>,
-): boolean {
-  return progress.reset === true || lastResetVersion(origin) > (progress.resetDone ?? 0);
-}
-
-/**
- * Records that the values of the previous person must be removed. If an admin has approved the return, that is decided for good: a later
- * write of the IdP does not hold it again.
- */
-export function withResetDue(
-  { origin: { returnAt } }: Pick<Identity, 'origin'>,
-  progress: Progress,
-): Progress {
-  return { ...progress, reset: true, ...(returnAt === undefined ? {} : { resetDone: returnAt }) };
-}
-
-/** Records that the values of the previous person have been removed from the traveler. */
-export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: OutcomeDraft): OutcomeDraft {
-  if (!isResetPending({ origin }, draft)) return draft;
-  return withProgress(draft, { reset: undefined, replaced: undefined, resetDone: lastResetVersion(origin) });
-}
-
-/**
- * Returns all values of the traveler as if the bridge had sent them. The plan then removes every value that is not
- * wanted, even those that were entered in the travel service. One that was sent for the leaver may have come after the traveler was read.
- */
-export function appliedForReset({ applied, observed }: OutcomeDraft): AppliedFields {
-  if (!observed) return applied;
-  const { email, archived, ...others } = applied;
-  const reset: AppliedFields = { ...(email ? { email } : {}), ...(archived ? { archived } : {}) };
-  for (const [key, field] of Object.entries(others)) reset[key] = { ...field, unsure: true };
-  for (const key of removableKeys(observed)) {
-    const value = readField(observed, key) ?? null;
-    reset[key] = { sent: value, answered: value, source: null, unsure: true };
-  }
-  return reset;
-}
-
-function lastResetVersion({ resetAt = 0, returnAt = 0 }: Identity['origin']): number {
-  return Math.max(resetAt, returnAt);
 }
 
 /**
@@ -244,15 +190,11 @@ export function earlierLostValueFindings({ identity }: ReconcileContext, draft: 
 }
 
 /** Adds a finding for each role that the IdP takes away and that stays, because the traveler had it before. */
-export function withKeptRolesReported(
-  { connection: { policies } }: ReconcileContext,
-  { draft, fields }: SendableFields,
-): SendableFields {
+export function withKeptRolesReported({ draft, fields }: SendableFields): SendableFields {
   const { applied, observed } = draft;
-  const { preexistingRoles } = policies;
   const kept = Object.keys(applied).filter(
     (key) =>
-      isKeptRole(key, { applied, preexistingRoles }) &&
+      isKeptRole(key, applied) &&
       fields[key] === undefined &&
       observed !== undefined &&
       readField(observed, key) !== undefined,
@@ -290,22 +232,22 @@ const MAX_CORRECTIONS = 3;
 const HOUR_MS = 3_600_000;
 
 /**
- * Marks the fields that have drifted, so that the plan sends them again, if the connection corrects drift. A field that was
- * corrected three times within the last hour stays as it is.
+ * Marks the fields that have drifted as unknown, so that they are sent again, if the connection corrects drift, and counts them. A field that
+ * was corrected three times within the last hour stays as it is.
  */
-export function withDriftMarked(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  if (context.connection.policies.drift !== 'correct' || !draft.observed) return draft;
-  const now = context.time.now;
-  const corrections = recentCorrections(draft.progress.corrections ?? {}, now);
-  const applied: AppliedFields = { ...draft.applied };
-  for (const { field } of findDrift(draft.applied, draft.observed)) {
-    const entry = applied[field];
-    const times = corrections[field] ?? [];
-    if (!entry || times.length >= MAX_CORRECTIONS) continue;
-    applied[field] = { ...entry, unsure: true };
-    corrections[field] = [...times, now];
-  }
-  return withProgress({ ...draft, applied }, { corrections: unlessEmpty(corrections) });
+export function withDriftDoubted(
+  { connection, time: { now } }: ReconcileContext,
+  draft: OutcomeDraft,
+): OutcomeDraft {
+  const { observed, applied, progress } = draft;
+  if (connection.policies.drift !== 'correct' || !observed) return draft;
+  const corrections = recentCorrections(progress.corrections ?? {}, now);
+  const keys = findDrift(applied, observed)
+    .map(({ field }) => field)
+    .filter((key) => (corrections[key] ?? []).length < MAX_CORRECTIONS);
+  for (const key of keys) corrections[key] = [...(corrections[key] ?? []), now];
+  const counted = withProgress(draft, { corrections: unlessEmpty(corrections) });
+  return keys.length === 0 ? counted : { ...counted, applied: doubted(applied, keys) };
 }
 
 function recentCorrections(all: Record<string, number[]>, now: number): Record<string, number[]> {

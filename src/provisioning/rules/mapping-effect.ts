@@ -25,7 +25,6 @@ import { withGuardsApplied } from '../reconcile/guard.ts';
 import { countedMemberships, findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
-import { withPutBack } from '../reconcile/replaced-values.ts';
 import { type StoreReadDeps, storeReads } from '../reconcile/run/store-reads.ts';
 import {
   hasProvisionedTraveler,
@@ -84,7 +83,7 @@ function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program
   if (own.kind === 'ok' && own.value.id === draft.travelId)
     return toPreview(withFinding(draft, findings.ownCredential()), emptyPlan);
   if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
-  const owned = withPutBack(context, withoutUnownedFields(context, draft));
+  const owned = withoutUnownedFields(context, draft);
   const addressed = yield* resolveEmailConflict(context, owned);
   const gated = yield* withGuardsApplied(context, addressed);
   return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
@@ -118,9 +117,9 @@ function planUpdate(
   { applied, refused, observed }: OutcomeDraft,
   wanted: WantedFields,
 ): Plan {
-  const { version, rules } = context.rulesSnapshot;
-  const { preexistingRoles } = context.connection.policies;
-  return makePlan({ applied, refused, wanted, observed, preexistingRoles, basis: version, rules });
+  const { version, rules, putBackSince } = context.rulesSnapshot;
+  const isPutBack = putBackSince !== undefined;
+  return makePlan({ applied, refused, wanted, observed, isPutBack, basis: version, rules });
 }
 
 function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
@@ -326,7 +325,7 @@ function plannedValue({ set, remove }: Plan, field: FieldKey): Json | undefined 
 }
 
 function valueNow({ observed, applied }: Identity, field: FieldKey): Json {
-  return (observed ? readField(observed, field) : applied[field]?.answered) ?? null;
+  return (observed ? readField(observed, field) : applied[field]?.seen) ?? null;
 }
 
 function predictableFindings({ findings }: PreviewedTraveler): Finding[] {

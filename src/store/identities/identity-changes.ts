@@ -19,7 +19,7 @@ import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import { insertEmailKeys, replaceEmailKeys, updateEmailKeys } from './email-keys.ts';
 import { type ConditionKeys, isLinked, isNewUser, toConditionKeys } from './identities-for-writes.ts';
-import { progressColumns, toAppliedJson, toRow, writeTime, writtenColumns } from './identity-row.ts';
+import { recordColumns, toAppliedJson, toRow, writeTime, writtenColumns } from './identity-row.ts';
 
 /** The transaction of a write, and the connection of the identities. */
 export interface WriteContext {
@@ -113,7 +113,7 @@ async function isReservedEmailTaken(
   { creating, travelId }: Identity,
 ): Promise<boolean> {
   if (creating === undefined || travelId !== undefined) return false;
-  return (await selectEmailHolder(tx, { account, key: caseFoldedKey(creating) })).rows.length > 0;
+  return (await selectEmailHolder(tx, { account, key: caseFoldedKey(creating.email) })).rows.length > 0;
 }
 
 const selectEmailHolder = compiledQuery((db, { account, key }: { account: string; key: string }) =>
@@ -168,7 +168,7 @@ async function updateExpected(
   const columns = {
     ...writtenColumns(identity),
     // The traveler of an identity that becomes claimed already has these values.
-    ...(becomesClaimed ? { applied: toAppliedJson(identity.applied) } : {}),
+    ...(becomesClaimed ? recordColumns(identity) : {}),
   };
   const isWritten = await setColumns(
     tx,
@@ -185,7 +185,7 @@ async function updateExpected(
 type Written = ReturnType<typeof writtenColumns>;
 
 /** The values of an update that takes the lease: `known` is the revision that was read, `now` and `ms` are those of the lease. */
-interface LeasedValues extends Written, ScopedId, ReturnType<typeof progressColumns> {
+interface LeasedValues extends Written, ScopedId, Pick<IdentityTable, 'progress' | 'applied' | 'read_again_at'> {
   known: number;
   writtenAt: number;
   lease_token: string;
@@ -203,7 +203,7 @@ function leasedUpdates(dialect: Dialect) {
       db
         .updateTable('identity')
         .set((row) => ({
-          ...pick(values, [...names, 'progress', 'check_at', 'lease_token']),
+          ...pick(values, [...names, 'progress', 'applied', 'read_again_at', 'lease_token']),
           ...raisedColumns(row, values.writtenAt),
           lease_until: timeAfter(dialect.now(values.now), values.ms),
         }))
@@ -226,7 +226,7 @@ async function updateAndLease(
   { identity, lease }: { identity: Identity; lease: NonNullable<Change<'update'>['lease']> },
 ): Promise<boolean> {
   const { tx, scope } = context;
-  const { token, ms, now, before, progress } = lease;
+  const { token, ms, now, before, call } = lease;
   const columns = writtenColumns(identity);
   const columnsBefore = writtenColumns(before);
   const names = Object.keys(columns) as (keyof Written)[]; // The keys of this object.
@@ -234,7 +234,9 @@ async function updateAndLease(
     tx,
     {
       ...{ ...scope, id: identity.id, known: before.revision, writtenAt: writeTime(identity) },
-      ...{ ...columns, ...progressColumns(progress), lease_token: token, now, ms },
+      ...{ ...columns, lease_token: token, now, ms },
+      ...{ progress: toJson(call.progress), applied: toAppliedJson(call.applied) },
+      read_again_at: call.readAgainAt ?? null,
     },
   );
   if (numAffectedRows !== 1n) return false;
@@ -291,6 +293,6 @@ export function columnsOfNextVersion({
   const isHeld = hold_cause === 'safetyValve' && before.settledVersion === version;
   return {
     ...(decided?.version === version ? { decision: toJson({ ...decided, version: version + 1 }) } : {}),
-    ...(isHeld ? progressColumns({ ...before, settledVersion: version + 1 }) : {}),
+    ...(isHeld ? { progress: toJson({ ...before, settledVersion: version + 1 }) } : {}),
   };
 }

@@ -13,7 +13,6 @@ import {
   creatingColumns,
   observedColumns,
   outcomeColumns,
-  progressColumns,
   toAppliedJson,
   toIdentity,
 } from './identity-row.ts';
@@ -54,7 +53,7 @@ export function leases(database: Database): Leases {
     releaseAll: async () => {
       await db
         .updateTable('identity')
-        .set({ lease_token: null, lease_until: null, ...observedColumns(undefined) })
+        .set({ lease_token: null, lease_until: null })
         .where('lease_until', 'is not', null)
         .execute();
     },
@@ -73,17 +72,7 @@ async function takeLease(
   const clock = dialect.now(now);
   const row = await tx
     .updateTable('identity')
-    .set((of) => {
-      // A lease token is still present only if its holder crashed. The outcome of its calls is unknown, so clear the
-      // observed traveler.
-      const ifReleased = of.case().when('lease_token', 'is', null);
-      return {
-        lease_token: token,
-        lease_until: timeAfter(clock, ms),
-        observed: ifReleased.then(of.ref('observed')).else(null).end(),
-        travel_email_key: ifReleased.then(of.ref('travel_email_key')).else(null).end(),
-      };
-    })
+    .set({ lease_token: token, lease_until: timeAfter(clock, ms) })
     .where(inScope(key))
     .where('id', '=', key.id)
     .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', clock)]))
@@ -188,7 +177,8 @@ function hasSameKeys({ travelId, observed }: LeasedOutcome['before'], columns: C
  * also if the value is the same, and these pages would be most of the cost of an outcome.
  */
 const unindexedNames = [
-  ...(['observed', 'applied', 'refused', 'progress', 'findings', 'finding_codes', 'trace'] as const),
+  ...(['observed', 'applied', 'read_again_at', 'refused', 'progress', 'findings'] as const),
+  ...(['finding_codes', 'trace'] as const),
   ...(['state', 'attempts', 'next_attempt_at'] as const),
 ];
 
@@ -271,17 +261,13 @@ export async function saveAnnouncement(
   announcement: Announcement,
 ): Promise<'done' | 'lost' | 'taken'> {
   const save = async (tx: Kysely<Tables>) => {
-    const from = 'travelId' in announcement ? announcement.from : undefined;
+    const { from, travelId } = announcement;
     if (from && !(await releaseTraveler({ tx, dialect, scope: scopeOf(from.connection) }, from)))
       return 'taken';
-    if ('travelId' in announcement)
-      await deleteUnclaimedOf(tx, { ...holder, travelId: announcement.travelId, keep: holder.id });
+    if (travelId !== undefined) await deleteUnclaimedOf(tx, { ...holder, travelId, keep: holder.id });
     const { numUpdatedRows } = await tx
       .updateTable('identity')
-      .set({
-        ...announcementColumns(announcement),
-        ...(announcement.progress ? progressColumns(announcement.progress) : {}),
-      })
+      .set(announcementColumns(announcement))
       .where(inScope(holder))
       .where('id', '=', holder.id)
       .where('lease_token', '=', holder.token)
@@ -296,15 +282,14 @@ export async function saveAnnouncement(
   }
 }
 
-/** Returns the columns of an announcement. An identity has either a link or a reserved address, never both. */
+/** Returns the columns of an announcement. A create that is about to be sent has no traveler. */
 function announcementColumns(announcement: Announcement) {
-  if ('travelId' in announcement)
-    return {
-      travel_id: announcement.travelId,
-      applied: toAppliedJson(announcement.applied),
-      ...creatingColumns(undefined),
-    };
-  if (!('creating' in announcement)) return {};
-  if (announcement.creating === undefined) return creatingColumns(undefined);
-  return { travel_id: null, ...observedColumns(undefined), ...creatingColumns(announcement.creating) };
+  const { applied, readAgainAt, progress, travelId, creating } = announcement;
+  return {
+    applied: toAppliedJson(applied),
+    read_again_at: readAgainAt ?? null,
+    progress: toJson(progress),
+    ...('travelId' in announcement ? { travel_id: travelId ?? null, ...creatingColumns(creating) } : {}),
+    ...('travelId' in announcement && travelId === undefined ? observedColumns(undefined) : {}),
+  };
 }

@@ -16,7 +16,7 @@ import {
   creatingColumns,
   findingsColumns,
   observedColumns,
-  progressColumns,
+  recordColumns,
   toAppliedJson,
 } from './identity-row.ts';
 
@@ -76,7 +76,8 @@ export async function linkTraveler(
   { id, travelId, applied }: Change<'link'>,
 ): Promise<boolean> {
   await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
-  const link = { travel_id: travelId, applied: toAppliedJson(applied), state: 'dirty' };
+  const records = recordColumns({ applied, readAgainAt: undefined });
+  const link = { travel_id: travelId, ...records, state: 'dirty' };
   return setColumns(
     tx,
     { ...scope, id },
@@ -89,9 +90,9 @@ function unlinkedColumns(row: Row) {
   return {
     ...creatingColumns(undefined),
     ...observedColumns(undefined),
-    ...progressColumns({}),
+    ...recordColumns({ applied: {}, readAgainAt: undefined }),
+    progress: toJson({}),
     travel_id: null,
-    applied: toJson({}),
     waiting_for: null,
     hold_cause: null,
     hold_since: null,

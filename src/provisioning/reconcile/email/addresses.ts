@@ -1,4 +1,5 @@
 import { foldCase } from '../../../schema/case-fold.ts';
+import { doubted } from '../../../translator/field-records.ts';
 import type { Finding } from '../../../translator/translation.ts';
 import type { TravelUser } from '../../../translator/traveler.ts';
 import type { ConnectionSettings } from '../../connection.ts';
@@ -65,10 +66,9 @@ export function withEmailWait(
   return { ...withFinding(draft, finding), waitingFor: addressKey(email) };
 }
 
-/** Marks the address as unsure: the wanted one is sent also if it was sent before, and the traveler has another one by now. */
+/** Marks the address as unknown: the wanted one is sent also if it was sent before, and the traveler has another one by now. */
 export function withEmailDoubted(draft: OutcomeDraft): OutcomeDraft {
-  const { email } = draft.applied;
-  return email ? { ...draft, applied: { ...draft.applied, email: { ...email, unsure: true } } } : draft;
+  return { ...draft, applied: doubted(draft.applied, ['email']) };
 }
 
 /**

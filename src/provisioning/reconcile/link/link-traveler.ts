@@ -28,19 +28,10 @@ import {
 import { type Program, perform } from '../effects.ts';
 import { addressKey, isStaying, newParkingAddress, withEmailWait } from '../email/addresses.ts';
 import { isAdministrator, isGuarded, isTakeoverApproved } from '../guard.ts';
-import {
-  addLateCall,
-  isOwnCreate,
-  type UnconfirmedCreate,
-  withAddressFree,
-  withAnnouncedCreate,
-  withLateCreate,
-  withValuesNotShownYet,
-} from '../late-calls.ts';
-import { isResetPending, withResetDue } from '../ownership.ts';
+import { isOwnCreate, type SentCreate } from '../own-create.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
 import type { TravelerGone } from '../update-traveler.ts';
-import { announceLink, announceOwnLink, type OwnTraveler, type Release } from './announce-link.ts';
+import { announceLink, type Release } from './announce-link.ts';
 import { holdReturn } from './held-return.ts';
 
 /** The reasons for and against linking the identity to a traveler that has the wanted address. */
@@ -69,21 +60,40 @@ export type OwnCreateResult =
 export function* linkOwnCreate(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  create: UnconfirmedCreate,
+  create: SentCreate,
 ): Program<OwnCreateResult> {
-  const answer = yield* perform('findTravelers', [create.reservation.email]);
-  if (answer.kind !== 'ok') return endInFailure(draft, answer);
-  const known = withLateCreate(context, draft, create);
-  if (answer.value.length === 0)
-    return { found: 'none', draft: withAddressFree(known, create.reservation.email) };
-  for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
-    const availability = yield* readAvailability(context, traveler);
-    if (availability.kind !== 'ok') return endInFailure(known, availability);
-    if (availability.value.is !== 'free') continue;
-    const linked = yield* announceOwnLink(context, known, { traveler, create });
+  const found = yield* findOwnCreate(context, draft, create);
+  if ('kind' in found) return endInFailure(draft, found);
+  for (const traveler of found.own) {
+    const linked = yield* announceLink(context, draft, { traveler, applied: create.applied });
     if (linked !== 'taken') return linked;
   }
-  return { found: 'stranger', draft: known };
+  return { found: found.isFree ? 'none' : 'stranger', draft: found.draft };
+}
+
+/**
+ * Finds the travelers that a create without an answer has made and that nobody has. If no traveler has the address, the draft says so: one that
+ * appears later was made by this create.
+ */
+export function* findOwnCreate(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  create: SentCreate,
+): Program<{ draft: OutcomeDraft; own: TravelUser[]; isFree: boolean } | TravelFailure> {
+  const { creating } = create;
+  const answer = yield* perform('findTravelers', [creating.email]);
+  if (answer.kind !== 'ok') return answer;
+  if (answer.value.length === 0)
+    return { draft: { ...draft, creating: { ...creating, wasFree: true } }, own: [], isFree: true };
+  const own: TravelUser[] = [];
+  for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
+    const availability = yield* readAvailability(context, traveler);
+    if (availability.kind !== 'ok') return availability;
+    const { value } = availability;
+    // A traveler that another user had is not that of this create.
+    if (value.is === 'free' && value.leaver === undefined) own.push(traveler);
+  }
+  return { draft, own, isFree: false };
 }
 
 /**
@@ -94,11 +104,11 @@ export function* linkOwnCreate(
 export function* linkExistingTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { email, create }: { email: string; create: UnconfirmedCreate | undefined },
+  { email, create }: { email: string; create: SentCreate | undefined },
 ): Program<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | OwnTravelerNeeded> {
   const answer = yield* perform('findTravelers', [email]);
   // The next attempt looks for the traveler of this create, even if it wants another address by then.
-  const unresolved = create ? withAnnouncedCreate(draft, create) : draft;
+  const unresolved = { ...draft, ...create };
   if (answer.kind !== 'ok') return endInFailure(unresolved, answer);
   let isErased = false;
   for (const traveler of answer.value) {
@@ -112,7 +122,7 @@ export function* linkExistingTraveler(
     const { leaver } = availability.value;
     const isOwn = !leaver && create !== undefined && isOwnCreate(context, traveler, create);
     const linked = isOwn
-      ? yield* announceOwnLink(context, draft, { traveler, create })
+      ? yield* announceLink(context, draft, { traveler, applied: create.applied })
       : yield* linkIfAllowed(context, draft, { traveler, leaver });
     if (linked !== 'taken') return linked;
   }
@@ -143,32 +153,6 @@ export function* linkApprovedTraveler(
   const { leaver } = availability.value;
   const linked = yield* linkIfAllowed(context, draft, { traveler, leaver });
   return linked === 'taken' || (linked !== 'gone' && 'email' in linked) ? 'none' : linked;
-}
-
-/**
- * Finds the traveler that a deleted identity's creates have made although their answers were lost. Without one, the draft says whether
- * the addresses are free.
- */
-export function* findOwnCreate(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-): Program<{ draft: OutcomeDraft; own?: OwnTraveler } | TravelFailure> {
-  let searched = draft;
-  for (const create of draft.progress.late?.creates ?? []) {
-    const { email } = create.reservation;
-    const answer = yield* perform('findTravelers', [email]);
-    if (answer.kind !== 'ok') return answer;
-    if (answer.value.length === 0) searched = withAddressFree(searched, email);
-    for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
-      const availability = yield* readAvailability(context, traveler);
-      if (availability.kind !== 'ok') return availability;
-      const { value } = availability;
-      // A traveler that another user had is not that of this create.
-      const isOwn = value.is === 'free' && value.leaver === undefined;
-      if (isOwn) return { draft: searched, own: { traveler, create } };
-    }
-  }
-  return { draft: searched };
 }
 
 function* readAvailability(
@@ -222,7 +206,7 @@ function* linkIfAllowed(
     return endInState(withHold(context, withFinding(waiting, findings.privileged()), 'guarded'), 'held');
   if (leaver) return yield* takePlaceOfLeaver(context, draft, { traveler, leaver });
   if (traveler.archived) return yield* takeArchivedTraveler(context, draft, traveler);
-  return yield* announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
+  return yield* announceLink(context, draft, { traveler, applied: {} });
 }
 
 /** An admin may have approved the takeover. */
@@ -256,12 +240,10 @@ function* takePlaceOfLeaver(
     return yield* waitForLeaverEmail(context, judged, { leaver, predecessor, traveler });
   if (effect === 'held') return holdReturn(context, judged, predecessor);
   const from = releaseUnlessBusy(context, { leaver, predecessor });
-  const mustReset = effect === 'revived' || isResetPending(leaver, leaver);
-  const known = withLateCallsOf(context, withoutLateValues(judged), leaver);
-  const progress = mustReset ? withResetDue(context.identity, known.progress) : known.progress;
+  const known = withOpenCallsOf(judged, leaver);
   const linked =
     from &&
-    (yield* announceLink(context, { ...draft, progress }, { traveler, applied: leaver.applied, from }));
+    (yield* announceLink(context, known, { traveler, applied: leaver.applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
   // An approval, or a return that had to wait, is not carried out yet, so its effect is not noted.
   const before = predecessorOf(context.identity, draft)?.effect;
@@ -305,7 +287,7 @@ function* takeArchivedTraveler(
   if (effect === 'separate' && address !== undefined)
     return yield* parkTraveler(context, judged, { traveler, address });
   const linking = effect === 'revived' ? withProgress(judged, { reset: true }) : judged;
-  return yield* announceLink(context, withoutLateValues(linking), { traveler, applied: {} });
+  return yield* announceLink(context, linking, { traveler, applied: {} });
 }
 
 /** Gives an archived traveler without an identity a parking address. The judgement is committed before the call. */
@@ -331,12 +313,6 @@ function* parkTraveler(
   }
 }
 
-/** Removes the values of this identity's own late creates: this traveler existed before and never received them. */
-function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
-  const { late } = draft.progress;
-  return late ? withProgress(draft, { late: { ...late, sent: {} } }) : draft;
-}
-
 /**
  * Makes the leaver's traveler give up its address, which the store may not know, and for which this identity waits. A leaver keeps the address as
  * long as the successor is inactive, or as an admin decides about the departure.
@@ -358,26 +334,14 @@ function* waitForLeaverEmail(
   );
 }
 
-/**
- * Copies the tombstone's late calls to the identity, because the travel API may still carry them out on this traveler.
- */
-function withLateCallsOf(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  { progress, applied }: Identity,
-): OutcomeDraft {
-  const { announced = {}, reservation } = progress;
-  const late = withValuesNotShownYet(context, progress.late, progress.unconfirmed);
-  if (!late && !progress.announced) return draft;
-  const own = draft.progress.late;
-  const create = reservation ? { reservation } : {};
-  const { checkAt, sent, creates } = addLateCall(
-    context,
-    { ...progress, late },
-    { announced, applied, ...create },
-  );
-  const all = { checkAt, sent: { ...own?.sent, ...sent }, creates: [...(own?.creates ?? []), ...creates] };
-  return withProgress(draft, { late: all });
+/** Copies what is unknown of a leaver's traveler to the identity, because the travel API may still carry its calls out. */
+function withOpenCallsOf(draft: OutcomeDraft, { creating, readAgainAt }: Identity): OutcomeDraft {
+  const times = [draft.readAgainAt, readAgainAt].filter((time) => time !== undefined);
+  return {
+    ...draft,
+    creating: draft.creating ?? creating,
+    readAgainAt: times.length === 0 ? undefined : Math.max(...times),
+  };
 }
 
 /**

@@ -9,7 +9,6 @@ import type { RulesChanges } from '../../rules/rules-change.ts';
 import type { RulesSnapshots } from '../../rules/rules-snapshots.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type {
-  Announcement,
   Identities,
   LeasedOutcome,
   LeaseRequest,
@@ -96,14 +95,13 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
     announce: async (planned) => {
       // The call begins after the commit, which takes some time.
       const callEndsBy = now() + leaseDuration(connection);
-      const announcement = withCallEnd(planned, callEndsBy);
+      const readAgainAt = Math.max(planned.readAgainAt ?? 0, callEndsBy + connection.lateMs);
+      const announcement = planned.isCall ? { ...planned, readAgainAt } : planned;
       const isInCommit = pending && !pending.commit.isBegun() && canBeCommitted(pending.write, announcement);
       await commitFirst(isInCommit ? { announcement } : undefined);
       const result = isInCommit ? 'done' : await deps.leases.announce(connection.id, id, token, announcement);
-      if (result === 'done' && 'creating' in announcement && announcement.creating)
-        announcedEmails.push(announcement.creating);
-      const hasFields = planned.progress?.announced !== undefined;
-      const isTooLate = hasFields && now() + connection.callTimeoutMs > callEndsBy;
+      if (result === 'done' && announcement.creating) announcedEmails.push(announcement.creating.email);
+      const isTooLate = planned.isCall && now() + connection.callTimeoutMs > callEndsBy;
       return result === 'done' && isTooLate ? 'lost' : result;
     },
     findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
@@ -124,12 +122,6 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       return isInCommit ? 'kept' : deps.leases.finish(connection.id, id, token, before, outcome);
     },
   };
-}
-
-/** Returns the announcement of a call with the time before which the call times out. */
-function withCallEnd(planned: Announcement, callEndsBy: number): Announcement {
-  const { progress } = planned;
-  return progress?.announced ? { ...planned, progress: { ...progress, callEndsBy } } : planned;
 }
 
 /** Commits the pending write, unless that has been done or there is none. */

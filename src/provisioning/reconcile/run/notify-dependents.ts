@@ -36,18 +36,17 @@ export async function notifyDependents(
   // An address that this identity itself waits for does not count as free.
   const { observed, creating, waitingFor, travelId, applied } = after;
   // A traveler that the attempt has not read has the email of the last response.
-  const email = observed?.email ?? (travelId === undefined ? undefined : applied.email?.answered);
-  const current = [email, creating].filter((one) => typeof one === 'string').map(addressKey);
+  const email = observed?.email ?? (travelId === undefined ? undefined : applied.email?.seen);
+  const current = [email, creating?.email].filter((one) => typeof one === 'string').map(addressKey);
   const isLeaverAddress = isInactive(before) && after.progress.parkedFrom === undefined;
   // A leaver who has given its address up waits for it behind all others.
   if (waitingFor !== undefined && !isLeaverAddress) current.push(waitingFor);
   // A traveler that no attempt had read before the lease has the email of the last response, too.
-  const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
-  // Calls of unknown outcome may have set an address that the traveler, which this attempt has read, no longer has. An attempt that has read
+  const answered = before.travelId === undefined ? undefined : before.applied.email?.seen;
+  // A call without an answer may have set an address that the traveler, which this attempt has read, no longer has. An attempt that has read
   // nothing frees none: two people could have each other tried again and again.
-  const { announced: unconfirmed, late } = before.progress;
   const isRead = after.observed !== before.observed || after.travelId !== before.travelId;
-  const sent = isRead ? [unconfirmed?.email?.value, ...(late?.sent.email ?? [])] : [];
+  const sent = isRead ? [before.applied.email?.sent] : [];
   const former = [before.observed?.email ?? answered, ...known, ...sent].filter(
     (one) => typeof one === 'string',
   );
