@@ -73,8 +73,6 @@ export const findingCodes = [
   'furtherTraveler',
   'genderUnknown',
   'groupUnresolved',
-  'groupsDiscarded',
-  'groupsHeld',
   'guarded',
   'keptActive',
   'languageUnsupported',

@@ -1,5 +1,4 @@
 import { isActive } from '../../schema/resource.ts';
-import type { AppliedFields } from '../../translator/translation.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
@@ -15,12 +14,11 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
-import { chooseMemberships, withMembershipsFollowed } from './memberships.ts';
 import { reconcileInPause, reconcileStated } from './pause.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
 import { isRefusal } from './run/outcome.ts';
-import { reconcileInShadow, type ShadowFacts } from './shadow.ts';
+import { reconcileInShadow } from './shadow.ts';
 import { tellReports } from './tell-reports.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
@@ -64,7 +62,7 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const isHeld = input.shadowSince === undefined && (yield* isHeldByRulesChange(context));
   const result = isHeld
     ? endHeldByRules(context)
-    : yield* tellReports(context, yield* reconcileWithMemberships(context, translated, input));
+    : yield* tellReports(context, yield* reconcileInMode(context, translated, input));
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
   const { generation } = translated.rulesSnapshot;
@@ -78,13 +76,9 @@ function endUntranslated(identity: Identity, failure: TravelFailure): ReconcileR
 
 function toContext(
   { connection, identity, freeEmail, time }: AttemptInput,
-  { rulesSnapshot, translation, baseline, memberships, translateWith }: TranslatedIdentity,
+  { rulesSnapshot, translation, baseline, translateWith }: TranslatedIdentity,
 ): ReconcileContext {
-  const translated = {
-    translation,
-    translateWith: (applied: AppliedFields) => translateWith(memberships, applied),
-  };
-  return { connection, identity, freeEmail, time, rulesSnapshot, baseline, ...translated };
+  return { connection, identity, freeEmail, time, rulesSnapshot, baseline, translation, translateWith };
 }
 
 function endHeldByRules(context: ReconcileContext): ReconcileResult {
@@ -96,39 +90,15 @@ function endHeldByRules(context: ReconcileContext): ReconcileResult {
 /** The mode of the connection, as `AttemptInput` has it. */
 type Mode = Pick<AttemptInput, 'pausedAt' | 'shadowSince'>;
 
-/** Reconciles the traveler with the memberships that count. */
-function* reconcileWithMemberships(
-  context: ReconcileContext,
-  { rulesSnapshot: { rules }, ...translated }: TranslatedIdentity,
-  mode: Mode,
-): Program<ReconcileResult> {
-  const choice = yield* chooseMemberships(
-    context,
-    { ...translated, rules },
-    { isPlanOnly: isPlanOnly(context, mode) },
-  );
-  const chosen = {
-    ...{ ...context, translation: choice.translation },
-    translateWith: (applied: AppliedFields) => translated.translateWith(choice.groups, applied),
-  };
-  const isChangeOfGroups = choice.isCountedLater === true;
-  const awaitedManager = findAwaitedManager(chosen, translated.resolved);
-  const result = yield* reconcileInMode(chosen, mode, { isChangeOfGroups, awaitedManager });
-  return withMembershipsFollowed(chosen, result, choice);
-}
-
-/** True if the attempt sends nothing, whatever it finds. */
-function isPlanOnly({ identity }: ReconcileContext, { pausedAt, shadowSince }: Mode): boolean {
-  const isPausedFor = pausedAt !== undefined && identity.origin.writtenInPause?.pausedAt !== pausedAt;
-  return isPausedFor || shadowSince !== undefined;
-}
-
 function reconcileInMode(
   context: ReconcileContext,
+  { resolved }: TranslatedIdentity,
   { pausedAt, shadowSince: since }: Mode,
-  facts: Omit<ShadowFacts, 'since'>,
 ): Program<ReconcileResult> {
-  if (since !== undefined) return reconcileInShadow(context, { since, ...facts }, reconcileTraveler);
+  if (since !== undefined) {
+    const awaitedManager = findAwaitedManager(context, resolved);
+    return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler);
+  }
   return pausedAt === undefined
     ? reconcileStated(context, reconcileTraveler)
     : reconcileInPause(context, pausedAt, reconcileTraveler);

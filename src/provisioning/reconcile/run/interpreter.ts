@@ -32,7 +32,7 @@ export interface InterpreterDeps {
   leases: Leases;
   references: References;
   memberships: Pick<Memberships, 'findOf' | 'findUnknownNames'>;
-  holds: Pick<Holds, 'admitDeparture' | 'admitMembershipChange'>;
+  holds: Pick<Holds, 'admitDeparture'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'askForEmail'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
@@ -228,8 +228,6 @@ function storeWrites(
       return afterCommit(() => leases.waitFor(connection.id, id, token, email));
     },
     admitDeparture: (valve) => afterCommit(() => holds.admitDeparture(connection.id, id, valve, now())),
-    admitMembershipChange: (limit) =>
-      afterCommit(() => holds.admitMembershipChange(connection.id, id, limit, now())),
     noteSuccessor: (note) =>
       afterCommit(async () => {
         await identities.commit(note.connection, [note]);
