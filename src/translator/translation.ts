@@ -91,7 +91,7 @@ export const noLookups: Lookups = {
  * deleted. `replaced`: the manager has left, and the value or the traveler is that of another person now.
  */
 export type Reference = (
-  | { travelId: string; inactive?: 'keep' | 'clear' }
+  | { travelId: string; isInactive?: true }
   | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' | 'replaced' | 'ambiguous' }
 ) & {
   /** The user of the manager, if there is one and it may be read. */

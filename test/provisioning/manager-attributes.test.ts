@@ -94,22 +94,6 @@ test('a manager who is deleted takes the value away', () =>
     { mapping },
   ));
 
-test('the reports of an inactive manager keep the value, and lose it with the policy clear', () =>
-  Promise.all(
-    (['keep', 'clear'] as const).map((inactiveManager) =>
-      withFixture(
-        async (fixture) => {
-          const boss = await fixture.bridge.users.create(users, person('Boss', inDepartment('male')));
-          const ada = await fixture.bridge.users.create(users, person('Ada', managedBy(boss.id)));
-          await fixture.patch(boss.id, { active: false });
-          await fixture.reconcileAfter(0);
-          expect(await genderOf(fixture, ada.id)).toBe(inactiveManager === 'keep' ? 'male' : undefined);
-        },
-        { mapping, policies: { inactiveManager } },
-      ),
-    ),
-  ));
-
 test('a change of the manager reaches the reports although the process ends before the outcome', () =>
   withFixture(
     async (fixture) => {

@@ -52,7 +52,7 @@ export interface Decision {
  */
 export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const { identity } = input;
-  const translated = yield* translateIdentity(input.connection, input);
+  const translated = yield* translateIdentity(input);
   if ('kind' in translated)
     return {
       result: endUntranslated(identity, translated),

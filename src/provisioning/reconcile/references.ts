@@ -7,14 +7,13 @@ import type { Reference } from '../../translator/translation.ts';
 import { toText, toVerbatimText } from '../../translator/values/values.ts';
 import { type Identity, isInactive, isLive, predecessorOf } from '../identity.ts';
 import type { FoundTarget } from '../manager-chains.ts';
-import type { Policies } from '../policies.ts';
 import type { IdentityMatch, ReferenceRow } from '../store-ports.ts';
 import { haveSameExternalId } from '../users/evidence.ts';
 import { departureOf, personalValuesOf } from '../users/takeover.ts';
 import { type Program, perform } from './effects.ts';
 
-/** An identity whose references are resolved, its stored references if they are known, and the policy of its connection. */
-interface ReferenceSource extends Pick<Policies, 'inactiveManager'> {
+/** An identity whose references are resolved, and its stored references if they are known. */
+interface ReferenceSource {
   identity: Identity;
   references?: ReferenceRow[] | undefined;
 }
@@ -34,7 +33,7 @@ export interface ResolvedReferences {
  * target is deleted: a new user with the same name does not become the manager in its place.
  */
 export function* resolveReferences(
-  { identity, references: known, inactiveManager }: ReferenceSource,
+  { identity, references: known }: ReferenceSource,
   rules: Rules,
 ): Program<ResolvedReferences> {
   const before = known ?? (yield* perform('findReferences'));
@@ -54,7 +53,7 @@ export function* resolveReferences(
   const admitted = isAsBefore ? linked : yield* perform('linkReferences', { found, linked });
   const references = new Map<string, Reference>();
   for (const [index, one] of found.entries())
-    references.set(one.raw, toReference(identity, one, { row: admitted[index], inactiveManager }));
+    references.set(one.raw, toReference(identity, one, admitted[index]));
   const rows = found.map(({ raw, target, former }) => {
     const reference = references.get(raw);
     const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
@@ -236,19 +235,19 @@ function* findIdentitiesBy(connection: string, match: PlainMatch): Program<Ident
 function toReference(
   identity: Identity,
   { target, lost, former, isReplaced, isAmbiguous }: FoundTarget,
-  { row, inactiveManager }: Pick<Policies, 'inactiveManager'> & { row: ReferenceRow | undefined },
+  row: ReferenceRow | undefined,
 ): Reference {
   if (isReplaced) return { unresolved: 'replaced' };
   if (!target && isAmbiguous) return { unresolved: 'ambiguous' };
   if (!target) return { unresolved: lost === undefined && former === undefined ? 'unknown' : 'gone' };
-  const inactive = isInactive(target) ? { inactive: inactiveManager } : {};
-  const user = inactive.inactive === 'clear' ? {} : { user: target.desired };
+  const user = isInactive(target) ? {} : { user: target.desired };
   if (isAmbiguous) return { unresolved: 'ambiguous', ...user };
   if (target.id === identity.id) return { unresolved: 'self', user: identity.desired };
   if (target.travelId === undefined)
     return { unresolved: lost === undefined ? 'notLinked' : 'gone', ...user };
   if (row?.travelId === undefined) return { unresolved: 'circle', ...user };
-  return { travelId: target.travelId, ...inactive, ...user };
+  const { travelId } = target;
+  return isInactive(target) ? { travelId, isInactive: true } : { travelId, ...user };
 }
 
 /**
