@@ -177,8 +177,6 @@ export interface Progress {
   memberships?: UserGroup[];
   /** The memberships that an admin has discarded: those in `memberships` count until the groups of the user change again. */
   discardedMemberships?: UserGroup[];
-  /** A digest of what the rules read of the user as a manager, when the people who report to the user were last made dirty for it. */
-  managerValues?: string;
   /** The first call that the bridge would send if the connection were not in shadow mode. */
   shadow?: ShadowPlan;
   /** The version at which the last reconciliation reached a state other than `dirty`. */

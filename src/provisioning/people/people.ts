@@ -79,7 +79,6 @@ export const findingCodes = [
   'keptActive',
   'languageUnsupported',
   'managerAmbiguous',
-  'managerAwaited',
   'managerCircle',
   'managerGone',
   'managerInactive',
