@@ -170,8 +170,6 @@ export interface Progress {
   missing?: MissingTraveler;
   /** The time of the first of the failures in a row that a gateway may have caused, in epoch milliseconds. */
   bareSince?: number;
-  /** A digest of what the rules read of the user as a manager, when the people who report to the user were last made dirty for it. */
-  managerValues?: string;
   /** The first call that the bridge would send if the connection were not in shadow mode. */
   shadow?: ShadowPlan;
   /** The version at which the last reconciliation reached a state other than `dirty`. */

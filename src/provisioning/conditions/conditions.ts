@@ -288,7 +288,7 @@ const expectedFindings = new Set<string>([
   ...Object.values(shadowCalls).map(({ code }) => code),
   ...['keptActive', 'outOfScope', 'passedOn', 'otherPerson', 'movedTo', 'movedFrom', 'erasedTraveler'],
   ...['safetyValve', 'guarded', 'privileged', 'neverProvisioned', 'returnHeld', 'rulesHeld'],
-  ...['notDeleted', 'rolePreexisting', 'managerAwaited', 'managerNotLinked', 'unconfirmed'],
+  ...['notDeleted', 'rolePreexisting', 'managerNotLinked', 'unconfirmed'],
   ...['emailReserved', 'emailHeldByLeaver', 'unclearAnswer', 'forbidden', 'refusedByTravelApi'],
 ]);
 

@@ -77,7 +77,6 @@ export const findingCodes = [
   'keptActive',
   'languageUnsupported',
   'managerAmbiguous',
-  'managerAwaited',
   'managerCircle',
   'managerGone',
   'managerInactive',

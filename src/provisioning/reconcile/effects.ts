@@ -62,10 +62,6 @@ export interface Effects {
   noteSuccessor(note: Extract<IdentityChange, { kind: 'noteSuccessor' }>): void;
   /** Has an identity tried whose traveler has an address that this one needs (`ReconcileQueue.askForEmail`). */
   askForEmail(holder: Pick<Identity, 'connection' | 'id'>, email: string): void;
-  /** Saves the values by which others name the user as their manager (`Identities.saveNamingValues`). */
-  saveNamingValues(naming: { attribute: string; values: string[] }): void;
-  /** Makes these identities of the connection dirty, in batches. */
-  markReportsDirty(ids: string[]): void;
   saveReferences(rows: ReferenceRow[]): void;
   /** Saves the targets that were found, without those that would close a cycle of managers, and returns what is stored then. */
   linkReferences(found: FoundReferences): ReferenceRow[];

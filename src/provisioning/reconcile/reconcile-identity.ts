@@ -19,7 +19,6 @@ import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
 import { isRefusal } from './run/outcome.ts';
 import { reconcileInShadow } from './shadow.ts';
-import { tellReports } from './tell-reports.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
 /** The input of an attempt to reconcile an identity. */
@@ -50,7 +49,7 @@ export interface Decision {
  */
 export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const { identity } = input;
-  const translated = yield* translateIdentity(input.connection, input);
+  const translated = yield* translateIdentity(input);
   if ('kind' in translated)
     return {
       result: endUntranslated(identity, translated),
@@ -62,7 +61,7 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const isHeld = input.shadowSince === undefined && (yield* isHeldByRulesChange(context));
   const result = isHeld
     ? endHeldByRules(context)
-    : yield* tellReports(context, yield* reconcileInMode(context, translated, input));
+    : yield* reconcileInMode(context, translated, input);
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
   const { generation } = translated.rulesSnapshot;
@@ -111,9 +110,7 @@ function findAwaitedManager(
 ): string | undefined {
   if (translation.fields.managerId?.kind !== 'unresolved') return undefined;
   for (const reference of references.values()) {
-    const { user } = reference;
-    const isAwaited = 'unresolved' in reference && reference.unresolved === 'notLinked';
-    if (isAwaited && user && isActive(user)) return String(user.userName);
+    if ('userName' in reference) return reference.userName;
   }
   return undefined;
 }

@@ -2,7 +2,6 @@ import type { ScimResource } from '../../schema/resource.ts';
 import { toTravel } from '../../translator/to-travel.ts';
 import type { AppliedFields, Snapshot, Translation } from '../../translator/translation.ts';
 import { dayOf } from '../../translator/values/dates.ts';
-import type { ConnectionSettings } from '../connection.ts';
 import type { CountedMembership } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
@@ -54,29 +53,28 @@ export interface TranslationSource {
  * If a value is missing from the lookups, reads the lookups again and translates once more. Returns a failure if the
  * lookups could never be read.
  */
-export function* translateIdentity(
-  connection: Pick<ConnectionSettings, 'policies'>,
-  { generation, ...source }: { generation: number } & TranslationSource,
-): Program<TranslatedIdentity | TravelFailure> {
+export function* translateIdentity({
+  generation,
+  ...source
+}: { generation: number } & TranslationSource): Program<TranslatedIdentity | TravelFailure> {
   const rulesSnapshot = yield* perform('readRules', generation);
   if ('kind' in rulesSnapshot) return rulesSnapshot;
-  const { policies } = connection;
-  const first = yield* translateUnder({ ...source, policies }, rulesSnapshot);
+  const first = yield* translateUnder(source, rulesSnapshot);
   if (!first.translation.needsFreshLookups) return first;
   const fresh = yield* perform('refreshRules');
   if ('kind' in fresh || fresh.version === rulesSnapshot.version) return first;
   const { before, stored } = first.resolved;
-  const again = yield* translateUnder({ ...source, policies, references: stored }, fresh);
+  const again = yield* translateUnder({ ...source, references: stored }, fresh);
   return { ...again, resolved: { ...again.resolved, before } };
 }
 
 function* translateUnder(
-  source: TranslationSource & Pick<ConnectionSettings, 'policies'>,
+  source: TranslationSource,
   rulesSnapshot: RulesSnapshot,
 ): Program<TranslatedIdentity> {
-  const { identity, newUser, policies } = source;
+  const { identity, newUser } = source;
   const { rules } = rulesSnapshot;
-  const resolved = yield* resolveReferences({ ...source, ...policies }, rules);
+  const resolved = yield* resolveReferences(source, rules);
   const memberships = yield* findNamedMemberships(rules);
   const namesUnknownGroup = yield* findUnknownGroups(rules);
   const { references } = resolved;

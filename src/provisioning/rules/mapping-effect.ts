@@ -152,9 +152,9 @@ function referenceResolver(
 export async function readReferences(
   deps: StoreReadDeps,
   identity: Identity,
-  { rules, account, policies }: { rules: Rules } & Pick<Connection, 'account' | 'policies'>,
+  { rules, account }: { rules: Rules } & Pick<Connection, 'account'>,
 ): Promise<Snapshot['references']> {
-  const resolving = resolveReferences({ identity, ...policies }, rules);
+  const resolving = resolveReferences({ identity }, rules);
   return (await run(resolving, carriedOutBy(readOnlyHandlers(deps, account, identity)))).references;
 }
 
