@@ -1,4 +1,3 @@
-import { isActive } from '../../schema/resource.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
@@ -59,9 +58,7 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const context = toContext(input, translated);
   // In shadow mode nothing is sent under the new rules, and their effect is approved with the plan.
   const isHeld = input.shadowSince === undefined && (yield* isHeldByRulesChange(context));
-  const result = isHeld
-    ? endHeldByRules(context)
-    : yield* reconcileInMode(context, translated, input);
+  const result = isHeld ? endHeldByRules(context) : yield* reconcileInMode(context, translated, input);
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
   const { generation } = translated.rulesSnapshot;
